@@ -39,8 +39,8 @@ from clusterkit_campaign.relations import RELATIONS, check_relation, same_partit
 SETS = awkward_sets()
 
 
-def trial(name, subject, turn=0):
-    return Trial(subject, SETS[name], SETS[name].drawn(1), 2, 0, turn)
+def trial(name, subject, round_number=0):
+    return Trial(subject, SETS[name], SETS[name].drawn(1), 2, 0, round_number)
 
 
 def slots(**changes):
@@ -50,10 +50,10 @@ def slots(**changes):
 
 class TestFits:
     @pytest.mark.parametrize("name", ["many duplicates", "blobs as strided", "nan", "one row", "ragged lists"])
-    @pytest.mark.parametrize("turn", [0, 1, 2])
-    def test_a_sound_recipe_has_no_problem(self, name, turn):
+    @pytest.mark.parametrize("round_number", [0, 1, 2])
+    def test_a_sound_recipe_has_no_problem(self, name, round_number):
         counts = Counter()
-        assert check_trial(trial(name, of_recipe("kmeans"), turn), counts) == []
+        assert check_trial(trial(name, of_recipe("kmeans"), round_number), counts) == []
         assert counts["fits"] >= 1
 
     def test_a_map_that_draws_from_nowhere(self):

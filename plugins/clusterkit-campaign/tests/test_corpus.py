@@ -44,7 +44,7 @@ def test_the_cases_follow_from_the_seed():
 
 def test_three_hundred_rounds_are_a_campaign():
     """By the numbers of one round: fits of every recipe, comparisons, parameters, files."""
-    per_round = collections.Counter(case.area for case in itertools.takewhile(lambda c: c.turn == 0, cases(1)))
+    per_round = collections.Counter(case.area for case in itertools.takewhile(lambda c: c.round_number == 0, cases(1)))
     assert per_round["fits"] >= len(clusterkit.recipes())
     assert 300 * per_round["comparisons"] * 24 >= 100_000
     assert 300 * per_round["parameters"] * 6 >= 10_000
@@ -52,7 +52,7 @@ def test_three_hundred_rounds_are_a_campaign():
 
 
 def test_every_recipe_meets_another_set_in_every_round():
-    fits = [case for case in itertools.takewhile(lambda c: c.turn < 70, cases(2)) if case.area == "fits"]
+    fits = [case for case in itertools.takewhile(lambda c: c.round_number < 70, cases(2)) if case.area == "fits"]
     met = collections.defaultdict(set)
     for case in fits:
         met[case.subject].add(case.item)

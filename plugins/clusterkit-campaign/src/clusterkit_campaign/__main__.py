@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     shown = 0
 
-    def heard(outcome: Outcome) -> None:
+    def on_report(outcome: Outcome) -> None:
         nonlocal shown
         if not options.verbose:
             return
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"{outcome.n_cases} cases, {fits} fits, {len(outcome.findings)} findings", file=sys.stderr, flush=True
             )
 
-    outcome = run(seed, selection, minutes=minutes, n_cases=options.cases, workers=options.workers, heard=heard)
+    outcome = run(seed, selection, minutes=minutes, n_cases=options.cases, workers=options.workers, on_report=on_report)
     failures, covered = split(outcome.findings, exclusions())
     path = write(Path(options.output or f"campaign-{seed:08x}"), outcome, failures, covered)
     print(path.read_text(encoding="utf-8"), end="")

@@ -53,7 +53,7 @@ BREAKERS_PER_ROUND = 3
 ENSEMBLES_PER_ROUND = 4
 """Consensus functions on awkward ensembles in a round: each of the 350 pairs three times in 280 rounds."""
 
-RELATION_TURNS = 4
+ROUNDS_PER_RELATION = 4
 """A recipe has a relation in every fourth round."""
 
 _ENSEMBLES = (*ENSEMBLES, *UNFIT_ENSEMBLES)
@@ -77,7 +77,7 @@ class Case:
         A data set, a relation, an ensemble, or an oddity.
     seed : int
         For what the case draws.
-    turn : int
+    round_number : int
         The round.
     parameters : tuple of OddCase
         Of an odd-parameter case.
@@ -88,7 +88,7 @@ class Case:
     subject: str
     item: str
     seed: int
-    turn: int
+    round_number: int
     parameters: tuple[OddCase, ...] = ()
 
 
@@ -148,15 +148,15 @@ def cases(seed: int, selection: Selection | None = None) -> Iterator[Case]:
     """
     chosen = Selection() if selection is None else selection
     plan = _Plan(seed, chosen)
-    number = turn = 0
+    number = round_number = 0
     while True:
-        drafts = plan.round(turn)
+        drafts = plan.round(round_number)
         if not drafts:
             return
-        for position in np.random.default_rng([seed, turn, 1]).permutation(len(drafts)):
+        for position in np.random.default_rng([seed, round_number, 1]).permutation(len(drafts)):
             yield attrs.evolve(drafts[position], number=number)
             number += 1
-        turn += 1
+        round_number += 1
 
 
 class _Plan:
@@ -177,60 +177,63 @@ class _Plan:
         self.breakers = _shuffled(seed, pairs) if self.whole else []
         self.files = list(FILES) if self.whole else []
 
-    def round(self, turn: int) -> list[Case]:
+    def round(self, round_number: int) -> list[Case]:
         """The cases of a round, not numbered yet."""
-        return [
-            *self._fits(turn), *self._relations(turn), *self._parameters(turn), *self._comparisons(turn),
-            *self._ensembles(turn), *self._breakers(turn), *self._files(turn),
-        ]  # fmt: skip
+        areas = (
+            self._fits, self._relations, self._parameters, self._comparisons, self._ensembles, self._breakers,
+            self._files,
+        )  # fmt: skip
+        return [case for area in areas for case in area(round_number)]
 
     def _case(
-        self, turn: int, area: str, subject: str, item: str, *more: int, **parameters: tuple[OddCase, ...]
+        self, round_number: int, area: str, subject: str, item: str, *more: int, **parameters: tuple[OddCase, ...]
     ) -> Case:
-        seed = zlib.crc32(repr((self.seed, turn, area, subject, item, more)).encode())
-        return Case(0, area, subject, item, seed, turn, **parameters)
+        seed = zlib.crc32(repr((self.seed, round_number, area, subject, item, more)).encode())
+        return Case(0, area, subject, item, seed, round_number, **parameters)
 
-    def _fits(self, turn: int) -> Iterator[Case]:
+    def _fits(self, round_number: int) -> Iterator[Case]:
         for name in self.recipes:
             order = _shuffled(zlib.crc32(f"{self.seed} {name}".encode()), self.sets)
-            yield self._case(turn, "fits", name, order[turn % len(order)])
-        rng = np.random.default_rng([self.seed, turn, 2])
+            yield self._case(round_number, "fits", name, order[round_number % len(order)])
+        rng = np.random.default_rng([self.seed, round_number, 2])
         for _ in range(COMPOSITIONS if self.n_compositions else 0):
             number, item = int(rng.integers(self.n_compositions)), self.sets[int(rng.integers(len(self.sets)))]
-            yield self._case(turn, "fits", f"#{number}", item)
+            yield self._case(round_number, "fits", f"#{number}", item)
 
-    def _relations(self, turn: int) -> Iterator[Case]:
+    def _relations(self, round_number: int) -> Iterator[Case]:
         names = list(RELATIONS)
         for position, name in enumerate(self.recipes):
-            if (position + turn) % RELATION_TURNS == 0:
-                yield self._case(turn, "relations", name, names[(turn // RELATION_TURNS + position) % len(names)])
+            if (position + round_number) % ROUNDS_PER_RELATION == 0:
+                item = names[(round_number // ROUNDS_PER_RELATION + position) % len(names)]
+                yield self._case(round_number, "relations", name, item)
 
-    def _parameters(self, turn: int) -> Iterator[Case]:
+    def _parameters(self, round_number: int) -> Iterator[Case]:
         if not self.parameters:
             return
         for part in range(PARAMETERS // PARAMETERS_PER_CASE):
-            first = turn * PARAMETERS + part * PARAMETERS_PER_CASE
+            first = round_number * PARAMETERS + part * PARAMETERS_PER_CASE
             chosen = tuple(self.parameters[(first + i) % len(self.parameters)] for i in range(PARAMETERS_PER_CASE))
-            yield self._case(turn, "parameters", "", "", part, parameters=chosen)
+            yield self._case(round_number, "parameters", "", "", part, parameters=chosen)
 
-    def _comparisons(self, turn: int) -> Iterator[Case]:
+    def _comparisons(self, round_number: int) -> Iterator[Case]:
         for part in range(COMPARISONS_PER_ROUND if self.comparisons else 0):
-            name = self.comparisons[(turn * COMPARISONS_PER_ROUND + part) % len(self.comparisons)]
-            yield self._case(turn, "comparisons", COMPARISONS[name].stage, name, part)
+            name = self.comparisons[(round_number * COMPARISONS_PER_ROUND + part) % len(self.comparisons)]
+            yield self._case(round_number, "comparisons", COMPARISONS[name].stage, name, part)
 
-    def _ensembles(self, turn: int) -> Iterator[Case]:
+    def _ensembles(self, round_number: int) -> Iterator[Case]:
         for part in range(ENSEMBLES_PER_ROUND if self.ensembles else 0):
-            name, item = self.ensembles[(turn * ENSEMBLES_PER_ROUND + part) % len(self.ensembles)]
-            yield self._case(turn, "ensembles", name, item)
+            name, item = self.ensembles[(round_number * ENSEMBLES_PER_ROUND + part) % len(self.ensembles)]
+            yield self._case(round_number, "ensembles", name, item)
 
-    def _breakers(self, turn: int) -> Iterator[Case]:
+    def _breakers(self, round_number: int) -> Iterator[Case]:
         for part in range(BREAKERS_PER_ROUND if self.breakers else 0):
-            slot, how = self.breakers[(turn * BREAKERS_PER_ROUND + part) % len(self.breakers)]
-            yield self._case(turn, "breakers", slot, how)
+            slot, how = self.breakers[(round_number * BREAKERS_PER_ROUND + part) % len(self.breakers)]
+            yield self._case(round_number, "breakers", slot, how)
 
-    def _files(self, turn: int) -> Iterator[Case]:
+    def _files(self, round_number: int) -> Iterator[Case]:
         for part in range(FILES_PER_ROUND if self.files else 0):
-            yield self._case(turn, "files", self.files[(turn * FILES_PER_ROUND + part) % len(self.files)], "", part)
+            kind = self.files[(round_number * FILES_PER_ROUND + part) % len(self.files)]
+            yield self._case(round_number, "files", kind, "", part)
 
 
 def _shuffled(seed: int, entries: Sequence[object]) -> list:  # type: ignore[type-arg]
@@ -335,7 +338,7 @@ def trial_of(case: Case, selection: Selection) -> Trial:
     """The fit of a case."""
     data: AwkwardSet = awkward_sets()[case.item]
     subject = subject_of(case, selection)
-    return Trial(subject, data, data.drawn(case.seed), 2 + case.seed % 2, case.seed % 1000, case.turn)
+    return Trial(subject, data, data.drawn(case.seed), 2 + case.seed % 2, case.seed % 1000, case.round_number)
 
 
 def _fit_problems(case: Case, selection: Selection, report: CaseReport) -> list[tuple[Problem, str]]:

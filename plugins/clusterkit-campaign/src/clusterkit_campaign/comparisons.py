@@ -338,7 +338,7 @@ def _complete_graph(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
         return
     stage = registry.get("labeler", "complete_graph")().with_parameters(n_segment_points=m, outliers=outliers)
     labeling = stage.label(domain, KernelSpace(X, Gaussian(gamma)), Task(len(X), None), rng)
-    yield "a complete graph labeling", labeling.labels, expected, 0.0
+    yield "a complete graph labelling", labeling.labels, expected, 0.0
 
 
 def _codecs(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:

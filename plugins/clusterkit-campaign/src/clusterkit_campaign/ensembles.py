@@ -168,7 +168,7 @@ def check_ensemble(name: str, item: str, counts: Counter[str], seed: int) -> lis
             problems = list(checks(stage, item, counts, seed))
         except Exception as error:
             problem = of_error(error, documented=())
-            problems = [problem or Problem(SILENT, "sound labelings are refused", str(error))]
+            problems = [problem or Problem(SILENT, "sound labellings are refused", str(error))]
     for each in caught:
         if issubclass(each.category, RuntimeWarning | FutureWarning | DeprecationWarning):
             problems.append(Problem(SILENT, f"{each.category.__name__} in a consensus", str(each.message)))
@@ -187,9 +187,9 @@ def _refusal(stage: Consensus, item: str, counts: Counter[str], seed: int) -> It
     except InvalidData:
         return
     except Exception as error:
-        yield of_error(error) or Problem(SILENT, "unfit labelings are refused for another reason", str(error))
+        yield of_error(error) or Problem(SILENT, "unfit labellings are refused for another reason", str(error))
     else:
-        yield Problem(SILENT, "unfit labelings were accepted", item)
+        yield Problem(SILENT, "unfit labellings were accepted", item)
 
 
 def _promises(stage: Consensus, item: str, counts: Counter[str], seed: int) -> Iterator[Problem]:
@@ -200,7 +200,7 @@ def _promises(stage: Consensus, item: str, counts: Counter[str], seed: int) -> I
         before = members.copy()
         labels = combine(members, stage, n_clusters=k, random_state=seed)
         if not np.array_equal(members, before):
-            yield Problem(SILENT, "the labelings were changed")
+            yield Problem(SILENT, "the labellings were changed")
         yield from _shape(members, labels, k)
         yield from _together(members, labels)
         word = list(CONTAINERS)[int(rng.integers(len(CONTAINERS)))]

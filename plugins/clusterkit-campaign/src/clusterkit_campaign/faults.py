@@ -31,7 +31,7 @@ from clusterkit_campaign.processes import (
     GUARD,
     NOT_TRIED,
     Ended,
-    clusterkit,
+    command_line,
     forked,
     loky,
     numbers_of_threads,
@@ -76,7 +76,7 @@ def _problems_of_labels(path: Path) -> Iterator[str]:
 def kill_fit(folder: Path, rng: Rng, count: int) -> Iterator[str]:
     """Labels are whole or absent."""
     data, labels = _table(folder, KILLED_ROWS, 3), folder / "labels.csv"
-    for _ in _killed(clusterkit("fit", data, "-r", "emmc", "-k", 3, "-o", labels), rng, count):
+    for _ in _killed(command_line("fit", data, "-r", "emmc", "-k", 3, "-o", labels), rng, count):
         yield from _problems_of_labels(labels)
         yield from (f"a file is left: {name}" for name in _unexpected(folder, {data.name, labels.name}))
         labels.unlink(missing_ok=True)
@@ -85,9 +85,9 @@ def kill_fit(folder: Path, rng: Rng, count: int) -> Iterator[str]:
 def kill_save(folder: Path, rng: Rng, count: int) -> Iterator[str]:
     """A saved model is whole or absent: one that is there predicts."""
     data, model = _table(folder, KILLED_ROWS, 3), folder / "model.clusterkit"
-    for _ in _killed(clusterkit("fit", data, "-r", "kmeans", "-k", 3, "--save", model), rng, count):
+    for _ in _killed(command_line("fit", data, "-r", "kmeans", "-k", 3, "--save", model), rng, count):
         if model.exists():
-            predicted = forked(clusterkit("predict", model, data, "-o", folder / "predicted.csv"))
+            predicted = forked(command_line("predict", model, data, "-o", folder / "predicted.csv"))
             if predicted.code:
                 yield f"a saved model cannot be read: {predicted.text[-300:]}"
         yield from (f"a file is left: {name}" for name in _unexpected(folder, {data.name, model.name, "predicted.csv"}))
@@ -109,9 +109,9 @@ def kill_search(folder: Path, rng: Rng, count: int) -> Iterator[str]:
         "--table",
         table,
     )
-    forked(clusterkit(*words))
+    forked(command_line(*words))
     expected = _without_seconds(table)
-    command = clusterkit(*words, "--resume", store)
+    command = command_line(*words, "--resume", store)
     for _ in _killed(command, rng, count):
         again = forked(command)
         if again.code:
@@ -139,7 +139,7 @@ def kill_reproduce(folder: Path, rng: Rng, count: int) -> Iterator[str]:
         yield f"{NOT_TRIED}the distribution clusterkit-papers is not installed"
         return
     records = folder / "records"
-    command = clusterkit("reproduce", "elm-table1", "--quick", "--record", records)
+    command = command_line("reproduce", "elm-table1", "--quick", "--record", records)
     if forked(command).code:
         yield f"{NOT_TRIED}the data of elm-table1 are not here"
         return
@@ -216,7 +216,7 @@ def _wrong_end(ended: Ended) -> Iterator[str]:
 def interrupt_commands(folder: Path, rng: Rng, count: int) -> Iterator[str]:
     """The command line: one line, exit status 130 or 0, and a file of labels that is whole or absent."""
     data, labels = _table(folder, INTERRUPTED_ROWS, 2), folder / "labels.csv"
-    command = clusterkit("fit", data, "-r", "emmc-multistart", "-k", 2, "-o", labels)
+    command = command_line("fit", data, "-r", "emmc-multistart", "-k", 2, "-o", labels)
     whole = forked(command)
     for _ in range(max(1, count // 10)):
         labels.unlink(missing_ok=True)
@@ -235,11 +235,11 @@ def _commands(data: Path, out: Path) -> dict[Path, Callable[[], int]]:
     fit = ("fit", data, "-r", "kmeans", "-k", 3)
     grid = ("search", data, "-r", "kmeans", "--grid", "n_clusters=2,3", "--score", "silhouette")
     return {
-        out / "labels.csv": clusterkit(*fit, "-o", out / "labels.csv"),
-        out / "labels.npy": clusterkit(*fit, "-o", out / "labels.npy"),
-        out / "model.clusterkit": clusterkit(*fit, "--save", out / "model.clusterkit"),
-        out / "table.csv": clusterkit(*grid, "--table", out / "table.csv"),
-        out / "store.jsonl": clusterkit(*grid, "--resume", out / "store.jsonl"),
+        out / "labels.csv": command_line(*fit, "-o", out / "labels.csv"),
+        out / "labels.npy": command_line(*fit, "-o", out / "labels.npy"),
+        out / "model.clusterkit": command_line(*fit, "--save", out / "model.clusterkit"),
+        out / "table.csv": command_line(*grid, "--table", out / "table.csv"),
+        out / "store.jsonl": command_line(*grid, "--resume", out / "store.jsonl"),
     }
 
 
@@ -322,7 +322,7 @@ def vanished_folder(folder: Path, rng: Rng, count: int) -> Iterator[str]:
         os.chdir(out)
         shutil.rmtree(out)
 
-    ended = forked(clusterkit("fit", data, "-r", "kmeans", "-k", 3, "-o", folder / "labels.csv"), before=[leave])
+    ended = forked(command_line("fit", data, "-r", "kmeans", "-k", 3, "-o", folder / "labels.csv"), before=[leave])
     if ended.code:
         yield f"a working directory that is gone ends a fit that does not need it: {ended.text[-300:]}"
 
@@ -419,11 +419,12 @@ def corrupted_cache(folder: Path, rng: Rng, count: int) -> Iterator[str]:
     environment = _environment(NUMBA_CACHE_DIR=str(cache))
     expected = _labels(_ran(environment=environment).stdout)
     files = sorted(path for path in cache.rglob("*") if path.is_file())
-    for turn in range(max(1, count // 50)):
+    for number in range(max(1, count // 50)):
         for path in files:
             if path.exists() and rng.random() < 0.5:
                 content = path.read_bytes()
-                path.write_bytes([b"", content[: len(content) // 2], b"\x00" * len(content)][(turn + len(content)) % 3])
+                damages = [b"", content[: len(content) // 2], b"\x00" * len(content)]
+                path.write_bytes(damages[(number + len(content)) % 3])
         yield from _same_labels("a damaged cache of compiled code", expected, _ran(environment=environment))
 
 
@@ -443,7 +444,7 @@ def address_space(folder: Path, rng: Rng, count: int) -> Iterator[str]:
         for recipe in ("kmeans", "ncut", "svc"):
             words = ["fit", data, "-r", recipe, "-o", folder / "labels.csv"]
             words += [] if recipe == "svc" else ["-k", 2]
-            ended = forked(clusterkit(*words), before=[partial(_limit_memory, mapped + extra)])
+            ended = forked(command_line(*words), before=[partial(_limit_memory, mapped + extra)])
             if ended.hung or ended.code not in (0, 1, 2) or "Traceback" in ended.text:
                 yield f"{recipe} with {extra >> 20} MiB more: exit status {ended.code}: {ended.text[-400:]}"
 

@@ -221,7 +221,7 @@ class Trial:
         The values before they are put into the container.
     k : int
     seed : int
-    turn : int
+    round_number : int
         Decides which of the costlier checks are made.
     """
 
@@ -230,7 +230,7 @@ class Trial:
     values: Array
     k: int = 2
     seed: int = 0
-    turn: int = 0
+    round_number: int = 0
 
 
 @final
@@ -325,10 +325,10 @@ def _problems_of(trial: Trial, model: Any, X: Any, counts: Counter[str]) -> Iter
     if trial.data.has_reference:
         counts["fits"] += 1
         yield from _like_the_plain_array(trial, labels, X)
-    if trial.turn % 3 == 0:
+    if trial.round_number % 3 == 0:
         counts["fits"] += 1
         yield from _again(trial, model, X)
-    if trial.turn % 3 == 1:
+    if trial.round_number % 3 == 1:
         yield from _pickled(c, model, X, labels)
 
 

@@ -27,7 +27,7 @@ __all__ = [
     "NOT_TRIED",
     "SETS",
     "Ended",
-    "clusterkit",
+    "command_line",
     "forked",
     "labels_of",
     "labels_of_recipes",
@@ -66,7 +66,7 @@ class Ended:
     hung: bool = False
 
 
-def clusterkit(*words: object) -> Callable[[], int]:
+def command_line(*words: object) -> Callable[[], int]:
     """The command line of clusterkit as a function to be forked; its exit status is returned."""
 
     def run() -> int:

@@ -44,7 +44,7 @@ def clear_groups(rng: Rng, k: int) -> Array:
 
 
 def same_partition(one: Labels, other: Labels) -> bool:
-    """Whether two labelings are the same but for the numbers of clusters; -1 is noise in both.
+    """Whether two labellings are the same but for the numbers of clusters; -1 is noise in both.
 
     Examples
     --------

@@ -101,7 +101,7 @@ def run(
     minutes: float | None,
     n_cases: int | None = None,
     workers: int = 2,
-    heard: Callable[[Outcome], None] | None = None,
+    on_report: Callable[[Outcome], None] | None = None,
 ) -> Outcome:
     """Run the cases of a seed until the time or the number of cases is used up.
 
@@ -116,7 +116,7 @@ def run(
         Cases at most.
     workers : int, default 2
         Processes. Which cases there are does not depend on it.
-    heard : callable, optional
+    on_report : callable, optional
         Called after every report.
     """
     outcome = Outcome(seed, selection)
@@ -136,8 +136,8 @@ def run(
                 assert worker.case is not None
                 outcome.add(worker.case, report)
                 outcome.seconds = time.monotonic() - begin
-                if heard is not None:
-                    heard(outcome)
+                if on_report is not None:
+                    on_report(outcome)
                 worker.case = None
                 if not worker.process.is_alive():
                     pool[position] = _started(selection)

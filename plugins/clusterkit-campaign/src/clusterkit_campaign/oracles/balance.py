@@ -128,11 +128,11 @@ def coefficients(W, max_ratio, original):
     return r
 
 
-def jacobi(X, centres, step, turns, max_ratio=3.0, tolerance=-1, original=False):
+def jacobi(X, centres, step, n_iter, max_ratio=3.0, tolerance=-1, original=False):
     """Sizes and centres of every iteration, until the imbalance is below `tolerance`."""
     C = np.array(centres, dtype=float)
     sizes, history = [], []
-    for _ in range(turns):
+    for _ in range(n_iter):
         D = ((X[:, None, :] - C[None]) ** 2).sum(axis=2)
         W = np.bincount(np.argmin(D, axis=1), minlength=len(C))
         sizes.append(W)

@@ -1,4 +1,4 @@
-"""The labelings of a domain without any short cut: every pair, every sample of every segment, every ascent to its end.
+"""Labellings of a domain without any short cut: every pair, every sample of every segment, every ascent to its end.
 
 Graphs over the samples inside (complete, of neighbours, of support vectors) and basins of the ascent; components by
 breadth-first search or by relabelling.

@@ -105,10 +105,10 @@ def fuzzy_objective(X, U, V, phi):
     return float(np.sum(U**phi * fuzzy_distances(X, V)))
 
 
-def fuzzy_iterate(X, V, phi, turns):
+def fuzzy_iterate(X, V, phi, n_iter):
     """Memberships and the centres they belong to after some iterations, and the objective of each iteration."""
     history = []
-    for _ in range(turns):
+    for _ in range(n_iter):
         U = memberships(fuzzy_distances(X, V), phi)
         history.append(fuzzy_objective(X, U, V, phi))
         current, V = V, centres(X, U, phi)
@@ -123,10 +123,10 @@ def fuzzy_kernel_distances(K, weights):
     return D
 
 
-def fuzzy_iterate_kernel(K, weights, phi, turns):
+def fuzzy_iterate_kernel(K, weights, phi, n_iter):
     """Memberships after some iterations in the space of a kernel, and the objective of each iteration."""
     history = []
-    for _ in range(turns):
+    for _ in range(n_iter):
         D = fuzzy_kernel_distances(K, weights)
         U = memberships(D, phi)
         history.append(float(np.sum(U**phi * D)))

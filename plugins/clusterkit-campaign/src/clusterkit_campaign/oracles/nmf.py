@@ -34,13 +34,13 @@ def descend(A, N, G, most, enough):
     A = A.copy()
     for i in range(len(A)):
         first = 0.0
-        for turn in range(most):
+        for sweep in range(most):
             before = A[i].copy()
             for c in range(len(G)):
                 if G[c, c] > 1e-32 * np.trace(G):
                     A[i, c] = max(0.0, A[i, c] + (N[i, c] - G[c] @ A[i]) / G[c, c])
             change = np.sum((A[i] - before) ** 2)
-            if turn == 0:
+            if sweep == 0:
                 first = change
             if change <= enough**2 * first:
                 break

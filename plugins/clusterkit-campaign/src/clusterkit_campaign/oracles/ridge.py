@@ -111,7 +111,7 @@ def emmc(H, labels, k, coding, C, slack=None, max_iter=100):
     """
     H, labels = np.asarray(H, dtype=float), np.array(labels)
     nearest = math.inf
-    for turn in range(1, max_iter + 1):
+    for iteration in range(1, max_iter + 1):
         B = np.linalg.solve(np.eye(H.shape[1]) / C + H.T @ H, H.T @ targets(labels, k, coding))
         F = H @ B
         following, tie = decide(F, k, coding)
@@ -122,6 +122,6 @@ def emmc(H, labels, k, coding, C, slack=None, max_iter=100):
                 following, tie = repair(F, following, k, coding, slack)
                 nearest = min(nearest, tie)
         if np.array_equal(following, labels):
-            return labels, turn, True, nearest
+            return labels, iteration, True, nearest
         labels = following
     return labels, max_iter, False, nearest
