@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, final
 
@@ -11,20 +10,19 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory
-from clusterkit.core.alternate import one_turn
 from clusterkit.core.coding import Coded
 from clusterkit.core.compat import Composition
 from clusterkit.core.device_engine import DeviceEngine
-from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.iterating import Iterating, Stored, Storing, solve_by_turns
+from clusterkit.core.iteration import first_least
+from clusterkit.core.label_turns import one_turn
 from clusterkit.core.namespaces import follows, to_host
 from clusterkit.core.outcomes import Outcome, Scores
-from clusterkit.core.run import FitResult, reason_of
+from clusterkit.core.run import FitResult, result_of
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.shortage import n_with_samples, shortage
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Prepared, Task
-from clusterkit.core.starts import first_least
 from clusterkit.core.summing import RowFunction
 from clusterkit.core.transform import Transform
 
@@ -46,30 +44,13 @@ def labelled_on_host(
     labeling = best.labeling
     assert labeling is not None
     labels = labeling.labels.astype(np.intp, copy=False)
-    labels.flags.writeable = False
-    if (status := labeling.outcome.status) is not None and status.warning is not None:
-        warnings.warn(status.warning, ClusterkitWarning, stacklevel=5)
-    resolved: dict[str, Mapping[str, object]] = {
-        "featuremap": dict(space.resolved),
-        "solver": dict(turns.resolved),
-        "labeler": dict(labeling.labeler_facts),
-    }
-    return FitResult(
-        engine.placed(labels, space.source),
-        best.n_iter,
-        best.converged and not interrupted,
-        reason_of(best.reason, best.index, c, len(ends), interrupted),
-        best.objective,
-        best.history,
-        space.lean(),
-        None,
-        labeling.predict,
-        labeling.exact,
-        {slot: facts for slot, facts in resolved.items() if facts},
-        tuple(end.objective for end in ends),
-        interrupted,
-        shortage=None if task.n_clusters is None else shortage(n_with_samples(labels), task.n_clusters, task.n),
-    )
+    placed = attrs.evolve(labeling, labels=engine.placed(labels, space.source), outcome=None)
+
+    def missing() -> str | None:
+        return None if task.n_clusters is None else shortage(n_with_samples(labels), task.n_clusters, task.n)
+
+    c = attrs.evolve(c, balancer=None, limits=None)
+    return result_of(c, task, space, turns.resolved, (ends, interrupted), best, placed, missing)
 
 
 @final

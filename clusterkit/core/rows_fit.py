@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import cast, final
 
 import attrs
@@ -26,19 +27,18 @@ from clusterkit.core.host_balancing import HostBalance
 from clusterkit.core.host_labeling import labelled_on_host
 from clusterkit.core.host_mapping import made_on_host
 from clusterkit.core.iterating import Iterating, Storing
+from clusterkit.core.iteration import Ended, Start, first_least, run_starts
+from clusterkit.core.label_turns import BalancedLabeling
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import follows, table_columns
-from clusterkit.core.progress import Report, tell
 from clusterkit.core.rows import Rows
-from clusterkit.core.rows_end import End
-from clusterkit.core.rows_loop import Decide, iterate, iterate_without_labels
+from clusterkit.core.rows_loop import Decide, RowLabeling, iterate_labels, iterate_without_labels
 from clusterkit.core.rows_numbering import numbered_along_axis
-from clusterkit.core.run import AllZero, FitResult, check_range, reason_of
+from clusterkit.core.run import AllZero, FitResult, check_range, result_of
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.shortage import shortage
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Codec, Decoder, FeatureMap, MapsByPasses, Partitioner, Predict, StartsByBlocks, Task
-from clusterkit.core.starts import first_least
 from clusterkit.core.summing import Summing, solve_by_sums
 from clusterkit.core.survey import OfFiniteRows, extremes
 from clusterkit.core.transform import Keep, RowMap, scaling_of
@@ -206,39 +206,31 @@ def run_rows(bound: BoundRows) -> FitResult:
             assert isinstance(turns, Iterating)
             assert isinstance(space.engine, DeviceEngine)
             return labelled_on_host(c, space, turns, space.engine, task, seeds)
-        ends = _ends(c, space, turns, task, seeds)
-        best = first_least([end.objective for end in ends], space.dtype)
-        end = ends[best]
-        labels = _labels(end.decide, space)
+        ends, interrupted = _ends(c, space, turns, task, seeds)
+        best = ends[first_least([end.objective for end in ends], space.dtype)]
+        rows = best.answer
+        assert rows is not None
+        labeling = _read(c, rows, space)
     finally:
         if isinstance(turns, Storing):
             turns.release()
-    status = end.status
-    if status is not None and status.warning is not None:
-        warnings.warn(status.warning, ClusterkitWarning, stacklevel=4)
-    interrupted = any(each.interrupted for each in ends)
-    memberships = _memberships(end.decide, space)
-    balanced = {} if c.balancer is None else {**c.balancer.resolved(task.n, task.k), **end.decide.decision.facts}
-    resolved = {"featuremap": dict(space.resolved), "solver": dict(turns.resolved), "balancer": balanced}
-    return FitResult(
+    missing = partial(_shortage, rows, labeling.labels, task)
+    return result_of(c, task, space, turns.resolved, (ends, interrupted), best, labeling, missing)
+
+
+def _read(c: Composition, rows: RowLabeling, space: RowsSpace) -> BalancedLabeling:
+    """The labels of all rows, as of a fit in memory."""
+    decide = rows.decide
+    exact = decide.start is None and decide.decision.exact and decide.stored is None and c.featuremap.exact_on_training
+    labels = space.engine.labels(decide, space.source, space.width)
+    return BalancedLabeling(
         labels,
-        end.n_iter,
-        end.converged and not interrupted,
-        reason_of(end.reason, best, c, len(ends), interrupted),
-        end.objective,
-        end.history,
-        space.lean(),
         None,
-        _predictor(end.decide),
-        end.decide.start is None
-        and end.decide.decision.exact
-        and end.decide.stored is None
-        and c.featuremap.exact_on_training,
-        {slot: facts for slot, facts in resolved.items() if facts},
-        tuple(each.objective for each in ends),
-        interrupted,
-        memberships,
-        shortage=_shortage(end, labels, task),
+        _predictor(decide),
+        exact,
+        facts=decide.decision.facts,
+        memberships=_memberships(decide, space),
+        status=rows.status,
     )
 
 
@@ -301,7 +293,9 @@ def _mapped(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> RowsSpa
     return attrs.evolve(samples, resolved=resolved)
 
 
-def _ends(c: Composition, space: RowsSpace, turns: Summing | Iterating, task: Task, seeds: Seeds) -> list[End]:
+def _ends(
+    c: Composition, space: RowsSpace, turns: Summing | Iterating, task: Task, seeds: Seeds
+) -> tuple[list[Ended[RowLabeling]], bool]:
     """How every start ended; fewer than asked for after Ctrl-C."""
     varies = isinstance(turns, Iterating) or (c.init is not None and c.init.varies)
     starts = c.n_init if varies else 1
@@ -310,27 +304,17 @@ def _ends(c: Composition, space: RowsSpace, turns: Summing | Iterating, task: Ta
     balancer = c.balancer if isinstance(c.balancer, BalancesByPasses) else None
     if on_host is not None and c.balancer is not None:
         balancer = HostBalance(c.balancer)
-    ends: list[End] = []
-    for index in range(starts):
-        try:
-            if isinstance(turns, Iterating):
-                assert isinstance(c.labeler, Codec)
-                rng = seeds.stream("solver", index) if index else seeds.stream("solver")
-                with During(c.solver):
-                    ends.append(iterate_without_labels(space, turns, c.labeler, balancer, task, rng))
-            else:
-                begin = _start(c, space, task, seeds, index) if on_host is None else _given(on_host, index)
-                ends.append(iterate(space, turns, begin, c.max_iter, balancer, task))
-        except KeyboardInterrupt:
-            if not ends:
-                raise
-            ends[-1] = attrs.evolve(ends[-1], interrupted=True)
-            break
-        if ends[-1].interrupted:
-            break
-        if starts > 1:
-            tell(Report("starts", index + 1, starts, ends[-1].objective, starts - index - 1))
-    return ends
+
+    def made(index: int, lowest: float) -> tuple[Ended[RowLabeling] | list[Start[RowLabeling]], bool]:
+        if isinstance(turns, Iterating):
+            assert isinstance(c.labeler, Codec)
+            rng = seeds.stream("solver", index) if index else seeds.stream("solver")
+            with During(c.solver):
+                return iterate_without_labels(space, turns, c.labeler, balancer, task, rng, index)
+        begin = _start(c, space, task, seeds, index) if on_host is None else _given(on_host, index)
+        return iterate_labels(space, turns, begin, c.max_iter, balancer, task, index)
+
+    return run_starts((partial(made, index) for index in range(starts)), starts, told=True)
 
 
 def _start(c: Composition, space: RowsSpace, task: Task, seeds: Seeds, index: int) -> Decide:
@@ -359,13 +343,6 @@ def _given(on_host: HostStarts, index: int) -> Decide:
     return begin if codec.coding is not Coding.ORDINAL else numbered_along_axis(space, begin, task)
 
 
-def _labels(decide: Decide, space: RowsSpace) -> Labels:
-    labels = space.engine.labels(decide, space.source, space.width)
-    if isinstance(labels, np.ndarray):
-        labels.flags.writeable = False
-    return labels
-
-
 def _memberships(decide: Decide, space: RowsSpace) -> Array | None:
     """Degrees of membership (n, k), for methods that have them, of rows on a device that are few or lie there."""
     engine, extend = space.engine, decide.extend
@@ -386,9 +363,9 @@ def _predictor(decide: Decide) -> Decoder | None:
     return Decoder(decide.codec, decide.extend, scale, decide.k, decide.decision.offsets)
 
 
-def _shortage(end: End, labels: Labels, task: Task) -> str | None:
+def _shortage(labeling: RowLabeling, labels: Labels, task: Task) -> str | None:
     """What is said of clusters without samples, where their sizes are known."""
-    sizes, status = end.sizes, end.status
+    sizes, status = labeling.sizes, labeling.status
     if sizes is None and isinstance(labels, np.ndarray):
         sizes = np.bincount(labels, minlength=task.k)
     if sizes is None:

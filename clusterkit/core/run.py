@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -13,13 +13,14 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Sizes
 from clusterkit.core import memory
-from clusterkit.core.alternate import alternate, one_turn
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition
 from clusterkit.core.contracts import During, check_instance, check_space
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.core.first_labels import first_labels
+from clusterkit.core.iteration import Ended, first_least
 from clusterkit.core.kernel_check import warn_of_degenerate_kernel
+from clusterkit.core.label_turns import BalancedLabeling, alternate, one_turn
 from clusterkit.core.namespaces import array_namespace, elsewhere
 from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
@@ -27,8 +28,7 @@ from clusterkit.core.row_graph import Node
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.shortage import n_with_samples, shortage
 from clusterkit.core.spaces import FeatureSpace, Space
-from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
-from clusterkit.core.starts import BalancedLabeling, StartResult, first_least
+from clusterkit.core.stages import Codec, Predict, Prepared, Task
 from clusterkit.numerics.distinct_count import n_distinct
 from clusterkit.numerics.extremes import column_extremes
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -44,6 +44,7 @@ __all__ = [
     "first_least",
     "fit",
     "reason_of",
+    "result_of",
     "run",
 ]
 
@@ -203,35 +204,85 @@ def run(bound: BoundComposition) -> FitResult:
     c, task = bound.composition, bound.task
     starts, interrupted = _starts(bound)
     best = starts[first_least([start.objective for start in starts], bound.space.dtype)]
-    labeling = best.labeling
+    labeling = best.answer
     assert labeling is not None
-    labels = labeling.labels.astype(np.intp, copy=False)
-    labels.flags.writeable = False
-    status = labeling.outcome.status
+    predicts = _predicts(bound, labeling, labeling.labels)
+    return result_of(
+        c,
+        task,
+        bound.space,
+        bound.prepared.resolved,
+        (starts, interrupted),
+        best,
+        attrs.evolve(labeling, exact=predicts),
+        partial(_shortage, labeling, labeling.labels, task, bound.X),
+    )
+
+
+def result_of(
+    c: Composition,
+    task: Task,
+    space: Space,
+    solver_facts: Mapping[str, object],
+    run: tuple[Sequence[Ended[Any]], bool],
+    best: Ended[Any],
+    labeling: BalancedLabeling,
+    shortage: Callable[[], str | None],
+) -> FitResult:
+    """What a fit leaves behind, wherever the samples lie: the only place where the best start becomes a result.
+
+    Parameters
+    ----------
+    c : Composition
+    task : Task
+    space : Space
+    solver_facts : mapping
+        What the solver decided.
+    run : (sequence of Ended, bool)
+        How all starts ended, and whether Ctrl-C ended the fit.
+    best : Ended
+    labeling : BalancedLabeling
+        Of the best start.
+    shortage : callable
+        What is to be said of clusters without samples.
+    """
+    ends, interrupted = run
+    labels = labeling.labels
+    if isinstance(labels, np.ndarray):
+        labels = labels.astype(np.intp, copy=False)
+        labels.flags.writeable = False
+    status = labeling.status
     if status is not None and status.warning is not None:
-        warnings.warn(status.warning, ClusterkitWarning, stacklevel=2)
+        warnings.warn(status.warning, ClusterkitWarning, stacklevel=5)
+    balancer = c.balancer or c.limits
+    facts: dict[str, Mapping[str, Any]] = {
+        "featuremap": dict(space.resolved),
+        "solver": dict(solver_facts),
+        "labeler": dict(labeling.labeler_facts),
+        "balancer": {} if balancer is None else {**balancer.resolved(task.n, task.k), **labeling.facts},
+    }
     return FitResult(
         labels,
         best.n_iter,
         best.converged and not interrupted,
-        reason_of(best.reason, best.index, c, len(starts), interrupted),
+        reason_of(best.reason, best.index, c, len(ends), interrupted),
         best.objective,
         best.history,
-        bound.space.lean(),
+        space.lean(),
         labeling.outcome,
         labeling.predict,
-        _predicts(bound, labeling, labels),
-        _resolved(bound, labeling),
-        tuple(start.objective for start in starts),
+        labeling.exact,
+        {slot: values for slot, values in facts.items() if values},
+        tuple(end.objective for end in ends),
         interrupted,
         labeling.memberships,
         labeling.outlier_scores,
         labeling.probabilities,
-        _shortage(labeling, labels, task, bound.X),
+        shortage(),
     )
 
 
-def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
+def _starts(bound: BoundComposition) -> tuple[list[Ended[BalancedLabeling]], bool]:
     """How every start ended, and whether Ctrl-C came in between."""
     c, task, seeds = bound.composition, bound.task, bound.seeds
     starts = c.n_init if c.solver.targets == "never" or (c.init is not None and c.init.varies) else 1
@@ -258,7 +309,7 @@ def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
 
 def _shortage(labeling: BalancedLabeling, labels: Labels, task: Task, X: Array) -> str | None:
     """What is said of clusters without samples: in the words of the solver, where it has some."""
-    used, status = n_with_samples(labels), labeling.outcome.status
+    used, status = n_with_samples(labels), labeling.status
     if task.n_clusters is None or used >= task.n_clusters or task.n == 1 or _all_equal(X):
         return None
     words = None if status is None else status.empty_clusters
@@ -381,15 +432,3 @@ def reason_of(reason: str, index: int, c: Composition, starts: int, interrupted:
         which = f"the best labels of {starts} of {c.n_init} starts" if c.n_init > 1 else "the best labels so far"
         return f"interrupted: {which} are kept"
     return reason if c.n_init == 1 else f"{reason} (best of {starts} starts: number {index})"
-
-
-def _resolved(bound: BoundComposition, labeling: BalancedLabeling) -> dict[str, dict[str, Any]]:
-    c, task = bound.composition, bound.task
-    balancer: Balancer | None = c.balancer or c.limits
-    by_slot: dict[str, dict[str, Any]] = {
-        "featuremap": dict(bound.space.resolved),
-        "solver": dict(bound.prepared.resolved),
-        "labeler": dict(labeling.labeler_facts),
-        "balancer": {} if balancer is None else {**balancer.resolved(task.n, task.k), **labeling.facts},
-    }
-    return {slot: facts for slot, facts in by_slot.items() if facts}

@@ -17,11 +17,11 @@ from clusterkit._typing import Array, Indices, InitLike, Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, UnknownName
+from clusterkit.core.iteration import first_least
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.run import FitResult
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult, Partitioner
-from clusterkit.core.starts import first_least
 from clusterkit.drivers import compose
 from clusterkit.drivers.gap import (
     NODES,

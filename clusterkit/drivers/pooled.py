@@ -13,11 +13,11 @@ from clusterkit._typing import Array, Labels
 from clusterkit.core import params
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import IncompatibleStages
+from clusterkit.core.iteration import first_least
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.run import FitResult
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
-from clusterkit.core.starts import first_least
 from clusterkit.drivers.samples import AnySamples, Bound, bound_to, fitted_to, ran
 
 __all__ = ["MapFits", "PooledDriver", "agreement", "fit_under_maps", "require_judgeable", "summed_objectives"]

@@ -22,7 +22,7 @@ __all__ = ["SingleDriver"]
 class SingleDriver(Driver):
     """Fits the composition once; its starts (``n_init``) are compared inside that fit.
 
-    The work is in core/run.py (`fit`) and core/alternate.py (the loop between solver and labeler). Where a tuner
+    The work is in core/run.py (`fit`) and core/iteration.py (the loop). Where a tuner
     advises to fit a sample of the rows, on_sample.py (`fit_on_sample`) does so.
     """
 

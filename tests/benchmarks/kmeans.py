@@ -35,7 +35,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from clusterkit import datasets, recipe
-from clusterkit.core.alternate import alternate
+from clusterkit.core.label_turns import alternate
 from clusterkit.core.spaces import DenseSpace, FeatureSpace, KernelSpace, build_space
 from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep

@@ -11,9 +11,9 @@ from hypothesis import assume, reject
 from hypothesis import strategies as st
 
 from clusterkit._typing import Array
-from clusterkit.core.alternate import alternate
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.errors import InvalidData
+from clusterkit.core.label_turns import alternate
 from clusterkit.core.outcomes import Embedding, Outcome, Scores, Tree
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Codec, Prepared, Solver, Task

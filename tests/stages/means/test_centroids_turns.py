@@ -11,8 +11,8 @@ from sklearn.cluster import KMeans
 
 from clusterkit import recipe
 from clusterkit.core import sums
-from clusterkit.core.alternate import alternate
 from clusterkit.core.kernel import Gaussian
+from clusterkit.core.label_turns import alternate
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
