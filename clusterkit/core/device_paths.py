@@ -19,9 +19,13 @@ from clusterkit.core.chain import Chain
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.iterating import Iterating, Storing
+from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import follows
+from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.registry import registry
+from clusterkit.core.rows import SlicedRows
 from clusterkit.core.spaces import FeatureSpace, build_space
+from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Codec, FeatureMap, Labeler, MapsByPasses, Solver, Stage, Task
 from clusterkit.core.summing import adder_of, solve_by_sums
 from clusterkit.core.transform import Keep
@@ -107,10 +111,12 @@ def _map_follows(stage: FeatureMap) -> bool:
 
 def _solver_follows(stage: Solver) -> bool:
     path = stage.path(FeatureSpace)
-    if path is None or (turns_on := path.by_passes(held=True)) is None:
+    if path is None or not path.by_passes(kept=True):
         return False
-    space = cast("FeatureSpace", build_space(_samples(), Keep(COLUMNS)))
-    turns = turns_on(stage, space, Task(ROWS, CLUSTERS))
+    space = RowsSpace.of(SlicedRows(_samples()), LocalEngine(), Keep(COLUMNS))
+    prepared = path.prepare(stage, space, Task(ROWS, CLUSTERS), np.random.default_rng(0))
+    assert isinstance(prepared, PassSolver)
+    turns = prepared.turns
     if isinstance(turns, Storing):
         return follows(turns)  # to begin would make files
     if isinstance(turns, Iterating):

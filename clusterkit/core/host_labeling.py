@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, final
-
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
-from clusterkit.core import memory
-from clusterkit.core.coding import Coded
 from clusterkit.core.compat import Composition
 from clusterkit.core.device_engine import DeviceEngine
-from clusterkit.core.iterating import Iterating, Stored, Storing, solve_by_turns
+from clusterkit.core.iterating import Iterating
 from clusterkit.core.iteration import first_least
 from clusterkit.core.label_turns import one_turn
-from clusterkit.core.namespaces import follows, to_host
-from clusterkit.core.outcomes import Outcome, Scores
+from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.run import FitResult, result_of
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.shortage import n_with_samples, shortage
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.stages import Prepared, Task
-from clusterkit.core.summing import RowFunction
-from clusterkit.core.transform import Transform
+from clusterkit.core.stages import Task
 
 __all__ = ["labelled_on_host"]
 
@@ -38,7 +29,7 @@ def labelled_on_host(
     samples lie.
     """
     rngs = seeds.of_starts("solver", c.n_init)
-    prepared = _PreparedElsewhere(turns, space, engine, task)
+    prepared = PassSolver(space, turns, weights=task.sample_weight)
     ends, interrupted = one_turn(prepared, c.labeler, c.balancer, space, task, rngs, solver=c.solver)
     best = ends[first_least([end.objective for end in ends], space.dtype)]
     labeling = best.labeling
@@ -51,60 +42,3 @@ def labelled_on_host(
 
     c = attrs.evolve(c, balancer=None, limits=None)
     return result_of(c, task, space, turns.resolved, (ends, interrupted), best, placed, missing)
-
-
-@final
-@attrs.frozen(eq=False)
-class _PreparedElsewhere(Prepared):
-    """A solver whose turns run on a device, and whose scores come to the host."""
-
-    turns: Iterating
-    space: RowsSpace
-    engine: DeviceEngine
-    task: Task
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return self.turns.resolved
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        assert outcome.status is not None
-        return np.array([outcome.status.history[-1]])
-
-    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
-        space = self.space
-        function, status = solve_by_turns(self.turns, space, rng, self.task.sample_weight)
-        if isinstance(self.turns, Storing):
-            stored: Stored = self.turns.stored(function)
-            self._require(stored.rows.d)
-            table = to_host(stored.rows.read(slice(0, space.n))).astype(space.dtype, copy=False)
-            status = attrs.evolve(status, predicts_labels=False)  # new rows do not end where the stored ones did
-            return Scores(table, stored.extend, scale=stored.scale, status=status)
-        self._require(self.task.k)
-        scores = self.engine.values(_ScoresOf(space.reading, function), space.source, space.width)
-        return Scores(np.asarray(to_host(scores)), function, status=status)
-
-    def _require(self, columns: int) -> None:
-        n = self.space.n
-        memory.require(
-            n * columns * self.space.dtype.itemsize,
-            f"the {n} x {columns} scores of all rows, which the labeler needs on the host",
-            "Use labeler='argmax', which reads the label of each row by itself.",
-        )
-
-
-@final
-@attrs.frozen(eq=False)
-class _ScoresOf:
-    """The scores of a block of raw rows."""
-
-    transform: Transform
-    function: RowFunction
-
-    @property
-    def array_api(self) -> bool:
-        """As of the map and the function."""
-        return follows(self.transform) and follows(self.function)
-
-    def __call__(self, rows: slice, X: Array) -> Array:
-        return self.function.on(self.transform(X))

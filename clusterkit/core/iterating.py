@@ -68,6 +68,10 @@ class Iterating(Protocol[PartT]):
         """For reports of progress."""
 
     @property
+    def k(self) -> int:
+        """Columns of the scores."""
+
+    @property
     def max_iter(self) -> int:
         """Most turns."""
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import partial
+from typing import final
 
 import attrs
 import numpy as np
@@ -17,14 +18,15 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.contracts import During, check_assignment, check_labeling, check_objective, check_outcome
-from clusterkit.core.descent import Descending, OnePass, descend
 from clusterkit.core.iteration import Ended, Leap, Start, Turn, Turns, iterate, run_starts
 from clusterkit.core.labelings import NOISE
 from clusterkit.core.outcomes import Outcome, Scores, Status
+from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Balancer, Codec, Decoder, Labeler, Predict, Prepared, Solver, Task
-from clusterkit.core.summing import BySums
+from clusterkit.core.summing import Finished, RowFunction, Summing, solve_by_sums
+from clusterkit.core.sums import Addable
 
 __all__ = ["BalancedLabeling", "LabelTurns", "alternate", "one_turn", "read"]
 
@@ -34,6 +36,10 @@ CHUNK_BYTES = 256 * 1024**2
 PRICED_BYTES = 2**22
 """Bytes of a table of scores from which on no table of costs is made where no balancer reads it: below it the table is
 cheap, and its shape is checked in every fit."""
+
+
+SMALLEST_DECREASE = 1e-12
+"""Objectives whose relative difference is smaller are equal up to rounding."""
 
 
 @attrs.frozen(eq=False)
@@ -246,21 +252,11 @@ class LabelTurns(Turns[BalancedLabeling]):
     solver: Solver | None
     max_iter: int
     _outcome: Outcome | None = attrs.field(default=None, init=False)
-    _fast: Descending | None = attrs.field(init=False)
-
-    @_fast.default
-    def _find_fast(self) -> Descending | None:
-        """What makes turns of one start without a table of scores; None if nothing does."""
-        if self.balancer is not None:
-            return None
-        if self.codec.largest and isinstance(self.prepared, Descending):
-            return self.prepared
-        return OnePass(self.prepared, self.codec) if self.codec.rowwise and isinstance(self.prepared, BySums) else None
 
     @property
     def leaps(self) -> bool:  # type: ignore[override]
-        """Whether something makes turns without a table of scores."""
-        return self._fast is not None
+        """Whether something may make turns without a table of scores."""
+        return self.balancer is None
 
     def advance(self, active: list[Start[BalancedLabeling]]) -> Iterator[Turn[BalancedLabeling]]:
         """Solve for the labels of all starts, and read those of each."""
@@ -283,13 +279,17 @@ class LabelTurns(Turns[BalancedLabeling]):
 
     def leap(self, start: Start[BalancedLabeling], most: int) -> Leap:
         """Turns without a table of scores."""
-        assert self._fast is not None
-        before = len(start.history)
+        before, coded = len(start.history), self._coded(start.state)
+        turns = self.prepared.leap(coded) if self.codec.largest else None
+        if turns is None and self.codec.rowwise and isinstance(solver := self.prepared, PassSolver):
+            turns = _one_pass(solver, solver.turns, self.codec, coded) if isinstance(solver.turns, Summing) else None
+        if turns is None:
+            return Leap(start.state, [])
 
         def report(turns: int, objective: float) -> None:
             tell(Report(self.name, before + turns, self.max_iter, objective, 1))
 
-        labels, history, interrupted, end = descend(self._fast, self._coded(start.state), most, report)
+        labels, history, interrupted, end = _descend(turns, coded.labels[0], most, report)
         if history:
             self._outcome = None
         settled, final = (end, None) if isinstance(end, str) else (None, end)
@@ -303,6 +303,90 @@ class LabelTurns(Turns[BalancedLabeling]):
 
     def _coded(self, labels: Labels) -> Coded:
         return self.codec.encode(labels, self.task.k, self.task.sample_weight)
+
+
+def _descend(
+    turns: Generator[tuple[float, Labels], None, str | float | None],
+    labels: Labels,
+    most: int,
+    report: Callable[[int, float], None],
+) -> tuple[Labels, list[float], bool, str | float | None]:
+    """Make up to `most` turns of a solver without tables of scores, from labels (n,).
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+    history : list of float
+        Objective of the labels before each turn.
+    interrupted : bool
+        Whether Ctrl-C came; the labels reached by then are returned.
+    settled : str, float or None
+        Why the next turn, made in full, is the last one; the objective of the labels if it changes none of them; None
+        if it need not be the last.
+    """
+    history: list[float] = []
+    settled: str | float | None = None
+    try:
+        while most > 0:
+            # one turn more than are taken: only the generator knows whether the next one would be the last
+            try:
+                objective, following = next(turns)
+            except StopIteration as end:
+                settled = end.value
+                break
+            if len(history) == most:
+                break
+            labels = following
+            history.append(objective)
+            report(len(history), objective)
+    except KeyboardInterrupt:
+        return labels, history, True, None
+    return labels, history, False, settled
+
+
+def _one_pass(
+    solver: PassSolver, summing: Summing, codec: Codec, targets: Coded
+) -> Generator[tuple[float, Labels], None, str | None]:
+    """Turns in one pass each: the labels of a block are read and added up while it is there.
+
+    Labels and objectives are those of full turns, bit for bit.
+    """
+    space = solver.space
+    labels, last = targets.labels[0], math.inf
+    finished = solve_by_sums(summing, space, targets)
+    while True:
+        objective = float(finished.objective[0])
+        if not objective < last * (1.0 - SMALLEST_DECREASE):
+            return None
+        following = np.empty(space.n, dtype=np.intp)
+        total = space.reduce(_Relabelled(summing, finished.extend, codec, targets, following))
+        if np.array_equal(following, labels):
+            return None
+        yield objective, following
+        step = summing.finish(total, finished.extend)
+        coded = attrs.evolve(targets, labels=following[None])
+        finished = step if isinstance(step, Finished) else solve_by_sums(step, space, coded, finished.extend)
+        if finished.status is not None:  # the solver has something to say: the next turn is made in full
+            return None
+        labels, last = following, objective
+
+
+@final
+@attrs.frozen(eq=False)
+class _Relabelled:
+    """The part of a block whose labels are read from the scores of the turn before, and written down."""
+
+    summing: Summing
+    extend: RowFunction
+    codec: Codec
+    targets: Coded
+    labels: Labels
+
+    def __call__(self, rows: slice, H: Array) -> Addable:
+        scores = self.extend.on(H)
+        labels = self.labels[rows]
+        labels[:] = self.codec.decode(scores, self.targets.k)
+        return self.summing.part(H, attrs.evolve(self.targets.of(rows), labels=labels[None]), scores)
 
 
 def _solved(

@@ -16,7 +16,7 @@ from clusterkit.core import memory, sums
 from clusterkit.core.chain import Chain
 from clusterkit.core.coding import Coding
 from clusterkit.core.compat import Composition, Problem
-from clusterkit.core.contracts import During
+from clusterkit.core.contracts import During, check_instance
 from clusterkit.core.cost_passes import BalancesByPasses
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.device_paths import device_problems, with_device_path
@@ -31,6 +31,7 @@ from clusterkit.core.iteration import Ended, Start, first_least, run_starts
 from clusterkit.core.label_turns import BalancedLabeling
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import follows, table_columns
+from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.rows import Rows
 from clusterkit.core.rows_loop import Decide, RowLabeling, iterate_labels, iterate_without_labels
 from clusterkit.core.rows_numbering import numbered_along_axis
@@ -80,7 +81,7 @@ def row_problems(c: Composition, in_process: bool = False) -> Iterator[Problem]:
     for part in maps:
         if not isinstance(part, MapsByPasses) and not (in_process and c.featuremap.made_on_host):
             yield Problem("featuremap", f"'{part.name}' needs all rows at once")
-    if c.path is None or c.path.by_passes(in_process) is None:
+    if c.path is None or not c.path.by_passes(in_process):
         instead = f"; {c.path.instead}" if c.path is not None and c.path.instead else ""
         yield Problem("solver", f"'{c.solver.name}' has no form as sums over the rows{instead}")
     on_host = in_process and c.labeler.scores_alone and c.solver.targets == "never"
@@ -192,10 +193,11 @@ def bind_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> Bound
     bounds = None if c.balancer is None or c.n_clusters is None else c.balancer.bounds(rows.n, c.n_clusters)
     task = Task(rows.n, c.n_clusters, bounds, c.sample_weight)
     assert c.path is not None
-    make_turns = c.path.by_passes(isinstance(engine, DeviceEngine))
-    assert make_turns is not None
     with During(c.solver):
-        return BoundRows(c, space, make_turns(c.solver, space, task), task, seeds)
+        prepared = c.path.prepare(c.solver, space, task, seeds.stream("solver", "prepare"))
+    check_instance(c.solver, "prepare", prepared, PassSolver)
+    assert isinstance(prepared, PassSolver)
+    return BoundRows(c, space, prepared.turns, task, seeds)
 
 
 def run_rows(bound: BoundRows) -> FitResult:

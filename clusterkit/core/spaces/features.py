@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar, cast, final
+from typing import Any, ClassVar, TypeVar, cast, final
 
 import attrs
 import numpy as np
@@ -47,6 +47,9 @@ class FeatureSpace(Space):
     mapping : RowMap
         The last map, coordinates to features.
     """
+
+    in_memory: ClassVar[bool] = True
+    """False if an engine reads the samples. Solvers then bind themselves by passes (`Path.passes`)."""
 
     mapping: RowMap
 
@@ -98,6 +101,22 @@ class FeatureSpace(Space):
         its rows.
         """
         return sums.total(self.passed(part))
+
+    def table(self, function: Callable[[Array], Array], columns: int, what: str) -> Array:
+        """One pass: a function of the rows of H, (b, L) to (b, columns), of all rows on the host, (n, columns).
+
+        Raises
+        ------
+        NeedsMemory
+            If the samples are not in memory and the memory cap does not allow the table, which `what` names.
+        """
+        values = np.empty((self.n, columns), dtype=self.dtype)
+        for rows, part in self.passed(lambda _, H: function(H)):
+            values[rows] = part
+        return values
+
+    def require_table(self, columns: int, what: str) -> None:
+        """Refuse a table (n, columns) that the memory cap does not allow, where samples are not in memory."""
 
     def at(self, Y: Array) -> Array:
         """Features of new raw rows, (m, L); sparse rows are accepted if the map accepts them."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Literal, final
 
 import attrs
 import numpy as np
@@ -17,9 +17,10 @@ from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.device_engine import ArrayRows
 from clusterkit.core.iteration import Start, Turn, Turns, solve
 from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores, Status
+from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.factorisation._anls import AnlsTurns, PreparedAnls, refuse_negative
+from clusterkit.solvers.factorisation._anls import AnlsTurns, refuse_negative
 from clusterkit.solvers.factorisation._passes import (
     Blocks,
     FoldIn,
@@ -149,16 +150,19 @@ class Nmf(Solver):
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
         if self.update == "anls":
-            return {FeatureSpace: Path(_anls, Scores, sparse=True, sums=anls_turns, weighted=True)}
-        sums, instead = None if self.checkpoint is None else stored_turns, INSTEAD.format(update=self.update)
+            return {FeatureSpace: Path(_anls, Scores, sparse=True, passes="anywhere", weighted=True)}
+        instead = INSTEAD.format(update=self.update)
+        passes: Literal["kept", "anywhere"] = "kept" if self.checkpoint is None else "anywhere"
         return {
-            FeatureSpace: Path(_features, Scores, sparse=True, sums=sums, held=stored_turns, instead=instead),
+            FeatureSpace: Path(_features, Scores, sparse=True, passes=passes, instead=instead),
             KernelSpace: Path(_kernel, Scores, sparse=True, square=True),
         }
 
 
 def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    """Check the sign of H, and compute its mean and norm: O(n L), three passes."""
+    """Check the sign of H, and compute its mean and norm: O(n L), three passes in memory."""
+    if not space.in_memory:
+        return PassSolver(space, stored_turns(spec, space, task))
     refuse_negative(space.minimum())
     mean = float(space.adjoint(np.ones((space.n, 1))).sum()) / (space.n * space.width)
     # slicing sparse rows copies them: once, not in every pass
@@ -167,12 +171,8 @@ def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
 
 
 def _anls(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    return PreparedAnls(anls_turns(spec, space, task), space, task.sample_weight)
-
-
-def anls_turns(spec: Nmf, space: FeatureSpace, task: Task) -> AnlsTurns:
-    """The turns of ``update="anls"`` as sums; one pass."""
-    return AnlsTurns.of(space, task.k, spec.tol, spec.max_iter, task.sample_weight)
+    turns = AnlsTurns.of(space, task.k, spec.tol, spec.max_iter, task.sample_weight)  # one pass
+    return PassSolver(space, turns, weights=task.sample_weight)
 
 
 def stored_turns(spec: Nmf, space: FeatureSpace, task: Task) -> StoredTurns:

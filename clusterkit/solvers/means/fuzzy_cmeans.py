@@ -13,6 +13,7 @@ from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.iteration import Start, Turn, Turns, solve
 from clusterkit.core.outcomes import Extension, Outcome, Scores, Status
+from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.core.transform import block_plan
@@ -87,13 +88,15 @@ class FuzzyCMeans(Solver):
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
         return {
-            FeatureSpace: Path(_features, Scores, sums=fuzzy_turns, weighted=True),
+            FeatureSpace: Path(_features, Scores, passes="anywhere", weighted=True),
             KernelSpace: Path(_kernel, Scores),
         }
 
 
 def _features(spec: FuzzyCMeans, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """The mean of all samples and the distances from it: two passes."""
+    if not space.in_memory:
+        return PassSolver(space, fuzzy_turns(spec, space, task), weights=task.sample_weight)
     geometry = FeatureMeans.of(space, task.sample_weight)
     turns = _turns(spec, geometry.about, task)
     return _PreparedFuzzyCMeans(spec, task.k, _FeatureCentres(geometry, turns))

@@ -37,7 +37,7 @@ from clusterkit.testing.compare import close, same_bits, small_blocks, small_gro
 from clusterkit.testing.elsewhere import DEVICE, installed, numbers_of, put, same_there
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.laws.solver import codebook
-from clusterkit.testing.laws.summing import FEATURES
+from clusterkit.testing.laws.summing import FEATURES, bound_by_passes
 from clusterkit.testing.strategies import VIEWS, Case, cases
 
 __all__ = ["CODEC_LAWS", "MAP_LAWS", "SOLVER_LAWS", "START_LAWS"]
@@ -73,7 +73,7 @@ def _holds(stage: Solver) -> bool:
 
 def _holds_rows(stage: Solver) -> bool:
     path = stage.path(FeatureSpace)
-    return path is not None and path.sums is None and path.held is not None
+    return path is not None and path.passes == "kept"
 
 
 def _decodes(stage: Codec) -> bool:
@@ -146,10 +146,9 @@ def a_block_adds_the_same_on_a_device(stage: Solver, case: Case, view: str, codi
     assert isinstance(space, FeatureSpace)
     path = stage.path(type(space))
     assert path is not None
-    assert path.sums is not None
     weights = case.rng("weights").integers(0, 4, case.n).astype(np.float64) if weighted and path.weighted else None
     assume(weights is None or weights.any())
-    turns = path.sums(stage, space, Task(case.n, k, sample_weight=weights))
+    turns = bound_by_passes(stage, space, Task(case.n, k, sample_weight=weights)).turns
     assert isinstance(turns, Summing)
     coded = Coded(case.labels[None] % k, coding, k, codebook(coding, k), weights)
     H, function = space.rows(), solve_by_sums(turns, space, coded).extend
@@ -170,10 +169,9 @@ def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, 
     assert isinstance(space, FeatureSpace)
     path = stage.path(type(space))
     assert path is not None
-    assert path.sums is not None
     weights = case.rng("weights").integers(1, 4, case.n).astype(np.float64) if weighted and path.weighted else None
     assume(not stage.nonnegative or space.minimum() >= 0)
-    turns = path.sums(stage, space, Task(case.n, case.k, sample_weight=weights))
+    turns = bound_by_passes(stage, space, Task(case.n, case.k, sample_weight=weights)).turns
     assert isinstance(turns, Iterating)
     H = space.rows()
     there, size = put(H), _size(H)
@@ -193,16 +191,15 @@ def a_block_is_held_the_same_on_a_device(stage: Solver, case: Case, view: str) -
     X = np.abs(case.X) if stage.nonnegative else case.X
     space = VIEWS[view].fit(X, Task(case.n, None), case.rng("space"))
     assert isinstance(space, FeatureSpace)
-    path = stage.path(type(space))
-    assert path is not None
-    assert path.held is not None
     assume(not stage.nonnegative or space.minimum() >= 0)
     H = space.rows()
     rows, size = slice(0, case.n), 1e3 * _size(H)
     digits = 6 if H.dtype == np.float64 else 3
-    here, there = (path.held(stage, space, Task(case.n, case.k)) for _ in range(2))
+    here, there = (bound_by_passes(stage, space, Task(case.n, case.k)).turns for _ in range(2))
     assert isinstance(here, Storing)
     assert isinstance(there, Storing)
+    assert isinstance(here, Iterating)
+    assert isinstance(there, Iterating)
     one, other = here.begin(space, case.rng("solve")), there.begin(space, case.rng("solve"))
     for turn in ("first", "second"):
         total = here.part_of(rows, H, one)
