@@ -9,7 +9,7 @@ and the function of the turn.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar, final
+from typing import Any, ClassVar, TypeVar, final
 
 import attrs
 import numpy as np
@@ -29,9 +29,28 @@ from clusterkit.core.summing import Adder, Finished, RowFunction, Summing, adder
 from clusterkit.core.sums import Addable, Sums, landed
 from clusterkit.core.transform import Transform
 
-__all__ = ["Decide", "PassTurns", "RowLabeling", "iterate_labels", "iterate_without_labels"]
+__all__ = ["Decide", "GivenLabels", "PassTurns", "RowLabeling", "iterate_labels", "iterate_without_labels"]
 
 Part = TypeVar("Part", bound=Addable)
+
+
+@final
+@attrs.frozen(eq=False)
+class GivenLabels:
+    """Labels that are there already, as those of a block.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    """
+
+    labels: Labels
+    array_api: ClassVar[bool] = True
+
+    def __call__(self, rows: slice, H: Array) -> Labels:
+        """The labels of the rows, where their features lie."""
+        labels = self.labels[rows]
+        return sent(labels, H) if elsewhere(H) else labels
 
 
 @final

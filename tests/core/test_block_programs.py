@@ -22,7 +22,8 @@ from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import array_namespace, beside, follows, to_host
 from clusterkit.core.registry import registry
 from clusterkit.core.rows import SlicedRows
-from clusterkit.core.rows_fit import fit_rows, predict_rows
+from clusterkit.core.run import fit
+from clusterkit.core.samples import EngineSamples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import build_space
 from clusterkit.core.spaces.rows_space import Mapped
@@ -157,9 +158,9 @@ def test_a_fit_by_passes_gives_the_labels_of_the_host(name, weighted):
     c = attrs.evolve(model.composition(), sample_weight=np.arange(900.0) % 4 if weighted else None)
     engine = recording()
     with small_groups(300), small_blocks():
-        here = fit_rows(c, SlicedRows(X), LocalEngine(), Seeds.of(0))
-        there = fit_rows(c, SlicedRows(X), engine, Seeds.of(0))
-        predicted = predict_rows(there.predict, SlicedRows(X), engine, 4)
+        here = fit(c, EngineSamples(SlicedRows(X), LocalEngine()), Seeds.of(0))
+        there = fit(c, EngineSamples(SlicedRows(X), engine), Seeds.of(0))
+        predicted = EngineSamples(SlicedRows(X), engine).labels(there.predict, 4)
     np.testing.assert_array_equal(there.labels, here.labels)
     np.testing.assert_array_equal(predicted, here.predict(X))
     assert there.n_iter == here.n_iter
@@ -268,7 +269,7 @@ def test_many_rows_are_predicted_in_blocks(monkeypatch):
     X = blobs(9000)
     for name, changes in (("kmeans", {}), ("emmc-multi", {"balancer": None}), ("fuzzy-cmeans", {})):
         c = recipe(name, n_clusters=3, n_init=1, **changes).composition()
-        predict = fit_rows(c, SlicedRows(X[:500]), LocalEngine(), Seeds.of(0)).predict
+        predict = fit(c, EngineSamples(SlicedRows(X[:500]), LocalEngine()), Seeds.of(0)).predict
         np.testing.assert_array_equal(to_host(predict(put(X))), predict(X))
 
 

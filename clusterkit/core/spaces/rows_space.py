@@ -14,7 +14,7 @@ from clusterkit.core.device_engine import DeviceEngine
 from clusterkit.core.engines import Engine
 from clusterkit.core.namespaces import elsewhere, follows, sent, table_columns, to_host
 from clusterkit.core.row_graph import Node
-from clusterkit.core.rows import Rows
+from clusterkit.core.rows import Rows, read_whole
 from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, StreamedSpace, build_space
 from clusterkit.core.sums import Addable
 from clusterkit.core.transform import RowMap, Transform
@@ -189,6 +189,19 @@ class RowsSpace(FeatureSpace):
         space = build_space(points, self.mapping, before=self.before, resolved=self.resolved)
         assert isinstance(space, DenseSpace | StreamedSpace)
         return space
+
+    def on_host(self, what: str, advice: str, storage: str = "auto") -> FeatureSpace:
+        """The same features as a space in memory; `what` and `advice` are for the error, `storage` as of `build_space`.
+
+        Raises
+        ------
+        NeedsMemory
+            If the rows exceed the memory cap.
+        """
+        if self.made is not None:
+            return self.made
+        points = self.coordinates(read_whole(self.source, what, advice))
+        return build_space(points, self.mapping, storage=storage, before=self.before)
 
     def lean(self) -> FeatureSpace:
         """A space that maps new rows as this one: what a finished fit holds, without samples but those of the host."""
