@@ -30,6 +30,7 @@ from clusterkit.estimators.place import PlacedSamples, check_place, predicted, t
 from clusterkit.estimators.preparing import features_of
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import checked
+from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -127,7 +128,8 @@ exact_on_training_, n_features_in_
         set_fitted(self, answer.fit, tuning, base.reported_labeler(tuning.composition))
         set_report(self, placed.placed_report(dict(answer.report)))
         placed.place(self)
-        placed.warn_of_units(self)
+        if placed.array is not None:
+            warn_of_units(self, placed.array, placed.with_samples(answer.fit.space), SCALE_FIRST)
         return self
 
     @inductive

@@ -51,6 +51,7 @@ from clusterkit.estimators.place import (
 from clusterkit.estimators.preparing import features_of
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import checked
+from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.numerics.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
@@ -212,7 +213,8 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         set_fitted(self, fit, tuning, self.reported_labeler(tuning.composition))
         set_report(self, report)
         placed.place(self)
-        placed.warn_of_units(self)
+        if placed.array is not None:
+            warn_of_units(self, placed.array, placed.with_samples(fit.space), SCALE_FIRST)
         return self
 
     @learning

@@ -32,7 +32,6 @@ from clusterkit.drivers import compose
 from clusterkit.drivers.on_sample import fit_on_sample
 from clusterkit.estimators.number import is_open
 from clusterkit.estimators.samples import checked, new_rows
-from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.numerics.row_samples import sample_rows
 
 if TYPE_CHECKING:
@@ -151,16 +150,12 @@ class PlacedSamples:
         put = rows.device.put
         return {name: put(value) if isinstance(value, np.ndarray) else value for name, value in report.items()}
 
-    def warn_of_units(self, model: FittedAttributes) -> None:
-        """Warn where columns of samples in memory are in different units."""
-        if self.array is None:
-            return
-        space: Space | None = model.space_
-        if space is not None and isinstance(self.samples, EngineSamples):
-            # the fitted space keeps no samples: some of those in memory
-            some = self.array[:: -(-len(self.array) // LOOKED_AT)]
-            space = attrs.evolve(space, points=space.coordinates(some))
-        warn_of_units(model, self.array, space, SCALE_FIRST)
+    def with_samples(self, space: Space | None) -> Space | None:
+        """The fitted space with samples in memory; by passes it keeps none, and some are enough to see their scale."""
+        if space is None or self.array is None or not isinstance(self.samples, EngineSamples):
+            return space
+        some = self.array[:: -(-len(self.array) // LOOKED_AT)]
+        return attrs.evolve(space, points=space.coordinates(some))
 
 
 def check_place(model: Pipeline, composition: Composition, samples: Samples) -> None:

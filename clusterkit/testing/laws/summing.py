@@ -86,8 +86,9 @@ def _summing(stage: Solver, space: FeatureSpace, task: Task) -> Summing:
 
 def bound_by_passes(stage: Solver, space: FeatureSpace, task: Task) -> PassSolver:
     """The solver as it is bound to samples outside memory, on samples that are in memory."""
-    ends = tuple(rows.stop for rows in block_plan(space.n, space.width, space.dtype))
-    passed = space if isinstance(space, _CutSpace) else cut_space(space, ends)
+    passed = space
+    if space.in_memory:
+        passed = cut_space(space, tuple(rows.stop for rows in block_plan(space.n, space.width, space.dtype)))
     solver = stage.prepare(passed, task, np.random.default_rng(0))
     assert isinstance(solver, PassSolver), f"prepare must return a PassSolver there, got {type(solver).__name__}"
     return solver
