@@ -31,7 +31,7 @@ from clusterkit.core.registry import registry
 from clusterkit.core.rows import Rows, SlicedRows
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.stages import Codec, FeatureMap, Labeler, MapsByPasses, Solver, Stage, StartsByBlocks, Task
+from clusterkit.core.stages import Codec, FeatureMap, FittedMap, Labeler, Solver, Stage, StartsByBlocks, Task
 from clusterkit.core.summing import adder_of, solve_by_sums
 from clusterkit.core.transform import Keep
 
@@ -75,7 +75,7 @@ def row_problems(c: Composition, in_process: bool = False) -> Iterator[Problem]:
     reason: str | None
     maps = c.featuremap.maps if isinstance(c.featuremap, Chain) else (c.featuremap,)
     for part in maps:
-        if not isinstance(part, MapsByPasses) and not (in_process and c.featuremap.made_on_host):
+        if part.reads != "passes" and not (in_process and c.featuremap.small):
             yield Problem("featuremap", f"'{part.name}' needs all rows at once")
     if c.path is None or not c.path.by_passes(in_process):
         instead = f"; {c.path.instead}" if c.path is not None and c.path.instead else ""
@@ -110,7 +110,7 @@ def check_rows(c: Composition, engine: Engine | None = None, n: int | None = Non
     if on_device and n is not None and few_rows(n):
         c = attrs.evolve(c, init=None, balancer=None)  # both then work on the host, as in memory
     broken = list(row_problems(c, in_process))
-    if on_device and n is not None and c.featuremap.made_on_host and not few_rows(n):
+    if on_device and n is not None and c.featuremap.small and not few_rows(n):
         most = f"of at most {sums.GROUP:,} rows, and these are {n:,}"
         broken.append(Problem("featuremap", f"'{c.featuremap.name}' is made on the host {most}"))
     if on_device:
@@ -146,7 +146,7 @@ def device_problems(c: Composition) -> Iterator[Problem]:
         *(("featuremap", part) for part in maps), ("solver", c.solver), ("labeler", c.labeler),
     )  # fmt: skip
     for slot, stage in stages:
-        if not has_device_path(stage) and not (slot == "featuremap" and c.featuremap.made_on_host):
+        if not has_device_path(stage) and not (slot == "featuremap" and c.featuremap.small):
             yield Problem(slot, f"'{stage.name}' is computed by numpy only")
 
 
@@ -178,7 +178,7 @@ def _tried(stage: Stage) -> bool:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if isinstance(stage, FeatureMap):
-                return stage.made_on_host or _map_follows(stage)
+                return stage.small or _map_follows(stage)
             return isinstance(stage, Solver) and _solver_follows(stage)
     except Exception:  # whatever a stage says of these few rows, it has no path that is known
         return False
@@ -201,12 +201,12 @@ def _samples() -> Array:
 
 
 def _map_follows(stage: FeatureMap) -> bool:
-    if not isinstance(stage, MapsByPasses):
+    if stage.reads != "passes":
         return False
     X = _samples()
     space = cast("FeatureSpace", build_space(X, Keep(COLUMNS)))
-    fitted = stage.row_map(space, Task(ROWS, CLUSTERS), np.random.default_rng(0))
-    return follows(fitted.mapping)
+    fitted = stage.fit(space, Task(ROWS, CLUSTERS), np.random.default_rng(0))
+    return isinstance(fitted, FittedMap) and follows(fitted.mapping)
 
 
 def _solver_follows(stage: Solver) -> bool:

@@ -13,7 +13,6 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels, Rng, Sizes
 from clusterkit.core import memory
-from clusterkit.core.chain import Chain
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition
 from clusterkit.core.contracts import During, check_instance, check_space, named
@@ -46,7 +45,6 @@ from clusterkit.core.stages import (
     Codec,
     Decoder,
     FeatureMap,
-    MapsByPasses,
     Partitioner,
     Predict,
     Prepared,
@@ -54,7 +52,7 @@ from clusterkit.core.stages import (
     Task,
 )
 from clusterkit.core.summing import Summing, solve_by_sums
-from clusterkit.core.transform import Keep, RowMap, scaling_of
+from clusterkit.core.transform import Keep, scaling_of
 from clusterkit.numerics.distinct_count import n_distinct
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -260,7 +258,7 @@ def _space_in_memory(c: Composition, X: Array, n: int, seeds: Seeds) -> Space:
     if c.rows is None:
         of_all = Task(n, c.n_clusters, _bounds(c, n), c.weights_of_fitted())
     with During(c.featuremap):
-        space = c.featuremap.fit(X, of_all, seeds.stream("featuremap"))
+        space = c.featuremap.space_of(X, of_all, seeds.stream("featuremap"))
     check_space(c.featuremap, space, c.featuremap.gives, X)
     if c.rows is not None:
         space, X = space.take(c.rows), X[c.rows]
@@ -278,30 +276,23 @@ def _space_by_passes(c: Composition, samples: EngineSamples, seeds: Seeds) -> Ro
     if samples.n > 1 and (ends.low == ends.high).all():
         warn_of_equal_samples(samples.n)
     task, rng = Task(samples.n, c.n_clusters), seeds.stream("featuremap")
-    if c.featuremap.made_on_host and samples.on_device:
-        return _space_made_on_host(c.featuremap, samples, task, rng)
-    maps: tuple[FeatureMap, ...] = c.featuremap.maps if isinstance(c.featuremap, Chain) else (c.featuremap,)
-    space = attrs.evolve(samples.identity, known=ends)
-    before: tuple[RowMap, ...] = ()
-    resolved: dict[str, object] = {}
-    for part in maps:
-        assert isinstance(part, MapsByPasses)
-        with During(part):
-            fitted = part.row_map(space, task, rng)
-        resolved.update(fitted.resolved)
-        space = samples.space(fitted.mapping, before)
-        before = (*before, fitted.mapping)
-    return attrs.evolve(space, resolved=resolved)
+    if c.featuremap.small and samples.on_device:
+        return _space_of_host(c.featuremap, samples, task, rng)
+    with During(c.featuremap):
+        space = c.featuremap.space_of(attrs.evolve(samples.identity, known=ends), task, rng)
+    check_space(c.featuremap, space, c.featuremap.gives, None)
+    assert isinstance(space, RowsSpace)
+    return space
 
 
-def _space_made_on_host(featuremap: FeatureMap, samples: EngineSamples, task: Task, rng: Rng) -> RowsSpace:
+def _space_of_host(featuremap: FeatureMap, samples: EngineSamples, task: Task, rng: Rng) -> RowsSpace:
     """The features of all rows by a map that needs them at once, made on the host and sent to where the rows lie."""
     X = samples.whole(
         f"the {samples.n:,} rows of featuremap '{featuremap.name}', which is made on the host",
         "Fit fewer rows, and label the others by predict.",
     )
     with During(featuremap), on_host():
-        made = featuremap.fit(X, task, rng)
+        made = featuremap.space_of(X, task, rng)
     check_space(featuremap, made, featuremap.gives, X)
     assert isinstance(made, FeatureSpace)
     H, rows = np.ascontiguousarray(made.rows()), samples.rows

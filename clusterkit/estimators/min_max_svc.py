@@ -338,7 +338,7 @@ def _parts(X: Array, k: int, stage: Partitioner, seeds: Seeds) -> Labels:
     if stage.sees == "space":
         if not any(issubclass(FeatureSpace, kind) for kind in stage.spaces):
             raise InvalidParameter(f"partitioner '{stage.name}' works on kernels only, but a part has features")
-        samples = Identity().fit(X, task, seeds.stream("map"))
+        samples = Identity().space_of(X, task, seeds.stream("map"))
     labels = np.asarray(stage.partition(samples, task, seeds.stream("parts")))
     if labels.shape != (len(X),) or labels.dtype.kind not in "iu":
         raise InvalidParameter(

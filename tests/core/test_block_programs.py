@@ -80,7 +80,7 @@ def test_the_stages_that_carry_the_mark():
 @pytest.mark.parametrize("name", SOLVERS)
 def test_sums_of_a_block_are_those_of_numpy(name, mapping, weighted):
     X, solver = blobs(), SOLVERS[name]
-    space = build_space(X, Keep(4)) if mapping == "raw" else Elm(20).fit(X, Task(600, 3), np.random.default_rng(0))
+    space = build_space(X, Keep(4)) if mapping == "raw" else Elm(20).space_of(X, Task(600, 3), np.random.default_rng(0))
     weights = np.random.default_rng(1).random(600) if weighted else None
     task = Task(600, 3, sample_weight=weights)
     turns = bound_by_passes(solver, space, task).turns

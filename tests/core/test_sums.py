@@ -75,7 +75,7 @@ def test_memory_and_rows_add_up_to_the_same_bits_above_one_group(solver, dtype, 
     coded = Coded(rng.integers(3, size=(1, 1500)), Coding.ONEHOT, 3, np.eye(3))
     monkeypatch.setattr("clusterkit.core.local_engine.READ_BYTES", 3000)
     with small_groups(200), small_blocks():
-        here = Elm(n_hidden=20).fit(X, Task(1500, 3), np.random.default_rng(1))
+        here = Elm(n_hidden=20).space_of(X, Task(1500, 3), np.random.default_rng(1))
         there = RowsSpace.of(SlicedRows(X), LocalEngine(), here.mapping)
         totals = []
         for space in (here, there):

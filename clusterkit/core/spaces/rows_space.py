@@ -15,9 +15,9 @@ from clusterkit.core.engines import Engine
 from clusterkit.core.namespaces import elsewhere, follows, sent, table_columns, to_host
 from clusterkit.core.row_graph import Node
 from clusterkit.core.rows import Rows, read_whole
-from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, StreamedSpace, build_space
+from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, FittedMap, StreamedSpace, build_space
 from clusterkit.core.sums import Addable
-from clusterkit.core.transform import RowMap, Transform
+from clusterkit.core.transform import Keep, RowMap, Transform
 
 if TYPE_CHECKING:
     from clusterkit.core.survey import Extremes
@@ -189,6 +189,16 @@ class RowsSpace(FeatureSpace):
         space = build_space(points, self.mapping, before=self.before, resolved=self.resolved)
         assert isinstance(space, DenseSpace | StreamedSpace)
         return space
+
+    def mapped(self, fitted: FittedMap) -> RowsSpace:
+        """The features that a fitted map makes of the features of this space."""
+        before = self.before if isinstance(self.mapping, Keep) else (*self.before, self.mapping)
+        space = RowsSpace.of(self.source, self.engine, fitted.mapping, before)
+        return attrs.evolve(space, resolved=dict(fitted.resolved))
+
+    def as_samples(self) -> RowsSpace:
+        """The space itself."""
+        return self
 
     def on_host(self, what: str, advice: str, storage: str = "auto") -> FeatureSpace:
         """The same features as a space in memory; `what` and `advice` are for the error, `storage` as of `build_space`.

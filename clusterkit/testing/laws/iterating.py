@@ -48,7 +48,7 @@ class _Fit:
 
     @classmethod
     def of(cls, stage: Solver, case: Case, view: str) -> _Fit:
-        space = VIEWS[view].fit(case.X, Task(len(case.X), None), case.rng("space"))
+        space = VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
         assert isinstance(space, FeatureSpace)
         turns = _turns(stage, space, Task(case.n, case.k))
         return cls(space, turns, turns.begin(space, case.rng("solve")), case)

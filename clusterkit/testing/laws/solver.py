@@ -47,7 +47,7 @@ class _PreparedCase:
     @classmethod
     def of(cls, stage: Solver, case: Case, view: str, coding: Coding | None, starts: int = 1) -> _PreparedCase:
         k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
-        space = VIEWS[view].fit(case.X, Task(len(case.X), None), case.rng("space"))
+        space = VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
         bounds = (np.zeros(k), np.full(k, case.n)) if stage.own_balance else None
         try:
             prepared = stage.prepare(space, Task(case.n, k, bounds), case.rng("prepare"))

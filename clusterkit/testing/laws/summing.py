@@ -64,7 +64,7 @@ class _Turn:
     @classmethod
     def of(cls, stage: Solver, case: Case, view: str, coding: Coding) -> _Turn:
         k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
-        space = VIEWS[view].fit(case.X, Task(len(case.X), None), case.rng("space"))
+        space = VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
         assert isinstance(space, FeatureSpace)
         assume(space.width <= space.n)  # wider features may have a path of their own in memory
         task = Task(case.n, k)
