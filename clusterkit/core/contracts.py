@@ -94,10 +94,12 @@ def check_instance(stage: Stage | None, method: str, value: object, wanted: type
         raise _broken(stage, f"{method} must return a {wanted.__name__}, got {_shown(value)}")
 
 
-def check_space(stage: Stage, space: object, wanted: type[Space], X: Array) -> None:
+def check_space(stage: Stage, space: object, wanted: type[Space], X: Array | None) -> None:
     """Refuse a space of another type or number of samples, or with features or points in memory that are not finite."""
     check_instance(stage, "fit", space, wanted)
     assert isinstance(space, Space)
+    if X is None:  # the samples are not in memory
+        return
     if space.n != len(X):
         raise _broken(stage, f"its space has {space.n} samples instead of {len(X)}")
     points = space.points

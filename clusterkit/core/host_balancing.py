@@ -10,7 +10,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.contracts import During, check_assignment
 from clusterkit.core.cost_passes import CostPasses, RowDecision
-from clusterkit.core.first_labels import GivenLabels
+from clusterkit.core.rows_loop import GivenLabels
 from clusterkit.core.stages import Balancer, Task
 from clusterkit.core.sums import Joined
 

@@ -24,6 +24,9 @@ class Digest(Protocol):
     def __add__(self, following: Self, /) -> Self:
         """Of both."""
 
+    def __hash__(self) -> int:
+        """Equal digests have one."""
+
     def landed(self) -> Digest:
         """The same on the host: bytes that can be compared."""
 

@@ -14,7 +14,7 @@ from clusterkit.core import shapes
 from clusterkit.core.kernel import Kernel
 from clusterkit.core.namespaces import array_namespace, beside, follows
 from clusterkit.core.row_graph import Node
-from clusterkit.core.transform import Transform, block_plan
+from clusterkit.core.transform import Transform, block_plan, product
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
@@ -111,7 +111,7 @@ class LinearRows:
         """H B for a block of features, (b, L) to (b, q), in its type and where it lies."""
         xp = array_namespace(H)
         if xp is np:
-            return H @ self.coefficients.astype(H.dtype, copy=False)
+            return product(H, self.coefficients.astype(H.dtype, copy=False))
         scores: Array = xp.matmul(H, beside(self.coefficients, H))
         return scores
 

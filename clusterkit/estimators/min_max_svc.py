@@ -18,8 +18,8 @@ from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.engines import engine_for
 from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.params import is_count
-from clusterkit.core.rows_fit import predict_rows
 from clusterkit.core.run import check_magnitude
+from clusterkit.core.samples import EngineSamples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Partitioner, Task
@@ -228,7 +228,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
                 refuse_unsuited(X)
             engine = engine.base if isinstance(engine, DeviceEngine) else engine  # votes are counted by numpy
             rows = columns_of_the_fit(self, source)
-            winners = predict_rows(Winners(self._modules, self.predict_method), rows, engine, rows.d)
+            winners = EngineSamples(rows, engine).labels(Winners(self._modules, self.predict_method), rows.d)
             return engine.named(winners, self.classes_) if isinstance(engine, TrainsPairs) else self.classes_[winners]
         samples = self._samples(X)
         winners, evaluated = Winners(self._modules, self.predict_method).of(samples)
@@ -338,7 +338,7 @@ def _parts(X: Array, k: int, stage: Partitioner, seeds: Seeds) -> Labels:
     if stage.sees == "space":
         if not any(issubclass(FeatureSpace, kind) for kind in stage.spaces):
             raise InvalidParameter(f"partitioner '{stage.name}' works on kernels only, but a part has features")
-        samples = Identity().fit(X, task, seeds.stream("map"))
+        samples = Identity().space_of(X, task, seeds.stream("map"))
     labels = np.asarray(stage.partition(samples, task, seeds.stream("parts")))
     if labels.shape != (len(X),) or labels.dtype.kind not in "iu":
         raise InvalidParameter(

@@ -11,11 +11,10 @@ from clusterkit._typing import Array
 from clusterkit.core import shapes
 from clusterkit.core.namespaces import as_type, beside, elsewhere, host_dtype
 from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import DenseSpace, FeatureSpace
+from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.survey import extremes
-from clusterkit.core.transform import Keep
 
-__all__ = ["Affine", "as_samples", "to_range"]
+__all__ = ["Affine", "to_range"]
 
 
 @final
@@ -63,11 +62,6 @@ class Affine:
         """The rows that are scaled to H, (m, d); a constant attribute has its value again."""
         factor = np.where(self.factor != 0, self.factor, 1.0)
         return np.where(self.factor != 0, (H - self.offset) / factor, 0.0) + self.shift
-
-
-def as_samples(X: Array) -> FeatureSpace:
-    """Rows (n, d) in memory, as `MapsByPasses.row_map` takes them."""
-    return DenseSpace(X, Keep(X.shape[1]), X)
 
 
 def to_range(samples: FeatureSpace, low: float, high: float) -> Affine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Literal, final
 
 import attrs
 import numpy as np
@@ -13,11 +13,11 @@ from clusterkit.core import memory, params, shapes
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, host_dtype, row_squares
 from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import FeatureSpace, build_space
+from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
 from clusterkit.core.survey import draw_rows
 from clusterkit.core.transform import product
-from clusterkit.featuremaps._affine import Affine, as_samples, to_range
+from clusterkit.featuremaps._affine import Affine, to_range
 from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS, squared_distances
 from clusterkit.numerics.row_samples import sample_rows
 
@@ -227,6 +227,7 @@ class Elm(FeatureMap):
     """
 
     name: ClassVar[str] = "elm"
+    reads: ClassVar[Literal["passes", "all"]] = "passes"
     nonnegative: ClassVar[bool | None] = True
     n_hidden: int | None = params.integer(None, at_least=1, optional=True)
     activation: str = params.choice("gaussian", ("gaussian", "sigmoid", "radbas"))
@@ -235,12 +236,7 @@ class Elm(FeatureMap):
     scale: str | None = params.choice("minmax", ("minmax",), optional=True)
     storage: str = params.choice("auto", ("auto", "dense", "streamed"))
 
-    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
-        """The space of the random features of the rows of X (n, d)."""
-        fitted = self.row_map(as_samples(X), task, rng)
-        return build_space(X, fitted.mapping, storage=self.storage, resolved=fitted.resolved)
-
-    def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
         """The nodes, from the extremes (one pass) and at most 4,000 rows besides those at which nodes lie."""
         n, d = samples.n, samples.width
         L = min(n, 1000) if self.n_hidden is None else int(self.n_hidden)
@@ -258,7 +254,7 @@ class Elm(FeatureMap):
             A = (rows if scaling is None else scaling(rows)).astype(np.float64)
             nodes = GaussianNodes(scaling, A, self.width * _open_unit(rng, L) / _median(samples, scaling, rng))
         _warn_of_underflow(nodes, samples.rows(np.arange(0, n, max(1, n // TRIED_ROWS))))
-        return FittedMap(nodes, {"n_hidden": L} if self.n_hidden is None else {})
+        return FittedMap(nodes, {"n_hidden": L} if self.n_hidden is None else {}, storage=self.storage)
 
 
 def _open_unit(rng: Rng, size: int) -> Array:

@@ -38,11 +38,11 @@ from sklearn import config_context
 from clusterkit import Pipeline, config
 from clusterkit.core.devices import Device
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.first_labels import GivenLabels
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.namespaces import to_host
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.rows import SlicedRows
+from clusterkit.core.rows_loop import GivenLabels
 from clusterkit.core.stages import Partitioner
 from clusterkit.level_sets.equilibria import Ascent, Balls
 from clusterkit.numerics.threads import available

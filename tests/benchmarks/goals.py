@@ -52,7 +52,7 @@ def interrupt() -> list[tuple[str, float, float]]:
     task = Task(n, 2, (np.full(2, n // 2), np.full(2, n // 2)))
     rows = []
     for solver in (MmcSdp(tol=1e-12), GmmcSdp(solver="CLARABEL", tol=1e-14)):
-        prepared = solver.prepare(Rbf(gamma=0.05).fit(X, task, rng), task, rng)
+        prepared = solver.prepare(Rbf(gamma=0.05).space_of(X, task, rng), task, rng)
         pressed: list[float] = []
 
         def press(pressed: list[float] = pressed) -> None:

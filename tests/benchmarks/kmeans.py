@@ -35,7 +35,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from clusterkit import datasets, recipe
-from clusterkit.core.alternate import alternate
+from clusterkit.core.label_turns import alternate
 from clusterkit.core.spaces import DenseSpace, FeatureSpace, KernelSpace, build_space
 from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep
@@ -153,7 +153,7 @@ def elm(options: argparse.Namespace) -> None:
         print(f"skipped: {missing}")
         return
     for dtype in (np.float64, np.float32):
-        space = Elm(n_hidden=1000, centers="uniform", width=1.0).fit(
+        space = Elm(n_hidden=1000, centers="uniform", width=1.0).space_of(
             X.astype(dtype), Task(len(X.astype(dtype)), None), np.random.default_rng(0)
         )
         on_rows("elm-kmeans on USPS", space.rows(), space, 10, options)
@@ -180,7 +180,7 @@ def kernel(options: argparse.Namespace) -> None:
         ).fit(X)
         return model.labels_, model.n_iter_
 
-    K = Rbf(gamma=gamma).fit(X, Task(len(X), None), np.random.default_rng(0)).gram()
+    K = Rbf(gamma=gamma).space_of(X, Task(len(X), None), np.random.default_rng(0)).gram()
     print(f"tslearn {importlib.metadata.version('tslearn')}; gamma = {gamma:.3g}")
     sides = {"clusterkit": fit, "tslearn": lambda: tslearns(X, k, gamma, n_init, most)}
     title = f"kernel-kmeans on digits: {len(X)} rows, k = {k}, n_init = {n_init}"

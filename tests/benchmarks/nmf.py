@@ -155,9 +155,8 @@ def main() -> None:
         rng = np.random.default_rng(0)
         X = rng.normal(size=(2_000, 60)) + 2.0 * rng.normal(size=(6, 60))[rng.integers(6, size=2_000)]
         X = 2.0 * (X - X.min(axis=0)) / np.ptp(X, axis=0) - 1.0
-        features = (
-            Elm(n_hidden=1000, centers="uniform", width=1.0).fit(X, Task(len(X), None), np.random.default_rng(1)).rows()
-        )
+        elm = Elm(n_hidden=1000, centers="uniform", width=1.0)
+        features = elm.space_of(X, Task(len(X), None), np.random.default_rng(1)).rows()
         mu("ELM features", features, 6, options.updates, *run)
         hals("ELM features", features, 6, 200, *run)
 

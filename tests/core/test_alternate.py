@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from oracles.maps import mapped
 
 from clusterkit.balancers.band import Band
-from clusterkit.core.alternate import alternate, one_turn
+from clusterkit.core.iteration import Ended
 from clusterkit.core.kernel import Linear
+from clusterkit.core.label_turns import alternate, one_turn
 from clusterkit.core.outcomes import Embedding, Scores, Status
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Prepared, Task
-from clusterkit.core.starts import StartResult
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.rows_kmeans import RowsKMeans
@@ -69,9 +69,7 @@ class Script(Prepared):
         return np.array([self.objectives[state_of(labels)] for labels in targets.labels])
 
 
-def run(
-    script: Script, *starts: int, max_iter: int = 50, balancer: Any = None, together: bool = True
-) -> list[StartResult]:
+def run(script: Script, *starts: int, max_iter: int = 50, balancer: Any = None, together: bool = True) -> list[Ended]:
     labels = [labels_of(start) for start in starts]
     ends, interrupted = alternate(
         script,
@@ -89,7 +87,7 @@ def run(
     return ends
 
 
-def summary(end: StartResult) -> tuple[int, int, bool, float, tuple[float, ...]]:
+def summary(end: Ended) -> tuple[int, int, bool, float, tuple[float, ...]]:
     """Everything a result says but the reason."""
     state = state_of(end.labeling.labels)
     return state, end.n_iter, end.converged, end.objective, end.history
@@ -248,7 +246,7 @@ class TestSeveralStarts:
         prepared = Ridge(df=5.0).prepare(space, task, RNG)
         labels = np.random.default_rng(1).integers(3, size=(6, len(X)))
 
-        def results(together: bool) -> list[StartResult]:
+        def results(together: bool) -> list[Ended]:
             labels_of_start = labels.__getitem__
             return alternate(
                 prepared,
@@ -300,7 +298,7 @@ class Drawn(Prepared):
 
 
 class TestOneTurn:
-    def results(self, prepared: Drawn, starts: int = 4) -> list[StartResult]:
+    def results(self, prepared: Drawn, starts: int = 4) -> list[Ended]:
         rngs = [np.random.default_rng(start) for start in range(starts)]
         ends, interrupted = one_turn(prepared, RowsKMeans(n_init=1), None, SPACE, Task(N, 2), rngs)
         assert interrupted == (prepared.calls in (prepared.raised_at, prepared.reported_at))

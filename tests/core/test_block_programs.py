@@ -22,9 +22,10 @@ from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import array_namespace, beside, follows, to_host
 from clusterkit.core.registry import registry
 from clusterkit.core.rows import SlicedRows
-from clusterkit.core.rows_fit import fit_rows, predict_rows
+from clusterkit.core.run import fit
+from clusterkit.core.samples import EngineSamples
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import FeatureSpace, build_space
+from clusterkit.core.spaces import build_space
 from clusterkit.core.spaces.rows_space import Mapped
 from clusterkit.core.stages import Task
 from clusterkit.core.summing import adder_of, solve_by_sums
@@ -36,11 +37,12 @@ from clusterkit.partitioners import _scattered
 from clusterkit.partitioners._scattered import NearestOf
 from clusterkit.solvers.factorisation._passes import RowUpdate
 from clusterkit.solvers.factorisation._updates_on_device import descended, multiplied
-from clusterkit.solvers.means.centroids import Centroids, centroid_sums
+from clusterkit.solvers.means.centroids import Centroids
 from clusterkit.testing.compare import small_blocks, small_groups
 from clusterkit.testing.conformance import variants
 from clusterkit.testing.elsewhere import DEVICE, EXACT, numbers_of, put
 from clusterkit.testing.laws.solver import codebook
+from clusterkit.testing.laws.summing import bound_by_passes
 
 xp = pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")
 
@@ -78,15 +80,14 @@ def test_the_stages_that_carry_the_mark():
 @pytest.mark.parametrize("name", SOLVERS)
 def test_sums_of_a_block_are_those_of_numpy(name, mapping, weighted):
     X, solver = blobs(), SOLVERS[name]
-    space = build_space(X, Keep(4)) if mapping == "raw" else Elm(20).fit(X, Task(600, 3), np.random.default_rng(0))
+    space = build_space(X, Keep(4)) if mapping == "raw" else Elm(20).space_of(X, Task(600, 3), np.random.default_rng(0))
     weights = np.random.default_rng(1).random(600) if weighted else None
     task = Task(600, 3, sample_weight=weights)
-    path = solver.path(FeatureSpace)
-    turns = path.by_passes(held=True)(solver, space, task)
+    turns = bound_by_passes(solver, space, task).turns
     H = space.rows()
     there = put(H)
     if isinstance(turns, Storing):
-        twin = path.held(solver, space, task)
+        twin = bound_by_passes(solver, space, task).turns
         first, again = (each.begin(space, np.random.default_rng(2)) for each in (turns, twin))
         here = turns.part_of(slice(0, 600), H, first)
         assert relative(twin.part_of(slice(0, 600), there, again), here) < EXACT
@@ -157,9 +158,9 @@ def test_a_fit_by_passes_gives_the_labels_of_the_host(name, weighted):
     c = attrs.evolve(model.composition(), sample_weight=np.arange(900.0) % 4 if weighted else None)
     engine = recording()
     with small_groups(300), small_blocks():
-        here = fit_rows(c, SlicedRows(X), LocalEngine(), Seeds.of(0))
-        there = fit_rows(c, SlicedRows(X), engine, Seeds.of(0))
-        predicted = predict_rows(there.predict, SlicedRows(X), engine, 4)
+        here = fit(c, EngineSamples(SlicedRows(X), LocalEngine()), Seeds.of(0))
+        there = fit(c, EngineSamples(SlicedRows(X), engine), Seeds.of(0))
+        predicted = EngineSamples(SlicedRows(X), engine).labels(there.predict, 4)
     np.testing.assert_array_equal(there.labels, here.labels)
     np.testing.assert_array_equal(predicted, here.predict(X))
     assert there.n_iter == here.n_iter
@@ -255,7 +256,7 @@ def test_a_value_that_is_no_number_has_its_place():
 def test_an_empty_class_moves_to_the_farthest_row():
     X = blobs(60)
     space = build_space(X, Keep(4))
-    turns = centroid_sums(Centroids(), space, Task(60, 4))
+    turns = bound_by_passes(Centroids(), space, Task(60, 4)).turns
     coded = Coded(np.arange(60)[None] % 2, Coding.ONEHOT, 4, np.eye(4))
     again = turns.finish(turns.part(X, coded, None), None)
     here, there = (again.part(block, coded, None) for block in (X, put(X)))
@@ -268,7 +269,7 @@ def test_many_rows_are_predicted_in_blocks(monkeypatch):
     X = blobs(9000)
     for name, changes in (("kmeans", {}), ("emmc-multi", {"balancer": None}), ("fuzzy-cmeans", {})):
         c = recipe(name, n_clusters=3, n_init=1, **changes).composition()
-        predict = fit_rows(c, SlicedRows(X[:500]), LocalEngine(), Seeds.of(0)).predict
+        predict = fit(c, EngineSamples(SlicedRows(X[:500]), LocalEngine()), Seeds.of(0)).predict
         np.testing.assert_array_equal(to_host(predict(put(X))), predict(X))
 
 

@@ -79,7 +79,8 @@ class Map(FeatureMap):
     gives: ClassVar = Identity.gives
     what: Any = None
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         return self.what(X)
 
 

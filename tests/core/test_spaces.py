@@ -47,7 +47,9 @@ class Blocked:
     case: Case
 
     def features(self, storage: str) -> FeatureSpace:
-        return Elm(n_hidden=7, storage=storage).fit(self.case.X, Task(len(self.case.X), None), self.case.rng("map"))
+        return Elm(n_hidden=7, storage=storage).space_of(
+            self.case.X, Task(len(self.case.X), None), self.case.rng("map")
+        )
 
 
 BLOCKED = st.builds(

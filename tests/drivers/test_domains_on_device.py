@@ -77,7 +77,7 @@ def test_the_linear_kernel_of_features_too(no_passes_on_the_host):
 def test_the_passes_of_a_fit_by_sample_are_those_of_the_host(outliers, nu, monkeypatch):
     X = moons(9000)
     solver, labeler = {"name": "svdd", "nu": nu}, {"name": "complete_graph", "outliers": outliers}
-    monkeypatch.setattr("clusterkit.estimators._rows_elsewhere.in_memory", lambda rows: False)
+    monkeypatch.setattr("clusterkit.estimators.place.read_at_once", lambda rows: False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClusterkitWarning)
         host = model_of(labeler, solver).fit(SlicedRows(X))

@@ -11,18 +11,17 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.core import devices
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
+from clusterkit.core.device_paths import check_rows
 from clusterkit.core.devices import Device
 from clusterkit.core.errors import IncompatibleStages, NeedsMemory
 from clusterkit.core.file_locks import HeldFiles
-from clusterkit.core.host_mapping import made_on_host
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import elsewhere, to_host
 from clusterkit.core.progress import listening
 from clusterkit.core.rows import RowsOfColumns, SlicedRows
-from clusterkit.core.rows_fit import check_rows
-from clusterkit.core.stages import Task
-from clusterkit.drivers.samples import RowsThere, columns_of, on_the_host, spreads
-from clusterkit.featuremaps.graph import Graph
+from clusterkit.core.run import bind
+from clusterkit.core.samples import EngineSamples
+from clusterkit.core.seeds import Seeds
 from clusterkit.solvers.factorisation._factor_in_memory import FactorInMemory
 from clusterkit.testing.compare import small_blocks, small_groups
 
@@ -138,12 +137,13 @@ class TestDrivers:
     def test_samples_that_an_engine_reads(self):
         X = blobs(n=50)
         for rows in (SlicedRows(X), ArrayRows.of(strict(X))):
-            samples = RowsThere(rows, DeviceEngine(DEVICE))
+            samples = EngineSamples(rows, DeviceEngine(DEVICE))
             assert len(samples) == 50
-            np.testing.assert_allclose(spreads(samples), np.ptp(X, axis=0))
-            half = columns_of(samples, np.array([4, 1]))
-            assert np.array_equal(on_the_host(half), X[:, [4, 1]])
-            assert np.array_equal(on_the_host(half, np.array([7, 2])), X[[7, 2]][:, [4, 1]])
+            low, high = samples.extremes()
+            np.testing.assert_allclose(high - low, np.ptp(X, axis=0))
+            half = samples.columns(np.array([4, 1]))
+            assert np.array_equal(half.whole("the rows", "Fit fewer."), X[:, [4, 1]])
+            assert np.array_equal(half.gather(np.array([7, 2])), X[[7, 2]][:, [4, 1]])
             assert (half.rows.n, half.rows.d, half.rows.dtype, half.rows.names) == (50, 2, X.dtype, None)
         assert isinstance(half.rows, ArrayRows)
         assert np.array_equal(RowsOfColumns(SlicedRows(X), np.array([2])).read(slice(3, 9)), X[3:9, [2]])
@@ -189,8 +189,9 @@ class TestMapsMadeOnTheHost:
     def test_the_memory_of_the_host_is_asked_for(self, monkeypatch):
         monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "1K")
         rows = ArrayRows.of(strict(blobs()))
+        c = recipe("emmc-graph", n_clusters=4).composition()
         with pytest.raises(NeedsMemory, match="the 700 rows of featuremap 'graph', which is made on the host"):
-            made_on_host(Graph(), rows, DeviceEngine(DEVICE), Task(700, 4), np.random.default_rng(0))
+            bind(c, EngineSamples(rows, DeviceEngine(DEVICE)), Seeds(0))
 
     def test_more_than_a_group_of_rows_is_refused_before_work(self):
         c = recipe("emmc-graph", n_clusters=2).composition()

@@ -38,21 +38,24 @@ class Widened:
 class MeanRemoved(FeatureMap):
     name: ClassVar[str] = "mean_removed"
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         return build_space(X, Moved(X.shape[1]), storage="dense")
 
 
 class Widening(FeatureMap):
     name: ClassVar[str] = "widening"
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         return build_space(X, Widened(X.shape[1]), storage="streamed")
 
 
 class Unseeded(FeatureMap):
     name: ClassVar[str] = "unseeded"
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         noise = np.random.default_rng().standard_normal()
         return build_space(X * np.asarray(noise, X.dtype), Scaled(X.shape[1], noise), storage="dense")
 
@@ -69,7 +72,8 @@ class Scaled:
 class Overwriting(FeatureMap):
     name: ClassVar[str] = "overwriting"
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         X[0] = 1.0
         return build_space(X, Keep(X.shape[1]), storage="dense")
 
@@ -77,7 +81,8 @@ class Overwriting(FeatureMap):
 class Misdeclared(FeatureMap):
     name: ClassVar[str] = "misdeclared"
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         return KernelSpace(X, Gaussian(1.0))
 
 
@@ -95,7 +100,8 @@ class Indefinite(FeatureMap):
     name: ClassVar[str] = "indefinite"
     gives: ClassVar[type] = KernelSpace
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         return KernelSpace(X, Negative())
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar, cast, final
+from typing import Any, ClassVar, TypeVar, cast, final
 
 import attrs
 import numpy as np
@@ -29,9 +29,11 @@ __all__ = [
     "DenseSpace",
     "EmbeddedSpace",
     "FeatureSpace",
+    "FittedMap",
     "SparseSpace",
     "StreamedSpace",
     "build_space",
+    "identity_space",
 ]
 
 Part = TypeVar("Part", bound=Addable)
@@ -47,6 +49,9 @@ class FeatureSpace(Space):
     mapping : RowMap
         The last map, coordinates to features.
     """
+
+    in_memory: ClassVar[bool] = True
+    """False if an engine reads the samples. Solvers then bind themselves by passes (`Path.passes`)."""
 
     mapping: RowMap
 
@@ -98,6 +103,37 @@ class FeatureSpace(Space):
         its rows.
         """
         return sums.total(self.passed(part))
+
+    def table(self, function: Callable[[Array], Array], columns: int, what: str) -> Array:
+        """One pass: a function of the rows of H, (b, L) to (b, columns), of all rows on the host, (n, columns).
+
+        Raises
+        ------
+        NeedsMemory
+            If the samples are not in memory and the memory cap does not allow the table, which `what` names.
+        """
+        values = np.empty((self.n, columns), dtype=self.dtype)
+        for rows, part in self.passed(lambda _, H: function(H)):
+            values[rows] = part
+        return values
+
+    def mapped(self, fitted: FittedMap) -> FeatureSpace:
+        """The features that a fitted map makes of the features of this space."""
+        identity = isinstance(self.mapping, Keep)
+        return build_space(
+            self.points if identity else self.rows(),
+            fitted.mapping,
+            storage=fitted.storage,
+            before=self.before if identity else self.transform.steps,
+            resolved=fitted.resolved,
+        )
+
+    def as_samples(self) -> FeatureSpace:
+        """The features as samples of a further map."""
+        return self if isinstance(self.mapping, Keep) else identity_space(self.rows(), self.transform.steps)
+
+    def require_table(self, columns: int, what: str) -> None:
+        """Refuse a table (n, columns) that the memory cap does not allow, where samples are not in memory."""
 
     def at(self, Y: Array) -> Array:
         """Features of new raw rows, (m, L); sparse rows are accepted if the map accepts them."""
@@ -181,6 +217,25 @@ class FeatureSpace(Space):
     def minimum(self) -> float:
         """Smallest entry of H."""
         return float(min(H.min() for _, H in self.blocks()))
+
+
+@final
+@attrs.frozen(eq=False)
+class FittedMap:
+    """A fitted map of rows, without the rows.
+
+    Parameters
+    ----------
+    mapping : RowMap
+    resolved : mapping
+        Values of parameters that the fit chose, for `resolved_`.
+    storage : {"dense", "auto", "streamed"}, default "dense"
+        As of `build_space`, for samples in memory.
+    """
+
+    mapping: RowMap
+    resolved: Mapping[str, object] = attrs.field(factory=dict)
+    storage: str = "dense"
 
 
 @final
@@ -314,6 +369,11 @@ class SparseSpace(FeatureSpace):
         check_saved_names(cls, fields, "mapping")
         arguments: dict[str, Any] = dict(fields)
         return cls(**arguments, H=None)
+
+
+def identity_space(X: Array, before: tuple[RowMap, ...] = ()) -> FeatureSpace:
+    """The space of samples X (n, d) in memory as they are, an array or sparse rows; `before` led to them."""
+    return build_space(X, Keep(X.shape[1]), storage="dense", before=before)
 
 
 def build_space(

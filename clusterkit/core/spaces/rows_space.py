@@ -9,13 +9,15 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
+from clusterkit.core import memory
+from clusterkit.core.device_engine import DeviceEngine
 from clusterkit.core.engines import Engine
 from clusterkit.core.namespaces import elsewhere, follows, sent, table_columns, to_host
 from clusterkit.core.row_graph import Node
-from clusterkit.core.rows import Rows
-from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, StreamedSpace, build_space
+from clusterkit.core.rows import Rows, read_whole
+from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, FittedMap, StreamedSpace, build_space
 from clusterkit.core.sums import Addable
-from clusterkit.core.transform import RowMap, Transform
+from clusterkit.core.transform import Keep, RowMap, Transform
 
 if TYPE_CHECKING:
     from clusterkit.core.survey import Extremes
@@ -48,6 +50,24 @@ class Mapped:
         """Map the rows and take their part."""
         H = self.transform(X)
         return self.part(rows, H if follows(self.part) else to_host(H))
+
+
+@final
+@attrs.frozen(eq=False)
+class ValuesOf:
+    """A function of features, as a function of the raw rows that they are made of."""
+
+    transform: Transform
+    function: Callable[[Array], Array]
+
+    @property
+    def array_api(self) -> bool:
+        """As of the maps and the function."""
+        return follows(self.transform) and follows(self.function)
+
+    def __call__(self, rows: slice, X: Array) -> Array:
+        """Map the rows and take their values."""
+        return self.function(self.transform(X))
 
 
 @final
@@ -95,6 +115,8 @@ class RowsSpace(FeatureSpace):
         Those of the features, where a pass has found them already.
     """
 
+    in_memory: ClassVar[bool] = False
+
     source: Rows
     engine: Engine
     made: FeatureSpace | None = attrs.field(default=None, kw_only=True)
@@ -127,6 +149,22 @@ class RowsSpace(FeatureSpace):
         whole: Part = self.engine.reduce(Mapped(self.reading, part), self.source, self.width)  # type: ignore[assignment]
         return whole
 
+    def table(self, function: Callable[[Array], Array], columns: int, what: str) -> Array:
+        """One pass of the engine, whose values come to the host."""
+        self.require_table(columns, what)
+        if not isinstance(self.engine, DeviceEngine):
+            return super().table(function, columns, what)
+        values = self.engine.values(ValuesOf(self.reading, function), self.source, self.width)
+        return np.asarray(to_host(values))
+
+    def require_table(self, columns: int, what: str) -> None:
+        """Refuse a table that the memory cap does not allow."""
+        memory.require(
+            self.n * columns * self.dtype.itemsize,
+            f"the {self.n} x {columns} {what}",
+            "Use labeler='argmax', which reads the label of each row by itself.",
+        )
+
     def passed(self, function: Callable[[slice, Array], Value]) -> Iterator[tuple[slice, Value]]:
         """The function of all blocks, by this thread: what reads them, and where they lie, is up to the engine."""
         return ((rows, function(rows, H)) for rows, H in self.blocks())
@@ -151,6 +189,29 @@ class RowsSpace(FeatureSpace):
         space = build_space(points, self.mapping, before=self.before, resolved=self.resolved)
         assert isinstance(space, DenseSpace | StreamedSpace)
         return space
+
+    def mapped(self, fitted: FittedMap) -> RowsSpace:
+        """The features that a fitted map makes of the features of this space."""
+        before = self.before if isinstance(self.mapping, Keep) else (*self.before, self.mapping)
+        space = RowsSpace.of(self.source, self.engine, fitted.mapping, before)
+        return attrs.evolve(space, resolved=dict(fitted.resolved))
+
+    def as_samples(self) -> RowsSpace:
+        """The space itself."""
+        return self
+
+    def on_host(self, what: str, advice: str, storage: str = "auto") -> FeatureSpace:
+        """The same features as a space in memory; `what` and `advice` are for the error, `storage` as of `build_space`.
+
+        Raises
+        ------
+        NeedsMemory
+            If the rows exceed the memory cap.
+        """
+        if self.made is not None:
+            return self.made
+        points = self.coordinates(read_whole(self.source, what, advice))
+        return build_space(points, self.mapping, storage=storage, before=self.before)
 
     def lean(self) -> FeatureSpace:
         """A space that maps new rows as this one: what a finished fit holds, without samples but those of the host."""

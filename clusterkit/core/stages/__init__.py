@@ -26,7 +26,7 @@ from __future__ import annotations
 from clusterkit.core.stages.balancer import Assignment, Balancer
 from clusterkit.core.stages.consensus import Consensus
 from clusterkit.core.stages.driver import Driver, DriverResult
-from clusterkit.core.stages.featuremap import FeatureMap, FittedMap, MapsByPasses
+from clusterkit.core.stages.featuremap import FeatureMap, FittedMap
 from clusterkit.core.stages.labeler import Codec, Decoder, Labeler, Labeling, Predict, outcome_labeler
 from clusterkit.core.stages.partitioner import BlockLabels, Partitioner, StartsByBlocks, labels_by_blocks
 from clusterkit.core.stages.solver import Path, Prepared, Resumable, Solver
@@ -46,7 +46,6 @@ __all__ = [
     "FittedMap",
     "Labeler",
     "Labeling",
-    "MapsByPasses",
     "Partitioner",
     "Path",
     "Predict",

@@ -97,7 +97,7 @@ class Codec(Labeler[Scores]):
     largest: ClassVar[bool] = False
     """True if the label is always the column of the largest score, the lowest at ties.
 
-    A solver may then compute labels without the table of scores (`core.descent`).
+    A solver may then compute labels without the table of scores (`Prepared.leap`).
     """
     array_api: ClassVar[bool] = False
     """True if `costs` is written against the namespace of the scores (`clusterkit.core.namespaces`)."""

@@ -10,13 +10,11 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core.class_sums import products_of_rows
-from clusterkit.core.coding import Coded
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.iterating import Step, solve_by_turns
+from clusterkit.core.iterating import Step
 from clusterkit.core.namespaces import array_namespace, as_type, elsewhere, row_chunks, row_squares, sent
-from clusterkit.core.outcomes import LinearRows, Outcome, Scores
+from clusterkit.core.outcomes import LinearRows
 from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.stages import Prepared
 from clusterkit.core.summing import RowFunction
 from clusterkit.core.sums import Sums
 from clusterkit.core.transform import Transform
@@ -31,7 +29,7 @@ from clusterkit.solvers.factorisation._passes import (
     inner,
 )
 
-__all__ = ["AnlsTurns", "PreparedAnls", "refuse_negative"]
+__all__ = ["AnlsTurns", "refuse_negative"]
 
 ROWS = RowUpdate("hals")
 """How a row of A is found: coordinate descent to `FOLD_IN_CHANGE`, as for new samples."""
@@ -163,28 +161,3 @@ class AnlsTurns:
         W = np.divide(W, norms, out=np.zeros_like(W), where=norms > 0).astype(self.transform.dtype, copy=False)
         shown = np.arange(self.k)
         return FoldIn(LinearRows(self.transform, W), factor_gram(W), ROWS, self.transform.dtype, shown)
-
-
-@final
-@attrs.frozen(eq=False)
-class PreparedAnls(Prepared):
-    """The turns on a space in memory."""
-
-    turns: AnlsTurns
-    space: FeatureSpace
-    weights: Array | None = None
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return self.turns.resolved
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        assert outcome.status is not None
-        return np.array([outcome.status.history[-1]])
-
-    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
-        function, status = solve_by_turns(self.turns, self.space, rng, self.weights)
-        A = np.empty((self.space.n, self.turns.k), dtype=self.space.dtype)
-        for rows, values in self.space.passed(lambda _, H: function.on(H)):
-            A[rows] = values
-        return Scores(A, function, status=status)

@@ -103,7 +103,7 @@ class CentroidSums:
         return self.ended(centres, objective, before)
 
     @property
-    def summing(self) -> CentroidSums:
+    def turns(self) -> CentroidSums:
         """The turns themselves: a learner of k-means keeps nothing else."""
         return self
 

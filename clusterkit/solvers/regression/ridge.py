@@ -14,9 +14,10 @@ from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.namespaces import array_namespace, elsewhere, kept_beside, sent
 from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores
+from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.core.summing import Finished, RowFunction, solve_by_sums
+from clusterkit.core.summing import Finished, RowFunction
 from clusterkit.core.sums import Sums
 from clusterkit.core.transform import Transform
 from clusterkit.solvers.regression._regularised_inverse import RegularisedInverse, factorise, factorise_gram
@@ -70,7 +71,7 @@ class Ridge(Solver):
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
         return {
-            FeatureSpace: Path(_features, Scores, sums=ridge_sums, weighted=True, learner=ridge_learner),
+            FeatureSpace: Path(_features, Scores, passes="anywhere", weighted=True, learner=ridge_learner),
             KernelSpace: Path(_kernel, Scores, square=True),
         }
 
@@ -81,8 +82,8 @@ class Ridge(Solver):
 
 
 def _features(spec: Ridge, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    if space.width <= space.n or task.sample_weight is not None:
-        return _PrimalRidge(space, ridge_sums(spec, space, task))
+    if not space.in_memory or space.width <= space.n or task.sample_weight is not None:
+        return PassSolver(space, ridge_sums(spec, space, task))
     M = space.outer()
     return _DualRidge(space, M, factorise(M, spec.C, spec.degrees))
 
@@ -196,43 +197,13 @@ class RidgeLearner:
     gram: Array
 
     @property
-    def summing(self) -> RidgeSums:
+    def turns(self) -> RidgeSums:
         """The turns; O(L³), because C follows from the eigenvalues of the Gram matrix so far unless it is given."""
         return RidgeSums(self.transform, factorise(self.gram, self.spec.C, self.spec.degrees))
 
     def more(self, space: FeatureSpace, weights: Array | None) -> RidgeLearner:
         """With the Gram matrix of further samples added; one pass."""
         return attrs.evolve(self, gram=self.gram + space.gram(weights))
-
-
-@final
-@attrs.frozen(eq=False)
-class _PrimalRidge(Prepared):
-    """Ridge regression on the features of a space."""
-
-    space: FeatureSpace
-    summing: RidgeSums
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return self.summing.resolved
-
-    @property
-    def objective_factor(self) -> float:
-        return self.summing.objective_factor
-
-    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
-        assert targets is not None
-        finished = solve_by_sums(self.summing, self.space, targets)
-        assert isinstance(finished.extend, LinearRows)
-        rows = self.space.apply(finished.extend.coefficients)
-        return Scores(rows, finished.extend, starts=targets.starts, carry=finished.objective)
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """Of ``outcome = solve(targets)``, from the sums of that turn."""
-        assert isinstance(outcome, Scores)
-        assert isinstance(outcome.carry, np.ndarray)
-        return outcome.carry
 
 
 @final

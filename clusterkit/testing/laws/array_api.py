@@ -23,7 +23,6 @@ from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import (
     Codec,
     FeatureMap,
-    MapsByPasses,
     Partitioner,
     Solver,
     StartsByBlocks,
@@ -36,8 +35,9 @@ from clusterkit.core.transform import Keep, device_plan
 from clusterkit.testing.compare import close, same_bits, small_blocks, small_groups
 from clusterkit.testing.elsewhere import DEVICE, installed, numbers_of, put, same_there
 from clusterkit.testing.law import Law, law
+from clusterkit.testing.laws.by_passes import fitted_map
 from clusterkit.testing.laws.solver import codebook
-from clusterkit.testing.laws.summing import FEATURES
+from clusterkit.testing.laws.summing import FEATURES, bound_by_passes
 from clusterkit.testing.strategies import VIEWS, Case, cases
 
 __all__ = ["CODEC_LAWS", "MAP_LAWS", "SOLVER_LAWS", "START_LAWS"]
@@ -56,7 +56,7 @@ START_LAWS: list[Law] = []
 
 
 def _maps(stage: FeatureMap) -> bool:
-    return installed() and isinstance(stage, MapsByPasses) and has_device_path(stage)
+    return installed() and stage.reads == "passes" and has_device_path(stage)
 
 
 def _adds_up(stage: Solver) -> bool:
@@ -73,7 +73,7 @@ def _holds(stage: Solver) -> bool:
 
 def _holds_rows(stage: Solver) -> bool:
     path = stage.path(FeatureSpace)
-    return path is not None and path.sums is None and path.held is not None
+    return path is not None and path.passes == "kept"
 
 
 def _decodes(stage: Codec) -> bool:
@@ -92,9 +92,8 @@ def _codings(stage: Solver) -> st.SearchStrategy[Coding]:
 def rows_are_mapped_where_they_lie(stage: FeatureMap, case: Case) -> None:
     """The features of rows on a device are those of numpy up to rounding, and lie there."""
     X = case.X
-    assert isinstance(stage, MapsByPasses)
     rows = RowsSpace.of(SlicedRows(X), LocalEngine(), Keep(X.shape[1]))
-    mapping = stage.row_map(rows, Task(case.n, case.k), case.rng("map")).mapping
+    mapping = fitted_map(stage, rows, Task(case.n, case.k), case.rng("map")).mapping
     assert follows(mapping)
     H = mapping(X)
     for there, here in ((mapping(put(X)), H), (mapping(put(X[:0])), H[:0])):
@@ -103,14 +102,13 @@ def rows_are_mapped_where_they_lie(stage: FeatureMap, case: Case) -> None:
 
 @law(MAP_LAWS, applies=_maps, case=cases(["blobs"]))
 def passes_on_a_device_fit_the_same_map(stage: FeatureMap, case: Case) -> None:
-    """`row_map` of rows that an engine moves to a device gives the map of the host up to rounding."""
-    assert isinstance(stage, MapsByPasses)
+    """`fit` to rows that an engine moves to a device gives the map of the host up to rounding."""
     assume(case.n > case.X.shape[1] + 1)  # directions of variance 0 are arbitrary
     X, task, maps = case.X, Task(case.n, case.k), []
     with small_groups(5):
         for engine in (LocalEngine(), DeviceEngine(DEVICE)):
             rows = RowsSpace.of(SlicedRows(X), engine, Keep(X.shape[1]))
-            maps.append(stage.row_map(rows, task, case.rng("map")).mapping)
+            maps.append(fitted_map(stage, rows, task, case.rng("map")).mapping)
     here, there = (mapping(X) for mapping in maps)
     close(there, here, "features of maps fitted on the host and on a device", digits=3, scale=1.0)
 
@@ -142,14 +140,13 @@ def _size(H: Array) -> float:
 def a_block_adds_the_same_on_a_device(stage: Solver, case: Case, view: str, coding: Coding, weighted: bool) -> None:
     """The sums of a block on a device are those of numpy up to rounding, as are the scores of its rows."""
     k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
-    space = VIEWS[view].fit(case.X, Task(case.n, None), case.rng("space"))
+    space = VIEWS[view].space_of(case.X, Task(case.n, None), case.rng("space"))
     assert isinstance(space, FeatureSpace)
     path = stage.path(type(space))
     assert path is not None
-    assert path.sums is not None
     weights = case.rng("weights").integers(0, 4, case.n).astype(np.float64) if weighted and path.weighted else None
     assume(weights is None or weights.any())
-    turns = path.sums(stage, space, Task(case.n, k, sample_weight=weights))
+    turns = bound_by_passes(stage, space, Task(case.n, k, sample_weight=weights)).turns
     assert isinstance(turns, Summing)
     coded = Coded(case.labels[None] % k, coding, k, codebook(coding, k), weights)
     H, function = space.rows(), solve_by_sums(turns, space, coded).extend
@@ -166,14 +163,13 @@ def a_block_adds_the_same_on_a_device(stage: Solver, case: Case, view: str, codi
 def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, weighted: bool) -> None:
     """As the sums of solvers with targets: for the first function, and for the one after it."""
     X = np.abs(case.X) if stage.nonnegative else case.X
-    space = VIEWS[view].fit(X, Task(case.n, None), case.rng("space"))
+    space = VIEWS[view].space_of(X, Task(case.n, None), case.rng("space"))
     assert isinstance(space, FeatureSpace)
     path = stage.path(type(space))
     assert path is not None
-    assert path.sums is not None
     weights = case.rng("weights").integers(1, 4, case.n).astype(np.float64) if weighted and path.weighted else None
     assume(not stage.nonnegative or space.minimum() >= 0)
-    turns = path.sums(stage, space, Task(case.n, case.k, sample_weight=weights))
+    turns = bound_by_passes(stage, space, Task(case.n, case.k, sample_weight=weights)).turns
     assert isinstance(turns, Iterating)
     H = space.rows()
     there, size = put(H), _size(H)
@@ -191,18 +187,17 @@ def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, 
 def a_block_is_held_the_same_on_a_device(stage: Solver, case: Case, view: str) -> None:
     """The numbers of every row that stay between the turns, and the sums, are those of numpy up to rounding."""
     X = np.abs(case.X) if stage.nonnegative else case.X
-    space = VIEWS[view].fit(X, Task(case.n, None), case.rng("space"))
+    space = VIEWS[view].space_of(X, Task(case.n, None), case.rng("space"))
     assert isinstance(space, FeatureSpace)
-    path = stage.path(type(space))
-    assert path is not None
-    assert path.held is not None
     assume(not stage.nonnegative or space.minimum() >= 0)
     H = space.rows()
     rows, size = slice(0, case.n), 1e3 * _size(H)
     digits = 6 if H.dtype == np.float64 else 3
-    here, there = (path.held(stage, space, Task(case.n, case.k)) for _ in range(2))
+    here, there = (bound_by_passes(stage, space, Task(case.n, case.k)).turns for _ in range(2))
     assert isinstance(here, Storing)
     assert isinstance(there, Storing)
+    assert isinstance(here, Iterating)
+    assert isinstance(there, Iterating)
     one, other = here.begin(space, case.rng("solve")), there.begin(space, case.rng("solve"))
     for turn in ("first", "second"):
         total = here.part_of(rows, H, one)
@@ -232,7 +227,7 @@ def passes_on_a_device_start_alike(stage: Partitioner, case: Case, view: str) ->
     """`starts` of rows that an engine moves to a device gives the labels of the host."""
     assert isinstance(stage, StartsByBlocks)
     X, task, labels = case.X, Task(case.n, case.k), []
-    space = VIEWS[view].fit(X, task, case.rng("space"))
+    space = VIEWS[view].space_of(X, task, case.rng("space"))
     assert isinstance(space, FeatureSpace)
     mapping = Keep(X.shape[1]) if stage.sees == "input" else space.mapping
     with small_groups(7), small_blocks():

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import assume, reject
 from hypothesis import strategies as st
 
-from clusterkit._typing import Array, Indices
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core.cost_passes import BalancesByPasses
 from clusterkit.core.errors import Infeasible
 from clusterkit.core.local_engine import LocalEngine
@@ -21,7 +21,7 @@ from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import (
     Balancer,
     FeatureMap,
-    MapsByPasses,
+    FittedMap,
     Partitioner,
     StartsByBlocks,
     Task,
@@ -33,10 +33,10 @@ from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import VIEWS, Case, cases
 
-__all__ = ["BALANCER_LAWS", "MAP_LAWS", "START_LAWS"]
+__all__ = ["BALANCER_LAWS", "MAP_LAWS", "START_LAWS", "fitted_map"]
 
 MAP_LAWS: list[Law] = []
-"""Laws of feature maps with `row_map`."""
+"""Laws of feature maps that read the samples by passes."""
 
 START_LAWS: list[Law] = []
 """Laws of partitioners with `starts`."""
@@ -58,7 +58,7 @@ def _many_groups() -> Iterator[None]:
 
 
 def _by_passes(stage: FeatureMap) -> bool:
-    return isinstance(stage, MapsByPasses)
+    return stage.reads == "passes"
 
 
 def _by_blocks(stage: Partitioner) -> bool:
@@ -69,15 +69,21 @@ def _decides(stage: Balancer) -> bool:
     return isinstance(stage, BalancesByPasses)
 
 
+def fitted_map(stage: FeatureMap, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+    """The map that a stage with ``reads = "passes"`` makes of samples."""
+    fitted = stage.fit(samples, task, rng)
+    assert isinstance(fitted, FittedMap), f"fit must return a FittedMap, got {type(fitted).__name__}"
+    return fitted
+
+
 @law(MAP_LAWS, applies=_by_passes, case=cases())
 def rows_are_mapped_as_in_memory(stage: FeatureMap, case: Case) -> None:
-    """`row_map` of rows outside memory gives the map that `fit` gives, bit for bit, above one group of rows."""
-    assert isinstance(stage, MapsByPasses)
+    """`fit` to rows outside memory gives the map of the samples in memory, bit for bit, above one group of rows."""
     X, task = case.X, Task(case.n, case.k)
     with _many_groups():
-        space = stage.fit(X, task, case.rng("map"))
+        space = stage.space_of(X, task, case.rng("map"))
         rows = RowsSpace.of(SlicedRows(X), LocalEngine(), Keep(X.shape[1]))
-        fitted = stage.row_map(rows, task, case.rng("map"))
+        fitted = fitted_map(stage, rows, task, case.rng("map"))
     assert isinstance(space, FeatureSpace)
     same_bits(fitted.mapping(X), space.mapping(X), "features of rows and of samples in memory")
     left = {name: value for name, value in space.resolved.items() if name != "storage"}
@@ -89,7 +95,7 @@ def rows_start_as_in_memory(stage: Partitioner, case: Case, view: str) -> None:
     """`starts` of rows outside memory gives the labels of `partition`, above one group of rows."""
     assert isinstance(stage, StartsByBlocks)
     X, task = case.X, Task(case.n, case.k)
-    space = VIEWS[view].fit(X, task, case.rng("space"))
+    space = VIEWS[view].space_of(X, task, case.rng("space"))
     assert isinstance(space, FeatureSpace)
     here = X if stage.sees == "input" else space
     mapping = Keep(X.shape[1]) if stage.sees == "input" else space.mapping

@@ -24,7 +24,7 @@ def _views(stage: Partitioner) -> st.SearchStrategy[str]:
 
 
 def _samples(case: Case, view: str) -> Any:
-    return case.X if view == "input" else VIEWS[view].fit(case.X, Task(len(case.X), case.k), case.rng("space"))
+    return case.X if view == "input" else VIEWS[view].space_of(case.X, Task(len(case.X), case.k), case.rng("space"))
 
 
 def _split(stage: Partitioner, case: Case, view: str, use: str = "init") -> Labels:

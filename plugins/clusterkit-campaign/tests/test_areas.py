@@ -64,7 +64,8 @@ class TestFits:
 
             name: ClassVar[str] = "restless"
 
-            def fit(self, X, task, rng):
+            def fit(self, samples, task, rng):
+                X = samples.points
                 return build_space(np.random.default_rng().standard_normal(X.shape), Keep(X.shape[1]))
 
         registry.register(Restless)

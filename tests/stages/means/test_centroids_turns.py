@@ -11,11 +11,11 @@ from sklearn.cluster import KMeans
 
 from clusterkit import recipe
 from clusterkit.core import sums
-from clusterkit.core.alternate import alternate
 from clusterkit.core.kernel import Gaussian
+from clusterkit.core.label_turns import alternate
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Task
+from clusterkit.core.stages import Prepared, Task
 from clusterkit.core.transform import Keep
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.numerics import nearest
@@ -30,10 +30,14 @@ def dense(X):
 
 
 @attrs.frozen
-class InFull:
-    """The solver without its quick iterations."""
+class InFull(Prepared):
+    """The solver without its turns that need no table of scores."""
 
-    prepared: object
+    prepared: Prepared
+
+    @property
+    def resolved(self):
+        return self.prepared.resolved
 
     def solve(self, targets, previous, rng):
         return self.prepared.solve(targets, previous, rng)

@@ -376,7 +376,7 @@ def test_the_samples_of_all_steps_are_only_held_for_a_random_iterate(iterate, mo
         return short
 
     monkeypatch.setattr(lmsvc.SgdIterate, "advance", counted)
-    space = Rbf(gamma=1.0).fit(np.linspace(0.0, 1.0, 12)[:, None], Task(12, None), np.random.default_rng(0))
+    space = Rbf(gamma=1.0).space_of(np.linspace(0.0, 1.0, 12)[:, None], Task(12, None), np.random.default_rng(0))
     solver = Lmsvc(t_min=500, t_max=500, iterate=iterate)
     (prepare,) = [path.prepare for cls, path in solver.paths.items() if cls is KernelSpace]
     prepare(solver, space, Task(12, None), np.random.default_rng(0)).solve(None, None, np.random.default_rng(0))

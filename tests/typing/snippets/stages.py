@@ -51,8 +51,9 @@ Rng = np.random.Generator
 class Halved(FeatureMap):
     name: ClassVar[str] = "halved"
 
-    def fit(self, X: Floats, task: Task, rng: Rng) -> Space:
-        return clusterkit.stages("featuremap")["identity"]().fit(X / 2, task, rng)
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> Space:
+        X = samples.points
+        return clusterkit.stages("featuremap")["identity"]().space_of(X / 2, task, rng)
 
 
 @attrs.frozen(eq=False)

@@ -15,7 +15,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.outcomes import Scores
-from clusterkit.core.spaces import Space, build_space
+from clusterkit.core.spaces import FeatureSpace, Space, build_space
 from clusterkit.core.stages import (
     Assignment,
     Balancer,
@@ -104,8 +104,9 @@ class _OddMap(_Odd, FeatureMap):
 
     how: str = ""
 
-    def fit(self, X: Array, task: Task, rng: Rng) -> Space:
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> Space:
         """Spoil the samples."""
+        X = samples.points
         spoilt = _spoilt(self.how, X)
         return build_space(spoilt, Keep(X.shape[1])) if isinstance(spoilt, np.ndarray) else spoilt
 

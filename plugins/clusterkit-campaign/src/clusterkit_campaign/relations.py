@@ -202,7 +202,7 @@ def _same_space(c: Composition, X: Array, other: Array) -> bool:
         return False
     try:
         spaces = [
-            c.featuremap.fit(np.ascontiguousarray(each), Task(len(each), c.n_clusters), np.random.default_rng(5))
+            c.featuremap.space_of(np.ascontiguousarray(each), Task(len(each), c.n_clusters), np.random.default_rng(5))
             for each in (X, other)
         ]
     except ValueError:
