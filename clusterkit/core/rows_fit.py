@@ -17,13 +17,11 @@ from clusterkit.core.chain import Chain
 from clusterkit.core.coding import Coding
 from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.contracts import During
-from clusterkit.core.cost_passes import BalancesByPasses
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.device_paths import device_problems, with_device_path
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
 from clusterkit.core.first_labels import HostStarts
-from clusterkit.core.host_balancing import HostBalance
 from clusterkit.core.host_labeling import labelled_on_host
 from clusterkit.core.host_mapping import made_on_host
 from clusterkit.core.iterating import Iterating, Storing
@@ -87,10 +85,9 @@ def row_problems(c: Composition, in_process: bool = False) -> Iterator[Problem]:
     if not on_host and not (isinstance(c.labeler, Codec) and c.labeler.rowwise):
         yield Problem("labeler", f"'{c.labeler.name}' needs the scores of all rows at once")
     if c.balancer is not None:
-        reason = "compares all rows"
-        if isinstance(c.balancer, BalancesByPasses) and c.n_clusters is not None:
-            reason = c.balancer.why_not_by_passes(c.n_clusters)
-        if reason is not None:
+        reads = "all" if c.n_clusters is None else c.balancer.reads(c.n_clusters)
+        if reads != "passes":
+            reason = "compares all rows" if reads == "all" else reads
             yield Problem("balancer", f"'{c.balancer.name}' {reason}; balancer=None needs no balance")
     if c.init is not None:
         reason = "needs all rows at once; 'random', 'seeds' and 'kmeans' do not"
@@ -301,18 +298,15 @@ def _ends(
     starts = c.n_init if varies else 1
     on_device = isinstance(space.engine, DeviceEngine) and HostStarts.serve(space.n)
     on_host = HostStarts(c, space, task, seeds) if on_device else None
-    balancer = c.balancer if isinstance(c.balancer, BalancesByPasses) else None
-    if on_host is not None and c.balancer is not None:
-        balancer = HostBalance(c.balancer)
 
     def made(index: int, lowest: float) -> tuple[Ended[RowLabeling] | list[Start[RowLabeling]], bool]:
         if isinstance(turns, Iterating):
             assert isinstance(c.labeler, Codec)
             rng = seeds.stream("solver", index) if index else seeds.stream("solver")
             with During(c.solver):
-                return iterate_without_labels(space, turns, c.labeler, balancer, task, rng, index)
+                return iterate_without_labels(space, turns, c.labeler, c.balancer, task, rng, index)
         begin = _start(c, space, task, seeds, index) if on_host is None else _given(on_host, index)
-        return iterate_labels(space, turns, begin, c.max_iter, balancer, task, index)
+        return iterate_labels(space, turns, begin, c.max_iter, c.balancer, task, index)
 
     return run_starts((partial(made, index) for index in range(starts)), starts, told=True)
 

@@ -23,7 +23,7 @@ Nothing concrete is overridden: a method here is either abstract or final.
 
 from __future__ import annotations
 
-from clusterkit.core.stages.balancer import Assignment, Balancer
+from clusterkit.core.stages.balancer import BalanceDecision, Balancer, Costs, CostTable
 from clusterkit.core.stages.consensus import Consensus
 from clusterkit.core.stages.driver import Driver, DriverResult
 from clusterkit.core.stages.featuremap import FeatureMap, FittedMap, MapsByPasses
@@ -34,11 +34,13 @@ from clusterkit.core.stages.stage import Stage, Task
 from clusterkit.core.stages.tuner import Tuned, Tuner
 
 __all__ = [
-    "Assignment",
+    "BalanceDecision",
     "Balancer",
     "BlockLabels",
     "Codec",
     "Consensus",
+    "CostTable",
+    "Costs",
     "Decoder",
     "Driver",
     "DriverResult",
