@@ -16,30 +16,36 @@ from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.namespaces import elsewhere, sent
 from clusterkit.core.rows import read_whole
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import FeatureSpace, Space, build_space
+from clusterkit.core.spaces import FeatureSpace, Space, build_space, identity_space
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.stages import Partitioner, Task
+from clusterkit.core.stages import Partitioner, Task, labels_by_blocks
 
-__all__ = ["GivenLabels", "HostStarts", "first_labels"]
+__all__ = ["GivenLabels", "HostStarts", "checked", "first_labels"]
 
 
-def first_labels(c: Composition, samples: Array | Space, task: Task, seeds: Seeds, start: int) -> Labels:
+def first_labels(c: Composition, samples: Space, task: Task, seeds: Seeds, start: int) -> Labels:
     """Labels of one start, (n,).
 
     Parameters
     ----------
     c : Composition
-    samples : ndarray of shape (n, d), or Space
-        What the init stage sees: the rows as the feature map scales them, or the space.
+    samples : Space
+        What the init stage sees: that of the rows as the feature map scales them, or of the solver.
     task : Task
     seeds : Seeds
     start : int
     """
-    init, k = c.init, task.k
+    init = c.init
     assert isinstance(init, Partitioner)
     rng = seeds.stream("init", start) if start else seeds.stream("init")
     with During(init):
-        labels = np.asarray(init.partition(samples, task, rng))
+        labels = labels_by_blocks(init.start(samples, task, rng), samples)
+    return checked(init, labels, task)
+
+
+def checked(init: Partitioner, labels: Labels, task: Task) -> Labels:
+    """The labels of an init stage, (n,), refused if they are none."""
+    k = task.k
     if labels.shape != (task.n,) or labels.dtype.kind not in "iu":
         raise InvalidParameter(
             f"init '{init.name}' must give {task.n} integer labels, got shape {labels.shape} of {labels.dtype} "
@@ -88,7 +94,7 @@ class HostStarts:
     space: RowsSpace
     task: Task
     seeds: Seeds
-    _samples: Array | Space | None = attrs.field(default=None, init=False)
+    _samples: Space | None = attrs.field(default=None, init=False)
 
     @staticmethod
     def serve(n: int) -> bool:
@@ -102,12 +108,12 @@ class HostStarts:
         with on_host():  # a start may be a recipe
             return GivenLabels(first_labels(self.composition, self._samples, self.task, self.seeds, start))
 
-    def _seen(self) -> Array | Space:
+    def _seen(self) -> Space:
         """What the init stage sees, as in memory."""
         space, init = self.space, self.composition.init
         assert init is not None
         if space.made is not None:
-            return space.made.scaled_points() if init.sees == "input" else space.made
+            return identity_space(space.made.scaled_points()) if init.sees == "input" else space.made
         samples = read_whole(
             space.source,
             f"the {space.n:,} rows of the start of a fit on a device",
@@ -118,4 +124,4 @@ class HostStarts:
             points, space.mapping, storage="streamed" if init.sees == "input" else "auto", before=space.before
         )
         assert isinstance(seen, FeatureSpace)
-        return seen.scaled_points() if init.sees == "input" else seen
+        return identity_space(seen.scaled_points()) if init.sees == "input" else seen

@@ -21,7 +21,7 @@ from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.device_paths import device_problems, with_device_path
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
-from clusterkit.core.first_labels import HostStarts
+from clusterkit.core.first_labels import GivenLabels, HostStarts, checked
 from clusterkit.core.host_labeling import labelled_on_host
 from clusterkit.core.host_mapping import made_on_host
 from clusterkit.core.iterating import Iterating, Storing
@@ -36,7 +36,7 @@ from clusterkit.core.run import AllZero, FitResult, check_range, result_of
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.shortage import shortage
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.stages import Codec, Decoder, FeatureMap, MapsByPasses, Partitioner, Predict, StartsByBlocks, Task
+from clusterkit.core.stages import Codec, Decoder, FeatureMap, MapsByPasses, Partitioner, Predict, Task
 from clusterkit.core.summing import Summing, solve_by_sums
 from clusterkit.core.survey import OfFiniteRows, extremes
 from clusterkit.core.transform import Keep, RowMap, scaling_of
@@ -90,10 +90,9 @@ def row_problems(c: Composition, in_process: bool = False) -> Iterator[Problem]:
             reason = "compares all rows" if reads == "all" else reads
             yield Problem("balancer", f"'{c.balancer.name}' {reason}; balancer=None needs no balance")
     if c.init is not None:
-        reason = "needs all rows at once; 'random', 'seeds' and 'kmeans' do not"
-        if isinstance(c.init, StartsByBlocks):
-            reason = c.init.why_not_by_blocks()
-        if reason is not None:
+        reads = c.init.reads
+        if reads != "passes":
+            reason = "needs all rows at once; 'random', 'seeds' and 'kmeans' do not" if reads == "all" else reads
             yield Problem("init", f"'{c.init.name}' {reason}")
 
 
@@ -315,7 +314,6 @@ def _start(c: Composition, space: RowsSpace, task: Task, seeds: Seeds, index: in
     """The first labels of a start, as a function of the rows."""
     init, codec = c.init, c.labeler
     assert isinstance(init, Partitioner)
-    assert isinstance(init, StartsByBlocks)
     assert isinstance(codec, Codec)
     rng = seeds.stream("init", index) if index else seeds.stream("init")
     seen, transform = space, None
@@ -324,8 +322,9 @@ def _start(c: Composition, space: RowsSpace, task: Task, seeds: Seeds, index: in
         seen = RowsSpace.of(space.source, space.engine, scaling, space.before)
         transform = seen.transform
     with During(init):
-        labels = init.starts(seen, task, rng)
-    begin = Decide(space.reading, codec, task.k, labels, transform)
+        labels = init.start(seen, task, rng)
+    blocks = labels if callable(labels) else GivenLabels(checked(init, labels, task))
+    begin = Decide(space.reading, codec, task.k, blocks, transform)
     return begin if codec.coding is not Coding.ORDINAL else numbered_along_axis(space, begin, task)
 
 

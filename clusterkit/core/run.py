@@ -27,8 +27,8 @@ from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.row_graph import Node
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.shortage import n_with_samples, shortage
-from clusterkit.core.spaces import FeatureSpace, Space
-from clusterkit.core.stages import Codec, Predict, Prepared, Task
+from clusterkit.core.spaces import FeatureSpace, Space, identity_space
+from clusterkit.core.stages import Codec, Partitioner, Predict, Prepared, Task
 from clusterkit.numerics.distinct_count import n_distinct
 from clusterkit.numerics.extremes import column_extremes
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -60,12 +60,14 @@ class BoundComposition:
     task: Task
     seeds: Seeds
     # shared by all starts: "scaled" is computed when the first of them needs it
-    _memo: dict[str, Array] = attrs.field(factory=dict, repr=False, kw_only=True)
+    _memo: dict[str, Space] = attrs.field(factory=dict, repr=False, kw_only=True)
 
-    def scaled_points(self) -> Array:
-        """What a start sees that asks for the input: the rows as the feature map scales them, (n, d)."""
+    def seen_by(self, init: Partitioner) -> Space:
+        """What a start sees: the space, or if it asks for the input the rows as the feature map scales them."""
+        if init.sees == "space":
+            return self.space
         if "scaled" not in self._memo:
-            self._memo["scaled"] = self.space.scaled_points()
+            self._memo["scaled"] = identity_space(self.space.scaled_points())
         return self._memo["scaled"]
 
     def objective(self, labels: Labels) -> float:
@@ -419,8 +421,7 @@ def starting_labels(bound: BoundComposition, start: int) -> Labels:
     """Labels of one start, (n,), from the init stage."""
     c = bound.composition
     assert c.init is not None
-    samples = bound.scaled_points() if c.init.sees == "input" else bound.space
-    labels = first_labels(c, samples, bound.task, bound.seeds, start)
+    labels = first_labels(c, bound.seen_by(c.init), bound.task, bound.seeds, start)
     if isinstance(c.labeler, Codec) and c.labeler.coding is Coding.ORDINAL:
         labels = along_principal_axis(bound.space, labels, bound.task.k, bound.task.sample_weight)
     return labels

@@ -261,7 +261,7 @@ class OddParts(Partitioner):
     sees: ClassVar = "input"
     what: Any = None
 
-    def partition(self, samples, task, rng):
+    def start(self, samples, task, rng):
         return self.what(np.arange(N) % 3)
 
 
@@ -389,7 +389,7 @@ class TestNotesOfExceptions:
         class Failing(OddParts):
             name: ClassVar[str] = "failing"
 
-            def partition(self, samples, task, rng):
+            def start(self, samples, task, rng):
                 return np.ones(3)[7]
 
         clusterkit.register(Failing)

@@ -234,8 +234,8 @@ class Outside(Partitioner):
     name: ClassVar[str] = "outside"
     sees: ClassVar[str] = "input"
 
-    def partition(self, samples, task, rng):
-        return np.full(len(samples), task.k)
+    def start(self, samples, task, rng):
+        return np.full(samples.n, task.k)
 
 
 class Fickle(Partitioner):
@@ -243,13 +243,13 @@ class Fickle(Partitioner):
     sees: ClassVar[str] = "input"
     varies: ClassVar[bool] = False
 
-    def partition(self, samples, task, rng):
-        return rng.integers(task.k, size=len(samples))
+    def start(self, samples, task, rng):
+        return rng.integers(task.k, size=samples.n)
 
 
 class Freely(Partitioner):
     name: ClassVar[str] = "freely"
     sees: ClassVar[str] = "input"
 
-    def partition(self, samples, task, rng):
-        return np.random.default_rng().integers(task.k, size=len(samples))
+    def start(self, samples, task, rng):
+        return np.random.default_rng().integers(task.k, size=samples.n)

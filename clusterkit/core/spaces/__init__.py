@@ -12,6 +12,7 @@ from clusterkit.core.spaces.features import (
     SparseSpace,
     StreamedSpace,
     build_space,
+    identity_space,
 )
 from clusterkit.core.spaces.kernel import KernelSpace
 from clusterkit.core.spaces.space import Space
@@ -25,5 +26,6 @@ __all__ = [
     "SparseSpace",
     "StreamedSpace",
     "build_space",
+    "identity_space",
     "squared_distances_to",
 ]

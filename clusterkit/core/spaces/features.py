@@ -32,6 +32,7 @@ __all__ = [
     "SparseSpace",
     "StreamedSpace",
     "build_space",
+    "identity_space",
 ]
 
 Part = TypeVar("Part", bound=Addable)
@@ -58,6 +59,11 @@ class FeatureSpace(Space):
     def sparse(self) -> bool:
         """True if the features are `SparseRows`."""
         return isinstance(self, SparseSpace)
+
+    @property
+    def by_blocks(self) -> bool:
+        """True outside memory, and of dense features of more rows than one group (`clusterkit.core.sums.GROUP`)."""
+        return not self.in_memory or (self.n > sums.GROUP and not self.sparse)
 
     def scaled_points(self) -> Array:
         """The points by the scaling inside the last map, or its features if it does nothing but scale, (n, d)."""
@@ -355,6 +361,13 @@ def build_space(
     if storage == "streamed":
         return StreamedSpace(points, mapping, before=before, resolved=facts)
     return DenseSpace(points, mapping, _mapped(points, mapping), before=before, resolved=facts)
+
+
+def identity_space(points: Array) -> DenseSpace | SparseSpace:
+    """Rows (n, d), dense or sparse, as features of themselves; they are not copied."""
+    space = build_space(points, Keep(points.shape[1]))
+    assert isinstance(space, DenseSpace | SparseSpace)
+    return space
 
 
 def _mapped(points: Array, mapping: RowMap) -> Array:

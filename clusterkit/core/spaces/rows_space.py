@@ -95,6 +95,8 @@ class RowsSpace(FeatureSpace):
         Those of the features, where a pass has found them already.
     """
 
+    in_memory: ClassVar[bool] = False
+
     source: Rows
     engine: Engine
     made: FeatureSpace | None = attrs.field(default=None, kw_only=True)

@@ -28,7 +28,7 @@ from clusterkit.core.stages.consensus import Consensus
 from clusterkit.core.stages.driver import Driver, DriverResult
 from clusterkit.core.stages.featuremap import FeatureMap, FittedMap, MapsByPasses
 from clusterkit.core.stages.labeler import Codec, Decoder, Labeler, Labeling, Predict, outcome_labeler
-from clusterkit.core.stages.partitioner import BlockLabels, Partitioner, StartsByBlocks, labels_by_blocks
+from clusterkit.core.stages.partitioner import BlockLabels, Partitioner, labels_by_blocks
 from clusterkit.core.stages.solver import Path, Prepared, Resumable, Solver
 from clusterkit.core.stages.stage import Stage, Task
 from clusterkit.core.stages.tuner import Tuned, Tuner
@@ -56,7 +56,6 @@ __all__ = [
     "Resumable",
     "Solver",
     "Stage",
-    "StartsByBlocks",
     "Task",
     "Tuned",
     "Tuner",

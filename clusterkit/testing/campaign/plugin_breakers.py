@@ -201,7 +201,7 @@ class _OddParts(_Odd, Partitioner):
     sees: ClassVar[Any] = "input"
     how: str = ""
 
-    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
+    def start(self, samples: Any, task: Task, rng: Rng) -> Labels:
         """Spoil labels."""
         return _spoilt(self.how, _some_labels())
 

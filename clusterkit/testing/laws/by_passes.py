@@ -16,7 +16,7 @@ from clusterkit.core.errors import Infeasible
 from clusterkit.core.label_turns import balanced_by
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.rows import SlicedRows
-from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.spaces import FeatureSpace, identity_space
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import (
     Balancer,
@@ -25,7 +25,6 @@ from clusterkit.core.stages import (
     FeatureMap,
     MapsByPasses,
     Partitioner,
-    StartsByBlocks,
     Task,
     labels_by_blocks,
 )
@@ -41,7 +40,7 @@ MAP_LAWS: list[Law] = []
 """Laws of feature maps with `row_map`."""
 
 START_LAWS: list[Law] = []
-"""Laws of partitioners with `starts`."""
+"""Laws of partitioners that read samples by passes."""
 
 BALANCER_LAWS: list[Law] = []
 """Laws of balancers that read costs by passes."""
@@ -64,7 +63,7 @@ def _by_passes(stage: FeatureMap) -> bool:
 
 
 def _by_blocks(stage: Partitioner) -> bool:
-    return isinstance(stage, StartsByBlocks) and stage.why_not_by_blocks() is None
+    return stage.reads == "passes"
 
 
 def _balances_by_passes(stage: Balancer) -> bool:
@@ -88,17 +87,17 @@ def rows_are_mapped_as_in_memory(stage: FeatureMap, case: Case) -> None:
 
 @law(START_LAWS, applies=_by_blocks, case=cases(), view=st.sampled_from(FEATURES))
 def rows_start_as_in_memory(stage: Partitioner, case: Case, view: str) -> None:
-    """`starts` of rows outside memory gives the labels of `partition`, above one group of rows."""
-    assert isinstance(stage, StartsByBlocks)
+    """Rows outside memory get the labels that they get in memory, above one group of rows."""
     X, task = case.X, Task(case.n, case.k)
     space = VIEWS[view].fit(X, task, case.rng("space"))
     assert isinstance(space, FeatureSpace)
-    here = X if stage.sees == "input" else space
+    here = identity_space(X) if stage.sees == "input" else space
     mapping = Keep(X.shape[1]) if stage.sees == "input" else space.mapping
     with _many_groups():
         there = RowsSpace.of(SlicedRows(X), LocalEngine(), mapping)
-        labels = labels_by_blocks(stage.starts(there, task, case.rng("init")), there)
-        same_bits(labels, stage.partition(here, task, case.rng("init")), "labels of rows and of samples in memory")
+        labels = labels_by_blocks(stage.start(there, task, case.rng("init")), there)
+        in_memory = labels_by_blocks(stage.start(here, task, case.rng("init")), here)
+        same_bits(labels, in_memory, "labels of rows and of samples in memory")
     assert labels.min() >= 0
     assert labels.max() < case.k
 

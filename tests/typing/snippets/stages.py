@@ -152,7 +152,7 @@ class BySign(Partitioner[FeatureSpace]):
     name: ClassVar[str] = "by_sign"
     spaces: ClassVar[tuple[type[Space], ...]] = (FeatureSpace,)
 
-    def partition(self, samples: FeatureSpace, task: Task, rng: Rng) -> Integers:
+    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Integers:
         return (samples.rows()[:, 0] > 0).astype(np.intp)
 
 
