@@ -19,7 +19,6 @@ from clusterkit.core import memory, sums
 from clusterkit.core.chain import Chain
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition, Problem
-from clusterkit.core.cost_passes import BalancesByPasses
 from clusterkit.core.device_engine import DeviceEngine
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import IncompatibleStages
@@ -31,7 +30,7 @@ from clusterkit.core.registry import registry
 from clusterkit.core.rows import Rows, SlicedRows
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.stages import Codec, FeatureMap, FittedMap, Labeler, Solver, Stage, StartsByBlocks, Task
+from clusterkit.core.stages import Codec, FeatureMap, FittedMap, Labeler, Solver, Stage, Task
 from clusterkit.core.summing import adder_of, solve_by_sums
 from clusterkit.core.transform import Keep
 
@@ -72,7 +71,6 @@ def row_problems(c: Composition, in_process: bool = False) -> Iterator[Problem]:
     With `in_process` their blocks are computed by a device of this process: numbers of every row may then stay between
     the passes, and what looks at such numbers alone may work on the host.
     """
-    reason: str | None
     maps = c.featuremap.maps if isinstance(c.featuremap, Chain) else (c.featuremap,)
     for part in maps:
         if part.reads != "passes" and not (in_process and c.featuremap.small):
@@ -84,16 +82,14 @@ def row_problems(c: Composition, in_process: bool = False) -> Iterator[Problem]:
     if not on_host and not (isinstance(c.labeler, Codec) and c.labeler.rowwise):
         yield Problem("labeler", f"'{c.labeler.name}' needs the scores of all rows at once")
     if c.balancer is not None:
-        reason = "compares all rows"
-        if isinstance(c.balancer, BalancesByPasses) and c.n_clusters is not None:
-            reason = c.balancer.why_not_by_passes(c.n_clusters)
-        if reason is not None:
+        reads = "all" if c.n_clusters is None else c.balancer.reads(c.n_clusters)
+        if reads != "passes":
+            reason = "compares all rows" if reads == "all" else reads
             yield Problem("balancer", f"'{c.balancer.name}' {reason}; balancer=None needs no balance")
     if c.init is not None:
-        reason = "needs all rows at once; 'random', 'seeds' and 'kmeans' do not"
-        if isinstance(c.init, StartsByBlocks):
-            reason = c.init.why_not_by_blocks()
-        if reason is not None:
+        reads = c.init.reads
+        if reads != "passes":
+            reason = "needs all rows at once; 'random', 'seeds' and 'kmeans' do not" if reads == "all" else reads
             yield Problem("init", f"'{c.init.name}' {reason}")
 
 

@@ -17,18 +17,37 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.coding import Coded
-from clusterkit.core.contracts import During, check_assignment, check_labeling, check_objective, check_outcome
+from clusterkit.core.contracts import (
+    During,
+    check_instance,
+    check_labeling,
+    check_labels,
+    check_objective,
+    check_outcome,
+)
 from clusterkit.core.iteration import Ended, Leap, Start, Turn, Turns, iterate, run_starts
 from clusterkit.core.labelings import NOISE
 from clusterkit.core.outcomes import Outcome, Scores, Status
 from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import Space
-from clusterkit.core.stages import Balancer, Codec, Decoder, Labeler, Predict, Prepared, Solver, Task
+from clusterkit.core.stages import (
+    BalanceDecision,
+    Balancer,
+    Codec,
+    Costs,
+    CostTable,
+    Decoder,
+    Labeler,
+    Predict,
+    Prepared,
+    Solver,
+    Task,
+)
 from clusterkit.core.summing import Finished, RowFunction, Summing, solve_by_sums
 from clusterkit.core.sums import Addable
 
-__all__ = ["BalancedLabeling", "LabelTurns", "alternate", "one_turn", "read"]
+__all__ = ["BalancedLabeling", "LabelTurns", "alternate", "balanced_by", "one_turn", "read"]
 
 CHUNK_BYTES = 256 * 1024**2
 """Bytes for the scores of the starts solved together; the chunk depends on sizes alone, not on free memory."""
@@ -109,19 +128,30 @@ def read(
     )
     if balancer is None or labeling.costs is None:
         return balanced
-    with During(balancer):
-        assignment = balancer.assign(labeling.costs, labeling.labels, task)
-    check_assignment(balancer, assignment, task.n, high)
+    costs = CostTable(labeling.costs, labeling.labels)
+    decision = balanced_by(balancer, costs, task)
     predict = labeling.predict
-    if assignment.offsets is not None and isinstance(predict, Decoder):
-        predict = attrs.evolve(predict, offsets=assignment.offsets)
+    if decision.offsets is not None and isinstance(predict, Decoder):
+        predict = attrs.evolve(predict, offsets=decision.offsets)
     return attrs.evolve(
         balanced,
-        labels=assignment.labels,
+        labels=decision.labels_of(costs),
         predict=predict,
-        exact=labeling.exact and assignment.exact,
-        facts=assignment.facts,
+        exact=labeling.exact and decision.exact,
+        facts=decision.facts,
     )
+
+
+def balanced_by(balancer: Balancer, costs: Costs, task: Task) -> BalanceDecision:
+    """What a balancer decides about costs, checked; of costs in memory with the labels as an array."""
+    with During(balancer):
+        decision = balancer.balance(costs, task)
+    check_instance(balancer, "balance", decision, BalanceDecision)
+    if costs.in_memory:
+        decision = attrs.evolve(decision, labels=decision.labels_of(costs))
+    if decision.labels is not None and not callable(decision.labels):
+        check_labels(balancer, decision.labels, costs.n, 0, costs.k)
+    return decision
 
 
 def one_turn(

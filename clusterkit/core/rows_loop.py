@@ -9,14 +9,13 @@ and the function of the turn.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, TypeVar, final
+from typing import Any, TypeVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels, Rng
 from clusterkit.core.coding import Coded
-from clusterkit.core.cost_passes import BalancesByPasses, RowDecision
 from clusterkit.core.costs_of_rows import TurnCosts
 from clusterkit.core.iterating import Iterating, Stored, Storing, solve_by_turns
 from clusterkit.core.iteration import Ended, Start, Turn, Turns, iterate
@@ -24,33 +23,14 @@ from clusterkit.core.label_digests import Digest, MixedDigest, digest_of
 from clusterkit.core.namespaces import array_namespace, class_counts, elsewhere, follows, sent, table_columns, to_host
 from clusterkit.core.outcomes import Status
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.stages import BlockLabels, Codec, Task
+from clusterkit.core.stages import BalanceDecision, Balancer, BlockLabels, Codec, Task
 from clusterkit.core.summing import Adder, Finished, RowFunction, Summing, adder_of
 from clusterkit.core.sums import Addable, Sums, landed
 from clusterkit.core.transform import Transform
 
-__all__ = ["Decide", "GivenLabels", "PassTurns", "RowLabeling", "iterate_labels", "iterate_without_labels"]
+__all__ = ["Decide", "PassTurns", "RowLabeling", "iterate_labels", "iterate_without_labels"]
 
 Part = TypeVar("Part", bound=Addable)
-
-
-@final
-@attrs.frozen(eq=False)
-class GivenLabels:
-    """Labels that are there already, as those of a block.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-    """
-
-    labels: Labels
-    array_api: ClassVar[bool] = True
-
-    def __call__(self, rows: slice, H: Array) -> Labels:
-        """The labels of the rows, where their features lie."""
-        labels = self.labels[rows]
-        return sent(labels, H) if elsewhere(H) else labels
 
 
 @final
@@ -71,8 +51,8 @@ class Decide:
         Raw rows to what the start sees, where that is not the features.
     extend : RowFunction or None
         Features to scores; used where there is no start.
-    decision : RowDecision
-        What a balancer decided about the costs.
+    decision : BalanceDecision
+        What a balancer decided about the costs; its labels are a function of blocks, or None.
     stored : Stored or None
         Where the scores of the samples are stored; they are then read and not computed.
     """
@@ -83,7 +63,7 @@ class Decide:
     start: BlockLabels | None = None
     start_transform: Transform | None = None
     extend: RowFunction | None = None
-    decision: RowDecision = attrs.field(factory=RowDecision)
+    decision: BalanceDecision = attrs.field(factory=BalanceDecision)
     stored: Stored | None = None
 
     @property
@@ -106,8 +86,8 @@ class Decide:
             return self._started(rows, X, H), None
         assert self.extend is not None
         scores = self.extend.on(H) if self.stored is None else self._stored_scores(rows, H)
-        label = self.decision.label
-        if label is None:
+        label = self.decision.labels
+        if not callable(label):
             return self.codec.decode(scores, self.k), scores
         costs = self.codec.costs(scores, self.k)
         labels = label(rows, costs if follows(label) else to_host(costs))
@@ -233,7 +213,7 @@ class PassTurns(Turns[RowLabeling]):
     ----------
     space : RowsSpace
     summing : Summing
-    balancer : BalancesByPasses or None
+    balancer : Balancer or None
         Its decisions take further passes over the costs.
     task : Task
     costs : TurnCosts
@@ -241,7 +221,7 @@ class PassTurns(Turns[RowLabeling]):
 
     space: RowsSpace
     summing: Summing
-    balancer: BalancesByPasses | None
+    balancer: Balancer | None
     task: Task
     costs: TurnCosts
 
@@ -253,10 +233,10 @@ class PassTurns(Turns[RowLabeling]):
         finished = self._finished(at.decide, before, at.previous)
         start.judge(float(finished.objective[0]))
         decide = attrs.evolve(
-            at.decide, start=None, start_transform=None, extend=finished.extend, decision=RowDecision()
+            at.decide, start=None, start_transform=None, extend=finished.extend, decision=BalanceDecision()
         )
         if self.balancer is not None:
-            decide = attrs.evolve(decide, decision=self.balancer.decide(self.costs.by(decide), self.task))
+            decide = self.costs.balanced(self.balancer, decide, self.task)
         after = _passed(self.space, self._turn(decide))
         status = finished.status
         yield Turn(
@@ -290,7 +270,7 @@ def iterate_labels(
     summing: Summing,
     begin: Decide,
     max_iter: int,
-    balancer: BalancesByPasses | None,
+    balancer: Balancer | None,
     task: Task,
     index: int,
 ) -> tuple[list[Start[RowLabeling]], bool]:
@@ -305,7 +285,7 @@ def iterate_without_labels(
     space: RowsSpace,
     turns: Iterating,
     codec: Codec,
-    balancer: BalancesByPasses | None,
+    balancer: Balancer | None,
     task: Task,
     rng: Rng,
     index: int,
@@ -318,7 +298,7 @@ def iterate_without_labels(
     turns : Iterating
     codec : Codec
         One whose labels are read row by row.
-    balancer : BalancesByPasses or None
+    balancer : Balancer or None
         Its decision takes further passes over the costs.
     task : Task
     rng : Generator
@@ -330,7 +310,7 @@ def iterate_without_labels(
     decide = Decide(space.reading, codec, task.k, extend=extend, stored=stored)
     if balancer is not None:
         with TurnCosts(space) as costs:
-            decide = attrs.evolve(decide, decision=balancer.decide(costs.by(decide), task))
+            decide = costs.balanced(balancer, decide, task)
     labeling = RowLabeling(decide, None, status)
     end = Ended(labeling, status.n_iter, status.converged, status.reason, status.history[-1], status.history, index)
     return end, status.interrupted

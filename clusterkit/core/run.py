@@ -16,12 +16,10 @@ from clusterkit.core import memory
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition
 from clusterkit.core.contracts import During, check_instance, check_space, named
-from clusterkit.core.cost_passes import BalancesByPasses
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.device_paths import check_rows, few_rows
 from clusterkit.core.devices import on_host
 from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter
-from clusterkit.core.host_balancing import HostBalance
 from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.iteration import Ended, Start, first_least, run_starts
 from clusterkit.core.kernel_check import warn_of_degenerate_kernel
@@ -33,23 +31,24 @@ from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.row_graph import Node
 from clusterkit.core.rows import SlicedRows
-from clusterkit.core.rows_loop import Decide, GivenLabels, RowLabeling, iterate_labels, iterate_without_labels
+from clusterkit.core.rows_loop import Decide, RowLabeling, iterate_labels, iterate_without_labels
 from clusterkit.core.rows_numbering import numbered_along_axis
 from clusterkit.core.samples import AnySamples, ArraySamples, EngineSamples, Samples, as_samples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.shortage import n_with_samples, shortage
-from clusterkit.core.spaces import FeatureSpace, Space
+from clusterkit.core.spaces import FeatureSpace, Space, identity_space
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import (
     BlockLabels,
     Codec,
     Decoder,
     FeatureMap,
+    GivenLabels,
     Partitioner,
     Predict,
     Prepared,
-    StartsByBlocks,
     Task,
+    labels_by_blocks,
 )
 from clusterkit.core.summing import Summing, solve_by_sums
 from clusterkit.core.transform import Keep, scaling_of
@@ -83,26 +82,22 @@ class BoundComposition:
     task: Task
     seeds: Seeds
     # shared by all starts: what the first of them needs is computed once
-    _memo: dict[str, Array | Space] = attrs.field(factory=dict, repr=False, kw_only=True)
+    _memo: dict[str, Space] = attrs.field(factory=dict, repr=False, kw_only=True)
 
     @property
     def objective_factor(self) -> float:
         """As of `Prepared`."""
         return self.prepared.objective_factor
 
-    def scaled_points(self) -> Array:
-        """What a start sees that asks for the input: the rows as the feature map scales them, (n, d)."""
+    def seen_by(self, init: Partitioner) -> Space:
+        """What a start sees in memory: the space, or for the input the rows as the feature map scales them."""
+        if init.sees == "space":
+            if "space" not in self._memo:
+                self._memo["space"] = self._in_memory("auto")
+            return self._memo["space"]
         if "scaled" not in self._memo:
-            self._memo["scaled"] = self._in_memory("streamed").scaled_points()
-        return cast("Array", self._memo["scaled"])
-
-    def seen(self, init: Partitioner) -> Array | Space:
-        """What a start sees in memory: the rows as the feature map scales them, (n, d), or the space."""
-        if init.sees == "input":
-            return self.scaled_points()
-        if "space" not in self._memo:
-            self._memo["space"] = self._in_memory("auto")
-        return self._memo["space"]
+            self._memo["scaled"] = identity_space(self._in_memory("streamed").scaled_points())
+        return self._memo["scaled"]
 
     def _in_memory(self, storage: str) -> Space:
         """The space, in memory; of a device for its starts, which work on the host where the rows are few."""
@@ -365,16 +360,13 @@ def _ends_by_passes(
 ) -> tuple[list[Ended[RowLabeling]], bool]:
     """The same where rows lie outside memory and labels are read row by row."""
     c, task, seeds = bound.composition, bound.task, bound.seeds
-    balancer = c.balancer if isinstance(c.balancer, BalancesByPasses) else None
-    if c.balancer is not None and isinstance(space.engine, DeviceEngine) and few_rows(space.n):
-        balancer = HostBalance(c.balancer)
 
     def made(index: int, lowest: float) -> tuple[Ended[RowLabeling] | list[Start[RowLabeling]], bool]:
         if isinstance(turns, Iterating):
             rng = seeds.stream("solver", index) if index else seeds.stream("solver")
             with During(c.solver):
-                return iterate_without_labels(space, turns, codec, balancer, task, rng, index)
-        return iterate_labels(space, turns, _start(bound, space, codec, index), c.max_iter, balancer, task, index)
+                return iterate_without_labels(space, turns, codec, c.balancer, task, rng, index)
+        return iterate_labels(space, turns, _start(bound, space, codec, index), c.max_iter, c.balancer, task, index)
 
     return run_starts((partial(made, index) for index in range(starts)), starts, told=True)
 
@@ -386,9 +378,9 @@ def _start(bound: BoundComposition, space: RowsSpace, codec: Codec, index: int) 
     transform = None
     if isinstance(space.engine, DeviceEngine) and few_rows(space.n):
         with on_host():  # a start may be a recipe
-            labels: BlockLabels = GivenLabels(first_labels(bound.composition, bound.seen(init), task, seeds, index))
+            seen = bound.seen_by(init)
+            labels: Labels | BlockLabels = first_labels(bound.composition, seen, task, seeds, index)
     else:
-        assert isinstance(init, StartsByBlocks)
         rng = seeds.stream("init", index) if index else seeds.stream("init")
         seen = space
         if init.sees == "input":
@@ -396,8 +388,9 @@ def _start(bound: BoundComposition, space: RowsSpace, codec: Codec, index: int) 
             seen = RowsSpace.of(space.source, space.engine, scaling, space.before)
             transform = seen.transform
         with During(init):
-            labels = init.starts(seen, task, rng)
-    begin = Decide(space.reading, codec, task.k, labels, transform)
+            labels = init.start(seen, task, rng)
+    blocks = labels if callable(labels) else GivenLabels(checked_labels(init, labels, task))
+    begin = Decide(space.reading, codec, task.k, blocks, transform)
     return begin if codec.coding is not Coding.ORDINAL else numbered_along_axis(space, begin, task)
 
 
@@ -610,7 +603,7 @@ def starting_labels(bound: BoundComposition, start: int) -> Labels:
     """Labels of one start, (n,), from the init stage."""
     c = bound.composition
     assert c.init is not None
-    labels = first_labels(c, bound.seen(c.init), bound.task, bound.seeds, start)
+    labels = first_labels(c, bound.seen_by(c.init), bound.task, bound.seeds, start)
     if isinstance(c.labeler, Codec) and c.labeler.coding is Coding.ORDINAL:
         labels = along_principal_axis(bound.space, labels, bound.task.k, bound.task.sample_weight)
     return labels
@@ -624,23 +617,29 @@ def reason_of(reason: str, index: int, c: Composition, starts: int, interrupted:
     return reason if c.n_init == 1 else f"{reason} (best of {starts} starts: number {index})"
 
 
-def first_labels(c: Composition, samples: Array | Space, task: Task, seeds: Seeds, start: int) -> Labels:
+def first_labels(c: Composition, samples: Space, task: Task, seeds: Seeds, start: int) -> Labels:
     """Labels of one start, (n,).
 
     Parameters
     ----------
     c : Composition
-    samples : ndarray of shape (n, d), or Space
-        What the init stage sees: the rows as the feature map scales them, or the space.
+    samples : Space
+        What the init stage sees: that of the rows as the feature map scales them, or of the solver.
     task : Task
     seeds : Seeds
     start : int
     """
-    init, k = c.init, task.k
+    init = c.init
     assert isinstance(init, Partitioner)
     rng = seeds.stream("init", start) if start else seeds.stream("init")
     with During(init):
-        labels = np.asarray(init.partition(samples, task, rng))
+        labels = labels_by_blocks(init.start(samples, task, rng), samples)
+    return checked_labels(init, labels, task)
+
+
+def checked_labels(init: Partitioner, labels: Labels, task: Task) -> Labels:
+    """The labels of an init stage, (n,), refused if they are none."""
+    k = task.k
     if labels.shape != (task.n,) or labels.dtype.kind not in "iu":
         raise InvalidParameter(
             f"init '{init.name}' must give {task.n} integer labels, got shape {labels.shape} of {labels.dtype} "

@@ -11,11 +11,10 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core.compat import Composition
-from clusterkit.core.cost_passes import CostPasses
 from clusterkit.core.namespaces import follows, to_host
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.radix_selection import limit_of
+from clusterkit.core.radix_selection import Reduce, limit_of
 from clusterkit.core.run import BoundComposition, bind
 from clusterkit.core.samples import EngineSamples, Samples
 from clusterkit.core.seeds import Seeds
@@ -74,7 +73,7 @@ def level_for(domain: KernelDomain, space: FeatureSpace, nu: float, tol: float, 
     if 0 <= rank < len(between.values):
         least = float(np.partition(between.values, rank)[rank])
     else:
-        least = limit_of(_Values(space, domain), _Whole(), outside + 1).value
+        least = limit_of(_passes_over_values(space, domain), _Whole(), outside + 1).value
     level = least - min(max(SMALLEST_TOLERANCE, tol) / 2.0, 1e-3 * abs(least))
     beyond = between.below + int((between.values < level).sum())
     return attrs.evolve(domain, level=level), (beyond if level >= low else outside) / n
@@ -197,22 +196,14 @@ class _Violators:
         return _Worst(values[chosen], chosen + rows.start, len(below), self.size)
 
 
-@final
-@attrs.frozen(eq=False)
-class _Values(CostPasses):
-    """The values of a domain as one column of costs."""
+def _passes_over_values(space: FeatureSpace, domain: Domain) -> Reduce:
+    """Passes over the values of a domain as one column of costs."""
 
-    space: FeatureSpace
-    domain: Domain
-
-    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
-        """One pass."""
-        whole: Part = self.space.reduce(_OfValues(self.domain, part))  # type: ignore[assignment] # of the type of `part`
+    def reduce(part: Callable[[slice, Array], Part]) -> Part:
+        whole: Part = space.reduce(_OfValues(domain, part))  # type: ignore[assignment] # of the type of `part`
         return whole
 
-    def gather(self, index: Indices) -> Array:
-        """Values of some rows, (m, 1)."""
-        return self.domain.value(self.space.rows(index))[:, None]
+    return reduce
 
 
 @final

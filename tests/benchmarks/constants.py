@@ -103,11 +103,12 @@ def drift_of_many() -> tuple[np.ndarray, str]:
 def transport() -> tuple[np.ndarray, str]:
     """Equal sizes for the distances of 200,000 rows to ten of them."""
     from clusterkit.balancers.transport import Transport
-    from clusterkit.core.stages import Task
+    from clusterkit.core.label_turns import balanced_by
+    from clusterkit.core.stages import CostTable, Task
 
     X = blobs(200_000, 5, 10)
     C = ((X[:, None] - X[None, :10]) ** 2).sum(axis=2)
-    assignment = Transport().assign(C, C.argmin(axis=1), Task(len(X), 10))
+    assignment = balanced_by(Transport(), CostTable(C), Task(len(X), 10))
     return assignment.labels, f"cost {C[np.arange(len(X)), assignment.labels].sum():.14g}"
 
 

@@ -42,7 +42,6 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.namespaces import to_host
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.rows import SlicedRows
-from clusterkit.core.rows_loop import GivenLabels
 from clusterkit.core.stages import Partitioner
 from clusterkit.level_sets.equilibria import Ascent, Balls
 from clusterkit.numerics.threads import available
@@ -77,20 +76,13 @@ class Given(Partitioner):
     """A start from labels that are there already."""
 
     name: ClassVar[str] = "given"
+    reads: ClassVar[str] = "passes"
 
     labels: np.ndarray
 
-    def partition(self, samples: Any, task: Any, rng: Any) -> np.ndarray:
+    def start(self, samples: Any, task: Any, rng: Any) -> np.ndarray:
         """The labels."""
         return self.labels
-
-    def why_not_by_blocks(self) -> None:
-        """Nothing rules it out."""
-        return
-
-    def starts(self, samples: Any, task: Any, rng: Any) -> GivenLabels:
-        """The labels block by block."""
-        return GivenLabels(self.labels)
 
 
 def blobs(n: int, d: int, k: int, spread: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

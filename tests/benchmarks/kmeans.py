@@ -50,7 +50,7 @@ from clusterkit.solvers.means.centroids import Centroids
 def drawn(space: FeatureSpace | KernelSpace, k: int, starts: int) -> list[np.ndarray]:
     """Labels of k-means++ starts."""
     return [
-        Seeded(weighting="kmeans++").partition(space, Task(space.n, k), np.random.default_rng(seed))
+        Seeded(weighting="kmeans++").start(space, Task(space.n, k), np.random.default_rng(seed))
         for seed in range(starts)
     ]
 

@@ -42,7 +42,7 @@ from clusterkit.core.run import BoundComposition, bind
 from clusterkit.core.samples import EngineSamples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.stages import Codec, StartsByBlocks, Task
+from clusterkit.core.stages import Codec, Task
 from clusterkit.core.summing import Adder, RowFunction, Summing, adder_of
 from clusterkit.core.sums import Sums
 from clusterkit.core.survey import extremes
@@ -305,12 +305,12 @@ def of_a_pass(options: argparse.Namespace) -> None:
 def bare(composition: Composition, rows: Rows, turns: int) -> tuple[np.ndarray, str]:
     """Both seconds of the passes that a fit cannot do without, and how they come together."""
     engine = engine_for(rows)
-    assert isinstance(composition.init, StartsByBlocks)
+    assert composition.init is not None
     survey = both_of(lambda: extremes(RowsSpace.of(rows, engine, Keep(rows.d))))
     bounds: list[BoundComposition] = []
     prepared = both_of(lambda: bounds.append(bind(composition, EngineSamples(rows, engine), Seeds(0)))) - survey
     bound = bounds[0]
-    start = both_of(lambda: composition.init.starts(bound.space, Task(rows.n, bound.task.k), Seeds(0).stream("init")))
+    start = both_of(lambda: composition.init.start(bound.space, Task(rows.n, bound.task.k), Seeds(0).stream("init")))
     part = turn_of(bound)
     turn = both_of(lambda: bound.space.reduce(part))
 

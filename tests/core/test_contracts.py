@@ -16,7 +16,7 @@ from clusterkit.core.outcomes import FunctionDomain, Scores
 from clusterkit.core.registry import registry
 from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import (
-    Assignment,
+    BalanceDecision,
     Balancer,
     Consensus,
     Driver,
@@ -232,8 +232,11 @@ class OddBalancer(Balancer):
     def bounds(self, n, k):
         return np.zeros(k), np.full(k, n)
 
-    def assign(self, costs, labels, task):
-        return self.what(labels)
+    def reads(self, k):
+        return "all"
+
+    def balance(self, costs, task):
+        return self.what(costs.labels)
 
     def resolved(self, n, k):
         return {}
@@ -242,10 +245,10 @@ class OddBalancer(Balancer):
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        (lambda y: Assignment(y[1:], None, True), "it must give 60 integer labels, got shape (59,)"),
-        (lambda y: Assignment(y * 0 + 3, None, True), "it gave the label 3, outside 0..2"),
-        (lambda y: Assignment(y * 0 - 1, None, True), "it gave the label -1, outside 0..2"),
-        (lambda y: y, "assign must return a Assignment"),
+        (lambda y: BalanceDecision(y[1:]), "it must give 60 integer labels, got shape (59,)"),
+        (lambda y: BalanceDecision(y * 0 + 3), "it gave the label 3, outside 0..2"),
+        (lambda y: BalanceDecision(lambda rows, costs: y * 0 - 1), "it gave the label -1, outside 0..2"),
+        (lambda y: y, "balance must return a BalanceDecision"),
     ],
 )
 def test_balancer(X, returned, message):
@@ -259,7 +262,7 @@ class OddParts(Partitioner):
     sees: ClassVar = "input"
     what: Any = None
 
-    def partition(self, samples, task, rng):
+    def start(self, samples, task, rng):
         return self.what(np.arange(N) % 3)
 
 
@@ -387,7 +390,7 @@ class TestNotesOfExceptions:
         class Failing(OddParts):
             name: ClassVar[str] = "failing"
 
-            def partition(self, samples, task, rng):
+            def start(self, samples, task, rng):
                 return np.ones(3)[7]
 
         clusterkit.register(Failing)

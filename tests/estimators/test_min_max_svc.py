@@ -157,8 +157,8 @@ class FromColumn(Partitioner):
     name = "from_column"
     sees = "input"
 
-    def partition(self, samples, task, rng):
-        return np.rint(samples[:, -1] * 1e9).astype(int)
+    def start(self, samples, task, rng):
+        return np.rint(samples.points[:, -1] * 1e9).astype(int)
 
 
 @st.composite

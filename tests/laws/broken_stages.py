@@ -11,7 +11,7 @@ from clusterkit.core.coding import Coding
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Embedding
 from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Assignment, Balancer, Codec, FeatureMap, Labeler, Labeling, Partitioner
+from clusterkit.core.stages import BalanceDecision, Balancer, Codec, FeatureMap, Labeler, Labeling, Partitioner
 from clusterkit.core.transform import Keep
 
 
@@ -205,8 +205,11 @@ class Lazy(Balancer):
     def bounds(self, n, k):
         return np.full(k, n // k), np.full(k, -(-n // k))
 
-    def assign(self, costs, labels, task):
-        return Assignment(labels, None, True)
+    def reads(self, k):
+        return "all"
+
+    def balance(self, costs, task):
+        return BalanceDecision()
 
     def resolved(self, n, k):
         return {}
@@ -217,8 +220,8 @@ class Restless(Lazy):
 
     name: ClassVar[str] = "restless"
 
-    def assign(self, costs, labels, task):
-        return Assignment((np.roll(np.arange(len(labels)), 1 + int(labels[0])) % costs.shape[1]), None, True)
+    def balance(self, costs, task):
+        return BalanceDecision(np.roll(np.arange(costs.n), 1 + int(costs.labels[0])) % costs.k)
 
 
 class Boundless(Lazy):
@@ -237,8 +240,8 @@ class Outside(Partitioner):
     name: ClassVar[str] = "outside"
     sees: ClassVar[str] = "input"
 
-    def partition(self, samples, task, rng):
-        return np.full(len(samples), task.k)
+    def start(self, samples, task, rng):
+        return np.full(samples.n, task.k)
 
 
 class Fickle(Partitioner):
@@ -246,13 +249,13 @@ class Fickle(Partitioner):
     sees: ClassVar[str] = "input"
     varies: ClassVar[bool] = False
 
-    def partition(self, samples, task, rng):
-        return rng.integers(task.k, size=len(samples))
+    def start(self, samples, task, rng):
+        return rng.integers(task.k, size=samples.n)
 
 
 class Freely(Partitioner):
     name: ClassVar[str] = "freely"
     sees: ClassVar[str] = "input"
 
-    def partition(self, samples, task, rng):
-        return np.random.default_rng().integers(task.k, size=len(samples))
+    def start(self, samples, task, rng):
+        return np.random.default_rng().integers(task.k, size=samples.n)

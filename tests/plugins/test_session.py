@@ -35,8 +35,8 @@ def make(stage_name: str) -> type[Partitioner]:
         name: ClassVar[str] = stage_name
         sees: ClassVar[str] = "input"
 
-        def partition(self, samples, task, rng):
-            return np.arange(len(samples)) * task.k // len(samples)
+        def start(self, samples, task, rng):
+            return np.arange(samples.n) * task.k // samples.n
 
     return Halves
 

@@ -64,6 +64,11 @@ class FeatureSpace(Space):
         """True if the features are `SparseRows`."""
         return isinstance(self, SparseSpace)
 
+    @property
+    def by_blocks(self) -> bool:
+        """True outside memory, and of dense features of more rows than one group (`clusterkit.core.sums.GROUP`)."""
+        return not self.in_memory or (self.n > sums.GROUP and not self.sparse)
+
     def scaled_points(self) -> Array:
         """The points by the scaling inside the last map, or its features if it does nothing but scale, (n, d)."""
         scaling = scaling_of(self.mapping)

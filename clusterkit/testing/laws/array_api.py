@@ -25,7 +25,6 @@ from clusterkit.core.stages import (
     FeatureMap,
     Partitioner,
     Solver,
-    StartsByBlocks,
     Task,
     labels_by_blocks,
 )
@@ -81,7 +80,7 @@ def _decodes(stage: Codec) -> bool:
 
 
 def _starts(stage: Partitioner) -> bool:
-    return installed() and isinstance(stage, StartsByBlocks) and stage.why_not_by_blocks() is None
+    return installed() and stage.reads == "passes"
 
 
 def _codings(stage: Solver) -> st.SearchStrategy[Coding]:
@@ -224,8 +223,7 @@ def scores_are_decoded_where_they_lie(stage: Codec, k: int, n: int, levels: int,
 
 @law(START_LAWS, applies=_starts, case=cases(["blobs"], dtypes=["float64"]), view=st.sampled_from(FEATURES))
 def passes_on_a_device_start_alike(stage: Partitioner, case: Case, view: str) -> None:
-    """`starts` of rows that an engine moves to a device gives the labels of the host."""
-    assert isinstance(stage, StartsByBlocks)
+    """Rows that an engine moves to a device get the labels of the host."""
     X, task, labels = case.X, Task(case.n, case.k), []
     space = VIEWS[view].space_of(X, task, case.rng("space"))
     assert isinstance(space, FeatureSpace)
@@ -233,9 +231,9 @@ def passes_on_a_device_start_alike(stage: Partitioner, case: Case, view: str) ->
     with small_groups(7), small_blocks():
         for engine in (LocalEngine(), DeviceEngine(DEVICE)):
             rows = RowsSpace.of(SlicedRows(X), engine, mapping)
-            start = stage.starts(rows, task, case.rng("init"))
+            start = stage.start(rows, task, case.rng("init"))
             labels.append(labels_by_blocks(start, rows))
-            if isinstance(engine, DeviceEngine) and follows(start):
+            if isinstance(engine, DeviceEngine) and callable(start) and follows(start):
                 H = rows.rows()
                 plan = device_plan(case.n, H.shape[1], H.dtype)
                 parts = [to_host(start(each, put(H[each]))) for each in plan]

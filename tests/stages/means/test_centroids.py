@@ -134,7 +134,7 @@ def test_translation_rotation_and_renumbering(case):
 def test_fit_equals_lloyd_and_is_monotone(case, seed):
     X, _, k = case
     fitted = fit(Composition(Identity(), Centroids(), Argmax(), None, Seeded(), k), X, Seeds(seed))
-    start = Seeded().partition(dense(X), Task(len(X), k), Seeds(seed).stream("init"))
+    start = Seeded().start(dense(X), Task(len(X), k), Seeds(seed).stream("init"))
     labels, history = oracle.lloyd(X, start, k, noise_of(dense(X)))
     assert np.array_equal(fitted.labels, labels)
     atol = 1e-12 * len(X) * np.sum(X**2, axis=1).max()

@@ -106,7 +106,7 @@ def test_sums_that_follow_equal_sums_anew():
     fitted = fit(Composition(Rbf(gamma=0.2), Centroids(), Argmax(), None, Random(), 6), X, Seeds(3))
     K = fitted.space.gram()
     history = []
-    start = Random().partition(fitted.space, Task(fitted.space.n, 6), Seeds(3).stream("init"))
+    start = Random().start(fitted.space, Task(fitted.space.n, 6), Seeds(3).stream("init"))
     for _ in range(fitted.n_iter):
         D = oracle.kernel_distances(K, start, 6)
         history.append(D[np.arange(300), start].sum())

@@ -14,10 +14,11 @@ from clusterkit import consensus, metrics
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Gaussian
+from clusterkit.core.label_turns import balanced_by
 from clusterkit.core.labelings import Labelings
 from clusterkit.core.registry import registry
 from clusterkit.core.spaces import KernelSpace, Space, build_space
-from clusterkit.core.stages import Codec, Task
+from clusterkit.core.stages import Codec, CostTable, Task
 from clusterkit.core.transform import Keep
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.numerics.gaussian_jit import gaussian_block, gaussian_sums
@@ -266,7 +267,8 @@ def _transport(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     n = len(costs)
     low, high = int(rng.integers(0, n // k + 1)), int(rng.integers(-(-n // k), n + 1))
     stage = registry.get("balancer", "transport")().with_parameters(size_min=low, size_max=high)
-    labels = stage.assign(costs, np.argmin(costs, axis=1), Task(n, k)).labels
+    table = CostTable(costs)
+    labels = balanced_by(stage, table, Task(n, k)).labels_of(table)
     best = balance.linear_program(costs, np.full(k, low), np.full(k, high))
     yield "the cost of a transport", costs[np.arange(n), labels].sum(), best, 1e-8
     sizes = np.bincount(labels, minlength=k)
@@ -278,7 +280,8 @@ def _band(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     f = rng.standard_normal(n)
     costs = np.column_stack([f, -f])
     stage = registry.get("balancer", "band")().with_parameters(slack=slack)
-    labels = stage.assign(costs, np.argmin(costs, axis=1), Task(n, 2)).labels
+    table = CostTable(costs)
+    labels = balanced_by(stage, table, Task(n, 2)).labels_of(table)
     slack = max(slack, n % 2)
     yield "the cost of a balance of two", costs[np.arange(n), labels].sum(), balance.optimum(costs, slack), 1e-9
 

@@ -17,8 +17,9 @@ from clusterkit.core.coding import Coded
 from clusterkit.core.outcomes import Scores
 from clusterkit.core.spaces import FeatureSpace, Space, build_space
 from clusterkit.core.stages import (
-    Assignment,
+    BalanceDecision,
     Balancer,
+    Costs,
     Driver,
     FeatureMap,
     Labeler,
@@ -180,9 +181,13 @@ class _OddBalancer(_Odd, Balancer):
         """No bounds."""
         return np.zeros(k), np.full(k, n)
 
-    def assign(self, costs: Array, labels: Labels, task: Task) -> Assignment:
+    def reads(self, k: int) -> str:
+        """All costs."""
+        return "all"
+
+    def balance(self, costs: Costs, task: Task) -> BalanceDecision:
         """Spoil the labels."""
-        return Assignment(_spoilt(self.how, labels), None, True)
+        return BalanceDecision(_spoilt(self.how, costs.labels))
 
     def resolved(self, n: int, k: int) -> dict[str, object]:
         """Nothing."""
@@ -197,7 +202,7 @@ class _OddParts(_Odd, Partitioner):
     sees: ClassVar[Any] = "input"
     how: str = ""
 
-    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
+    def start(self, samples: Any, task: Task, rng: Rng) -> Labels:
         """Spoil labels."""
         return _spoilt(self.how, _some_labels())
 
