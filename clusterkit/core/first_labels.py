@@ -13,7 +13,7 @@ from clusterkit.core.compat import Composition
 from clusterkit.core.contracts import During, named
 from clusterkit.core.devices import on_host
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.namespaces import elsewhere, sent
+from clusterkit.core.namespaces import BlockFunction, elsewhere, sent
 from clusterkit.core.rows import read_whole
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, Space, build_space
@@ -53,7 +53,7 @@ def first_labels(c: Composition, samples: Array | Space, task: Task, seeds: Seed
 
 @final
 @attrs.frozen(eq=False)
-class GivenLabels:
+class GivenLabels(BlockFunction):
     """Labels that are there already, as those of a block.
 
     Parameters

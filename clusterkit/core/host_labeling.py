@@ -16,7 +16,7 @@ from clusterkit.core.device_engine import DeviceEngine
 from clusterkit.core.iterating import Iterating, Stored, Storing, solve_by_turns
 from clusterkit.core.iteration import first_least
 from clusterkit.core.label_turns import one_turn
-from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.namespaces import BlockFunction, to_host
 from clusterkit.core.outcomes import Outcome, Scores
 from clusterkit.core.run import FitResult, result_of
 from clusterkit.core.seeds import Seeds
@@ -95,16 +95,11 @@ class _PreparedElsewhere(Prepared):
 
 @final
 @attrs.frozen(eq=False)
-class _ScoresOf:
+class _ScoresOf(BlockFunction):
     """The scores of a block of raw rows."""
 
     transform: Transform
     function: RowFunction
-
-    @property
-    def array_api(self) -> bool:
-        """As of the map and the function."""
-        return follows(self.transform) and follows(self.function)
 
     def __call__(self, rows: slice, X: Array) -> Array:
         return self.function.on(self.transform(X))

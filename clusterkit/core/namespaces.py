@@ -1,28 +1,32 @@
 """The functions of the library that an array belongs to, by the array API standard, and the way to the host and back.
 
-What is written against the namespace of its block carries the mark ``array_api = True`` (a class attribute, or a
-property that is true if all members have the mark): it takes blocks of numpy and of every other library of the
-standard, and leaves its results where the block lies. Whatever lacks the mark gets a copy of the block on the host.
+What is written against the namespace of its block carries the mark ``array_api = True``: it takes blocks of numpy and
+of every other library of the standard, and leaves its results where the block lies. Whatever lacks the mark gets a copy
+of the block on the host. `BlockFunction` derives the mark of what is made of others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from numbers import Integral
 from threading import Lock
 from types import ModuleType
 from typing import Any, TypeVar, cast
 from weakref import ref
 
+import attrs
 import numpy as np
 
 from clusterkit._typing import AnyArray, Array, Counts, Labels
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
+    "BlockFunction",
     "array_namespace",
     "as_type",
     "beside",
+    "block_for",
     "class_counts",
     "elsewhere",
     "follows",
@@ -134,9 +138,8 @@ def follows(function: object) -> bool:
     >>> follows(len)
     False
     """
-    if getattr(function, "array_api", False):
-        return True
-    return bool(getattr(getattr(function, "__self__", None), "array_api", False))
+    # a class that is called has the property itself, which is no answer
+    return _stated(function, "array_api") is True
 
 
 def table_columns(function: object) -> int:
@@ -149,7 +152,61 @@ def table_columns(function: object) -> int:
     >>> table_columns(len)
     0
     """
-    return int(getattr(function, "table_columns", 0))
+    columns = _stated(function, "table_columns")
+    return int(columns) if isinstance(columns, Integral) else 0
+
+
+def _stated(function: object, mark: str) -> object:
+    """What a function states, or the object whose method it is."""
+    return getattr(function, mark, getattr(getattr(function, "__self__", None), mark, None))
+
+
+def block_for(function: object, block: Array) -> Array:
+    """A block as a function takes it: where it lies, or on the host if the function lacks the mark."""
+    return block if not elsewhere(block) or follows(function) else to_host(block)
+
+
+class BlockFunction:
+    """Base of the frozen attrs classes that are sent to where rows lie: maps, parts of passes, functions of rows.
+
+    Their marks follow from their members, the fields that hold functions: callables, what has a method `part`, and what
+    states a mark itself, as codecs and domains do; of a tuple, its entries. The object takes blocks where they lie if
+    all its members do, and its widest table is the widest of theirs. A class without members states its marks as class
+    attributes, and so does one whose own code knows better.
+
+    Examples
+    --------
+    >>> @attrs.frozen
+    ... class Doubled(BlockFunction):
+    ...     array_api = True
+    ...     def __call__(self, H): return H + H
+    >>> @attrs.frozen
+    ... class Twice(BlockFunction):
+    ...     function: Callable
+    ...     def __call__(self, H): return self.function(self.function(H))
+    >>> follows(Twice(Doubled())), follows(Twice(np.sqrt))
+    (True, False)
+    """
+
+    __slots__ = ()
+
+    @property
+    def array_api(self) -> bool:
+        """Whether all members take blocks where they lie; False without members."""
+        members = [*self._members()]
+        return bool(members) and all(map(follows, members))
+
+    @property
+    def table_columns(self) -> int:
+        """Columns of the widest table that a member makes of a block."""
+        return max(map(table_columns, self._members()), default=0)
+
+    def _members(self) -> Iterator[object]:
+        for field in attrs.fields(type(self)):  # type: ignore[arg-type] # subclasses are classes of attrs
+            value = getattr(self, field.name)
+            for entry in value if isinstance(value, tuple) else (value,):
+                if callable(entry) or hasattr(entry, "part") or hasattr(entry, "array_api"):
+                    yield entry
 
 
 def host_dtype(array: AnyArray) -> np.dtype:

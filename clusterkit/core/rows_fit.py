@@ -30,7 +30,7 @@ from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.iteration import Ended, Start, first_least, run_starts
 from clusterkit.core.label_turns import BalancedLabeling
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import follows, table_columns
+from clusterkit.core.namespaces import BlockFunction
 from clusterkit.core.rows import Rows
 from clusterkit.core.rows_loop import Decide, RowLabeling, iterate_labels, iterate_without_labels
 from clusterkit.core.rows_numbering import numbered_along_axis
@@ -247,20 +247,10 @@ def predict_rows(predict: Predict, rows: Rows, engine: Engine, width: int) -> La
 
 @final
 @attrs.frozen(eq=False)
-class _Predicted:
+class _Predicted(BlockFunction):
     """The labels of a block by a predictor of raw rows."""
 
     predict: Predict
-
-    @property
-    def array_api(self) -> bool:
-        """As of the predictor."""
-        return follows(self.predict)
-
-    @property
-    def table_columns(self) -> int:
-        """As of the predictor."""
-        return table_columns(self.predict)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         return self.predict(X)

@@ -21,7 +21,16 @@ from clusterkit.core.costs_of_rows import TurnCosts
 from clusterkit.core.iterating import Iterating, Stored, Storing, solve_by_turns
 from clusterkit.core.iteration import Ended, Start, Turn, Turns, iterate
 from clusterkit.core.label_digests import Digest, MixedDigest, digest_of
-from clusterkit.core.namespaces import array_namespace, class_counts, elsewhere, follows, sent, table_columns, to_host
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    block_for,
+    class_counts,
+    elsewhere,
+    follows,
+    sent,
+    to_host,
+)
 from clusterkit.core.outcomes import Status
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import BlockLabels, Codec, Task
@@ -36,7 +45,7 @@ Part = TypeVar("Part", bound=Addable)
 
 @final
 @attrs.frozen(eq=False)
-class Decide:
+class Decide(BlockFunction):
     """How the labels of a block follow from its rows: from the start, or from the scores of a turn.
 
     Parameters
@@ -69,13 +78,13 @@ class Decide:
 
     @property
     def array_api(self) -> bool:
-        """Whether features and scores are computed where the rows lie; starts and balances may get host copies."""
+        """That of features and scores: starts and balances without the mark get copies on the host."""
         return follows(self.transform) and follows(self.codec) and (self.extend is None or follows(self.extend))
 
     @property
     def table_columns(self) -> int:
         """Scores and costs have k columns, and so have the targets of the labels."""
-        return max(self.k, table_columns(self.extend))
+        return max(self.k, super().table_columns)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         """Labels of raw rows."""
@@ -91,7 +100,7 @@ class Decide:
         if label is None:
             return self.codec.decode(scores, self.k), scores
         costs = self.codec.costs(scores, self.k)
-        labels = label(rows, costs if follows(label) else to_host(costs))
+        labels = label(rows, block_for(label, costs))
         return sent(labels, H) if elsewhere(H) else labels, scores
 
     def _started(self, rows: slice, X: Array, H: Array) -> Labels:
@@ -144,7 +153,7 @@ class _TurnSums:
 
 @final
 @attrs.frozen(eq=False)
-class _Turn:
+class _Turn(BlockFunction):
     """The part of a block of raw rows in a turn."""
 
     decide: Decide
@@ -156,16 +165,6 @@ class _Turn:
     @codebook.default
     def _codebook(self) -> Array:
         return self.decide.codec.codebook(self.decide.k)
-
-    @property
-    def array_api(self) -> bool:
-        """Whether labels and sums are computed where the rows lie."""
-        return self.decide.array_api and follows(self.adder)
-
-    @property
-    def table_columns(self) -> int:
-        """As of the labels, or of what adds up."""
-        return max(self.decide.table_columns, table_columns(self.adder))
 
     def __call__(self, rows: slice, X: Array) -> _TurnSums:
         H = self.decide.transform(X)

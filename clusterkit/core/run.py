@@ -21,7 +21,7 @@ from clusterkit.core.first_labels import first_labels
 from clusterkit.core.iteration import Ended, first_least
 from clusterkit.core.kernel_check import warn_of_degenerate_kernel
 from clusterkit.core.label_turns import BalancedLabeling, alternate, one_turn
-from clusterkit.core.namespaces import array_namespace, elsewhere
+from clusterkit.core.namespaces import BlockFunction, array_namespace, elsewhere
 from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.row_graph import Node
@@ -137,7 +137,7 @@ class FitResult:
 
 
 @attrs.frozen
-class AllZero:
+class AllZero(BlockFunction):
     """Predicts the only cluster there is."""
 
     array_api: ClassVar[bool] = True

@@ -16,7 +16,7 @@ import attrs
 
 from clusterkit._typing import Array
 from clusterkit.core.coding import Coded
-from clusterkit.core.namespaces import follows
+from clusterkit.core.namespaces import BlockFunction
 from clusterkit.core.outcomes import Extension, Status
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.sums import Addable
@@ -142,19 +142,14 @@ class Learner(Protocol):
 
 @final
 @attrs.frozen(eq=False)
-class _PartOfTargets:
+class _PartOfTargets(BlockFunction):
     """The part of a block whose labels are known."""
 
-    summing: Summing
+    adder: Adder
     targets: Coded
 
-    @property
-    def array_api(self) -> bool:
-        """As of what adds up."""
-        return follows(adder_of(self.summing))
-
     def __call__(self, rows: slice, H: Array) -> Addable:
-        return adder_of(self.summing).part(H, self.targets.of(rows), None)
+        return self.adder.part(H, self.targets.of(rows), None)
 
 
 def solve_by_sums(
@@ -163,5 +158,5 @@ def solve_by_sums(
     """One turn in memory, for labels (R, n) that are there already: one pass, seldom more."""
     step: Finished | Summing = summing
     while not isinstance(step, Finished):
-        step = step.finish(space.reduce(_PartOfTargets(step, targets)), previous)
+        step = step.finish(space.reduce(_PartOfTargets(adder_of(step), targets)), previous)
     return step

@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core import sums
 from clusterkit.core.block_threads import each_block
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows, host_dtype
+from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, beside, elsewhere, follows, host_dtype
 from clusterkit.core.row_graph import Node
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 
@@ -130,11 +130,10 @@ def scaling_of(mapping: RowMap) -> RowMap | None:
 
 @final
 @attrs.frozen
-class Keep:
+class Keep(BlockFunction):
     """The identity row map."""
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its rows"""
 
     width: int
 
@@ -153,7 +152,7 @@ class Keep:
 
 @final
 @attrs.frozen(eq=False)
-class Transform:
+class Transform(BlockFunction):
     """Row maps applied one after the other.
 
     Parameters
@@ -169,7 +168,7 @@ class Transform:
 
     @property
     def array_api(self) -> bool:
-        """Whether every map is written against the namespace of its rows."""
+        """That of the maps; without maps, rows of any library stay what they are."""
         return all(follows(step) for step in self.steps)
 
     @property

@@ -13,7 +13,7 @@ from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core.compat import Composition
 from clusterkit.core.cost_passes import CostPasses
 from clusterkit.core.engines import Engine
-from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.namespaces import BlockFunction, follows, to_host
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.radix_selection import limit_of
@@ -201,17 +201,12 @@ class _Bracketed:
 
 @final
 @attrs.frozen(eq=False)
-class _Bracket:
+class _Bracket(BlockFunction):
     """Part of a pass: the values of a block in a bracket."""
 
     domain: Domain
     low: float
     high: float
-
-    @property
-    def array_api(self) -> bool:
-        """Whether the values are computed where the rows lie."""
-        return follows(self.domain)
 
     def __call__(self, rows: slice, H: Array) -> _Bracketed:
         values = to_host(self.domain.value(H))
@@ -237,17 +232,12 @@ class _Worst:
 
 @final
 @attrs.frozen(eq=False)
-class _Violators:
+class _Violators(BlockFunction):
     """Part of a pass: the rows of a block below a limit, at most `size` of them."""
 
     domain: Domain
     limit: float
     size: int
-
-    @property
-    def array_api(self) -> bool:
-        """Whether the values are computed where the rows lie."""
-        return follows(self.domain)
 
     def __call__(self, rows: slice, H: Array) -> _Worst:
         values = to_host(self.domain.value(H))
@@ -276,7 +266,7 @@ class _Values(CostPasses):
 
 @final
 @attrs.frozen(eq=False)
-class _OfValues:
+class _OfValues(BlockFunction):
     """A part of values as a part of the rows that have them."""
 
     domain: Domain
@@ -284,7 +274,7 @@ class _OfValues:
 
     @property
     def array_api(self) -> bool:
-        """Whether the values are computed where the rows lie."""
+        """That of the domain: the part gets the values on the host."""
         return follows(self.domain)
 
     def __call__(self, rows: slice, H: Array) -> Addable:

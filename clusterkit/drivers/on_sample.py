@@ -18,7 +18,7 @@ from clusterkit.core.engines import Engine
 from clusterkit.core.errors import NotExportable
 from clusterkit.core.kernel_products import left_with
 from clusterkit.core.labelings import NOISE
-from clusterkit.core.namespaces import elsewhere, follows, to_host
+from clusterkit.core.namespaces import BlockFunction, elsewhere, to_host
 from clusterkit.core.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.core.row_graph import Node
 from clusterkit.core.rows import Rows
@@ -53,7 +53,7 @@ GROUPS: weakref.WeakKeyDictionary[NearestSampleRow, LabelledGroups] = weakref.We
 
 @final
 @attrs.frozen(eq=False)
-class NearestSampleRow:
+class NearestSampleRow(BlockFunction):
     """Labels rows by the nearest row of the sample; a frozen callable, so that a fit can be pickled.
 
     Parameters
@@ -75,11 +75,6 @@ class NearestSampleRow:
     labels: Labels = attrs.field(validator=shapes.shaped("m"))
     reach: float
     domain: Domain | None = None
-
-    @property
-    def array_api(self) -> bool:
-        """Whether the nearest rows and the domain are computed where the rows lie."""
-        return follows(self.coordinates) and (self.domain is None or follows(self.domain))
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,)."""
@@ -151,15 +146,10 @@ def fit_rows_on_sample(c: Composition, index: Indices, rows: Rows, engine: Engin
 
 @final
 @attrs.frozen(eq=False)
-class _Predicted:
+class _Predicted(BlockFunction):
     """The labels of a block by a predictor of raw rows."""
 
     predict: NearestSampleRow
-
-    @property
-    def array_api(self) -> bool:
-        """Whether it takes rows of any library."""
-        return follows(self.predict)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         return self.predict(X)

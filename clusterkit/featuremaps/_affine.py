@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core import shapes
-from clusterkit.core.namespaces import as_type, beside, elsewhere, host_dtype
+from clusterkit.core.namespaces import BlockFunction, as_type, beside, elsewhere, host_dtype
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import DenseSpace, FeatureSpace
 from clusterkit.core.survey import extremes
@@ -20,7 +20,7 @@ __all__ = ["Affine", "as_samples", "to_range"]
 
 @final
 @attrs.frozen(eq=False)
-class Affine:
+class Affine(BlockFunction):
     """Row map ``(x - shift) * factor + offset``, attribute by attribute.
 
     Parameters
@@ -32,7 +32,6 @@ class Affine:
     """every column of the result depends on the same column of the input alone, so it can have its name"""
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its rows"""
 
     shift: Array = attrs.field(validator=shapes.shaped("d"))
     factor: Array = attrs.field(validator=shapes.shaped("d"))

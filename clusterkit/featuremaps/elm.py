@@ -11,7 +11,15 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params, shapes
 from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, host_dtype, row_squares
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    beside,
+    elsewhere,
+    host_dtype,
+    row_squares,
+)
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
@@ -33,7 +41,7 @@ TRIED_ROWS = 1024
 
 @final
 @attrs.frozen(eq=False)
-class GaussianNodes:
+class GaussianNodes(BlockFunction):
     """Row map ``exp(-b_j |x - a_j|²)`` of scaled rows x.
 
     Parameters
@@ -46,7 +54,6 @@ class GaussianNodes:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its rows"""
 
     scaling: Affine | None
     centers: Array = attrs.field(validator=shapes.shaped("L", "d"))
@@ -101,7 +108,7 @@ class GaussianNodes:
 
 
 @attrs.frozen(eq=False)
-class _AdditiveNodes:
+class _AdditiveNodes(BlockFunction):
     """Functions of ``a_j · x + b_j`` of scaled rows x.
 
     Parameters
@@ -112,7 +119,6 @@ class _AdditiveNodes:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its rows"""
 
     scaling: Affine | None
     weights: Array = attrs.field(validator=shapes.shaped("L", "d"))

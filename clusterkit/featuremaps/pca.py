@@ -11,7 +11,15 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params, shapes, sums
 from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, host_dtype, row_chunks
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    beside,
+    elsewhere,
+    host_dtype,
+    row_chunks,
+)
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
@@ -111,7 +119,7 @@ class Pca(FeatureMap):
 
 @final
 @attrs.frozen(eq=False)
-class _InnerProducts:
+class _InnerProducts(BlockFunction):
     """Part of the matrix of inner products of the attributes, about a mean."""
 
     array_api: ClassVar[bool] = True
@@ -164,7 +172,7 @@ def _signed(axes: Array) -> Array:
 
 @final
 @attrs.frozen(eq=False)
-class _PcaProjection:
+class _PcaProjection(BlockFunction):
     """Row map: rows times axes, minus the projected mean.
 
     Parameters
@@ -174,7 +182,6 @@ class _PcaProjection:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its rows"""
 
     axes: Array = attrs.field(validator=shapes.shaped("d", "r"))
     origin: Array = attrs.field(validator=shapes.shaped("r"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core import sums
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, row_chunks
+from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, beside, elsewhere, row_chunks
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
 from clusterkit.core.sums import Sums
@@ -58,7 +58,7 @@ def _scaling(mean: Array, deviation: Array, low: Array, high: Array) -> Affine:
 
 @final
 @attrs.frozen(eq=False)
-class _SquaredDifferences:
+class _SquaredDifferences(BlockFunction):
     """Part of a variance: the squared differences from the mean, added up."""
 
     array_api: ClassVar[bool] = True

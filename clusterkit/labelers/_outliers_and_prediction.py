@@ -14,7 +14,7 @@ from clusterkit._typing import Array, Labels, Mask
 from clusterkit.core import shapes
 from clusterkit.core.kernel_products import left_with, rows_at
 from clusterkit.core.labelings import NOISE, by_appearance
-from clusterkit.core.namespaces import elsewhere, follows, to_host
+from clusterkit.core.namespaces import BlockFunction, elsewhere, to_host
 from clusterkit.core.outcomes import Domain
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeling
@@ -100,7 +100,7 @@ def domain_labeling(
 
 @final
 @attrs.frozen(eq=False)
-class DomainPredictor:
+class DomainPredictor(BlockFunction):
     """Labels new samples; a frozen callable, so that a fit can be pickled.
 
     A sample inside the domain gets the label of the nearest training sample that a segment inside the domain
@@ -134,11 +134,6 @@ class DomainPredictor:
     cluster_labels: Labels = attrs.field(validator=shapes.shaped("u"))
     known: Labels = attrs.field(validator=shapes.shaped("u"))
     nearest: bool
-
-    @property
-    def array_api(self) -> bool:
-        """Whether kernel sums of rows of any library are computed where they lie."""
-        return follows(self.coordinates) and follows(self.domain)
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,).

@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import shapes
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows
+from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, beside, elsewhere
 from clusterkit.core.outcomes import Embedding, Extension, Outcome
 from clusterkit.core.params import MOST_REPEATS, integer
 from clusterkit.core.row_graph import Node
@@ -86,7 +86,7 @@ def _refuse_overflow(rows: Array) -> None:
 
 @final
 @attrs.frozen(eq=False)
-class NearestCentre:
+class NearestCentre(BlockFunction):
     """Labels raw rows by the nearest centre of their embedded rows; a frozen callable, so that a fit can be pickled.
 
     Parameters
@@ -98,11 +98,6 @@ class NearestCentre:
 
     extend: Extension
     centres: Array = attrs.field(validator=shapes.shaped("k", "r"))
-
-    @property
-    def array_api(self) -> bool:
-        """As of the extension."""
-        return follows(self.extend)
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p, d) to (p,), where they lie."""

@@ -13,11 +13,11 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.core.block_threads import in_threads
 from clusterkit.core.namespaces import (
+    BlockFunction,
     array_namespace,
     as_type,
     beside,
     elsewhere,
-    follows,
     host_dtype,
     kept_beside,
     row_chunks,
@@ -54,7 +54,7 @@ are compared by products, which cost less of its memory's time."""
 
 @final
 @attrs.frozen(eq=False)
-class NearestOf:
+class NearestOf(BlockFunction):
     """The label of each row of a block: the number of the nearest centre, the lowest at ties.
 
     Parameters
@@ -67,7 +67,6 @@ class NearestOf:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks; labels of a block with seeds come to the host"""
 
     origin: Array
     centres: Array
@@ -273,18 +272,13 @@ class _Drawn:
 
 @final
 @attrs.frozen(eq=False)
-class _Draw:
+class _Draw(BlockFunction):
     """Part of a round: keys of the rows of a block, exponential with their squared distances as rates."""
 
     nearest: NearestOf | _Remembered
     seed: int
     size: int
     weights: Array | None = None
-
-    @property
-    def array_api(self) -> bool:
-        """As of the distances."""
-        return follows(self.nearest)
 
     def __call__(self, rows: slice, H: Array) -> _Drawn:
         from clusterkit.numerics.weighted_draws_jit import smallest_keys
@@ -300,17 +294,12 @@ class _Draw:
 
 @final
 @attrs.frozen(eq=False)
-class _Weigh:
+class _Weigh(BlockFunction):
     """Part of the weights: how many rows are nearest to each candidate."""
 
     nearest: NearestOf | _Remembered
     count: int
     weights: Array | None = None
-
-    @property
-    def array_api(self) -> bool:
-        """As of the labels."""
-        return follows(self.nearest)
 
     def __call__(self, rows: slice, H: Any) -> Sums:
         weights = None if self.weights is None else self.weights[rows]

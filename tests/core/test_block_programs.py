@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import sys
+from collections.abc import Callable
 
 import attrs
 import numpy as np
@@ -19,7 +21,7 @@ from clusterkit.core.device_paths import has_device_path
 from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.label_digests import digest_of
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import array_namespace, beside, follows, to_host
+from clusterkit.core.namespaces import BlockFunction, array_namespace, beside, follows, table_columns, to_host
 from clusterkit.core.registry import registry
 from clusterkit.core.rows import SlicedRows
 from clusterkit.core.rows_fit import fit_rows, predict_rows
@@ -32,6 +34,8 @@ from clusterkit.core.sums import Sums, landed
 from clusterkit.core.survey import Extremes
 from clusterkit.core.transform import Keep, Transform
 from clusterkit.featuremaps.elm import Elm
+from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.labelers.codecs.bias_threshold import BiasThreshold
 from clusterkit.partitioners import _scattered
 from clusterkit.partitioners._scattered import NearestOf
 from clusterkit.solvers.factorisation._passes import RowUpdate
@@ -230,6 +234,63 @@ def test_constants_are_sent_once_and_go_with_their_owner():
     for each in many:
         beside(each, block)
     assert len(namespaces._copies) <= namespaces.REMEMBERED
+
+
+@attrs.frozen
+class Wide(BlockFunction):
+    array_api = True
+    table_columns = 7
+
+    def __call__(self, H):
+        return H
+
+    def on(self, H):
+        return H
+
+
+@attrs.frozen
+class Adding:
+    """No callable: what adds up by a method `part`, as the turns of a plugin."""
+
+    def part(self, H):
+        return Sums.of(H)
+
+
+@attrs.frozen
+class Chosen(BlockFunction):
+    """A codec is no callable either; it states its mark."""
+
+    k: int
+    names: tuple[str, ...] = ()
+    codec: object = None
+    several: tuple[Callable, ...] = ()
+    adder: object = None
+
+
+@pytest.mark.parametrize(
+    ("function", "marked", "columns"),
+    [
+        (Wide(), True, 7),
+        (Wide().on, True, 7),
+        (Chosen(3, ("a",)), False, 0),
+        (Chosen(3, codec=Argmax()), True, 0),
+        (Chosen(3, codec=BiasThreshold()), False, 0),
+        (Chosen(3, several=(Wide(), Keep(2))), True, 7),
+        (Chosen(3, several=(Wide(), np.sqrt)), False, 7),
+        (Chosen(3, several=(Wide(),), adder=Adding()), False, 7),
+        (Chosen(3, several=(Chosen(3, codec=Argmax()), Wide().on)), True, 7),
+        (Chosen, False, 0),
+    ],
+)
+def test_marks_follow_from_the_functions_in_the_fields(function, marked, columns):
+    assert follows(function) is marked
+    assert table_columns(function) == columns
+
+
+def test_marks_cost_no_attributes_and_travel():
+    there = pickle.loads(pickle.dumps(Chosen(3, several=(Wide(),))))
+    assert follows(there)
+    assert not hasattr(there, "__dict__")
 
 
 def test_what_lacks_the_mark_gets_features_on_the_host():

@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.class_sums import products_of_rows
-from clusterkit.core.namespaces import array_namespace, beside, elsewhere, row_chunks, row_squares, sent
+from clusterkit.core.namespaces import BlockFunction, array_namespace, beside, elsewhere, row_chunks, row_squares, sent
 from clusterkit.core.sums import Sums, SymmetricSum
 
 __all__ = ["Differences", "Gram", "squared_distances_to"]
@@ -17,7 +17,7 @@ __all__ = ["Differences", "Gram", "squared_distances_to"]
 
 @final
 @attrs.frozen(eq=False)
-class Differences:
+class Differences(BlockFunction):
     """Part of a mean: the sum of the differences from one row, so that equal rows have an exact mean."""
 
     array_api: ClassVar[bool] = True
@@ -48,7 +48,7 @@ class Differences:
 
 @final
 @attrs.frozen(eq=False)
-class Gram:
+class Gram(BlockFunction):
     """Part of the Gram matrix, in float64."""
 
     array_api: ClassVar[bool] = True

@@ -10,7 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.core.engines import Engine
-from clusterkit.core.namespaces import elsewhere, follows, sent, table_columns, to_host
+from clusterkit.core.namespaces import BlockFunction, block_for, elsewhere, sent, to_host
 from clusterkit.core.row_graph import Node
 from clusterkit.core.rows import Rows
 from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, StreamedSpace, build_space
@@ -28,7 +28,7 @@ Value = TypeVar("Value")
 
 @final
 @attrs.frozen(eq=False)
-class Mapped:
+class Mapped(BlockFunction):
     """A part of features, as a part of the raw rows that they are made of."""
 
     transform: Transform
@@ -36,23 +36,17 @@ class Mapped:
 
     @property
     def array_api(self) -> bool:
-        """Whether the rows are mapped where they lie; a part that cannot follow gets the features on the host."""
+        """That of the maps: a part without the mark gets the features on the host."""
         return self.transform.array_api
-
-    @property
-    def table_columns(self) -> int:
-        """As of the part."""
-        return table_columns(self.part)
 
     def __call__(self, rows: slice, X: Array) -> Addable:
         """Map the rows and take their part."""
-        H = self.transform(X)
-        return self.part(rows, H if follows(self.part) else to_host(H))
+        return self.part(rows, block_for(self.part, self.transform(X)))
 
 
 @final
 @attrs.frozen(eq=False)
-class MapOfHost:
+class MapOfHost(BlockFunction):
     """Maps that work on the host alone, for rows of any place: these are brought there, and their features sent back.
 
     Parameters

@@ -13,7 +13,7 @@ from clusterkit.core.class_sums import products_of_rows
 from clusterkit.core.coding import Coded
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.iterating import Step, solve_by_turns
-from clusterkit.core.namespaces import array_namespace, as_type, elsewhere, row_chunks, row_squares, sent
+from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, elsewhere, row_chunks, row_squares, sent
 from clusterkit.core.outcomes import LinearRows, Outcome, Scores
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import Prepared
@@ -63,7 +63,7 @@ class _Survey:
 
 @final
 @attrs.frozen(eq=False)
-class _SurveyOf:
+class _SurveyOf(BlockFunction):
     array_api: ClassVar[bool] = True
 
     weights: Array | None
@@ -81,7 +81,7 @@ class _SurveyOf:
 
 @final
 @attrs.frozen(eq=False)
-class AnlsTurns:
+class AnlsTurns(BlockFunction):
     """The turns of alternating nonnegative least squares; the function of a turn is `FoldIn`, the rows of A by W.
 
     Parameters
@@ -96,7 +96,6 @@ class AnlsTurns:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     transform: Transform
     k: int

@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core import shapes
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows
+from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, beside, elsewhere
 from clusterkit.core.outcomes import Extension, KernelRows, LinearRows
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import KernelSpace
@@ -263,7 +263,7 @@ def _fold_in_on_device(N: Any, G: Array, update: RowUpdate) -> Any:
 
 @final
 @attrs.frozen(eq=False)
-class FoldIn:
+class FoldIn(BlockFunction):
     """Rows of the factor A for new samples, with the basis fixed.
 
     Parameters
@@ -289,11 +289,6 @@ class FoldIn:
     def basis(self) -> Array:
         """W, (L, q), or weights of the samples, (n, q)."""
         return self.products.coefficients
-
-    @property
-    def array_api(self) -> bool:
-        """As of the products."""
-        return follows(self.products)
 
     @property
     def table_columns(self) -> int:

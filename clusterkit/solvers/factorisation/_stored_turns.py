@@ -15,10 +15,10 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core.file_locks import HeldFiles
 from clusterkit.core.iterating import Step, Stored
 from clusterkit.core.namespaces import (
+    BlockFunction,
     array_namespace,
     as_type,
     elsewhere,
-    follows,
     row_chunks,
     row_squares,
     sent,
@@ -79,7 +79,7 @@ class FeatureTotals:
 
 @final
 @attrs.frozen(eq=False)
-class TotalsAnywhere:
+class TotalsAnywhere(BlockFunction):
     """`FeatureTotals` without a digest of the features, where these lie."""
 
     array_api: ClassVar[bool] = True
@@ -91,7 +91,7 @@ class TotalsAnywhere:
 
 @final
 @attrs.frozen(eq=False)
-class _Turn:
+class _Turn(BlockFunction):
     """What a turn leaves behind, beside the rows of A, which are stored: W, and what led to it.
 
     Parameters
@@ -113,11 +113,6 @@ class _Turn:
     history: tuple[float, ...] = ()
     change: float = np.inf
 
-    @property
-    def array_api(self) -> bool:
-        """As of the rows for new samples."""
-        return follows(self.fold)
-
     def __call__(self, Y: Array) -> Array:
         return self.fold(Y)
 
@@ -130,7 +125,7 @@ class _Turn:
 
 @final
 @attrs.frozen(eq=False)
-class StoredTurns:
+class StoredTurns(BlockFunction):
     """The turns of the solver `nmf` with a checkpoint, or with its rows of A in memory, for a device.
 
     Parameters
@@ -165,7 +160,6 @@ class StoredTurns:
     held: HeldFiles = attrs.field(factory=HeldFiles, init=False)
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.class_sums import class_totals
 from clusterkit.core.coding import Coded
-from clusterkit.core.namespaces import array_namespace, as_type, elsewhere, sent, to_host
+from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, elsewhere, sent, to_host
 from clusterkit.core.outcomes import Status
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.summing import Finished, RowFunction
@@ -25,7 +25,7 @@ __all__ = ["CentroidSums", "Farthest", "farthest_of", "too_few"]
 
 @final
 @attrs.frozen(eq=False)
-class CentroidSums:
+class CentroidSums(BlockFunction):
     """k-means on features: the means of the classes, and minus the squared distances to them as scores.
 
     Parameters
@@ -39,7 +39,6 @@ class CentroidSums:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     about: CentredFeatures
     k: int
@@ -133,7 +132,7 @@ def _moved(centres: Array, before: Array) -> Array:
 
 @final
 @attrs.frozen(eq=False)
-class Refill:
+class Refill(BlockFunction):
     """The second pass of a turn with empty classes: the centre of each becomes the sample farthest from its own centre.
 
     Parameters
@@ -149,7 +148,6 @@ class Refill:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     turn: CentroidSums
     centres: Array

@@ -14,11 +14,11 @@ from clusterkit.core.class_sums import class_totals, products_of_rows
 from clusterkit.core.coding import Coded, Coding, unit_vectors
 from clusterkit.core.iterating import Step
 from clusterkit.core.namespaces import (
+    BlockFunction,
     array_namespace,
     as_type,
     beside,
     elsewhere,
-    follows,
     host_dtype,
     sent,
     table_columns,
@@ -115,7 +115,7 @@ def _memberships_on_device(distances: Any, fuzzifier: float) -> Any:
 
 @final
 @attrs.frozen(eq=False)
-class Memberships:
+class Memberships(BlockFunction):
     """Memberships of new samples in the clusters of a fit.
 
     Parameters
@@ -134,11 +134,6 @@ class Memberships:
     def __call__(self, Y: Array) -> Array:
         """Memberships of raw rows, (m, d) to (m, len(shown)), in the type of the training data."""
         return self._of(self.nearness(Y))
-
-    @property
-    def array_api(self) -> bool:
-        """As of the distances."""
-        return follows(self.nearness)
 
     @property
     def table_columns(self) -> int:
@@ -208,7 +203,7 @@ class FuzzySums:
 
 @final
 @attrs.frozen(eq=False)
-class FuzzyTurns:
+class FuzzyTurns(BlockFunction):
     """The turns of fuzzy c-means on features; the function of a turn is `Memberships`.
 
     Parameters
@@ -222,7 +217,6 @@ class FuzzyTurns:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     about: CentredFeatures
     k: int
@@ -335,22 +329,12 @@ def largest_change(changes: Array, weights: Array | None) -> float:
 
 @final
 @attrs.frozen(eq=False)
-class _StartSums:
+class _StartSums(BlockFunction):
     """Part of the first centres: class sums and sizes of the rows by the nearest seed; a seed has its own label."""
 
     nearness: NearestMeans
     seeds: Indices
     weights: Array | None
-
-    @property
-    def array_api(self) -> bool:
-        """As of the distances."""
-        return self.nearness.array_api
-
-    @property
-    def table_columns(self) -> int:
-        """As of the distances."""
-        return self.nearness.table_columns
 
     def __call__(self, rows: slice, H: Array) -> Sums:
         k = len(self.seeds)

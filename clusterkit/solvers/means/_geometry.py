@@ -16,7 +16,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import sums
 from clusterkit.core.coding import Coded
-from clusterkit.core.namespaces import array_namespace, elsewhere, sent
+from clusterkit.core.namespaces import BlockFunction, array_namespace, elsewhere, sent
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, squared_distances_to
 from clusterkit.core.transform import Transform, block_plan, block_rows
 from clusterkit.numerics.nearest import compiled_pays
@@ -74,11 +74,10 @@ class Radii:
 
 @final
 @attrs.frozen(eq=False)
-class _RadiiAbout:
+class _RadiiAbout(BlockFunction):
     """Part of `Radii`: the distances of a block from the mean of all samples."""
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     origin: Array
     weights: Array | None = None

@@ -10,7 +10,15 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core import shapes
 from clusterkit.core.kernel import Kernel
-from clusterkit.core.namespaces import array_namespace, elsewhere, host_dtype, kept_beside, row_squares, sent
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    elsewhere,
+    host_dtype,
+    kept_beside,
+    row_squares,
+    sent,
+)
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import squared_distances_to
 from clusterkit.core.transform import Transform, block_plan, in_blocks
@@ -20,7 +28,7 @@ __all__ = ["NearestKernelMeans", "NearestMeans", "minus_distances"]
 
 @final
 @attrs.frozen(eq=False)
-class NearestMeans:
+class NearestMeans(BlockFunction):
     """Minus squared distances of new samples to centres with coordinates about an origin.
 
     Parameters
@@ -49,11 +57,6 @@ class NearestMeans:
         for rows, values in self.transform.passed(lambda _, H: self.on(H), Y):
             scores[rows] = values
         return scores
-
-    @property
-    def array_api(self) -> bool:
-        """As of the map."""
-        return self.transform.array_api
 
     @property
     def table_columns(self) -> int:

@@ -9,7 +9,15 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.kernel import Kernel
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows, row_chunks, row_squares
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    beside,
+    elsewhere,
+    row_chunks,
+    row_squares,
+)
 from clusterkit.core.transform import RowMap, block_plan
 
 __all__ = ["KernelPower", "MinusSquaredDistance", "Sphere"]
@@ -71,7 +79,7 @@ class Sphere:
 
 @final
 @attrs.frozen(eq=False)
-class MinusSquaredDistance:
+class MinusSquaredDistance(BlockFunction):
     """``-|h(x) - centre|²`` for coordinates x; a frozen callable, so that a fit pickles.
 
     Parameters
@@ -86,11 +94,6 @@ class MinusSquaredDistance:
     mapping: RowMap
     centre: Array
     dtype: np.dtype
-
-    @property
-    def array_api(self) -> bool:
-        """Whether the map takes rows of any library."""
-        return follows(self.mapping)
 
     def __call__(self, Y: Array) -> Array:
         """Values of the rows of Y, (m,), in blocks."""
@@ -110,7 +113,7 @@ class MinusSquaredDistance:
 
 @final
 @attrs.frozen(eq=False)
-class KernelPower:
+class KernelPower(BlockFunction):
     """``2 Σ β_s k(x_s, x) - k(x, x)``: minus the squared distance to the centre up to a constant.
 
     Parameters
@@ -125,11 +128,6 @@ class KernelPower:
     centres: Array
     weights: Array
     kernel: Kernel
-
-    @property
-    def array_api(self) -> bool:
-        """Whether the kernel takes rows of any library."""
-        return follows(self.kernel)
 
     def __call__(self, Y: Array) -> Array:
         """Values of the rows of Y, (m,), in blocks."""

@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.namespaces import array_namespace, elsewhere, kept_beside, sent
+from clusterkit.core.namespaces import BlockFunction, array_namespace, elsewhere, kept_beside, sent
 from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
@@ -99,11 +99,10 @@ def _kernel(spec: Ridge, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
 
 @final
 @attrs.frozen
-class TargetProducts:
+class TargetProducts(BlockFunction):
     """The sums of a turn of ridge regression."""
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
         """``H_b'T_b``, (L, R q), and ``|T_b|²`` of each start, (R,)."""
@@ -127,7 +126,7 @@ class TargetProducts:
 
 @final
 @attrs.frozen(eq=False)
-class RidgeSums:
+class RidgeSums(BlockFunction):
     """Ridge regression by the coefficients, ``B = (I/C + H'H)^-1 H'T``, from the sums ``H'T`` and ``|T|²`` of the rows.
 
     Parameters
@@ -139,7 +138,6 @@ class RidgeSums:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     transform: Transform
     factor: RegularisedInverse
