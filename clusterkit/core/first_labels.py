@@ -13,7 +13,7 @@ from clusterkit.core.compat import Composition
 from clusterkit.core.contracts import During, named
 from clusterkit.core.devices import on_host
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.namespaces import BlockFunction, elsewhere, sent
+from clusterkit.core.namespaces import BlockFunction, is_device_array, move_to
 from clusterkit.core.rows import read_whole
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, Space, build_space
@@ -67,7 +67,7 @@ class GivenLabels(BlockFunction):
     def __call__(self, rows: slice, H: Array) -> Labels:
         """The labels of the rows, where their features lie."""
         labels = self.labels[rows]
-        return sent(labels, H) if elsewhere(H) else labels
+        return move_to(labels, H) if is_device_array(H) else labels
 
 
 @attrs.define(eq=False)

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Counts, Labels
-from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
+from clusterkit.core.namespaces import array_namespace, is_device_array, to_host
 
 __all__ = ["Digest", "MixedDigest", "digest_of"]
 
@@ -33,7 +33,7 @@ class Digest(Protocol):
 
 def digest_of(rows: slice, labels: Labels) -> Digest:
     """The digest of the labels of a block; computed where they lie."""
-    if elsewhere(labels):
+    if is_device_array(labels):
         return MixedDigest(_mixed(rows, labels))
     return _Hashed(hashlib.blake2b(np.ascontiguousarray(labels).data, digest_size=16).digest())
 

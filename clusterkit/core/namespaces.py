@@ -25,17 +25,17 @@ __all__ = [
     "BlockFunction",
     "array_namespace",
     "as_type",
-    "beside",
     "block_for",
     "class_counts",
-    "elsewhere",
-    "follows",
+    "device_copy",
+    "has_array_api",
     "host_dtype",
-    "kept_beside",
+    "is_device_array",
+    "move_to",
     "row_chunks",
     "row_squares",
-    "sent",
     "table_columns",
+    "to_device_of",
     "to_host",
 ]
 
@@ -93,12 +93,12 @@ def array_namespace(H: object) -> ModuleType:
     return namespace
 
 
-def elsewhere(array: object) -> bool:
+def is_device_array(array: object) -> bool:
     """Whether this is an array of another library than numpy.
 
     Examples
     --------
-    >>> elsewhere(np.zeros(2)), elsewhere(2.0), elsewhere([1.0])
+    >>> is_device_array(np.zeros(2)), is_device_array(2.0), is_device_array([1.0])
     (False, False, False)
     """
     if isinstance(array, np.ndarray | np.generic | SparseRows | float | int | list | tuple):
@@ -115,7 +115,7 @@ def to_host(array: T) -> T:
     >>> to_host(rows) is rows
     True
     """
-    if not elsewhere(array):
+    if not is_device_array(array):
         return array
     here: Any = array
     if hasattr(here, "detach"):  # torch
@@ -130,12 +130,12 @@ def to_host(array: T) -> T:
     return cast("T", copy)
 
 
-def follows(function: object) -> bool:
+def has_array_api(function: object) -> bool:
     """Whether a function, a method's object or a stage has the mark: it takes blocks where they lie.
 
     Examples
     --------
-    >>> follows(len)
+    >>> has_array_api(len)
     False
     """
     # a class that is called has the property itself, which is no answer
@@ -163,7 +163,7 @@ def _stated(function: object, mark: str) -> object:
 
 def block_for(function: object, block: Array) -> Array:
     """A block as a function takes it: where it lies, or on the host if the function lacks the mark."""
-    return block if not elsewhere(block) or follows(function) else to_host(block)
+    return block if not is_device_array(block) or has_array_api(function) else to_host(block)
 
 
 class BlockFunction:
@@ -184,7 +184,7 @@ class BlockFunction:
     ... class Twice(BlockFunction):
     ...     function: Callable
     ...     def __call__(self, H): return self.function(self.function(H))
-    >>> follows(Twice(Doubled())), follows(Twice(np.sqrt))
+    >>> has_array_api(Twice(Doubled())), has_array_api(Twice(np.sqrt))
     (True, False)
     """
 
@@ -194,7 +194,7 @@ class BlockFunction:
     def array_api(self) -> bool:
         """Whether all members take blocks where they lie; False without members."""
         members = [*self._members()]
-        return bool(members) and all(map(follows, members))
+        return bool(members) and all(map(has_array_api, members))
 
     @property
     def table_columns(self) -> int:
@@ -230,7 +230,7 @@ def as_type(array: Array, dtype: np.dtype | type) -> Array:
     return converted
 
 
-def beside(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
+def to_device_of(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
     """A copy of a small array of the host where a block lies; an array that is there already stays as it is.
 
     The copies of the last `REMEMBERED` arrays are kept, so that the constants of a turn are not sent for every block.
@@ -243,13 +243,13 @@ def beside(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A
     dtype : numpy dtype, optional
         Type of the copy. Default: that of the block for floats, that of the array for all others.
     """
-    if elsewhere(array):
-        return sent(array, block, dtype)
-    there = _type_beside(array, block, dtype)
-    return kept_beside(array, block, lambda: sent(array, block, there), there.name)
+    if is_device_array(array):
+        return move_to(array, block, dtype)
+    there = _type_of_copy(array, block, dtype)
+    return device_copy(array, block, lambda: move_to(array, block, there), there.name)
 
 
-def kept_beside(owner: object, block: AnyArray, make: Callable[[], T], what: str) -> T:
+def device_copy(owner: object, block: AnyArray, make: Callable[[], T], what: str) -> T:
     """What an object needs where a block lies, made for the first block and kept for the next ones.
 
     Parameters
@@ -286,17 +286,17 @@ def _forget(key: tuple[int, str, str], dead: object) -> None:
         _copies.pop(key, None)
 
 
-def sent(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
-    """As `beside`, without a memory: for what belongs to one block only, such as its weights."""
-    if elsewhere(array):
+def move_to(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
+    """As `to_device_of`, but the copy is not kept: for what belongs to one block only, such as its weights."""
+    if is_device_array(array):
         return array if dtype is None else cast("A", as_type(cast("Array", array), dtype))
     # a copy of its own: some libraries refuse arrays that cannot be written, or share their memory
-    copied = np.array(array, dtype=_type_beside(array, block, dtype), order="C")
+    copied = np.array(array, dtype=_type_of_copy(array, block, dtype), order="C")
     return cast("A", array_namespace(block).asarray(copied, device=block.device))
 
 
-def _type_beside(array: AnyArray, block: AnyArray, dtype: np.dtype | type | None) -> np.dtype:
-    """The type of a copy beside a block, as of `beside`."""
+def _type_of_copy(array: AnyArray, block: AnyArray, dtype: np.dtype | type | None) -> np.dtype:
+    """The type of the copy that `to_device_of` makes for a block."""
     if dtype is not None:
         return np.dtype(dtype)
     return host_dtype(block) if array.dtype.kind == "f" else np.dtype(array.dtype)

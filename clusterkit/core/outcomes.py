@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core import shapes
 from clusterkit.core.kernel import Kernel
-from clusterkit.core.namespaces import BlockFunction, array_namespace, beside
+from clusterkit.core.namespaces import BlockFunction, array_namespace, to_device_of
 from clusterkit.core.row_graph import Node
 from clusterkit.core.transform import Transform, block_plan
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -107,7 +107,7 @@ class LinearRows(BlockFunction):
         xp = array_namespace(H)
         if xp is np:
             return H @ self.coefficients.astype(H.dtype, copy=False)
-        scores: Array = xp.matmul(H, beside(self.coefficients, H))
+        scores: Array = xp.matmul(H, to_device_of(self.coefficients, H))
         return scores
 
     def onnx(self, rows: Node) -> Node:

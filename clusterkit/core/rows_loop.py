@@ -26,9 +26,9 @@ from clusterkit.core.namespaces import (
     array_namespace,
     block_for,
     class_counts,
-    elsewhere,
-    follows,
-    sent,
+    has_array_api,
+    is_device_array,
+    move_to,
     to_host,
 )
 from clusterkit.core.outcomes import Status
@@ -79,7 +79,11 @@ class Decide(BlockFunction):
     @property
     def array_api(self) -> bool:
         """That of features and scores: starts and balances without the mark get copies on the host."""
-        return follows(self.transform) and follows(self.codec) and (self.extend is None or follows(self.extend))
+        return (
+            has_array_api(self.transform)
+            and has_array_api(self.codec)
+            and (self.extend is None or has_array_api(self.extend))
+        )
 
     @property
     def table_columns(self) -> int:
@@ -101,22 +105,22 @@ class Decide(BlockFunction):
             return self.codec.decode(scores, self.k), scores
         costs = self.codec.costs(scores, self.k)
         labels = label(rows, block_for(label, costs))
-        return sent(labels, H) if elsewhere(H) else labels, scores
+        return move_to(labels, H) if is_device_array(H) else labels, scores
 
     def _started(self, rows: slice, X: Array, H: Array) -> Labels:
         """The labels of the start, where the features lie."""
         assert self.start is not None
-        if not elsewhere(H):
+        if not is_device_array(H):
             seen = H if self.start_transform is None else self.start_transform(X)
             return self.start(rows, seen).astype(np.intp, copy=False)
         transform = self.start_transform
-        there = follows(self.start) and (transform is None or follows(transform))
+        there = has_array_api(self.start) and (transform is None or has_array_api(transform))
         seen = H if transform is None else X
         seen = seen if there else to_host(seen)
         seen = seen if transform is None else transform(seen)
         labels = self.start(rows, seen)
         xp = array_namespace(H)
-        return xp.astype(labels, xp.int64, copy=False) if elsewhere(labels) else sent(labels, H, np.int64)
+        return xp.astype(labels, xp.int64, copy=False) if is_device_array(labels) else move_to(labels, H, np.int64)
 
     def scores(self, rows: slice, X: Array) -> Array:
         """Scores of raw rows, (b, q)."""
@@ -127,7 +131,9 @@ class Decide(BlockFunction):
         """The stored scores of a block, where it lies."""
         assert self.stored is not None
         scores = self.stored.scores.read(rows)
-        return sent(scores, block, scores.dtype) if elsewhere(block) and not elsewhere(scores) else scores
+        return (
+            move_to(scores, block, scores.dtype) if is_device_array(block) and not is_device_array(scores) else scores
+        )
 
 
 @final

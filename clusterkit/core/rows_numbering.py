@@ -10,7 +10,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.class_sums import class_totals
 from clusterkit.core.coding import Coded, Coding, unit_vectors
-from clusterkit.core.namespaces import BlockFunction, array_namespace, beside, elsewhere, to_host
+from clusterkit.core.namespaces import BlockFunction, array_namespace, is_device_array, to_device_of, to_host
 from clusterkit.core.ordering import principal_numbers
 from clusterkit.core.rows_loop import Decide
 from clusterkit.core.spaces.rows_space import RowsSpace
@@ -43,8 +43,8 @@ class _Numbered(BlockFunction):
 
     def __call__(self, rows: slice, H: Array) -> Labels:
         labels = self.labels(rows, H)
-        if elsewhere(labels):
-            return array_namespace(labels).take(beside(self.numbers, labels), labels, axis=0)
+        if is_device_array(labels):
+            return array_namespace(labels).take(to_device_of(self.numbers, labels), labels, axis=0)
         return self.numbers[labels]
 
 

@@ -21,7 +21,7 @@ from clusterkit.core.first_labels import first_labels
 from clusterkit.core.iteration import Ended, first_least
 from clusterkit.core.kernel_check import warn_of_degenerate_kernel
 from clusterkit.core.label_turns import BalancedLabeling, alternate, one_turn
-from clusterkit.core.namespaces import BlockFunction, array_namespace, elsewhere
+from clusterkit.core.namespaces import BlockFunction, array_namespace, is_device_array
 from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.row_graph import Node
@@ -144,7 +144,7 @@ class AllZero(BlockFunction):
 
     def __call__(self, Y: Array) -> Labels:
         """Zeros."""
-        if elsewhere(Y):
+        if is_device_array(Y):
             xp = array_namespace(Y)
             zeros: Labels = xp.zeros(Y.shape[0], dtype=xp.int64, device=Y.device)
             return zeros

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import AnyArray, Array, ArrayLike
-from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
+from clusterkit.core.namespaces import array_namespace, is_device_array, to_host
 from clusterkit.numerics.triangles import packed_lower, symmetric_of
 
 __all__ = ["FAN_IN", "GROUP", "Addable", "Joined", "Sums", "SymmetricSum", "fold", "groups", "landed", "total", "tree"]
@@ -75,11 +75,11 @@ class Sums:
 
     def landed(self) -> Sums:
         """The same on the host; the arrays of a device come in one copy."""
-        there = [array for array in self.arrays if elsewhere(array)]
+        there = [array for array in self.arrays if is_device_array(array)]
         if not there:
             return self
         host = iter(_landed_together(there))
-        return Sums(tuple(next(host) if elsewhere(array) else array for array in self.arrays))
+        return Sums(tuple(next(host) if is_device_array(array) else array for array in self.arrays))
 
 
 @final
@@ -114,7 +114,7 @@ class SymmetricSum:
 
     def landed(self) -> SymmetricSum:
         """The same on the host."""
-        return SymmetricSum(to_host(self.matrix)) if elsewhere(self.matrix) else self
+        return SymmetricSum(to_host(self.matrix)) if is_device_array(self.matrix) else self
 
     def __reduce__(self) -> tuple[Callable[..., SymmetricSum], tuple[object, ...]]:
         M = self.matrix
@@ -170,7 +170,7 @@ def _landed_together(arrays: list[Any]) -> list[Array]:
 
 
 def _wide(array: ArrayLike) -> Array:
-    if elsewhere(array):
+    if is_device_array(array):
         there: Any = array
         xp = array_namespace(there)
         return xp.astype(there, xp.float64 if xp.isdtype(there.dtype, "real floating") else xp.int64, copy=False)

@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core import sums
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.namespaces import BlockFunction, array_namespace, elsewhere, to_host
+from clusterkit.core.namespaces import BlockFunction, array_namespace, is_device_array, to_host
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.numerics.extremes import column_extremes
 
@@ -41,7 +41,7 @@ class Extremes:
     @classmethod
     def of(cls, rows: slice, H: Array) -> Extremes:
         """Those of a block, on the host."""
-        if elsewhere(H):
+        if is_device_array(H):
             return cls._of_device(rows, H)
         low, high = column_extremes(H)
         odd = None

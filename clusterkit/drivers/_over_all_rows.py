@@ -13,7 +13,7 @@ from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core.compat import Composition
 from clusterkit.core.cost_passes import CostPasses
 from clusterkit.core.engines import Engine
-from clusterkit.core.namespaces import BlockFunction, follows, to_host
+from clusterkit.core.namespaces import BlockFunction, has_array_api, to_host
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.radix_selection import limit_of
@@ -275,7 +275,7 @@ class _OfValues(BlockFunction):
     @property
     def array_api(self) -> bool:
         """That of the domain: the part gets the values on the host."""
-        return follows(self.domain)
+        return has_array_api(self.domain)
 
     def __call__(self, rows: slice, H: Array) -> Addable:
         return self.part(rows, to_host(self.domain.value(H))[:, None])

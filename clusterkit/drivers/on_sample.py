@@ -18,7 +18,7 @@ from clusterkit.core.engines import Engine
 from clusterkit.core.errors import NotExportable
 from clusterkit.core.kernel_products import left_with
 from clusterkit.core.labelings import NOISE
-from clusterkit.core.namespaces import BlockFunction, elsewhere, to_host
+from clusterkit.core.namespaces import BlockFunction, is_device_array, to_host
 from clusterkit.core.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.core.row_graph import Node
 from clusterkit.core.rows import Rows
@@ -97,7 +97,7 @@ class NearestSampleRow(BlockFunction):
             labels, far = (np.concatenate(several) for several in zip(*parts, strict=True))
             return labels, far
         mapped = self.coordinates(Y)
-        if elsewhere(mapped):
+        if is_device_array(mapped):
             return self._on_block(mapped)
         points = as_rows(mapped, np.float64)
         if isinstance(points, SparseRows):

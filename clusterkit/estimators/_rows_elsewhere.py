@@ -14,7 +14,7 @@ from clusterkit.core.device_paths import device_problems
 from clusterkit.core.devices import on_host
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import IncompatibleStages, InvalidData
-from clusterkit.core.namespaces import follows
+from clusterkit.core.namespaces import has_array_api
 from clusterkit.core.rows import Rows, SlicedRows
 from clusterkit.core.rows_fit import by_sample, check_rows, fit_rows, in_memory, predict_rows, row_problems
 from clusterkit.core.seeds import Seeds
@@ -133,7 +133,7 @@ def _fit_by_passes(model: Pipeline, rows: Rows, engine: Engine, sample_weight: A
 def predict_elsewhere(model: FittedAttributes, predict: Predict, rows: Rows, engine: Engine) -> Labels:
     """Labels of rows that an engine reads, (m,)."""
     rows = new_rows(model, rows)
-    if isinstance(engine, DeviceEngine) and not follows(predict):
+    if isinstance(engine, DeviceEngine) and not has_array_api(predict):
         raise IncompatibleStages(f"the labels of new rows have no path on a device for this model. {by_sample(engine)}")
     width = model.n_features_in_ if model.space_ is None else getattr(model.space_, "width", model.n_features_in_)
     return predict_rows(predict, rows, engine, width)

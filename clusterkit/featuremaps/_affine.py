@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core import shapes
-from clusterkit.core.namespaces import BlockFunction, as_type, beside, elsewhere, host_dtype
+from clusterkit.core.namespaces import BlockFunction, as_type, host_dtype, is_device_array, to_device_of
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import DenseSpace, FeatureSpace
 from clusterkit.core.survey import extremes
@@ -44,10 +44,10 @@ class Affine(BlockFunction):
 
     def __call__(self, Y: Array) -> Array:
         """Scaled rows, (m, d), computed in float64 and returned in the type of Y, where that lies."""
-        if elsewhere(Y):
-            scaled = as_type(Y, np.float64) - beside(self.shift, Y, np.float64)
-            scaled *= beside(self.factor, Y, np.float64)
-            scaled += beside(self.offset, Y, np.float64)
+        if is_device_array(Y):
+            scaled = as_type(Y, np.float64) - to_device_of(self.shift, Y, np.float64)
+            scaled *= to_device_of(self.factor, Y, np.float64)
+            scaled += to_device_of(self.offset, Y, np.float64)
             return as_type(scaled, host_dtype(Y))
         scaled = np.subtract(Y, self.shift, dtype=np.float64)
         scaled *= self.factor

@@ -15,10 +15,10 @@ from clusterkit.core.namespaces import (
     BlockFunction,
     array_namespace,
     as_type,
-    beside,
-    elsewhere,
     host_dtype,
+    is_device_array,
     row_chunks,
+    to_device_of,
 )
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, build_space
@@ -127,8 +127,8 @@ class _InnerProducts(BlockFunction):
     mean: Array
 
     def __call__(self, rows: slice, H: Array) -> SymmetricSum:
-        if elsewhere(H):
-            xp, mean = array_namespace(H), beside(self.mean, H, np.float64)
+        if is_device_array(H):
+            xp, mean = array_namespace(H), to_device_of(self.mean, H, np.float64)
             products = xp.zeros((H.shape[1], H.shape[1]), dtype=xp.float64, device=H.device)
             for _, chunk in row_chunks(H):
                 differences = as_type(chunk, np.float64) - mean
@@ -193,10 +193,10 @@ class _PcaProjection(BlockFunction):
 
     def __call__(self, Y: Any) -> Array:
         """Coordinates, (m, d) to (m, r), in the type of Y, where that lies."""
-        if elsewhere(Y):
-            xp, axes = array_namespace(Y), beside(self.axes, Y, np.float64)
+        if is_device_array(Y):
+            xp, axes = array_namespace(Y), to_device_of(self.axes, Y, np.float64)
             products = xp.concat([xp.matmul(as_type(chunk, np.float64), axes) for _, chunk in row_chunks(Y)], axis=0)
-            products -= beside(self.origin, Y, np.float64)
+            products -= to_device_of(self.origin, Y, np.float64)
             return as_type(products, host_dtype(Y))
         coordinates = (Y if isinstance(Y, SparseRows) else Y.astype(np.float64, copy=False)) @ self.axes
         return (coordinates - self.origin).astype(Y.dtype, copy=False)

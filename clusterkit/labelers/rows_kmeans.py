@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import shapes
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, beside, elsewhere
+from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, is_device_array, to_device_of
 from clusterkit.core.outcomes import Embedding, Extension, Outcome
 from clusterkit.core.params import MOST_REPEATS, integer
 from clusterkit.core.row_graph import Node
@@ -104,10 +104,10 @@ class NearestCentre(BlockFunction):
         from clusterkit.numerics.lloyd import nearest
 
         rows = self.extend(Y)
-        if not elsewhere(rows):
+        if not is_device_array(rows):
             return nearest(rows, self.centres)
         xp = array_namespace(rows)
-        wide, centres = as_type(rows, np.float64), beside(self.centres, rows, np.float64)
+        wide, centres = as_type(rows, np.float64), to_device_of(self.centres, rows, np.float64)
         squares = [xp.sum((wide - centres[j, :]) ** 2, axis=1) for j in range(len(self.centres))]
         labels: Labels = xp.argmin(xp.stack(squares, axis=1), axis=1)
         return labels

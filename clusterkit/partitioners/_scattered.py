@@ -16,13 +16,13 @@ from clusterkit.core.namespaces import (
     BlockFunction,
     array_namespace,
     as_type,
-    beside,
-    elsewhere,
+    device_copy,
     host_dtype,
-    kept_beside,
+    is_device_array,
+    move_to,
     row_chunks,
     row_squares,
-    sent,
+    to_device_of,
     to_host,
 )
 from clusterkit.core.spaces import DenseSpace, EmbeddedSpace, FeatureSpace, squared_distances_to
@@ -90,7 +90,7 @@ class NearestOf(BlockFunction):
         if self.seeds is not None:
             inside = np.flatnonzero((self.seeds >= rows.start) & (self.seeds < rows.stop))
             if len(inside):
-                labels = np.array(to_host(labels)) if elsewhere(labels) else labels
+                labels = np.array(to_host(labels)) if is_device_array(labels) else labels
                 labels[self.seeds[inside] - rows.start] = inside
         return labels
 
@@ -104,7 +104,7 @@ class NearestOf(BlockFunction):
         Features that are computed have rounding errors of their own, which differ between blocks of other sizes.
         """
         margin = MARGIN * float(np.finfo(host_dtype(distances)).eps)
-        if elsewhere(distances):
+        if is_device_array(distances):
             xp = array_namespace(distances)
             far = distances > self._noise(lengths, margin)
             return as_type(xp.where(far, distances, xp.zeros_like(distances)), np.float64)
@@ -118,7 +118,7 @@ class NearestOf(BlockFunction):
 
     def _nearest(self, H: Array) -> tuple[Array, Labels]:
         """Squared distances to the nearest centre, (b,), and its number."""
-        if elsewhere(H):
+        if is_device_array(H):
             return self._nearest_on_device(H)
         from clusterkit.numerics.nearest_jit import approach
 
@@ -130,12 +130,12 @@ class NearestOf(BlockFunction):
         """`_nearest` of a block of another library: from differences, or from products with many centres."""
         xp = array_namespace(H)
         if len(self.centres) > COMPARED_CENTRES:
-            about = beside(self.origin, H)
-            moved = kept_beside(self, H, lambda: sent(self.centres - self.origin, H), "candidates")
+            about = to_device_of(self.origin, H)
+            moved = device_copy(self, H, lambda: move_to(self.centres - self.origin, H), "candidates")
             parts = [_nearest_by_products(chunk - about, moved) for _, chunk in row_chunks(H, len(self.centres))]
             first, second = zip(*parts, strict=True)
             return xp.concat(first), xp.concat(second)
-        centres = beside(self.centres, H)
+        centres = to_device_of(self.centres, H)
         distances = row_squares(H - centres[0, :])
         numbers = xp.zeros(H.shape[0], dtype=xp.int64, device=H.device)
         for number in range(1, len(self.centres)):
@@ -288,7 +288,7 @@ class _Draw(BlockFunction):
         if self.weights is not None:
             distances = distances * self.weights[rows]
         keys, index = smallest_keys(distances, rows.start, self.seed, self.size)
-        few = to_host(array_namespace(H).take(H, sent(index, H), axis=0)) if elsewhere(H) else H[index]
+        few = to_host(array_namespace(H).take(H, move_to(index, H), axis=0)) if is_device_array(H) else H[index]
         return _Drawn(keys, few, self.size)
 
 

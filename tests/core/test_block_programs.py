@@ -21,7 +21,14 @@ from clusterkit.core.device_paths import has_device_path
 from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.label_digests import digest_of
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import BlockFunction, array_namespace, beside, follows, table_columns, to_host
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    has_array_api,
+    table_columns,
+    to_device_of,
+    to_host,
+)
 from clusterkit.core.registry import registry
 from clusterkit.core.rows import SlicedRows
 from clusterkit.core.rows_fit import fit_rows, predict_rows
@@ -122,7 +129,7 @@ class Recording(DeviceEngine):
 
     def reduce(self, part, rows, width):
         inner = part.part if isinstance(part, Mapped) else part
-        if not (follows(part) and follows(inner)):
+        if not (has_array_api(part) and has_array_api(inner)):
             self.on_host.append(inner)
         return super().reduce(part, rows, width)
 
@@ -221,10 +228,10 @@ def test_sums_come_to_the_host_in_their_shapes_and_types():
 
 def test_constants_are_sent_once_and_go_with_their_owner():
     array, block = np.arange(3.0), put(np.zeros((2, 3)))
-    copy = beside(array, block)
-    assert beside(array, block) is copy
-    assert beside(array, put(np.zeros((2, 3), dtype=np.float32))) is not copy
-    assert beside(array.copy(), block) is not copy
+    copy = to_device_of(array, block)
+    assert to_device_of(array, block) is copy
+    assert to_device_of(array, put(np.zeros((2, 3), dtype=np.float32))) is not copy
+    assert to_device_of(array.copy(), block) is not copy
     number = id(array)
     assert any(key[0] == number for key in namespaces._copies)
     del array
@@ -232,7 +239,7 @@ def test_constants_are_sent_once_and_go_with_their_owner():
     assert not any(key[0] == number for key in namespaces._copies)
     many = [np.arange(3.0) + i for i in range(2 * namespaces.REMEMBERED)]
     for each in many:
-        beside(each, block)
+        to_device_of(each, block)
     assert len(namespaces._copies) <= namespaces.REMEMBERED
 
 
@@ -283,13 +290,13 @@ class Chosen(BlockFunction):
     ],
 )
 def test_marks_follow_from_the_functions_in_the_fields(function, marked, columns):
-    assert follows(function) is marked
+    assert has_array_api(function) is marked
     assert table_columns(function) == columns
 
 
 def test_marks_cost_no_attributes_and_travel():
     there = pickle.loads(pickle.dumps(Chosen(3, several=(Wide(),))))
-    assert follows(there)
+    assert has_array_api(there)
     assert not hasattr(there, "__dict__")
 
 
@@ -301,7 +308,7 @@ def test_what_lacks_the_mark_gets_features_on_the_host():
 
     X = blobs(20)
     part = Mapped(Transform((Keep(4),), X.dtype), Part())
-    assert follows(part)
+    assert has_array_api(part)
     np.testing.assert_allclose(part(slice(0, 20), put(X)).arrays[0], X.sum(axis=0))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.core.engines import Engine
-from clusterkit.core.namespaces import BlockFunction, block_for, elsewhere, sent, to_host
+from clusterkit.core.namespaces import BlockFunction, block_for, is_device_array, move_to, to_host
 from clusterkit.core.row_graph import Node
 from clusterkit.core.rows import Rows
 from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, StreamedSpace, build_space
@@ -66,7 +66,7 @@ class MapOfHost(BlockFunction):
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), where the rows lie."""
         features = self.transform(to_host(Y))
-        return sent(features, Y) if elsewhere(Y) else features
+        return move_to(features, Y) if is_device_array(Y) else features
 
     def onnx(self, rows: Node) -> Node:
         """As of the maps."""

@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core import shapes
 from clusterkit.core.kernel_products import left_with, rows_at
 from clusterkit.core.labelings import NOISE, by_appearance
-from clusterkit.core.namespaces import BlockFunction, elsewhere, to_host
+from clusterkit.core.namespaces import BlockFunction, is_device_array, to_host
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeling
@@ -152,7 +152,7 @@ class BasinPredictor(BlockFunction):
 
         mapped = self.coordinates(Y)
         points = np.ascontiguousarray(to_host(mapped), dtype=np.float64)
-        there = mapped if elsewhere(mapped) else points
+        there = mapped if is_device_array(mapped) else points
         same = find_rows(self.rows, points) if len(points) else np.empty(0, dtype=np.intp)
         labels = self.labels[same]
         new = np.flatnonzero(same < 0)

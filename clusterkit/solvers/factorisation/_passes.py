@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core import shapes
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, beside, elsewhere
+from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, is_device_array, to_device_of
 from clusterkit.core.outcomes import Extension, KernelRows, LinearRows
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import KernelSpace
@@ -236,7 +236,7 @@ def fold_in(N: Array, G: Array, update: RowUpdate) -> Array:
 
     The start is the best row whose entries are all equal, so a row depends on nothing but its products N and G.
     """
-    if elsewhere(N):
+    if is_device_array(N):
         return _fold_in_on_device(N, G, update)
     N = np.maximum(N, 0.0).astype(np.float64, copy=False)
     total = float(G.sum())
@@ -306,8 +306,8 @@ class FoldIn(BlockFunction):
 
     def _of(self, N: Array) -> Array:
         A = fold_in(N, self.gram, self.update)
-        if elsewhere(A):
-            A = array_namespace(A).take(A, beside(self.shown, A), axis=1)
+        if is_device_array(A):
+            A = array_namespace(A).take(A, to_device_of(self.shown, A), axis=1)
             return as_type(A, self.dtype)
         return A[:, self.shown].astype(self.dtype, copy=False)
 

@@ -18,10 +18,10 @@ from clusterkit.core.namespaces import (
     BlockFunction,
     array_namespace,
     as_type,
-    elsewhere,
+    is_device_array,
+    move_to,
     row_chunks,
     row_squares,
-    sent,
     to_host,
 )
 from clusterkit.core.outcomes import LinearRows
@@ -57,7 +57,7 @@ class FeatureTotals:
 
     @classmethod
     def _of(cls, H: Array, digest: bytes) -> FeatureTotals:
-        if elsewhere(H):
+        if is_device_array(H):
             xp = array_namespace(H)
             total = sum(xp.sum(as_type(chunk, np.float64), axis=0) for _, chunk in row_chunks(H))
             norm = sum(xp.sum(row_squares(as_type(chunk, np.float64))) for _, chunk in row_chunks(H))
@@ -212,11 +212,11 @@ class StoredTurns(BlockFunction):
         else:
             drawn = _drawn(function.begin, rows.start * self.k, H.shape[0], self.k)
             A = ((1.0 - drawn) * self._scale).astype(self.transform.dtype)
-        if elsewhere(H):
+        if is_device_array(H):
             from clusterkit.solvers.factorisation._updates_on_device import update_block
 
             fold = function.fold
-            there, *added = update_block(H, fold.basis, fold.gram, sent(A, H, self.transform.dtype), self.rows)
+            there, *added = update_block(H, fold.basis, fold.gram, move_to(A, H, self.transform.dtype), self.rows)
             function.files.write(turn + 1, rows, there)
             return Sums.of(*added)
         P, gram, moved = update_rows(lambda: iter([(slice(0, len(H)), H)]), function.fold.basis, A, self.rows, None)

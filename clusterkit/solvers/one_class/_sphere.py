@@ -13,10 +13,10 @@ from clusterkit.core.namespaces import (
     BlockFunction,
     array_namespace,
     as_type,
-    beside,
-    elsewhere,
+    is_device_array,
     row_chunks,
     row_squares,
+    to_device_of,
 )
 from clusterkit.core.transform import RowMap, block_plan
 
@@ -97,11 +97,11 @@ class MinusSquaredDistance(BlockFunction):
 
     def __call__(self, Y: Array) -> Array:
         """Values of the rows of Y, (m,), in blocks."""
-        if elsewhere(Y):
+        if is_device_array(Y):
             parts = []
             for _, part in row_chunks(Y):
                 H = as_type(self.mapping(as_type(part, self.dtype)), np.float64)
-                parts.append(-row_squares(H - beside(self.centre, H)))
+                parts.append(-row_squares(H - to_device_of(self.centre, H)))
             joined: Array = array_namespace(Y).concat(parts, axis=0)
             return joined
         values = np.empty(len(Y))
@@ -131,7 +131,7 @@ class KernelPower(BlockFunction):
 
     def __call__(self, Y: Array) -> Array:
         """Values of the rows of Y, (m,), in blocks."""
-        if elsewhere(Y):
+        if is_device_array(Y):
             Y = as_type(Y, np.float64)
             return 2.0 * self.kernel.weighted_sum(Y, self.centres, self.weights) - self.kernel.diag(Y)
         values = np.empty(len(Y))

@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.namespaces import BlockFunction, array_namespace, elsewhere, kept_beside, sent
+from clusterkit.core.namespaces import BlockFunction, array_namespace, device_copy, is_device_array, move_to
 from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
@@ -106,7 +106,7 @@ class TargetProducts(BlockFunction):
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
         """``H_b'T_b``, (L, R q), and ``|T_b|²`` of each start, (R,)."""
-        if elsewhere(H):
+        if is_device_array(H):
             return self._on_device(H, targets)
         squares = np.square(targets.codebook).sum(axis=1)[targets.labels]
         if targets.weights is not None:
@@ -115,12 +115,12 @@ class TargetProducts(BlockFunction):
 
     def _on_device(self, H: Any, targets: Coded) -> Sums:
         xp = array_namespace(H)
-        book, labels = targets.codebook, sent(targets.labels, H)
-        lengths = kept_beside(book, H, lambda: sent(np.square(book).sum(axis=1), H, np.float64), "squares")
+        book, labels = targets.codebook, move_to(targets.labels, H)
+        lengths = device_copy(book, H, lambda: move_to(np.square(book).sum(axis=1), H, np.float64), "squares")
         squares = xp.take(lengths, xp.reshape(labels, (-1,)), axis=0)
         squares = xp.reshape(squares, (targets.starts, targets.n))
         if targets.weights is not None:
-            squares = squares * sent(targets.weights, H, np.float64)
+            squares = squares * move_to(targets.weights, H, np.float64)
         return Sums.of(target_sums(H, targets), xp.sum(squares, axis=1))
 
 

@@ -16,7 +16,7 @@ from clusterkit.core.device_engine import DeviceEngine
 from clusterkit.core.device_paths import has_device_path
 from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.namespaces import has_array_api, to_host
 from clusterkit.core.rows import SlicedRows
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.spaces.rows_space import RowsSpace
@@ -95,7 +95,7 @@ def rows_are_mapped_where_they_lie(stage: FeatureMap, case: Case) -> None:
     assert isinstance(stage, MapsByPasses)
     rows = RowsSpace.of(SlicedRows(X), LocalEngine(), Keep(X.shape[1]))
     mapping = stage.row_map(rows, Task(case.n, case.k), case.rng("map")).mapping
-    assert follows(mapping)
+    assert has_array_api(mapping)
     H = mapping(X)
     for there, here in ((mapping(put(X)), H), (mapping(put(X[:0])), H[:0])):
         same_there(there, here, "features", digits=1, scale=1.0)
@@ -240,7 +240,7 @@ def passes_on_a_device_start_alike(stage: Partitioner, case: Case, view: str) ->
             rows = RowsSpace.of(SlicedRows(X), engine, mapping)
             start = stage.starts(rows, task, case.rng("init"))
             labels.append(labels_by_blocks(start, rows))
-            if isinstance(engine, DeviceEngine) and follows(start):
+            if isinstance(engine, DeviceEngine) and has_array_api(start):
                 H = rows.rows()
                 plan = device_plan(case.n, H.shape[1], H.dtype)
                 parts = [to_host(start(each, put(H[each]))) for each in plan]
