@@ -19,7 +19,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 from clusterkit.core import memory
 from clusterkit.core.cost_passes import CostPasses
-from clusterkit.core.sums import Addable, Joined, Sums, total
+from clusterkit.core.sums import Addable, RowsInOrder, Sums, total
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.split_mix import uniforms
 
@@ -232,10 +232,10 @@ class _Border:
 
     levels: tuple[Level, ...]
 
-    def __call__(self, rows: slice, costs: Array) -> Joined:
+    def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
         border, _ = split(self.levels, costs)
         inside = np.flatnonzero(border)
-        return Joined((inside + rows.start, costs[inside]))
+        return RowsInOrder((inside + rows.start, costs[inside]))
 
 
 @final
@@ -251,7 +251,7 @@ class _Samples:
     share: float
     attempt: int
 
-    def __call__(self, rows: slice, costs: Array) -> Joined:
+    def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
         border, _ = split(self.levels, costs)
         sample = np.where(border, uniforms(self.attempt, rows) / min(self.share, 1.0 / SAMPLES), np.inf)
-        return Joined(tuple(costs[(sample >= j) & (sample < j + 1)] for j in range(SAMPLES)))
+        return RowsInOrder(tuple(costs[(sample >= j) & (sample < j + 1)] for j in range(SAMPLES)))

@@ -24,7 +24,7 @@ from clusterkit.core.registry import registry
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import Codec, FeatureMap, Labeler, MapsByPasses, Solver, Stage, Task
 from clusterkit.core.summing import adder_of, solve_by_sums
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
 __all__ = ["device_problems", "has_device_path", "with_device_path"]
 
@@ -100,7 +100,7 @@ def _map_has_array_api(stage: FeatureMap) -> bool:
     if not isinstance(stage, MapsByPasses):
         return False
     X = _samples()
-    space = cast("FeatureSpace", build_space(X, Keep(COLUMNS)))
+    space = cast("FeatureSpace", build_space(X, IdentityMap(COLUMNS)))
     fitted = stage.row_map(space, Task(ROWS, CLUSTERS), np.random.default_rng(0))
     return has_array_api(fitted.mapping)
 
@@ -109,7 +109,7 @@ def _solver_has_array_api(stage: Solver) -> bool:
     path = stage.path(FeatureSpace)
     if path is None or (turns_on := path.by_passes(held=True)) is None:
         return False
-    space = cast("FeatureSpace", build_space(_samples(), Keep(COLUMNS)))
+    space = cast("FeatureSpace", build_space(_samples(), IdentityMap(COLUMNS)))
     turns = turns_on(stage, space, Task(ROWS, CLUSTERS))
     if isinstance(turns, Storing):
         return has_array_api(turns)  # to begin would make files

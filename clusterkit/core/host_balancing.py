@@ -12,7 +12,7 @@ from clusterkit.core.contracts import During, check_assignment
 from clusterkit.core.cost_passes import CostPasses, RowDecision
 from clusterkit.core.first_labels import GivenLabels
 from clusterkit.core.stages import Balancer, Task
-from clusterkit.core.sums import Joined
+from clusterkit.core.sums import RowsInOrder
 
 __all__ = ["HostBalance"]
 
@@ -48,5 +48,5 @@ class HostBalance:
 class _Table:
     """The costs of a block, to be put behind each other."""
 
-    def __call__(self, rows: slice, costs: Array) -> Joined:
-        return Joined((costs,))
+    def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
+        return RowsInOrder((costs,))

@@ -15,7 +15,7 @@ from clusterkit.core.rows import Rows, SlicedRows, read_whole
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import FeatureMap, Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
 __all__ = ["made_on_host"]
 
@@ -39,5 +39,5 @@ def made_on_host(featuremap: FeatureMap, rows: Rows, engine: DeviceEngine, task:
     made = cast("FeatureSpace", space)
     H = np.ascontiguousarray(made.rows())
     source = ArrayRows(rows.device.put(H), rows.device) if isinstance(rows, ArrayRows) else SlicedRows(H)
-    features = RowsSpace.of(source, engine, Keep(H.shape[1]))
+    features = RowsSpace.of(source, engine, IdentityMap(H.shape[1]))
     return attrs.evolve(features, made=made, resolved={**made.resolved, "made_on": "host"})

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.core.cost_passes import CostPasses
-from clusterkit.core.sums import Joined, Sums
+from clusterkit.core.sums import RowsInOrder, Sums
 
 __all__ = ["Limit", "Losses", "limit_of", "ordered_keys"]
 
@@ -116,7 +116,7 @@ class _Gather:
     losses: Losses
     prefix: tuple[int, ...]
 
-    def __call__(self, rows: slice, costs: Array) -> Joined:
+    def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
         values, numbers = self.losses(rows, costs)
         share = _sharing(values, numbers, self.prefix)
-        return Joined((values[share].astype(np.float64), numbers[share]))
+        return RowsInOrder((values[share].astype(np.float64), numbers[share]))

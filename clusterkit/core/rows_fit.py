@@ -41,7 +41,7 @@ from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Codec, Decoder, FeatureMap, MapsByPasses, Partitioner, Predict, StartsByBlocks, Task
 from clusterkit.core.summing import Summing, solve_by_sums
 from clusterkit.core.survey import OfFiniteRows, extremes
-from clusterkit.core.transform import Keep, RowMap, scaling_of
+from clusterkit.core.transform import IdentityMap, RowMap, scaling_of
 
 __all__ = [
     "BoundRows",
@@ -258,7 +258,7 @@ class _Predicted(BlockFunction):
 
 def _mapped(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> RowsSpace:
     """The space of the fitted maps; the first pass checks the values."""
-    raw = RowsSpace.of(rows, engine, Keep(rows.d))
+    raw = RowsSpace.of(rows, engine, IdentityMap(rows.d))
     ends = extremes(raw)
     ends.check(rows.names, getattr(rows, "place", None))
     check_range(ends.low, ends.high, rows.dtype)
@@ -316,7 +316,7 @@ def _start(c: Composition, space: RowsSpace, task: Task, seeds: Seeds, index: in
     rng = seeds.stream("init", index) if index else seeds.stream("init")
     seen, transform = space, None
     if init.sees == "input":
-        scaling = scaling_of(space.mapping) or Keep(space.points.shape[1])
+        scaling = scaling_of(space.mapping) or IdentityMap(space.points.shape[1])
         seen = RowsSpace.of(space.source, space.engine, scaling, space.before)
         transform = seen.transform
     with During(init):

@@ -18,7 +18,19 @@ from clusterkit._typing import AnyArray, Array, ArrayLike
 from clusterkit.core.namespaces import array_namespace, is_device_array, to_host
 from clusterkit.numerics.triangles import packed_lower, symmetric_of
 
-__all__ = ["FAN_IN", "GROUP", "Addable", "Joined", "Sums", "SymmetricSum", "fold", "groups", "landed", "total", "tree"]
+__all__ = [
+    "FAN_IN",
+    "GROUP",
+    "Addable",
+    "RowsInOrder",
+    "Sums",
+    "SymmetricSum",
+    "fold",
+    "groups",
+    "landed",
+    "total",
+    "tree",
+]
 
 GROUP = 2**18
 """Rows whose parts are added from left to right; the unit of work of an engine.
@@ -127,7 +139,7 @@ def _unpacked(triangle: Array, m: int) -> SymmetricSum:
 
 @final
 @attrs.frozen(eq=False)
-class Joined:
+class RowsInOrder:
     """Arrays that are put behind each other row by row, in the order of the blocks.
 
     Parameters
@@ -136,16 +148,16 @@ class Joined:
 
     Examples
     --------
-    >>> (Joined((np.array([1]),)) + Joined((np.array([2, 3]),))).arrays[0].tolist()
+    >>> (RowsInOrder((np.array([1]),)) + RowsInOrder((np.array([2, 3]),))).arrays[0].tolist()
     [1, 2, 3]
     """
 
     arrays: tuple[AnyArray, ...]
 
-    def __add__(self, following: Joined) -> Joined:
+    def __add__(self, following: RowsInOrder) -> RowsInOrder:
         """Array by array."""
         pairs = zip(self.arrays, following.arrays, strict=True)
-        return Joined(tuple(np.concatenate(pair) for pair in pairs))
+        return RowsInOrder(tuple(np.concatenate(pair) for pair in pairs))
 
 
 def landed(addend: T) -> T:

@@ -24,7 +24,7 @@ from clusterkit.core.row_graph import Node
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 
 __all__ = [
-    "Keep",
+    "IdentityMap",
     "RowMap",
     "Transform",
     "block_plan",
@@ -138,7 +138,7 @@ def scaling_of(mapping: RowMap) -> RowMap | None:
 
 @final
 @attrs.frozen
-class Keep(BlockFunction):
+class IdentityMap(BlockFunction):
     """The identity row map."""
 
     array_api: ClassVar[bool] = True

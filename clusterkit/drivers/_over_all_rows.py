@@ -23,7 +23,7 @@ from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import DenseSpace, FeatureSpace, build_space
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.sums import Addable, fold, groups
-from clusterkit.core.transform import Keep, Transform
+from clusterkit.core.transform import IdentityMap, Transform
 from clusterkit.numerics.row_samples import sample_rows
 from clusterkit.numerics.smallest import smallest
 from clusterkit.solvers.one_class.svdd import SMALLEST_TOLERANCE, PreparedSvdd
@@ -83,7 +83,7 @@ class InMemory:
     def at(self, coordinates: Transform) -> FeatureSpace:
         """The space of their coordinates."""
         points = coordinates(self.X)
-        return build_space(points, Keep(points.shape[1]))
+        return build_space(points, IdentityMap(points.shape[1]))
 
 
 @final
@@ -110,7 +110,7 @@ class OutOfCore:
     def at(self, coordinates: Transform) -> FeatureSpace:
         """The space of their coordinates."""
         width = coordinates.steps[-1].width if coordinates.steps else self.rows.d
-        return RowsSpace.of(self.rows, self.engine, Keep(width), coordinates.steps)
+        return RowsSpace.of(self.rows, self.engine, IdentityMap(width), coordinates.steps)
 
 
 def level_for(domain: KernelDomain, space: FeatureSpace, nu: float, tol: float, rng: Rng) -> tuple[KernelDomain, float]:

@@ -17,7 +17,7 @@ from clusterkit.core.run import BoundComposition, FitResult, bind, fit, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.survey import extremes
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
 __all__ = [
     "AnySamples",
@@ -83,7 +83,7 @@ def spreads(X: AnySamples) -> Array:
     """Largest minus smallest value of each attribute, (d,)."""
     if not isinstance(X, RowsThere):
         return np.ptp(X, axis=0)
-    ends = extremes(RowsSpace.of(X.rows, X.engine, Keep(X.rows.d)))
+    ends = extremes(RowsSpace.of(X.rows, X.engine, IdentityMap(X.rows.d)))
     return ends.high - ends.low
 
 

@@ -17,7 +17,7 @@ from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Tuner
 from clusterkit.core.survey import extremes
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.drivers import compose
 from clusterkit.drivers.on_sample import fit_rows_on_sample
 from clusterkit.numerics.row_samples import sample_rows
@@ -48,7 +48,7 @@ def fit_by_sample(
     InvalidData
         If a value is no finite number (column and row are named).
     """
-    ends = extremes(RowsSpace.of(rows, engine, Keep(rows.d)))
+    ends = extremes(RowsSpace.of(rows, engine, IdentityMap(rows.d)))
     ends.check(rows.names)
     check_range(ends.low, ends.high, rows.dtype)
     index = sample_rows(rows.n, sample_size(tuner), seeds.stream("sample", "rows"))

@@ -13,7 +13,7 @@ from clusterkit.core.namespaces import BlockFunction, as_type, host_dtype, is_de
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import DenseSpace, FeatureSpace
 from clusterkit.core.survey import extremes
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
 __all__ = ["Affine", "as_samples", "to_range"]
 
@@ -66,7 +66,7 @@ class Affine(BlockFunction):
 
 def as_samples(X: Array) -> FeatureSpace:
     """Rows (n, d) in memory, as `MapsByPasses.row_map` takes them."""
-    return DenseSpace(X, Keep(X.shape[1]), X)
+    return DenseSpace(X, IdentityMap(X.shape[1]), X)
 
 
 def to_range(samples: FeatureSpace, low: float, high: float) -> Affine:

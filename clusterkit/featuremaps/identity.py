@@ -9,7 +9,7 @@ import attrs
 from clusterkit._typing import Array, Rng
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
 __all__ = ["Identity"]
 
@@ -28,8 +28,8 @@ class Identity(FeatureMap):
 
     def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the rows of X (n, d), an array or sparse rows."""
-        return build_space(X, Keep(X.shape[1]), storage="dense")
+        return build_space(X, IdentityMap(X.shape[1]), storage="dense")
 
     def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
         """The identity, without a pass."""
-        return FittedMap(Keep(samples.width))
+        return FittedMap(IdentityMap(samples.width))

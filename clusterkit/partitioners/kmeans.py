@@ -12,7 +12,7 @@ from clusterkit.core import sums
 from clusterkit.core.params import MOST_REPEATS, integer
 from clusterkit.core.spaces import DenseSpace, FeatureSpace
 from clusterkit.core.stages import BlockLabels, Partitioner, Task, labels_by_blocks
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.partitioners._scattered import NearestOf, scattered_centres
 
 __all__ = ["KMeans"]
@@ -55,7 +55,7 @@ class KMeans(Partitioner[Array]):
         from clusterkit.numerics.lloyd import kmeans
 
         if len(samples) > sums.GROUP and isinstance(samples, np.ndarray):
-            space = DenseSpace(samples, Keep(samples.shape[1]), samples)
+            space = DenseSpace(samples, IdentityMap(samples.shape[1]), samples)
             return labels_by_blocks(self.starts(space, task, rng), space)
         seed = int(rng.integers(2**31 - 1))
         return kmeans(

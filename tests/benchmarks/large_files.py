@@ -45,7 +45,7 @@ from clusterkit.core.stages import Codec, StartsByBlocks, Task
 from clusterkit.core.summing import Adder, RowFunction, Summing, adder_of
 from clusterkit.core.sums import Sums
 from clusterkit.core.survey import extremes
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.datasets.raw_rows import spooled
 
 PIECE = 2**18
@@ -305,7 +305,7 @@ def bare(composition: Composition, rows: Rows, turns: int) -> tuple[np.ndarray, 
     """Both seconds of the passes that a fit cannot do without, and how they come together."""
     engine = engine_for(rows)
     assert isinstance(composition.init, StartsByBlocks)
-    survey = both_of(lambda: extremes(RowsSpace.of(rows, engine, Keep(rows.d))))
+    survey = both_of(lambda: extremes(RowsSpace.of(rows, engine, IdentityMap(rows.d))))
     bounds: list[BoundRows] = []
     prepared = both_of(lambda: bounds.append(bind_rows(composition, rows, engine, Seeds(0)))) - survey
     bound = bounds[0]

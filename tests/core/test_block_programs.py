@@ -34,12 +34,12 @@ from clusterkit.core.rows import SlicedRows
 from clusterkit.core.rows_fit import fit_rows, predict_rows
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.spaces.rows_space import Mapped
+from clusterkit.core.spaces.rows_space import OfFeatures
 from clusterkit.core.stages import Task
 from clusterkit.core.summing import adder_of, solve_by_sums
 from clusterkit.core.sums import Sums, landed
 from clusterkit.core.survey import Extremes
-from clusterkit.core.transform import Keep, Transform
+from clusterkit.core.transform import IdentityMap, Transform
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.bias_threshold import BiasThreshold
@@ -89,7 +89,9 @@ def test_the_stages_that_carry_the_mark():
 @pytest.mark.parametrize("name", SOLVERS)
 def test_sums_of_a_block_are_those_of_numpy(name, mapping, weighted):
     X, solver = blobs(), SOLVERS[name]
-    space = build_space(X, Keep(4)) if mapping == "raw" else Elm(20).fit(X, Task(600, 3), np.random.default_rng(0))
+    space = (
+        build_space(X, IdentityMap(4)) if mapping == "raw" else Elm(20).fit(X, Task(600, 3), np.random.default_rng(0))
+    )
     weights = np.random.default_rng(1).random(600) if weighted else None
     task = Task(600, 3, sample_weight=weights)
     path = solver.path(FeatureSpace)
@@ -128,7 +130,7 @@ class Recording(DeviceEngine):
     on_host: list[object]
 
     def reduce(self, part, rows, width):
-        inner = part.part if isinstance(part, Mapped) else part
+        inner = part.part if isinstance(part, OfFeatures) else part
         if not (has_array_api(part) and has_array_api(inner)):
             self.on_host.append(inner)
         return super().reduce(part, rows, width)
@@ -282,7 +284,7 @@ class Chosen(BlockFunction):
         (Chosen(3, ("a",)), False, 0),
         (Chosen(3, codec=Argmax()), True, 0),
         (Chosen(3, codec=BiasThreshold()), False, 0),
-        (Chosen(3, several=(Wide(), Keep(2))), True, 7),
+        (Chosen(3, several=(Wide(), IdentityMap(2))), True, 7),
         (Chosen(3, several=(Wide(), np.sqrt)), False, 7),
         (Chosen(3, several=(Wide(),), adder=Adding()), False, 7),
         (Chosen(3, several=(Chosen(3, codec=Argmax()), Wide().on)), True, 7),
@@ -307,7 +309,7 @@ def test_what_lacks_the_mark_gets_features_on_the_host():
             return Sums.of(H.sum(axis=0))
 
     X = blobs(20)
-    part = Mapped(Transform((Keep(4),), X.dtype), Part())
+    part = OfFeatures(Transform((IdentityMap(4),), X.dtype), Part())
     assert has_array_api(part)
     np.testing.assert_allclose(part(slice(0, 20), put(X)).arrays[0], X.sum(axis=0))
 
@@ -322,7 +324,7 @@ def test_a_value_that_is_no_number_has_its_place():
 
 def test_an_empty_class_moves_to_the_farthest_row():
     X = blobs(60)
-    space = build_space(X, Keep(4))
+    space = build_space(X, IdentityMap(4))
     turns = centroid_sums(Centroids(), space, Task(60, 4))
     coded = Coded(np.arange(60)[None] % 2, Coding.ONEHOT, 4, np.eye(4))
     again = turns.finish(turns.part(X, coded, None), None)

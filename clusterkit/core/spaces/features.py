@@ -22,7 +22,7 @@ from clusterkit.core.namespaces import to_host
 from clusterkit.core.spaces.feature_sums import Differences, Gram, squared_distances_to
 from clusterkit.core.spaces.space import Space, check_saved_names
 from clusterkit.core.sums import Addable, Sums
-from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply, scaling_of
+from clusterkit.core.transform import IdentityMap, RowMap, Transform, block_plan, multiply, scaling_of
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
@@ -346,7 +346,7 @@ def build_space(
             return SparseSpace(points, mapping, H, before=before, resolved=facts)
         return DenseSpace(points, mapping, H, before=before, resolved=facts)
     n_bytes = len(points) * mapping.width * points.dtype.itemsize
-    identity = isinstance(mapping, Keep)
+    identity = isinstance(mapping, IdentityMap)
     if storage == "auto":
         # half the cap: a solver needs memory beside the features
         storage = "dense" if identity or n_bytes <= memory.cap() // 2 else "streamed"
@@ -359,7 +359,7 @@ def build_space(
 
 def _mapped(points: Array, mapping: RowMap) -> Array:
     """The features of points, in memory, if the cap allows it."""
-    if isinstance(mapping, Keep):
+    if isinstance(mapping, IdentityMap):
         return points
     if isinstance(points, SparseRows):
         return mapping(points)

@@ -20,7 +20,7 @@ from clusterkit.core.transform import RowMap, Transform
 if TYPE_CHECKING:
     from clusterkit.core.survey import Extremes
 
-__all__ = ["MapOfHost", "Mapped", "RowsSpace"]
+__all__ = ["HostMap", "OfFeatures", "RowsSpace"]
 
 Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
@@ -28,7 +28,7 @@ Value = TypeVar("Value")
 
 @final
 @attrs.frozen(eq=False)
-class Mapped(BlockFunction):
+class OfFeatures(BlockFunction):
     """A part of features, as a part of the raw rows that they are made of."""
 
     transform: Transform
@@ -46,7 +46,7 @@ class Mapped(BlockFunction):
 
 @final
 @attrs.frozen(eq=False)
-class MapOfHost(BlockFunction):
+class HostMap(BlockFunction):
     """Maps that work on the host alone, for rows of any place: these are brought there, and their features sent back.
 
     Parameters
@@ -113,12 +113,12 @@ class RowsSpace(FeatureSpace):
     @property
     def transform(self) -> Transform:
         """Raw rows to features: what predictions apply."""
-        return self.reading if self.made is None else Transform((MapOfHost(self.made.transform),), self.dtype)
+        return self.reading if self.made is None else Transform((HostMap(self.made.transform),), self.dtype)
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
-        # what adds up has the type of its parts, which the type of `Mapped` does not say
-        whole: Part = self.engine.reduce(Mapped(self.reading, part), self.source, self.width)  # type: ignore[assignment]
+        # what adds up has the type of its parts, which the type of `OfFeatures` does not say
+        whole: Part = self.engine.reduce(OfFeatures(self.reading, part), self.source, self.width)  # type: ignore[assignment]
         return whole
 
     def passed(self, function: Callable[[slice, Array], Value]) -> Iterator[tuple[slice, Value]]:

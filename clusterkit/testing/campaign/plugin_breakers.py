@@ -30,7 +30,7 @@ from clusterkit.core.stages import (
     Tuned,
     Tuner,
 )
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.solvers.means.centroids import Centroids
@@ -107,7 +107,7 @@ class _OddMap(_Odd, FeatureMap):
     def fit(self, X: Array, task: Task, rng: Rng) -> Space:
         """Spoil the samples."""
         spoilt = _spoilt(self.how, X)
-        return build_space(spoilt, Keep(X.shape[1])) if isinstance(spoilt, np.ndarray) else spoilt
+        return build_space(spoilt, IdentityMap(X.shape[1])) if isinstance(spoilt, np.ndarray) else spoilt
 
 
 @final

@@ -32,7 +32,7 @@ from clusterkit.core.stages import (
 )
 from clusterkit.core.summing import Summing, adder_of, solve_by_sums
 from clusterkit.core.sums import Addable, landed
-from clusterkit.core.transform import Keep, device_plan
+from clusterkit.core.transform import IdentityMap, device_plan
 from clusterkit.testing.compare import close, same_bits, small_blocks, small_groups
 from clusterkit.testing.elsewhere import DEVICE, installed, numbers_of, put, same_there
 from clusterkit.testing.law import Law, law
@@ -93,7 +93,7 @@ def rows_are_mapped_where_they_lie(stage: FeatureMap, case: Case) -> None:
     """The features of rows on a device are those of numpy up to rounding, and lie there."""
     X = case.X
     assert isinstance(stage, MapsByPasses)
-    rows = RowsSpace.of(SlicedRows(X), LocalEngine(), Keep(X.shape[1]))
+    rows = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(X.shape[1]))
     mapping = stage.row_map(rows, Task(case.n, case.k), case.rng("map")).mapping
     assert has_array_api(mapping)
     H = mapping(X)
@@ -109,7 +109,7 @@ def passes_on_a_device_fit_the_same_map(stage: FeatureMap, case: Case) -> None:
     X, task, maps = case.X, Task(case.n, case.k), []
     with small_groups(5):
         for engine in (LocalEngine(), DeviceEngine(DEVICE)):
-            rows = RowsSpace.of(SlicedRows(X), engine, Keep(X.shape[1]))
+            rows = RowsSpace.of(SlicedRows(X), engine, IdentityMap(X.shape[1]))
             maps.append(stage.row_map(rows, task, case.rng("map")).mapping)
     here, there = (mapping(X) for mapping in maps)
     close(there, here, "features of maps fitted on the host and on a device", digits=3, scale=1.0)
@@ -234,7 +234,7 @@ def passes_on_a_device_start_alike(stage: Partitioner, case: Case, view: str) ->
     X, task, labels = case.X, Task(case.n, case.k), []
     space = VIEWS[view].fit(X, task, case.rng("space"))
     assert isinstance(space, FeatureSpace)
-    mapping = Keep(X.shape[1]) if stage.sees == "input" else space.mapping
+    mapping = IdentityMap(X.shape[1]) if stage.sees == "input" else space.mapping
     with small_groups(7), small_blocks():
         for engine in (LocalEngine(), DeviceEngine(DEVICE)):
             rows = RowsSpace.of(SlicedRows(X), engine, mapping)

@@ -28,7 +28,7 @@ from clusterkit.core.stages import (
     labels_by_blocks,
 )
 from clusterkit.core.sums import Addable, total
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import VIEWS, Case, cases
@@ -76,7 +76,7 @@ def rows_are_mapped_as_in_memory(stage: FeatureMap, case: Case) -> None:
     X, task = case.X, Task(case.n, case.k)
     with _many_groups():
         space = stage.fit(X, task, case.rng("map"))
-        rows = RowsSpace.of(SlicedRows(X), LocalEngine(), Keep(X.shape[1]))
+        rows = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(X.shape[1]))
         fitted = stage.row_map(rows, task, case.rng("map"))
     assert isinstance(space, FeatureSpace)
     same_bits(fitted.mapping(X), space.mapping(X), "features of rows and of samples in memory")
@@ -92,7 +92,7 @@ def rows_start_as_in_memory(stage: Partitioner, case: Case, view: str) -> None:
     space = VIEWS[view].fit(X, task, case.rng("space"))
     assert isinstance(space, FeatureSpace)
     here = X if stage.sees == "input" else space
-    mapping = Keep(X.shape[1]) if stage.sees == "input" else space.mapping
+    mapping = IdentityMap(X.shape[1]) if stage.sees == "input" else space.mapping
     with _many_groups():
         there = RowsSpace.of(SlicedRows(X), LocalEngine(), mapping)
         labels = labels_by_blocks(stage.starts(there, task, case.rng("init")), there)
