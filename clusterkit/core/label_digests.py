@@ -27,7 +27,7 @@ class Digest(Protocol):
     def __hash__(self) -> int:
         """Equal digests have one."""
 
-    def landed(self) -> Digest:
+    def to_host(self) -> Digest:
         """The same on the host: bytes that can be compared."""
 
 
@@ -48,7 +48,7 @@ class _Hashed:
     def __add__(self, following: _Hashed) -> _Hashed:
         return _Hashed(hashlib.blake2b(self.content + following.content, digest_size=16).digest())
 
-    def landed(self) -> _Hashed:
+    def to_host(self) -> _Hashed:
         """The digest itself."""
         return self
 
@@ -67,7 +67,7 @@ class MixedDigest:
     def __add__(self, following: MixedDigest) -> MixedDigest:
         return MixedDigest(self.sums + following.sums)
 
-    def landed(self) -> _Hashed:
+    def to_host(self) -> _Hashed:
         """The bytes of the sums."""
         return _Hashed(np.ascontiguousarray(to_host(self.sums)).tobytes())
 

@@ -107,7 +107,7 @@ def is_device_array(array: object) -> bool:
 
 
 def to_host(array: T) -> T:
-    """The array as one of numpy: itself, or a copy where it lies on a device.
+    """The array as one of numpy: itself, or a copy where it lies on a device; sums of arrays by their method `to_host`.
 
     Examples
     --------
@@ -115,9 +115,10 @@ def to_host(array: T) -> T:
     >>> to_host(rows) is rows
     True
     """
-    if not is_device_array(array):
-        return array
     here: Any = array
+    if not is_device_array(array):
+        move = getattr(here, "to_host", None)
+        return array if move is None else cast("T", move())
     if hasattr(here, "detach"):  # torch
         copy = here.detach().cpu().numpy()
     elif hasattr(here, "get"):  # CuPy

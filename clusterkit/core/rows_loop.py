@@ -35,7 +35,7 @@ from clusterkit.core.outcomes import Status
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import BlockLabels, Codec, Task
 from clusterkit.core.summing import Adder, Finished, RowFunction, Summing, adder_of
-from clusterkit.core.sums import Addable, Sums, landed
+from clusterkit.core.sums import Addable, Sums
 from clusterkit.core.transform import Transform
 
 __all__ = ["Decide", "PassTurns", "RowLabeling", "iterate_labels", "iterate_without_labels"]
@@ -149,12 +149,12 @@ class _TurnSums:
         digest = self.digest + following.digest
         return _TurnSums(self.sums + following.sums, self.sizes + following.sizes, digest)
 
-    def landed(self) -> _TurnSums:
+    def to_host(self) -> _TurnSums:
         """The same on the host, in as few copies as there are types of numbers."""
         if isinstance(self.sums, Sums) and isinstance(self.digest, MixedDigest):
-            arrays: Any = Sums.of(*self.sums.arrays, self.sizes, self.digest.sums).landed().arrays
-            return _TurnSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).landed())
-        return _TurnSums(landed(self.sums), to_host(self.sizes), self.digest.landed())
+            arrays: Any = Sums.of(*self.sums.arrays, self.sizes, self.digest.sums).to_host().arrays
+            return _TurnSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).to_host())
+        return _TurnSums(to_host(self.sums), to_host(self.sizes), self.digest.to_host())
 
 
 @final

@@ -56,9 +56,9 @@ class _Classes:
     sums: Sums
     appears: Indices
 
-    def landed(self) -> _Classes:
+    def to_host(self) -> _Classes:
         """The same on the host."""
-        return _Classes(self.sums.landed(), self.appears)
+        return _Classes(self.sums.to_host(), self.appears)
 
     def __add__(self, following: _Classes) -> _Classes:
         return _Classes(self.sums + following.sums, np.minimum(self.appears, following.appears))

@@ -18,19 +18,7 @@ from clusterkit._typing import AnyArray, Array, ArrayLike
 from clusterkit.core.namespaces import array_namespace, is_device_array, to_host
 from clusterkit.numerics.triangles import packed_lower, symmetric_of
 
-__all__ = [
-    "FAN_IN",
-    "GROUP",
-    "Addable",
-    "RowsInOrder",
-    "Sums",
-    "SymmetricSum",
-    "fold",
-    "groups",
-    "landed",
-    "total",
-    "tree",
-]
+__all__ = ["FAN_IN", "GROUP", "Addable", "RowsInOrder", "Sums", "SymmetricSum", "fold", "groups", "total", "tree"]
 
 GROUP = 2**18
 """Rows whose parts are added from left to right; the unit of work of an engine.
@@ -46,7 +34,7 @@ FAN_IN = 16
 class Addable(Protocol):
     """What a block of rows gives to a pass: parts of neighbouring blocks add up to the part of both.
 
-    It may have a method `landed`, which returns the same with all arrays on the host; `fold` calls it at the end of a
+    It may have a method `to_host`, which returns the same with all arrays on the host; `fold` calls it at the end of a
     group, so that sums of blocks on a device stay there until then.
     """
 
@@ -65,7 +53,7 @@ class Sums:
     Parameters
     ----------
     arrays : tuple of ndarray
-        Floats become float64 and integers int64. Those of a block on a device stay there until `landed`.
+        Floats become float64 and integers int64. Those of a block on a device stay there until `to_host`.
 
     Examples
     --------
@@ -85,12 +73,12 @@ class Sums:
         """Entry by entry."""
         return Sums(tuple(one + other for one, other in zip(self.arrays, following.arrays, strict=True)))
 
-    def landed(self) -> Sums:
+    def to_host(self) -> Sums:
         """The same on the host; the arrays of a device come in one copy."""
         there = [array for array in self.arrays if is_device_array(array)]
         if not there:
             return self
-        host = iter(_landed_together(there))
+        host = iter(_to_host_together(there))
         return Sums(tuple(next(host) if is_device_array(array) else array for array in self.arrays))
 
 
@@ -103,7 +91,7 @@ class SymmetricSum:
     ----------
     matrix : ndarray of shape (m, m)
         Symmetric bit for bit, as products ``H'H`` of numpy are; one that is not is pickled whole. That of a block on a
-        device stays there until `landed`.
+        device stays there until `to_host`.
 
     Examples
     --------
@@ -124,7 +112,7 @@ class SymmetricSum:
         """Entry by entry."""
         return SymmetricSum(self.matrix + following.matrix)
 
-    def landed(self) -> SymmetricSum:
+    def to_host(self) -> SymmetricSum:
         """The same on the host."""
         return SymmetricSum(to_host(self.matrix)) if is_device_array(self.matrix) else self
 
@@ -160,13 +148,7 @@ class RowsInOrder:
         return RowsInOrder(tuple(np.concatenate(pair) for pair in pairs))
 
 
-def landed(addend: T) -> T:
-    """What a block or a group adds, with all its arrays on the host."""
-    land = getattr(addend, "landed", None)
-    return addend if land is None else land()
-
-
-def _landed_together(arrays: list[Any]) -> list[Array]:
+def _to_host_together(arrays: list[Any]) -> list[Array]:
     """Arrays of float64 and int64 on the host: those of a type in one copy, because each copy waits for the device."""
     xp = array_namespace(arrays[0])
     host: list[Array] = [np.empty(0)] * len(arrays)
@@ -218,7 +200,7 @@ def fold(parts: Iterable[T]) -> T:
         raise ValueError("no rows, so there is nothing to add up") from None
     for part in iterator:
         sum_so_far = sum_so_far + part
-    return landed(sum_so_far)
+    return to_host(sum_so_far)
 
 
 def tree(totals: Iterable[T]) -> T:

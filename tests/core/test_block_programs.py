@@ -37,7 +37,7 @@ from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.spaces.rows_space import OfFeatures
 from clusterkit.core.stages import Task
 from clusterkit.core.summing import adder_of, solve_by_sums
-from clusterkit.core.sums import Sums, landed
+from clusterkit.core.sums import Sums
 from clusterkit.core.survey import Extremes
 from clusterkit.core.transform import IdentityMap, Transform
 from clusterkit.featuremaps.elm import Elm
@@ -70,7 +70,7 @@ def blobs(n=600, d=4, dtype=np.float64):
 
 def relative(there, here):
     """Largest difference of two lists of numbers, each relative to the largest entry of the host's."""
-    pairs = zip(numbers_of(landed(there)), numbers_of(landed(here)), strict=True)
+    pairs = zip(numbers_of(to_host(there)), numbers_of(to_host(here)), strict=True)
     sizes = [(one, other, float(np.abs(other).max(initial=0.0))) for one, other in pairs if np.isfinite(other).all()]
     assert sizes
     return max(float(np.abs(one - other).max(initial=0.0)) / (size or 1.0) for one, other, size in sizes)
@@ -205,27 +205,27 @@ def test_targets_of_several_starts(weights):
 
 def test_the_digest_of_labels_depends_on_the_labels_alone():
     labels = np.random.default_rng(0).integers(4, size=1000)
-    digest = digest_of(slice(5, 1005), put(labels)).landed()
+    digest = digest_of(slice(5, 1005), put(labels)).to_host()
     for cut in (0, 1, 400):
         parts = [digest_of(slice(5, 5 + cut), put(labels[:cut])), digest_of(slice(5 + cut, 1005), put(labels[cut:]))]
-        assert (parts[0] + parts[1]).landed() == digest
+        assert (parts[0] + parts[1]).to_host() == digest
     swapped = labels.copy()
     first, second = np.flatnonzero(labels == 0)[0], np.flatnonzero(labels == 1)[0]
     swapped[[first, second]] = 1, 0
     for other in (swapped, (labels + 1) % 4, labels + 1):
-        assert digest_of(slice(5, 1005), put(other)).landed() != digest
-    assert digest_of(slice(6, 1006), put(labels)).landed() != digest
+        assert digest_of(slice(5, 1005), put(other)).to_host() != digest
+    assert digest_of(slice(6, 1006), put(labels)).to_host() != digest
 
 
 def test_sums_come_to_the_host_in_their_shapes_and_types():
     arrays = (np.arange(6.0).reshape(2, 3), np.int64(4), np.arange(3), np.float64(0.5))
     there = Sums.of(*(put(np.asarray(array)) for array in arrays[:3]), arrays[3])
-    both = (there + there).landed()
+    both = (there + there).to_host()
     for array, twice in zip(arrays, both.arrays, strict=True):
         assert type(np.asarray(twice)) is np.ndarray
         np.testing.assert_array_equal(twice, 2 * array)
         assert np.asarray(twice).dtype == np.asarray(array).dtype
-    assert Sums.of(arrays[0]).landed().arrays[0] is not None
+    assert Sums.of(arrays[0]).to_host().arrays[0] is not None
 
 
 def test_constants_are_sent_once_and_go_with_their_owner():

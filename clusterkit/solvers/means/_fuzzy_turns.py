@@ -191,9 +191,9 @@ class FuzzySums:
     objective: float
     change: float
 
-    def landed(self) -> FuzzySums:
+    def to_host(self) -> FuzzySums:
         """The same on the host."""
-        return FuzzySums(self.sums.landed(), self.objective, self.change)
+        return FuzzySums(self.sums.to_host(), self.objective, self.change)
 
     def __add__(self, following: FuzzySums) -> FuzzySums:
         """Those of both."""

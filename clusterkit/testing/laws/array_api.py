@@ -31,7 +31,7 @@ from clusterkit.core.stages import (
     labels_by_blocks,
 )
 from clusterkit.core.summing import Summing, adder_of, solve_by_sums
-from clusterkit.core.sums import Addable, landed
+from clusterkit.core.sums import Addable
 from clusterkit.core.transform import IdentityMap, device_plan
 from clusterkit.testing.compare import close, same_bits, small_blocks, small_groups
 from clusterkit.testing.elsewhere import DEVICE, installed, numbers_of, put, same_there
@@ -117,7 +117,7 @@ def passes_on_a_device_fit_the_same_map(stage: FeatureMap, case: Case) -> None:
 
 def _same_part(there: Addable, here: Addable, what: str, size: float) -> None:
     """Sums of the device and of the host: whole numbers equal, others up to rounding."""
-    pairs = list(zip(numbers_of(landed(there)), numbers_of(landed(here)), strict=True))
+    pairs = list(zip(numbers_of(to_host(there)), numbers_of(to_host(here)), strict=True))
     assert pairs
     for one, other in pairs:
         if other.dtype.kind in "iub":
