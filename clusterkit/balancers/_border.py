@@ -18,7 +18,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 from clusterkit.core import memory
 from clusterkit.core.stages import Costs
-from clusterkit.core.sums import Joined, Sums
+from clusterkit.core.sums import RowsInOrder, Sums
 from clusterkit.numerics.split_mix import uniforms
 
 __all__ = ["Priced", "are_many", "cheapest_by_passes"]
@@ -211,10 +211,10 @@ class _Border:
 
     levels: tuple[Level, ...]
 
-    def __call__(self, rows: slice, costs: Array) -> Joined:
+    def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
         border, _ = split(self.levels, costs)
         inside = np.flatnonzero(border)
-        return Joined((inside + rows.start, costs[inside]))
+        return RowsInOrder((inside + rows.start, costs[inside]))
 
 
 @final
@@ -230,7 +230,7 @@ class _Samples:
     share: float
     attempt: int
 
-    def __call__(self, rows: slice, costs: Array) -> Joined:
+    def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
         border, _ = split(self.levels, costs)
         sample = np.where(border, uniforms(self.attempt, rows) / min(self.share, 1.0 / SAMPLES), np.inf)
-        return Joined(tuple(costs[(sample >= j) & (sample < j + 1)] for j in range(SAMPLES)))
+        return RowsInOrder(tuple(costs[(sample >= j) & (sample < j + 1)] for j in range(SAMPLES)))

@@ -23,7 +23,7 @@ from clusterkit.core.run import FitResult, bind, check_magnitude, result_of, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import Codec, Task
-from clusterkit.core.summing import Finished, Learner, PartOfLabels, RowFunction, Summing
+from clusterkit.core.summing import Finished, Learner, PartOfLabels, RowFunction, Summing, adder_of
 from clusterkit.core.sums import Addable
 
 __all__ = ["Learned", "begin", "go_on", "why_not_by_batches"]
@@ -119,7 +119,7 @@ def _coded(c: Composition, task: Task, labels: Labels) -> Coded:
 
 
 def _sums(summing: Summing, space: FeatureSpace, coded: Coded) -> Addable:
-    return space.reduce(PartOfLabels(summing, coded))
+    return space.reduce(PartOfLabels(adder_of(summing), coded))
 
 
 def _solved(

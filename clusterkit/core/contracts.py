@@ -19,7 +19,7 @@ from clusterkit.core import errors
 from clusterkit.core.coding import Coded
 from clusterkit.core.outcomes import Domain, Embedding, KernelDomain, Outcome, Scores, Tree
 from clusterkit.core.spaces import DenseSpace, EmbeddedSpace, Space, SparseSpace
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.numerics.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def check_space(stage: Stage, space: object, wanted: type[Space], X: Array | Non
         raise _broken(stage, f"its points must be a table of floats, got {_shown(points)}")
     if points is not X and not _finite(points):  # the samples themselves were checked when they came in
         raise _broken(stage, "its points have values that are not finite numbers")
-    if not isinstance(space, DenseSpace | EmbeddedSpace | SparseSpace) or isinstance(space.mapping, Keep):
+    if not isinstance(space, DenseSpace | EmbeddedSpace | SparseSpace) or isinstance(space.mapping, IdentityMap):
         return
     trusted = all(_built_in(type(part)) for part in (stage, *getattr(stage, "maps", ())))
     left = LOOKED_AT // max(1, space.width) if trusted else space.n

@@ -20,7 +20,7 @@ from clusterkit.core.device_paths import few_rows
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.label_turns import balanced_by
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.namespaces import BlockFunction, block_for
 from clusterkit.core.rows_file import RowsFile, missing_room
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Balancer, Codec, Costs, CostTable, GivenLabels, Task
@@ -144,7 +144,7 @@ class CostsOfRows(Costs):
 
 @final
 @attrs.frozen(eq=False)
-class _OfRows:
+class _OfRows(BlockFunction):
     """A part of costs, as a part of the raw rows, whose scores it may write to a file."""
 
     decide: Decide
@@ -153,20 +153,15 @@ class _OfRows:
 
     @property
     def array_api(self) -> bool:
-        """As of the labels; a part that cannot follow gets the costs on the host."""
+        """That of the labels: a part without the mark gets the costs on the host."""
         return self.decide.array_api
-
-    @property
-    def table_columns(self) -> int:
-        """As of the labels."""
-        return self.decide.table_columns
 
     def __call__(self, rows: slice, X: Array) -> Addable:
         scores = self.decide.scores(rows, X)
         if self.file is not None:
             self.file.write(rows, scores)
         costs = self.decide.codec.costs(scores, self.decide.k)
-        return self.part(rows, costs if follows(self.part) else to_host(costs))
+        return self.part(rows, block_for(self.part, costs))
 
 
 @final

@@ -1,7 +1,7 @@
 """Where a composition can be fitted: which stages run by passes over rows outside memory, and which on a device.
 
 Nothing is listed by hand: a stage of a plugin whose row maps, parts and functions are marked
-(`clusterkit.core.namespaces.follows`) is found like the built-in ones.
+(`clusterkit.core.namespaces.has_array_api`) is found like the built-in ones.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from clusterkit.core.engines import Engine
 from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import follows
+from clusterkit.core.namespaces import has_array_api
 from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.registry import registry
 from clusterkit.core.rows import Rows, SlicedRows
@@ -32,7 +32,7 @@ from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Codec, FeatureMap, FittedMap, Labeler, Solver, Stage, Task
 from clusterkit.core.summing import adder_of, solve_by_sums
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
 __all__ = [
     "by_sample",
@@ -167,15 +167,15 @@ def has_device_path(stage: Stage) -> bool:
 @lru_cache(maxsize=256)
 def _tried(stage: Stage) -> bool:
     if isinstance(stage, Codec):
-        return stage.rowwise and follows(stage)
+        return stage.rowwise and has_array_api(stage)
     if isinstance(stage, Labeler):
         return stage.scores_alone  # it works on the host, on the rows of an embedding that come from the device
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if isinstance(stage, FeatureMap):
-                return stage.small or _map_follows(stage)
-            return isinstance(stage, Solver) and _solver_follows(stage)
+                return stage.small or _map_has_array_api(stage)
+            return isinstance(stage, Solver) and _solver_has_array_api(stage)
     except Exception:  # whatever a stage says of these few rows, it has no path that is known
         return False
 
@@ -196,29 +196,29 @@ def _samples() -> Array:
     return np.random.default_rng(0).random((ROWS, COLUMNS))
 
 
-def _map_follows(stage: FeatureMap) -> bool:
+def _map_has_array_api(stage: FeatureMap) -> bool:
     if stage.reads != "passes":
         return False
     X = _samples()
-    space = cast("FeatureSpace", build_space(X, Keep(COLUMNS)))
+    space = cast("FeatureSpace", build_space(X, IdentityMap(COLUMNS)))
     fitted = stage.fit(space, Task(ROWS, CLUSTERS), np.random.default_rng(0))
-    return isinstance(fitted, FittedMap) and follows(fitted.mapping)
+    return isinstance(fitted, FittedMap) and has_array_api(fitted.mapping)
 
 
-def _solver_follows(stage: Solver) -> bool:
+def _solver_has_array_api(stage: Solver) -> bool:
     path = stage.path(FeatureSpace)
     if path is None or not path.by_passes(kept=True):
         return False
-    space = RowsSpace.of(SlicedRows(_samples()), LocalEngine(), Keep(COLUMNS))
+    space = RowsSpace.of(SlicedRows(_samples()), LocalEngine(), IdentityMap(COLUMNS))
     prepared = path.prepare(stage, space, Task(ROWS, CLUSTERS), np.random.default_rng(0))
     assert isinstance(prepared, PassSolver)
     turns = prepared.turns
     if isinstance(turns, Storing):
-        return follows(turns)  # to begin would make files
+        return has_array_api(turns)  # to begin would make files
     if isinstance(turns, Iterating):
-        return follows(turns) and follows(turns.begin(space, np.random.default_rng(0)))
+        return has_array_api(turns) and has_array_api(turns.begin(space, np.random.default_rng(0)))
     coding = Coding.ONEHOT if Coding.ONEHOT in stage.codings else Coding.SIGNED
     codebook = np.eye(CLUSTERS) if coding is Coding.ONEHOT else np.array([[-1.0], [1.0]])
     labels = np.arange(ROWS)[None] % CLUSTERS
     finished = solve_by_sums(turns, space, Coded(labels, coding, CLUSTERS, codebook))
-    return follows(adder_of(turns)) and follows(finished.extend)
+    return has_array_api(adder_of(turns)) and has_array_api(finished.extend)

@@ -14,7 +14,7 @@ import attrs
 from clusterkit._typing import Array, Rng
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.iteration import Start, Turn, Turns, solve
-from clusterkit.core.namespaces import follows, table_columns
+from clusterkit.core.namespaces import BlockFunction
 from clusterkit.core.outcomes import Status
 from clusterkit.core.rows import Rows
 from clusterkit.core.spaces import FeatureSpace
@@ -151,23 +151,13 @@ class Storing(Protocol):
 
 @final
 @attrs.frozen(eq=False)
-class PartOfTurn:
+class PartOfTurn(BlockFunction):
     """The part of a block of features in a turn, as an engine sends it."""
 
     turns: Iterating
     function: RowFunction
     before: RowFunction | None
     weights: Array | None = None
-
-    @property
-    def array_api(self) -> bool:
-        """Whether sums and functions are computed where the features lie."""
-        return follows(self.turns) and follows(self.function) and (self.before is None or follows(self.before))
-
-    @property
-    def table_columns(self) -> int:
-        """As of the turns."""
-        return table_columns(self.turns)
 
     def __call__(self, rows: slice, H: Array) -> Addable:
         """What the block adds."""

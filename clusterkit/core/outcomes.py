@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core import shapes
 from clusterkit.core.kernel import Kernel
-from clusterkit.core.namespaces import array_namespace, beside, follows
+from clusterkit.core.namespaces import BlockFunction, array_namespace, to_device_of
 from clusterkit.core.row_graph import Node
 from clusterkit.core.transform import Transform, block_plan, product
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -87,16 +87,11 @@ class Extension(Protocol):
 
 @final
 @attrs.frozen(eq=False)
-class LinearRows:
+class LinearRows(BlockFunction):
     """Features times coefficients."""
 
     transform: Transform
     coefficients: Array = attrs.field(validator=shapes.shaped("L", "q"))
-
-    @property
-    def array_api(self) -> bool:
-        """As of the map."""
-        return self.transform.array_api
 
     @property
     def table_columns(self) -> int:
@@ -112,7 +107,7 @@ class LinearRows:
         xp = array_namespace(H)
         if xp is np:
             return product(H, self.coefficients.astype(H.dtype, copy=False))
-        scores: Array = xp.matmul(H, beside(self.coefficients, H))
+        scores: Array = xp.matmul(H, to_device_of(self.coefficients, H))
         return scores
 
     def onnx(self, rows: Node) -> Node:
@@ -257,6 +252,11 @@ class Domain(Outcome):
     support_counts: SupportCounts | None = attrs.field(default=None, kw_only=True)
 
     @property
+    def array_api(self) -> bool:
+        """Whether `value` takes coordinates of any library (`clusterkit.core.namespaces`)."""
+        return False
+
+    @property
     def supports(self) -> Array | None:
         """Coordinates of the samples that shape the contour, (s, d); None if the domain does not know them."""
         return None
@@ -265,14 +265,14 @@ class Domain(Outcome):
     def value(self, Y: Array) -> Array:
         """Value at coordinates Y, (m, d) to (m,); larger is further inside.
 
-        Where the domain has the mark ``array_api`` (`clusterkit.core.namespaces`), Y may belong to any library, and the
-        values are float64 where Y lies.
+        Where the domain has the mark ``array_api``, Y may belong to any library, and the values are float64 where Y
+        lies.
         """
 
 
 @final
 @attrs.frozen(eq=False)
-class FunctionDomain(Domain):
+class FunctionDomain(BlockFunction, Domain):
     """A domain known through a function only (no kernel expansion, hence no gradient).
 
     Parameters
@@ -286,11 +286,6 @@ class FunctionDomain(Domain):
     function: Callable[[Array], Array]
     supports: Array | None = attrs.field(default=None, kw_only=True)
 
-    @property
-    def array_api(self) -> bool:
-        """Whether the function takes coordinates of any library."""
-        return follows(self.function)
-
     def value(self, Y: Array) -> Array:
         """The function."""
         return self.function(Y)
@@ -298,7 +293,7 @@ class FunctionDomain(Domain):
 
 @final
 @attrs.frozen(eq=False)
-class KernelDomain(Domain):
+class KernelDomain(BlockFunction, Domain):
     """A domain bounded by a weighted kernel sum ``sum_s weights_s kernel(centres_s, x)``.
 
     Parameters
@@ -314,8 +309,8 @@ class KernelDomain(Domain):
 
     @property
     def array_api(self) -> bool:
-        """Whether the kernel takes coordinates of any library."""
-        return follows(self.kernel) and not isinstance(self.centres, SparseRows)
+        """That of the kernel; sparse centres stay on the host."""
+        return super().array_api and not isinstance(self.centres, SparseRows)
 
     @property
     def supports(self) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Counts, Indices, Mask
-from clusterkit.core.sums import Addable, Joined, Sums
+from clusterkit.core.sums import Addable, RowsInOrder, Sums
 
 __all__ = ["Limit", "Losses", "Reduce", "limit_of", "ordered_keys"]
 
@@ -124,7 +124,7 @@ class _Gather:
     losses: Losses
     prefix: tuple[int, ...]
 
-    def __call__(self, rows: slice, costs: Array) -> Joined:
+    def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
         values, numbers = self.losses(rows, costs)
         share = _sharing(values, numbers, self.prefix)
-        return Joined((values[share].astype(np.float64), numbers[share]))
+        return RowsInOrder((values[share].astype(np.float64), numbers[share]))

@@ -20,12 +20,21 @@ from clusterkit.core.costs_of_rows import TurnCosts
 from clusterkit.core.iterating import Iterating, Stored, Storing, solve_by_turns
 from clusterkit.core.iteration import Ended, Start, Turn, Turns, iterate
 from clusterkit.core.label_digests import Digest, MixedDigest, digest_of
-from clusterkit.core.namespaces import array_namespace, class_counts, elsewhere, follows, sent, table_columns, to_host
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    block_for,
+    class_counts,
+    has_array_api,
+    is_device_array,
+    move_to,
+    to_host,
+)
 from clusterkit.core.outcomes import Status
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import BalanceDecision, Balancer, BlockLabels, Codec, Task
 from clusterkit.core.summing import Adder, Finished, RowFunction, Summing, adder_of
-from clusterkit.core.sums import Addable, Sums, landed
+from clusterkit.core.sums import Addable, Sums
 from clusterkit.core.transform import Transform
 
 __all__ = ["Decide", "PassTurns", "RowLabeling", "iterate_labels", "iterate_without_labels"]
@@ -35,7 +44,7 @@ Part = TypeVar("Part", bound=Addable)
 
 @final
 @attrs.frozen(eq=False)
-class Decide:
+class Decide(BlockFunction):
     """How the labels of a block follow from its rows: from the start, or from the scores of a turn.
 
     Parameters
@@ -68,13 +77,17 @@ class Decide:
 
     @property
     def array_api(self) -> bool:
-        """Whether features and scores are computed where the rows lie; starts and balances may get host copies."""
-        return follows(self.transform) and follows(self.codec) and (self.extend is None or follows(self.extend))
+        """That of features and scores: starts and balances without the mark get copies on the host."""
+        return (
+            has_array_api(self.transform)
+            and has_array_api(self.codec)
+            and (self.extend is None or has_array_api(self.extend))
+        )
 
     @property
     def table_columns(self) -> int:
         """Scores and costs have k columns, and so have the targets of the labels."""
-        return max(self.k, table_columns(self.extend))
+        return max(self.k, super().table_columns)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         """Labels of raw rows."""
@@ -90,23 +103,23 @@ class Decide:
         if not callable(label):
             return self.codec.decode(scores, self.k), scores
         costs = self.codec.costs(scores, self.k)
-        labels = label(rows, costs if follows(label) else to_host(costs))
-        return sent(labels, H) if elsewhere(H) else labels, scores
+        labels = label(rows, block_for(label, costs))
+        return move_to(labels, H) if is_device_array(H) else labels, scores
 
     def _started(self, rows: slice, X: Array, H: Array) -> Labels:
         """The labels of the start, where the features lie."""
         assert self.start is not None
-        if not elsewhere(H):
+        if not is_device_array(H):
             seen = H if self.start_transform is None else self.start_transform(X)
             return self.start(rows, seen).astype(np.intp, copy=False)
         transform = self.start_transform
-        there = follows(self.start) and (transform is None or follows(transform))
+        there = has_array_api(self.start) and (transform is None or has_array_api(transform))
         seen = H if transform is None else X
         seen = seen if there else to_host(seen)
         seen = seen if transform is None else transform(seen)
         labels = self.start(rows, seen)
         xp = array_namespace(H)
-        return xp.astype(labels, xp.int64, copy=False) if elsewhere(labels) else sent(labels, H, np.int64)
+        return xp.astype(labels, xp.int64, copy=False) if is_device_array(labels) else move_to(labels, H, np.int64)
 
     def scores(self, rows: slice, X: Array) -> Array:
         """Scores of raw rows, (b, q)."""
@@ -117,7 +130,9 @@ class Decide:
         """The stored scores of a block, where it lies."""
         assert self.stored is not None
         scores = self.stored.scores.read(rows)
-        return sent(scores, block, scores.dtype) if elsewhere(block) and not elsewhere(scores) else scores
+        return (
+            move_to(scores, block, scores.dtype) if is_device_array(block) and not is_device_array(scores) else scores
+        )
 
 
 @final
@@ -133,17 +148,17 @@ class _TurnSums:
         digest = self.digest + following.digest
         return _TurnSums(self.sums + following.sums, self.sizes + following.sizes, digest)
 
-    def landed(self) -> _TurnSums:
+    def to_host(self) -> _TurnSums:
         """The same on the host, in as few copies as there are types of numbers."""
         if isinstance(self.sums, Sums) and isinstance(self.digest, MixedDigest):
-            arrays: Any = Sums.of(*self.sums.arrays, self.sizes, self.digest.sums).landed().arrays
-            return _TurnSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).landed())
-        return _TurnSums(landed(self.sums), to_host(self.sizes), self.digest.landed())
+            arrays: Any = Sums.of(*self.sums.arrays, self.sizes, self.digest.sums).to_host().arrays
+            return _TurnSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).to_host())
+        return _TurnSums(to_host(self.sums), to_host(self.sizes), self.digest.to_host())
 
 
 @final
 @attrs.frozen(eq=False)
-class _Turn:
+class _Turn(BlockFunction):
     """The part of a block of raw rows in a turn."""
 
     decide: Decide
@@ -155,16 +170,6 @@ class _Turn:
     @codebook.default
     def _codebook(self) -> Array:
         return self.decide.codec.codebook(self.decide.k)
-
-    @property
-    def array_api(self) -> bool:
-        """Whether labels and sums are computed where the rows lie."""
-        return self.decide.array_api and follows(self.adder)
-
-    @property
-    def table_columns(self) -> int:
-        """As of the labels, or of what adds up."""
-        return max(self.decide.table_columns, table_columns(self.adder))
 
     def __call__(self, rows: slice, X: Array) -> _TurnSums:
         H = self.decide.transform(X)

@@ -25,7 +25,7 @@ from clusterkit.core.iteration import Ended, Start, first_least, run_starts
 from clusterkit.core.kernel_check import warn_of_degenerate_kernel
 from clusterkit.core.label_turns import BalancedLabeling, alternate, one_turn
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
+from clusterkit.core.namespaces import BlockFunction, array_namespace, is_device_array, to_host
 from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.pass_solver import PassSolver
@@ -51,7 +51,7 @@ from clusterkit.core.stages import (
     labels_by_blocks,
 )
 from clusterkit.core.summing import Summing, solve_by_sums
-from clusterkit.core.transform import Keep, scaling_of
+from clusterkit.core.transform import IdentityMap, scaling_of
 from clusterkit.numerics.distinct_count import n_distinct
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -187,14 +187,14 @@ class FitResult:
 
 
 @attrs.frozen
-class AllZero:
+class AllZero(BlockFunction):
     """Predicts the only cluster there is."""
 
     array_api: ClassVar[bool] = True
 
     def __call__(self, Y: Array) -> Labels:
         """Zeros."""
-        if elsewhere(Y):
+        if is_device_array(Y):
             xp = array_namespace(Y)
             zeros: Labels = xp.zeros(Y.shape[0], dtype=xp.int64, device=Y.device)
             return zeros
@@ -292,7 +292,7 @@ def _space_of_host(featuremap: FeatureMap, samples: EngineSamples, task: Task, r
     assert isinstance(made, FeatureSpace)
     H, rows = np.ascontiguousarray(made.rows()), samples.rows
     source = ArrayRows(rows.device.put(H), rows.device) if isinstance(rows, ArrayRows) else SlicedRows(H)
-    features = RowsSpace.of(source, samples.engine, Keep(H.shape[1]))
+    features = RowsSpace.of(source, samples.engine, IdentityMap(H.shape[1]))
     return attrs.evolve(features, made=made, resolved={**made.resolved, "made_on": "host"})
 
 
@@ -384,7 +384,7 @@ def _start(bound: BoundComposition, space: RowsSpace, codec: Codec, index: int) 
         rng = seeds.stream("init", index) if index else seeds.stream("init")
         seen = space
         if init.sees == "input":
-            scaling = scaling_of(space.mapping) or Keep(space.points.shape[1])
+            scaling = scaling_of(space.mapping) or IdentityMap(space.points.shape[1])
             seen = RowsSpace.of(space.source, space.engine, scaling, space.before)
             transform = seen.transform
         with During(init):

@@ -11,13 +11,13 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.engines import Engine
-from clusterkit.core.namespaces import follows, table_columns
+from clusterkit.core.namespaces import BlockFunction
 from clusterkit.core.rows import Rows, RowsOfColumns, read_whole
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Predict
 from clusterkit.core.survey import Extremes, OfFiniteRows, extremes
-from clusterkit.core.transform import Keep, RowMap, Transform
+from clusterkit.core.transform import IdentityMap, RowMap, Transform
 from clusterkit.numerics.extremes import column_extremes
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -194,7 +194,7 @@ class EngineSamples(Samples):
     @property
     def identity(self) -> RowsSpace:
         """The raw rows as features."""
-        return self.space(Keep(self.d))
+        return self.space(IdentityMap(self.d))
 
     def survey(self) -> Extremes:
         """The extremes of the columns, in one pass.
@@ -263,20 +263,10 @@ def as_samples(X: AnySamples) -> Samples:
 
 @final
 @attrs.frozen(eq=False)
-class Predicted:
+class Predicted(BlockFunction):
     """The labels of a block by a predictor of raw rows."""
 
     predict: Predict
-
-    @property
-    def array_api(self) -> bool:
-        """As of the predictor."""
-        return follows(self.predict)
-
-    @property
-    def table_columns(self) -> int:
-        """As of the predictor."""
-        return table_columns(self.predict)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         """Those of the predictor."""

@@ -16,7 +16,7 @@ import attrs
 
 from clusterkit._typing import Array
 from clusterkit.core.coding import Coded
-from clusterkit.core.namespaces import follows
+from clusterkit.core.namespaces import BlockFunction
 from clusterkit.core.outcomes import Extension, Status
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.sums import Addable
@@ -131,20 +131,15 @@ class Learner(Protocol):
 
 @final
 @attrs.frozen(eq=False)
-class PartOfLabels:
+class PartOfLabels(BlockFunction):
     """The part of a block whose labels are known."""
 
-    summing: Summing
+    adder: Adder
     targets: Coded
-
-    @property
-    def array_api(self) -> bool:
-        """As of what adds up."""
-        return follows(adder_of(self.summing))
 
     def __call__(self, rows: slice, H: Array) -> Addable:
         """What the solver adds up of a block of features."""
-        return adder_of(self.summing).part(H, self.targets.of(rows), None)
+        return self.adder.part(H, self.targets.of(rows), None)
 
 
 def solve_by_sums(
@@ -153,5 +148,5 @@ def solve_by_sums(
     """One turn in memory, for labels (R, n) that are there already: one pass, seldom more."""
     step: Finished | Summing = summing
     while not isinstance(step, Finished):
-        step = step.finish(space.reduce(PartOfLabels(step, targets)), previous)
+        step = step.finish(space.reduce(PartOfLabels(adder_of(step), targets)), previous)
     return step

@@ -11,7 +11,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core.compat import Composition
-from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.namespaces import BlockFunction, has_array_api, to_host
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.radix_selection import Reduce, limit_of
@@ -20,7 +20,7 @@ from clusterkit.core.samples import EngineSamples, Samples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import DenseSpace, FeatureSpace
 from clusterkit.core.sums import Addable, fold, groups
-from clusterkit.core.transform import Keep, Transform
+from clusterkit.core.transform import IdentityMap, Transform
 from clusterkit.numerics.row_samples import sample_rows
 from clusterkit.numerics.smallest import smallest
 from clusterkit.solvers.one_class.svdd import SMALLEST_TOLERANCE, PreparedSvdd
@@ -50,7 +50,7 @@ def bind_sample(c: Composition, index: Indices, samples: Samples, seeds: Seeds) 
 def coordinates_of(samples: Samples, coordinates: Transform) -> FeatureSpace:
     """The coordinates of all samples as a space."""
     width = coordinates.steps[-1].width if coordinates.steps else samples.d
-    return samples.space(Keep(width), coordinates.steps)
+    return samples.space(IdentityMap(width), coordinates.steps)
 
 
 def level_for(domain: KernelDomain, space: FeatureSpace, nu: float, tol: float, rng: Rng) -> tuple[KernelDomain, float]:
@@ -141,17 +141,12 @@ class _Bracketed:
 
 @final
 @attrs.frozen(eq=False)
-class _Bracket:
+class _Bracket(BlockFunction):
     """Part of a pass: the values of a block in a bracket."""
 
     domain: Domain
     low: float
     high: float
-
-    @property
-    def array_api(self) -> bool:
-        """Whether the values are computed where the rows lie."""
-        return follows(self.domain)
 
     def __call__(self, rows: slice, H: Array) -> _Bracketed:
         values = to_host(self.domain.value(H))
@@ -177,17 +172,12 @@ class _Worst:
 
 @final
 @attrs.frozen(eq=False)
-class _Violators:
+class _Violators(BlockFunction):
     """Part of a pass: the rows of a block below a limit, at most `size` of them."""
 
     domain: Domain
     limit: float
     size: int
-
-    @property
-    def array_api(self) -> bool:
-        """Whether the values are computed where the rows lie."""
-        return follows(self.domain)
 
     def __call__(self, rows: slice, H: Array) -> _Worst:
         values = to_host(self.domain.value(H))
@@ -208,7 +198,7 @@ def _passes_over_values(space: FeatureSpace, domain: Domain) -> Reduce:
 
 @final
 @attrs.frozen(eq=False)
-class _OfValues:
+class _OfValues(BlockFunction):
     """A part of values as a part of the rows that have them."""
 
     domain: Domain
@@ -216,8 +206,8 @@ class _OfValues:
 
     @property
     def array_api(self) -> bool:
-        """Whether the values are computed where the rows lie."""
-        return follows(self.domain)
+        """That of the domain: the part gets the values on the host."""
+        return has_array_api(self.domain)
 
     def __call__(self, rows: slice, H: Array) -> Addable:
         return self.part(rows, to_host(self.domain.value(H))[:, None])

@@ -17,7 +17,7 @@ from clusterkit.core.compat import Composition
 from clusterkit.core.errors import NotExportable
 from clusterkit.core.kernel_products import left_with
 from clusterkit.core.labelings import NOISE
-from clusterkit.core.namespaces import elsewhere, follows, to_host
+from clusterkit.core.namespaces import BlockFunction, is_device_array, to_host
 from clusterkit.core.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.core.row_graph import Node
 from clusterkit.core.run import BoundComposition, FitResult, run
@@ -51,7 +51,7 @@ GROUPS: weakref.WeakKeyDictionary[NearestSampleRow, LabelledGroups] = weakref.We
 
 @final
 @attrs.frozen(eq=False)
-class NearestSampleRow:
+class NearestSampleRow(BlockFunction):
     """Labels rows by the nearest row of the sample; a frozen callable, so that a fit can be pickled.
 
     Parameters
@@ -74,11 +74,6 @@ class NearestSampleRow:
     reach: float
     domain: Domain | None = None
 
-    @property
-    def array_api(self) -> bool:
-        """Whether the nearest rows and the domain are computed where the rows lie."""
-        return follows(self.coordinates) and (self.domain is None or follows(self.domain))
-
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,)."""
         return left_with(Y, self.labels_and_far(Y)[0])
@@ -100,7 +95,7 @@ class NearestSampleRow:
             labels, far = (np.concatenate(several) for several in zip(*parts, strict=True))
             return labels, far
         mapped = self.coordinates(Y)
-        if elsewhere(mapped):
+        if is_device_array(mapped):
             return self._on_block(mapped)
         points = as_rows(mapped, np.float64)
         if isinstance(points, SparseRows):

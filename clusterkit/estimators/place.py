@@ -19,7 +19,7 @@ from clusterkit.core.device_paths import by_sample, check_rows, device_problems,
 from clusterkit.core.devices import on_host
 from clusterkit.core.engines import engine_for
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
-from clusterkit.core.namespaces import follows
+from clusterkit.core.namespaces import has_array_api
 from clusterkit.core.outcomes import Domain
 from clusterkit.core.rows import Rows, SlicedRows
 from clusterkit.core.run import FitResult, check_range
@@ -200,7 +200,7 @@ def predicted(model: FittedAttributes, X: Given) -> Labels:
         samples = ArraySamples(rows)
         if (device := devices.current()) is not None:
             samples = EngineSamples(new_rows(model, rows_in_memory(model, rows)), DeviceEngine(device))
-    if isinstance(samples, EngineSamples) and samples.on_device and not follows(predict):
+    if isinstance(samples, EngineSamples) and samples.on_device and not has_array_api(predict):
         advice = by_sample(samples.engine)
         raise IncompatibleStages(f"the labels of new rows have no path on a device for this model. {advice}")
     width = model.n_features_in_ if model.space_ is None else getattr(model.space_, "width", model.n_features_in_)

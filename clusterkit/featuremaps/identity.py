@@ -9,7 +9,7 @@ import attrs
 from clusterkit._typing import Rng
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
 __all__ = ["Identity"]
 
@@ -29,4 +29,4 @@ class Identity(FeatureMap):
 
     def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
         """The identity, without a pass."""
-        return FittedMap(Keep(samples.width))
+        return FittedMap(IdentityMap(samples.width))

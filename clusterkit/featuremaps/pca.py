@@ -11,7 +11,15 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params, shapes, sums
 from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, host_dtype, row_chunks
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    host_dtype,
+    is_device_array,
+    row_chunks,
+    to_device_of,
+)
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
@@ -105,7 +113,7 @@ class Pca(FeatureMap):
 
 @final
 @attrs.frozen(eq=False)
-class _InnerProducts:
+class _InnerProducts(BlockFunction):
     """Part of the matrix of inner products of the attributes, about a mean."""
 
     array_api: ClassVar[bool] = True
@@ -113,8 +121,8 @@ class _InnerProducts:
     mean: Array
 
     def __call__(self, rows: slice, H: Array) -> SymmetricSum:
-        if elsewhere(H):
-            xp, mean = array_namespace(H), beside(self.mean, H, np.float64)
+        if is_device_array(H):
+            xp, mean = array_namespace(H), to_device_of(self.mean, H, np.float64)
             products = xp.zeros((H.shape[1], H.shape[1]), dtype=xp.float64, device=H.device)
             for _, chunk in row_chunks(H):
                 differences = as_type(chunk, np.float64) - mean
@@ -158,7 +166,7 @@ def _signed(axes: Array) -> Array:
 
 @final
 @attrs.frozen(eq=False)
-class _PcaProjection:
+class _PcaProjection(BlockFunction):
     """Row map: rows times axes, minus the projected mean.
 
     Parameters
@@ -168,7 +176,6 @@ class _PcaProjection:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its rows"""
 
     axes: Array = attrs.field(validator=shapes.shaped("d", "r"))
     origin: Array = attrs.field(validator=shapes.shaped("r"))
@@ -180,10 +187,10 @@ class _PcaProjection:
 
     def __call__(self, Y: Any) -> Array:
         """Coordinates, (m, d) to (m, r), in the type of Y, where that lies."""
-        if elsewhere(Y):
-            xp, axes = array_namespace(Y), beside(self.axes, Y, np.float64)
+        if is_device_array(Y):
+            xp, axes = array_namespace(Y), to_device_of(self.axes, Y, np.float64)
             products = xp.concat([xp.matmul(as_type(chunk, np.float64), axes) for _, chunk in row_chunks(Y)], axis=0)
-            products -= beside(self.origin, Y, np.float64)
+            products -= to_device_of(self.origin, Y, np.float64)
             return as_type(products, host_dtype(Y))
         coordinates = (Y if isinstance(Y, SparseRows) else Y.astype(np.float64, copy=False)) @ self.axes
         return (coordinates - self.origin).astype(Y.dtype, copy=False)

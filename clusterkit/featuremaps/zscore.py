@@ -9,7 +9,14 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core import sums
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, row_chunks
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    is_device_array,
+    row_chunks,
+    to_device_of,
+)
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
 from clusterkit.core.sums import Sums
@@ -53,7 +60,7 @@ def _scaling(mean: Array, deviation: Array, low: Array, high: Array) -> Affine:
 
 @final
 @attrs.frozen(eq=False)
-class _SquaredDifferences:
+class _SquaredDifferences(BlockFunction):
     """Part of a variance: the squared differences from the mean, added up."""
 
     array_api: ClassVar[bool] = True
@@ -61,8 +68,8 @@ class _SquaredDifferences:
     mean: Array
 
     def __call__(self, rows: slice, H: Array) -> Sums:
-        if elsewhere(H):
-            xp, mean = array_namespace(H), beside(self.mean, H, np.float64)
+        if is_device_array(H):
+            xp, mean = array_namespace(H), to_device_of(self.mean, H, np.float64)
             chunks = (as_type(chunk, np.float64) - mean for _, chunk in row_chunks(H))
             return Sums.of(sum((xp.sum(each * each, axis=0) for each in chunks), xp.zeros_like(mean)))
         return Sums.of(np.square(H - self.mean).sum(axis=0))

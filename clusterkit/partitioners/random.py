@@ -10,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import sums
+from clusterkit.core.namespaces import BlockFunction
 from clusterkit.core.params import choice
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import BlockLabels, Partitioner, Task
@@ -75,7 +76,7 @@ class Random(Partitioner[Space]):
 
 @final
 @attrs.frozen
-class _GroupShuffles:
+class _GroupShuffles(BlockFunction):
     """Labels 0..k-1 in equal numbers, shuffled within each group of rows by a stream of its own."""
 
     array_api: ClassVar[bool] = True

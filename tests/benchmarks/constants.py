@@ -68,12 +68,14 @@ def hals() -> tuple[np.ndarray, str]:
     """NMF by coordinate descent, long products against few factors."""
     from clusterkit.core.spaces import build_space
     from clusterkit.core.stages import Task
-    from clusterkit.core.transform import Keep
+    from clusterkit.core.transform import IdentityMap
     from clusterkit.solvers.factorisation.nmf import Nmf
 
     rng = np.random.default_rng(0)
     X = rng.random((2000, 5)) ** 3 @ rng.random((5, 4000)) ** 3 + 0.05 * rng.random((2000, 4000))
-    prepared = Nmf(update="hals", max_iter=30, tol=0).prepare(build_space(X, Keep(X.shape[1])), Task(len(X), 5), None)
+    prepared = Nmf(update="hals", max_iter=30, tol=0).prepare(
+        build_space(X, IdentityMap(X.shape[1])), Task(len(X), 5), None
+    )
     outcome = prepared.solve(None, None, np.random.default_rng(1))
     return outcome.rows, f"objective {outcome.status.history[-1]:.10g}"
 

@@ -38,7 +38,7 @@ from clusterkit import datasets, recipe
 from clusterkit.core.label_turns import alternate
 from clusterkit.core.spaces import DenseSpace, FeatureSpace, KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.codecs.argmax import Argmax
@@ -163,9 +163,9 @@ def plain(options: argparse.Namespace) -> None:
     """Blobs that overlap, and digits."""
     for n, d, k in ((100_000, 10, 10), (20_000, 50, 20), (100_000, 2, 30)):
         X = make_blobs(n, d, centers=k, cluster_std=4.0, random_state=0)[0]
-        on_rows("kmeans on blobs", X, build_space(X, Keep(d)), k, options)
+        on_rows("kmeans on blobs", X, build_space(X, IdentityMap(d)), k, options)
     X = load_digits().data
-    on_rows("kmeans on digits", X, build_space(X, Keep(64)), 10, options)
+    on_rows("kmeans on digits", X, build_space(X, IdentityMap(64)), 10, options)
 
 
 def kernel(options: argparse.Namespace) -> None:

@@ -46,7 +46,7 @@ from clusterkit.core.stages import Codec, Task
 from clusterkit.core.summing import Adder, RowFunction, Summing, adder_of
 from clusterkit.core.sums import Sums
 from clusterkit.core.survey import extremes
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.datasets.raw_rows import spooled
 
 PIECE = 2**18
@@ -306,7 +306,7 @@ def bare(composition: Composition, rows: Rows, turns: int) -> tuple[np.ndarray, 
     """Both seconds of the passes that a fit cannot do without, and how they come together."""
     engine = engine_for(rows)
     assert composition.init is not None
-    survey = both_of(lambda: extremes(RowsSpace.of(rows, engine, Keep(rows.d))))
+    survey = both_of(lambda: extremes(RowsSpace.of(rows, engine, IdentityMap(rows.d))))
     bounds: list[BoundComposition] = []
     prepared = both_of(lambda: bounds.append(bind(composition, EngineSamples(rows, engine), Seeds(0)))) - survey
     bound = bounds[0]

@@ -191,11 +191,11 @@ def _samples(X: np.ndarray, place: str, folder: str, stack: ExitStack) -> Any:
 
 
 def _host(value: Any) -> Any:
-    from clusterkit.core.namespaces import elsewhere, to_host
+    from clusterkit.core.namespaces import is_device_array, to_host
 
     if hasattr(value, "compute"):
         value = value.compute()
-    if elsewhere(value):
+    if is_device_array(value):
         value = to_host(value)
     return np.asarray(value) if hasattr(value, "__array__") else value
 

@@ -29,7 +29,7 @@ from clusterkit.core.stages import (
     Tuned,
     Tuner,
 )
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.solvers.means.centroids import Centroids
@@ -85,9 +85,12 @@ class Map(FeatureMap):
 
 
 SPACES = {
-    "nan": (lambda X: build_space(Spoilt(2)(X), Keep(2)), "its points have values that are not finite numbers"),
-    "inf": (lambda X: build_space(Spoilt(2, np.inf)(X), Keep(2)), "its points have values that are not finite numbers"),
-    "fewer": (lambda X: build_space(X[1:], Keep(2)), "its space has 59 samples instead of 60"),
+    "nan": (lambda X: build_space(Spoilt(2)(X), IdentityMap(2)), "its points have values that are not finite numbers"),
+    "inf": (
+        lambda X: build_space(Spoilt(2, np.inf)(X), IdentityMap(2)),
+        "its points have values that are not finite numbers",
+    ),
+    "fewer": (lambda X: build_space(X[1:], IdentityMap(2)), "its space has 59 samples instead of 60"),
     "array": (lambda X: X, "fit must return a FeatureSpace, got shape (60, 2) of float64"),
 }
 

@@ -15,7 +15,7 @@ from clusterkit.core.rows import SlicedRows
 from clusterkit.core.samples import EngineSamples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import build_space
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.drivers import _over_all_rows
 from clusterkit.drivers._over_all_rows import level_for
 from clusterkit.drivers.on_sample import fit_on_sample
@@ -49,7 +49,7 @@ def test_the_level_is_an_order_statistic_whatever_the_bracket_is(monkeypatch, mo
     X, _ = moons
     monkeypatch.setattr(_over_all_rows, "PILOT", pilot)
     monkeypatch.setattr(_over_all_rows, "DEVIATIONS", 6.0 if pilot > 3 else 0.0)  # so that the bracket misses
-    domain, outside = level_for(domain_of(X), build_space(X, Keep(2)), nu, 1e-6, np.random.default_rng(0))
+    domain, outside = level_for(domain_of(X), build_space(X, IdentityMap(2)), nu, 1e-6, np.random.default_rng(0))
     values = np.sort(domain.value(X))
     allowed = int(nu * N)
     least = values[allowed]
@@ -61,7 +61,7 @@ def test_the_level_is_an_order_statistic_whatever_the_bracket_is(monkeypatch, mo
 def test_equal_values_are_all_inside():
     X = np.zeros((500, 2))
     domain, outside = level_for(
-        KernelDomain(X[:1], np.ones(1), Gaussian(1.0), level=0.0), build_space(X, Keep(2)), 0.3, 1e-6,
+        KernelDomain(X[:1], np.ones(1), Gaussian(1.0), level=0.0), build_space(X, IdentityMap(2)), 0.3, 1e-6,
         np.random.default_rng(0),
     )  # fmt: skip
     assert outside == 0.0

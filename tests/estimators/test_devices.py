@@ -321,7 +321,7 @@ def test_numpy_without_a_device_never_comes_here():
         "import numpy as np, sys, clusterkit\n"
         "from clusterkit.core import device_engine, namespaces\n"
         "def stop(*a, **k): raise AssertionError('a device')\n"
-        "device_engine.DeviceEngine.__init__ = stop; namespaces.sent = stop\n"
+        "device_engine.DeviceEngine.__init__ = stop; namespaces.move_to = stop\n"
         "X = np.random.default_rng(0).normal(size=(60, 3))\n"
         "for name in ('kmeans', 'emmc', 'elm-kmeans'):\n"
         "    clusterkit.recipe(name, n_clusters=2, random_state=0).fit(X).predict(X)\n"

@@ -16,7 +16,7 @@ from clusterkit.core.devices import Device
 from clusterkit.core.errors import IncompatibleStages, NeedsMemory
 from clusterkit.core.file_locks import HeldFiles
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import elsewhere, to_host
+from clusterkit.core.namespaces import is_device_array, to_host
 from clusterkit.core.progress import listening
 from clusterkit.core.rows import RowsOfColumns, SlicedRows
 from clusterkit.core.run import bind
@@ -51,7 +51,7 @@ class TestFactors:
             factor.prepare(HeldFiles())
             factor.write(1, slice(0, 40), strict(X[:40]))
             factor.write(1, slice(40, 60), strict(X[40:]))
-            assert elsewhere(factor.rows(1).read(slice(0, 40))) is not on_host
+            assert is_device_array(factor.rows(1).read(slice(0, 40))) is not on_host
             assert np.array_equal(factor.rows(1).read(slice(0, 60)), X)
             assert np.array_equal(factor.rows(1).read(slice(30, 50)), X[30:50])
             assert np.array_equal(factor.rows(1).gather(np.array([59, 3])), X[[59, 3]])
@@ -121,7 +121,7 @@ class TestDrivers:
             recipe("emmc-multistart").set_params(**model.get_params()).fit(X) for X in (blobs(), strict(blobs()))
         )
         np.testing.assert_allclose(to_host(there.pooled_), here.pooled_)
-        assert elsewhere(there.pooled_)
+        assert is_device_array(there.pooled_)
         assert (there.agreement_, there.winner_) == (here.agreement_, here.winner_)
 
     def test_the_choice_is_that_of_the_host(self, dispatch):
@@ -174,7 +174,7 @@ class TestMapsMadeOnTheHost:
         assert there.resolved_["featuremap"] == {**here.resolved_["featuremap"], "made_on": "host"}
         assert np.array_equal(to_host(there.labels_), here.labels_)
         predicted = there.predict(strict(X + 0.01))
-        assert elsewhere(predicted)
+        assert is_device_array(predicted)
         assert np.array_equal(to_host(predicted), here.predict(X + 0.01))
         there.save(tmp_path / "model.clusterkit")
         assert np.array_equal(clusterkit.load(tmp_path / "model.clusterkit").predict(X + 0.01), here.predict(X + 0.01))

@@ -12,7 +12,7 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Embedding
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import BalanceDecision, Balancer, Codec, FeatureMap, Labeler, Labeling, Partitioner
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
 
 @attrs.frozen
@@ -75,7 +75,7 @@ class Overwriting(FeatureMap):
     def fit(self, samples, task, rng):
         X = samples.points
         X[0] = 1.0
-        return build_space(X, Keep(X.shape[1]), storage="dense")
+        return build_space(X, IdentityMap(X.shape[1]), storage="dense")
 
 
 class Misdeclared(FeatureMap):

@@ -14,7 +14,7 @@ from clusterkit.balancers.ordinal import Ordinal
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
@@ -79,7 +79,7 @@ def test_features_and_their_kernel_give_the_same_labels(case):
     for balancer in (None, Band(slack=slack)):
         one, two = (
             loop(s, labels, k, Argmax(), balancer, C=C)
-            for s in (build_space(H, Keep(H.shape[1])), KernelSpace(H, Linear()))
+            for s in (build_space(H, IdentityMap(H.shape[1])), KernelSpace(H, Linear()))
         )
         agree(one, two)
         np.testing.assert_allclose(one.history, two.history, rtol=1e-6)

@@ -22,7 +22,7 @@ from clusterkit.core.namespaces import to_host
 from clusterkit.core.spaces.feature_sums import Differences, Gram, squared_distances_to
 from clusterkit.core.spaces.space import Space, check_saved_names
 from clusterkit.core.sums import Addable, Sums
-from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply, scaling_of
+from clusterkit.core.transform import IdentityMap, RowMap, Transform, block_plan, multiply, scaling_of
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
@@ -124,7 +124,7 @@ class FeatureSpace(Space):
 
     def mapped(self, fitted: FittedMap) -> FeatureSpace:
         """The features that a fitted map makes of the features of this space."""
-        identity = isinstance(self.mapping, Keep)
+        identity = isinstance(self.mapping, IdentityMap)
         return build_space(
             self.points if identity else self.rows(),
             fitted.mapping,
@@ -135,7 +135,7 @@ class FeatureSpace(Space):
 
     def as_samples(self) -> FeatureSpace:
         """The features as samples of a further map."""
-        return self if isinstance(self.mapping, Keep) else identity_space(self.rows(), self.transform.steps)
+        return self if isinstance(self.mapping, IdentityMap) else identity_space(self.rows(), self.transform.steps)
 
     def require_table(self, columns: int, what: str) -> None:
         """Refuse a table (n, columns) that the memory cap does not allow, where samples are not in memory."""
@@ -378,7 +378,7 @@ class SparseSpace(FeatureSpace):
 
 def identity_space(X: Array, before: tuple[RowMap, ...] = ()) -> FeatureSpace:
     """The space of samples X (n, d) in memory as they are, an array or sparse rows; `before` led to them."""
-    return build_space(X, Keep(X.shape[1]), storage="dense", before=before)
+    return build_space(X, IdentityMap(X.shape[1]), storage="dense", before=before)
 
 
 def build_space(
@@ -411,7 +411,7 @@ def build_space(
             return SparseSpace(points, mapping, H, before=before, resolved=facts)
         return DenseSpace(points, mapping, H, before=before, resolved=facts)
     n_bytes = len(points) * mapping.width * points.dtype.itemsize
-    identity = isinstance(mapping, Keep)
+    identity = isinstance(mapping, IdentityMap)
     if storage == "auto":
         # half the cap: a solver needs memory beside the features
         storage = "dense" if identity or n_bytes <= memory.cap() // 2 else "streamed"
@@ -424,7 +424,7 @@ def build_space(
 
 def _mapped(points: Array, mapping: RowMap) -> Array:
     """The features of points, in memory, if the cap allows it."""
-    if isinstance(mapping, Keep):
+    if isinstance(mapping, IdentityMap):
         return points
     if isinstance(points, SparseRows):
         return mapping(points)

@@ -12,17 +12,17 @@ from clusterkit._typing import Array, Indices
 from clusterkit.core import memory
 from clusterkit.core.device_engine import DeviceEngine
 from clusterkit.core.engines import Engine
-from clusterkit.core.namespaces import elsewhere, follows, sent, table_columns, to_host
+from clusterkit.core.namespaces import BlockFunction, block_for, is_device_array, move_to, to_host
 from clusterkit.core.row_graph import Node
 from clusterkit.core.rows import Rows, read_whole
 from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, FittedMap, StreamedSpace, build_space
 from clusterkit.core.sums import Addable
-from clusterkit.core.transform import Keep, RowMap, Transform
+from clusterkit.core.transform import IdentityMap, RowMap, Transform
 
 if TYPE_CHECKING:
     from clusterkit.core.survey import Extremes
 
-__all__ = ["MapOfHost", "Mapped", "RowsSpace"]
+__all__ = ["HostMap", "OfFeatures", "RowsSpace"]
 
 Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
@@ -30,7 +30,7 @@ Value = TypeVar("Value")
 
 @final
 @attrs.frozen(eq=False)
-class Mapped:
+class OfFeatures(BlockFunction):
     """A part of features, as a part of the raw rows that they are made of."""
 
     transform: Transform
@@ -38,32 +38,21 @@ class Mapped:
 
     @property
     def array_api(self) -> bool:
-        """Whether the rows are mapped where they lie; a part that cannot follow gets the features on the host."""
+        """That of the maps: a part without the mark gets the features on the host."""
         return self.transform.array_api
-
-    @property
-    def table_columns(self) -> int:
-        """As of the part."""
-        return table_columns(self.part)
 
     def __call__(self, rows: slice, X: Array) -> Addable:
         """Map the rows and take their part."""
-        H = self.transform(X)
-        return self.part(rows, H if follows(self.part) else to_host(H))
+        return self.part(rows, block_for(self.part, self.transform(X)))
 
 
 @final
 @attrs.frozen(eq=False)
-class ValuesOf:
+class ValuesOf(BlockFunction):
     """A function of features, as a function of the raw rows that they are made of."""
 
     transform: Transform
     function: Callable[[Array], Array]
-
-    @property
-    def array_api(self) -> bool:
-        """As of the maps and the function."""
-        return follows(self.transform) and follows(self.function)
 
     def __call__(self, rows: slice, X: Array) -> Array:
         """Map the rows and take their values."""
@@ -72,7 +61,7 @@ class ValuesOf:
 
 @final
 @attrs.frozen(eq=False)
-class MapOfHost:
+class HostMap:
     """Maps that work on the host alone, for rows of any place: these are brought there, and their features sent back.
 
     Parameters
@@ -92,7 +81,7 @@ class MapOfHost:
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), where the rows lie."""
         features = self.transform(to_host(Y))
-        return sent(features, Y) if elsewhere(Y) else features
+        return move_to(features, Y) if is_device_array(Y) else features
 
     def onnx(self, rows: Node) -> Node:
         """As of the maps."""
@@ -141,12 +130,12 @@ class RowsSpace(FeatureSpace):
     @property
     def transform(self) -> Transform:
         """Raw rows to features: what predictions apply."""
-        return self.reading if self.made is None else Transform((MapOfHost(self.made.transform),), self.dtype)
+        return self.reading if self.made is None else Transform((HostMap(self.made.transform),), self.dtype)
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
-        # what adds up has the type of its parts, which the type of `Mapped` does not say
-        whole: Part = self.engine.reduce(Mapped(self.reading, part), self.source, self.width)  # type: ignore[assignment]
+        # what adds up has the type of its parts, which the type of `OfFeatures` does not say
+        whole: Part = self.engine.reduce(OfFeatures(self.reading, part), self.source, self.width)  # type: ignore[assignment]
         return whole
 
     def table(self, function: Callable[[Array], Array], columns: int, what: str) -> Array:
@@ -192,7 +181,7 @@ class RowsSpace(FeatureSpace):
 
     def mapped(self, fitted: FittedMap) -> RowsSpace:
         """The features that a fitted map makes of the features of this space."""
-        before = self.before if isinstance(self.mapping, Keep) else (*self.before, self.mapping)
+        before = self.before if isinstance(self.mapping, IdentityMap) else (*self.before, self.mapping)
         space = RowsSpace.of(self.source, self.engine, fitted.mapping, before)
         return attrs.evolve(space, resolved=dict(fitted.resolved))
 

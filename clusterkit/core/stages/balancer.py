@@ -14,7 +14,7 @@ from clusterkit.core import memory
 from clusterkit.core.coding import Coding
 from clusterkit.core.stages.partitioner import BlockLabels
 from clusterkit.core.stages.stage import Stage, Task
-from clusterkit.core.sums import Addable, Joined, total
+from clusterkit.core.sums import Addable, RowsInOrder, total
 from clusterkit.core.transform import block_plan
 
 __all__ = ["BalanceDecision", "Balancer", "CostTable", "Costs"]
@@ -69,8 +69,8 @@ class Costs(ABC):
 class _Table:
     """Part of a pass: the costs of a block, to be put behind each other."""
 
-    def __call__(self, rows: slice, costs: Array) -> Joined:
-        return Joined((costs,))
+    def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
+        return RowsInOrder((costs,))
 
 
 @final

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core.namespaces import elsewhere, sent
+from clusterkit.core.namespaces import is_device_array, move_to
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages.stage import Stage, Task
 from clusterkit.core.stages.type_parameters import SpaceT
@@ -79,4 +79,4 @@ class GivenLabels:
     def __call__(self, rows: slice, H: Array) -> Labels:
         """The labels of the rows, where their features lie."""
         labels = self.labels[rows]
-        return sent(labels, H) if elsewhere(H) else labels
+        return move_to(labels, H) if is_device_array(H) else labels

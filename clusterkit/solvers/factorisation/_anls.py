@@ -12,7 +12,15 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core.class_sums import products_of_rows
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.iterating import Step
-from clusterkit.core.namespaces import array_namespace, as_type, elsewhere, row_chunks, row_squares, sent
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    is_device_array,
+    move_to,
+    row_chunks,
+    row_squares,
+)
 from clusterkit.core.outcomes import LinearRows
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.summing import RowFunction
@@ -61,16 +69,16 @@ class _Survey:
 
 @final
 @attrs.frozen(eq=False)
-class _SurveyOf:
+class _SurveyOf(BlockFunction):
     array_api: ClassVar[bool] = True
 
     weights: Array | None
 
     def __call__(self, rows: slice, H: Any) -> _Survey:
-        if elsewhere(H):
+        if is_device_array(H):
             xp = array_namespace(H)
             there = xp.concat([row_squares(as_type(chunk, np.float64)) for _, chunk in row_chunks(H)])
-            counted = there if self.weights is None else there * sent(self.weights[rows], H, np.float64)
+            counted = there if self.weights is None else there * move_to(self.weights[rows], H, np.float64)
             return _Survey(float(xp.min(H)), float(xp.sum(counted)))
         squares = H.squares() if isinstance(H, SparseRows) else np.einsum("ij,ij->i", H, H, dtype=np.float64)
         norm = squares.sum() if self.weights is None else self.weights[rows] @ squares
@@ -79,7 +87,7 @@ class _SurveyOf:
 
 @final
 @attrs.frozen(eq=False)
-class AnlsTurns:
+class AnlsTurns(BlockFunction):
     """The turns of alternating nonnegative least squares; the function of a turn is `FoldIn`, the rows of A by W.
 
     Parameters
@@ -94,7 +102,6 @@ class AnlsTurns:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     transform: Transform
     k: int
@@ -131,10 +138,10 @@ class AnlsTurns:
     def part(self, H: Array, function: RowFunction, before: RowFunction | None, weights: Array | None) -> Sums:
         """``H_b'A_b``, (L, k), and ``A_b'A_b``, (k, k)."""
         A = function.on(H)
-        if elsewhere(A):
+        if is_device_array(A):
             there, wide = A, as_type(A, np.float64)
             if weights is not None:
-                there, wide = A * sent(weights, A)[:, None], wide * sent(weights, A, np.float64)[:, None]
+                there, wide = A * move_to(weights, A)[:, None], wide * move_to(weights, A, np.float64)[:, None]
             return Sums.of(products_of_rows(H, there), products_of_rows(as_type(A, np.float64), wide))
         counted = A if weights is None else A * weights[:, None].astype(A.dtype, copy=False)
         wide = A.astype(np.float64, copy=False)

@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.namespaces import array_namespace, elsewhere, kept_beside, sent
+from clusterkit.core.namespaces import BlockFunction, array_namespace, device_copy, is_device_array, move_to
 from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores
 from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
@@ -100,15 +100,14 @@ def _kernel(spec: Ridge, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
 
 @final
 @attrs.frozen
-class TargetProducts:
+class TargetProducts(BlockFunction):
     """The sums of a turn of ridge regression."""
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
         """``H_b'T_b``, (L, R q), and ``|T_b|²`` of each start, (R,)."""
-        if elsewhere(H):
+        if is_device_array(H):
             return self._on_device(H, targets)
         squares = np.square(targets.codebook).sum(axis=1)[targets.labels]
         if targets.weights is not None:
@@ -117,18 +116,18 @@ class TargetProducts:
 
     def _on_device(self, H: Any, targets: Coded) -> Sums:
         xp = array_namespace(H)
-        book, labels = targets.codebook, sent(targets.labels, H)
-        lengths = kept_beside(book, H, lambda: sent(np.square(book).sum(axis=1), H, np.float64), "squares")
+        book, labels = targets.codebook, move_to(targets.labels, H)
+        lengths = device_copy(book, H, lambda: move_to(np.square(book).sum(axis=1), H, np.float64), "squares")
         squares = xp.take(lengths, xp.reshape(labels, (-1,)), axis=0)
         squares = xp.reshape(squares, (targets.starts, targets.n))
         if targets.weights is not None:
-            squares = squares * sent(targets.weights, H, np.float64)
+            squares = squares * move_to(targets.weights, H, np.float64)
         return Sums.of(target_sums(H, targets), xp.sum(squares, axis=1))
 
 
 @final
 @attrs.frozen(eq=False)
-class RidgeSums:
+class RidgeSums(BlockFunction):
     """Ridge regression by the coefficients, ``B = (I/C + H'H)^-1 H'T``, from the sums ``H'T`` and ``|T|²`` of the rows.
 
     Parameters
@@ -140,7 +139,6 @@ class RidgeSums:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     transform: Transform
     factor: RegularisedInverse

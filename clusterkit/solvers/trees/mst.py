@@ -15,7 +15,7 @@ from clusterkit.core.progress import Report, tell
 from clusterkit.core.reuse import reuse
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
 __all__ = ["Mst"]
 
@@ -98,7 +98,7 @@ class _PreparedMst(Prepared):
         if compiles_first(self.space.n, self.space.width, k):
             tell(Report("mst: compiling, once for an installation", 0, None))
         rows = self.space.rows()
-        if isinstance(self.space.mapping, Keep):  # the samples themselves: fits to them have the tree in common
+        if isinstance(self.space.mapping, IdentityMap):  # the samples themselves: fits to them have the tree in common
             tree = reuse(self.space.points, ("spanning tree", k), lambda: minimum_spanning_tree(rows, k))
         else:
             tree = minimum_spanning_tree(rows, k)

@@ -16,7 +16,7 @@ from clusterkit.core.device_engine import DeviceEngine
 from clusterkit.core.device_paths import has_device_path
 from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.namespaces import has_array_api, to_host
 from clusterkit.core.rows import SlicedRows
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.spaces.rows_space import RowsSpace
@@ -29,8 +29,8 @@ from clusterkit.core.stages import (
     labels_by_blocks,
 )
 from clusterkit.core.summing import Summing, adder_of, solve_by_sums
-from clusterkit.core.sums import Addable, landed
-from clusterkit.core.transform import Keep, device_plan
+from clusterkit.core.sums import Addable
+from clusterkit.core.transform import IdentityMap, device_plan
 from clusterkit.testing.compare import close, same_bits, small_blocks, small_groups
 from clusterkit.testing.elsewhere import DEVICE, installed, numbers_of, put, same_there
 from clusterkit.testing.law import Law, law
@@ -91,9 +91,9 @@ def _codings(stage: Solver) -> st.SearchStrategy[Coding]:
 def rows_are_mapped_where_they_lie(stage: FeatureMap, case: Case) -> None:
     """The features of rows on a device are those of numpy up to rounding, and lie there."""
     X = case.X
-    rows = RowsSpace.of(SlicedRows(X), LocalEngine(), Keep(X.shape[1]))
+    rows = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(X.shape[1]))
     mapping = fitted_map(stage, rows, Task(case.n, case.k), case.rng("map")).mapping
-    assert follows(mapping)
+    assert has_array_api(mapping)
     H = mapping(X)
     for there, here in ((mapping(put(X)), H), (mapping(put(X[:0])), H[:0])):
         same_there(there, here, "features", digits=1, scale=1.0)
@@ -106,7 +106,7 @@ def passes_on_a_device_fit_the_same_map(stage: FeatureMap, case: Case) -> None:
     X, task, maps = case.X, Task(case.n, case.k), []
     with small_groups(5):
         for engine in (LocalEngine(), DeviceEngine(DEVICE)):
-            rows = RowsSpace.of(SlicedRows(X), engine, Keep(X.shape[1]))
+            rows = RowsSpace.of(SlicedRows(X), engine, IdentityMap(X.shape[1]))
             maps.append(fitted_map(stage, rows, task, case.rng("map")).mapping)
     here, there = (mapping(X) for mapping in maps)
     close(there, here, "features of maps fitted on the host and on a device", digits=3, scale=1.0)
@@ -114,7 +114,7 @@ def passes_on_a_device_fit_the_same_map(stage: FeatureMap, case: Case) -> None:
 
 def _same_part(there: Addable, here: Addable, what: str, size: float) -> None:
     """Sums of the device and of the host: whole numbers equal, others up to rounding."""
-    pairs = list(zip(numbers_of(landed(there)), numbers_of(landed(here)), strict=True))
+    pairs = list(zip(numbers_of(to_host(there)), numbers_of(to_host(here)), strict=True))
     assert pairs
     for one, other in pairs:
         if other.dtype.kind in "iub":
@@ -227,13 +227,13 @@ def passes_on_a_device_start_alike(stage: Partitioner, case: Case, view: str) ->
     X, task, labels = case.X, Task(case.n, case.k), []
     space = VIEWS[view].space_of(X, task, case.rng("space"))
     assert isinstance(space, FeatureSpace)
-    mapping = Keep(X.shape[1]) if stage.sees == "input" else space.mapping
+    mapping = IdentityMap(X.shape[1]) if stage.sees == "input" else space.mapping
     with small_groups(7), small_blocks():
         for engine in (LocalEngine(), DeviceEngine(DEVICE)):
             rows = RowsSpace.of(SlicedRows(X), engine, mapping)
             start = stage.start(rows, task, case.rng("init"))
             labels.append(labels_by_blocks(start, rows))
-            if isinstance(engine, DeviceEngine) and callable(start) and follows(start):
+            if isinstance(engine, DeviceEngine) and callable(start) and has_array_api(start):
                 H = rows.rows()
                 plan = device_plan(case.n, H.shape[1], H.dtype)
                 parts = [to_host(start(each, put(H[each]))) for each in plan]

@@ -29,7 +29,7 @@ from clusterkit.core.stages import (
     labels_by_blocks,
 )
 from clusterkit.core.sums import Addable, total
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import VIEWS, Case, cases
@@ -83,7 +83,7 @@ def rows_are_mapped_as_in_memory(stage: FeatureMap, case: Case) -> None:
     X, task = case.X, Task(case.n, case.k)
     with _many_groups():
         space = stage.space_of(X, task, case.rng("map"))
-        rows = RowsSpace.of(SlicedRows(X), LocalEngine(), Keep(X.shape[1]))
+        rows = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(X.shape[1]))
         fitted = fitted_map(stage, rows, task, case.rng("map"))
     assert isinstance(space, FeatureSpace)
     same_bits(fitted.mapping(X), space.mapping(X), "features of rows and of samples in memory")
@@ -98,7 +98,7 @@ def rows_start_as_in_memory(stage: Partitioner, case: Case, view: str) -> None:
     space = VIEWS[view].space_of(X, task, case.rng("space"))
     assert isinstance(space, FeatureSpace)
     here = identity_space(X) if stage.sees == "input" else space
-    mapping = Keep(X.shape[1]) if stage.sees == "input" else space.mapping
+    mapping = IdentityMap(X.shape[1]) if stage.sees == "input" else space.mapping
     with _many_groups():
         there = RowsSpace.of(SlicedRows(X), LocalEngine(), mapping)
         labels = labels_by_blocks(stage.start(there, task, case.rng("init")), there)

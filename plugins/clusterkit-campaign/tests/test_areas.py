@@ -14,7 +14,7 @@ from clusterkit.core.outcomes import Scores
 from clusterkit.core.registry import registry
 from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import Consensus, FeatureMap, Labeler, Labeling
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit_campaign import comparisons, hostile_files
 from clusterkit_campaign.comparisons import COMPARISONS, check_comparison
 from clusterkit_campaign.data_sets import AwkwardSet, awkward_sets
@@ -66,7 +66,7 @@ class TestFits:
 
             def fit(self, samples, task, rng):
                 X = samples.points
-                return build_space(np.random.default_rng().standard_normal(X.shape), Keep(X.shape[1]))
+                return build_space(np.random.default_rng().standard_normal(X.shape), IdentityMap(X.shape[1]))
 
         registry.register(Restless)
         problems = check_trial(trial("overlapping blobs", slots(featuremap="restless")))

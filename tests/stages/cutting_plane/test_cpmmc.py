@@ -17,7 +17,7 @@ from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.threshold import Threshold
 from clusterkit.metrics import clustering_accuracy
@@ -29,7 +29,7 @@ from clusterkit_campaign.oracles import max_margin as oracle
 
 
 def dense(X):
-    return build_space(X, Keep(X.shape[1]))
+    return build_space(X, IdentityMap(X.shape[1]))
 
 
 def solve(space, labels, slack=None, **parameters):

@@ -19,7 +19,7 @@ from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import build_space, identity_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.numerics.equal_size import drift
@@ -31,7 +31,7 @@ from clusterkit_campaign.oracles import balance as oracle
 
 
 def dense(X):
-    return build_space(X, Keep(X.shape[1]))
+    return build_space(X, IdentityMap(X.shape[1]))
 
 
 def parts_of(X, m, seed=0, record=True, **settings):

@@ -18,7 +18,7 @@ from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
@@ -47,7 +47,7 @@ class Shifted(Kernel):
 
 
 def dense(X):
-    return build_space(X, Keep(X.shape[1]))
+    return build_space(X, IdentityMap(X.shape[1]))
 
 
 def noise_of(space):

@@ -16,7 +16,7 @@ from clusterkit.core.label_turns import alternate
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Prepared, Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.numerics import nearest
 from clusterkit.partitioners.seeds import Seeded
@@ -26,7 +26,7 @@ from clusterkit_campaign.oracles import means as oracle
 
 
 def dense(X):
-    return build_space(X, Keep(X.shape[1]))
+    return build_space(X, IdentityMap(X.shape[1]))
 
 
 @attrs.frozen
@@ -161,7 +161,7 @@ def test_loops_give_streamed_features_the_same_bits(monkeypatch, dtype, group):
     X = np.random.default_rng(0).normal(size=(9000, 3)).astype(dtype)
     ends = []
     for storage in ("dense", "streamed"):
-        space = build_space(X, Keep(3), storage=storage)
+        space = build_space(X, IdentityMap(3), storage=storage)
         start = Seeded(weighting="kmeans++", trials=3).start(space, Task(len(X), 7), np.random.default_rng(1))
         prepared = Centroids().prepare(space, Task(len(X), 7), np.random.default_rng(0))
         ends.append((start, loop(prepared, space, start, 7, 300)))

@@ -19,7 +19,7 @@ from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
@@ -31,7 +31,7 @@ FUZZIFIERS = st.sampled_from([1.2, 1.5, 2.0, 2.5, 4.0])
 
 
 def dense(X, storage="dense"):
-    return build_space(X, Keep(X.shape[1]), storage=storage)
+    return build_space(X, IdentityMap(X.shape[1]), storage=storage)
 
 
 def prepare(space, k, **parameters):

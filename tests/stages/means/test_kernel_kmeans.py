@@ -15,7 +15,7 @@ from clusterkit.core.run import BoundComposition, fit, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.codecs.argmax import Argmax
@@ -55,7 +55,7 @@ def bound_to(space, X, k, seed):
 def test_linear_kernel_ends_where_kmeans_does(seed, n, d, k):
     X = np.random.default_rng(seed).normal(size=(n, d))
     X -= X.mean(axis=0)
-    plain = run(bound_to(build_space(X, Keep(d)), X, k, seed))
+    plain = run(bound_to(build_space(X, IdentityMap(d)), X, k, seed))
     kernel = run(bound_to(KernelSpace(X, Linear()), X, k, seed))
     assert np.array_equal(plain.labels, kernel.labels)
     assert plain.n_iter == kernel.n_iter

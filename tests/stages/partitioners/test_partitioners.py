@@ -16,7 +16,7 @@ from clusterkit.core.errors import InvalidParameter, NeedsMemory
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.spaces import DenseSpace, KernelSpace, build_space, identity_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.partitioners.kmeans import KMeans
 from clusterkit.partitioners.kmeans_mapped import KMeansMapped
@@ -27,7 +27,7 @@ WEIGHTINGS = ["uniform", "kmeans++"]
 
 
 def spaces(X):
-    return [build_space(X, Keep(X.shape[1])), KernelSpace(X, Gaussian(0.5)), KernelSpace(X, Linear())]
+    return [build_space(X, IdentityMap(X.shape[1])), KernelSpace(X, Gaussian(0.5)), KernelSpace(X, Linear())]
 
 
 def seeds_of(space, k, seed, weighting):
@@ -85,7 +85,7 @@ def test_seeds_are_distinct_in_value_and_nearest(n, distinct, d, seed, weighting
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 def test_some_choice_of_seeds_explains_the_labels(weighting):
     X = np.random.default_rng(0).normal(size=(12, 2)) + 1e5
-    labels = seeds_of(build_space(X, Keep(2)), 3, 4, weighting)
+    labels = seeds_of(build_space(X, IdentityMap(2)), 3, 4, weighting)
     D = np.sum((X[:, None] - X[None]) ** 2, axis=-1)
     parts = [np.flatnonzero(labels == j) for j in range(3)]
     assert any(
@@ -96,7 +96,7 @@ def test_some_choice_of_seeds_explains_the_labels(weighting):
 def test_weights_reach_far_clusters():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(300, 2)), rng.normal(size=(3, 2)) + 1e3, rng.normal(size=(3, 2)) - 1e3])
-    for space in (build_space(X, Keep(2)), KernelSpace(X, Linear())):
+    for space in (build_space(X, IdentityMap(2)), KernelSpace(X, Linear())):
         parts = [np.bincount(seeds_of(space, 3, seed, "kmeans++"), minlength=3) for seed in range(10)]
         assert sum(sorted(sizes) == [3, 3, 300] for sizes in parts) >= 9
 

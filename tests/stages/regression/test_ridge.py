@@ -14,7 +14,7 @@ from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.minmax import MinMax
 from clusterkit.featuremaps.rbf import Rbf
@@ -28,7 +28,7 @@ CODECS = [Threshold(), Interval(), Interval(rule="midpoint"), Argmax()]
 
 
 def dense(H):
-    return build_space(H, Keep(H.shape[1]))
+    return build_space(H, IdentityMap(H.shape[1]))
 
 
 def solved(space, labels, k, codec=Argmax(), **parameters):  # noqa: B008 (frozen)

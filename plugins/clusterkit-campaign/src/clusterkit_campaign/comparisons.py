@@ -19,7 +19,7 @@ from clusterkit.core.labelings import Labelings
 from clusterkit.core.registry import registry
 from clusterkit.core.spaces import KernelSpace, Space, build_space
 from clusterkit.core.stages import Codec, CostTable, Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.numerics.gaussian_jit import gaussian_block, gaussian_sums
 from clusterkit_campaign.findings import SILENT, Problem, of_error
@@ -138,7 +138,7 @@ def _labels(rng: Rng, n: int, k: int, least: int = 0) -> Labels:
 
 
 def _dense(X: Array) -> Space:
-    return build_space(X, Keep(X.shape[1]))
+    return build_space(X, IdentityMap(X.shape[1]))
 
 
 def _agreement(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:

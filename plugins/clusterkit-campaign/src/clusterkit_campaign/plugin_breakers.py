@@ -31,7 +31,7 @@ from clusterkit.core.stages import (
     Tuned,
     Tuner,
 )
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.solvers.means.centroids import Centroids
@@ -109,7 +109,7 @@ class _OddMap(_Odd, FeatureMap):
         """Spoil the samples."""
         X = samples.points
         spoilt = _spoilt(self.how, X)
-        return build_space(spoilt, Keep(X.shape[1])) if isinstance(spoilt, np.ndarray) else spoilt
+        return build_space(spoilt, IdentityMap(X.shape[1])) if isinstance(spoilt, np.ndarray) else spoilt
 
 
 @final
