@@ -240,12 +240,12 @@ class PassTurns(Turns[RowLabeling]):
             decide = attrs.evolve(decide, decision=self.balancer.decide(self.costs.by(decide), self.task))
         after = _passed(self.space, self._turn(decide))
         status = finished.status
-        yield Turn(
+        yield Turn.of_labels(
             RowLabeling(decide, after.sizes, status),
             _State(decide, after, finished.extend),
             after.digest == before.digest,
             (before.digest, after.digest),
-            status.reason if status is not None and status.settled else None,
+            status,
         )
 
     def objective(self, answer: RowLabeling, start: Start[RowLabeling]) -> float | None:
@@ -313,7 +313,7 @@ def iterate_without_labels(
         with TurnCosts(space) as costs:
             decide = attrs.evolve(decide, decision=balancer.decide(costs.by(decide), task))
     labeling = RowLabeling(decide, None, status)
-    end = Ended(labeling, status.n_iter, status.converged, status.reason, status.history[-1], status.history, index)
+    end = Ended(labeling, status.n_iter, status.ending, status.reason, status.history[-1], status.history, index)
     return end, status.interrupted
 
 
