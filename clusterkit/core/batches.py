@@ -18,7 +18,7 @@ from clusterkit.core.contracts import During
 from clusterkit.core.errors import IncompatibleStages, InvalidData
 from clusterkit.core.iteration import Ended
 from clusterkit.core.label_turns import BalancedLabeling, read
-from clusterkit.core.outcomes import Scores
+from clusterkit.core.outcomes import Ending, Scores
 from clusterkit.core.run import FitResult, bind, check_magnitude, result_of, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, build_space
@@ -159,8 +159,8 @@ def _answer(
     """What the fit says after a batch."""
     converged, interrupted = (True, False) if first is None else (first.converged, first.interrupted)
     reason = f"batch {learned.batches} added" if first is None else first.reason
-    end = Ended(labeling, turns, converged, reason, learned.history[-1], learned.history)
+    end = Ended(labeling, turns, Ending.CONVERGED, reason, learned.history[-1], learned.history)
     c, facts = attrs.evolve(c, limits=None), learned.learner.turns.resolved
     labeling = attrs.evolve(labeling, outcome=None, memberships=None, status=None, labeler_facts={})
     result = result_of(c, task, learned.space, facts, ([end], False), end, labeling, lambda: None)
-    return attrs.evolve(result, reason=reason, interrupted=interrupted)
+    return attrs.evolve(result, converged=converged, reason=reason, interrupted=interrupted)

@@ -229,6 +229,7 @@ def clusterkit_savables() -> dict[str, str]:
         "CentredKernelRows": "clusterkit.solvers.regression._libsvm:CentredKernelRows",
         "CentredRows": "clusterkit.solvers.regression._libsvm:CentredRows",
         "Embedding": "clusterkit.core.outcomes:Embedding",
+        "Ending": "clusterkit.core.outcomes:Ending",
         "FoldIn": "clusterkit.solvers.factorisation._passes:FoldIn",
         "FunctionDomain": "clusterkit.core.outcomes:FunctionDomain",
         "InnerProduct": "clusterkit.solvers.one_class._gram_blocks:InnerProduct",

@@ -7,7 +7,7 @@ size of n passes from turn to turn, so that the same parts run in memory and whe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, final, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, final, runtime_checkable
 
 import attrs
 
@@ -15,7 +15,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.iteration import Start, Turn, Turns, solve
 from clusterkit.core.namespaces import BlockFunction
-from clusterkit.core.outcomes import Status
+from clusterkit.core.outcomes import Ending, Status
 from clusterkit.core.rows import Rows
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.summing import RowFunction
@@ -183,7 +183,9 @@ class StateTurns(Turns[RowFunction]):
     space: FeatureSpace
     weights: Array | None = None
 
-    interrupted_reason = "interrupted after {n} iterations: those so far are kept"
+    sentences: ClassVar[Mapping[Ending, str]] = {
+        Ending.INTERRUPTED: "interrupted after {n} iterations: those so far are kept"
+    }
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -195,7 +197,7 @@ class StateTurns(Turns[RowFunction]):
         function = self.turns.begin(self.space, rng)
         start: Start[RowFunction] = Start(0, (function, None), keeps_best=False)
         self._go_on(start, function)
-        made, most = len(start.history), self.turns.max_iter
+        made, most = start.n_iter, self.turns.max_iter
         if made > most:
             raise InvalidParameter(
                 f"the checkpoint of '{self.name}' holds {made} iterations, more than max_iter = {most}, and only the "
@@ -211,7 +213,8 @@ class StateTurns(Turns[RowFunction]):
         start.judge(step.objective)
         # what is stored belongs to the function that was made of it
         answer = step.following if isinstance(self.turns, Storing) else function
-        yield Turn(answer, (step.following, function), settled=step.settled, change=step.change)
+        ending = None if step.settled is None else Ending.SETTLED
+        yield Turn(answer, (step.following, function), ending, step.settled or step.change)
 
     def recover(self, start: Start[RowFunction]) -> None:
         """What is stored is the last turn that was complete."""
@@ -222,9 +225,10 @@ class StateTurns(Turns[RowFunction]):
         """Take up what is stored of a fit that led to a function."""
         if isinstance(self.turns, Storing) and (earlier := self.turns.last(function)) is not None:
             history, step = earlier
-            start.history, start.answer, start.change = [*history], function, step.change
+            start.history, start.answer, start.detail = [*history], function, step.change
+            start.n_iter = len(history)
             if step.settled is not None:
-                start.end(True, step.settled)
+                start.end(Ending.SETTLED, step.settled)
 
 
 def solve_by_turns(

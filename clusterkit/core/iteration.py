@@ -8,16 +8,16 @@ an object `Turns`, which makes a turn; when a start ends, what it returns and wh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
 
 import attrs
 import numpy as np
 
-from clusterkit.core.outcomes import Status
+from clusterkit.core.outcomes import Ending, Status
 from clusterkit.core.progress import Report, tell
 
-__all__ = ["Ended", "Leap", "Start", "Turn", "Turns", "first_least", "iterate", "run_starts", "solve"]
+__all__ = ["Ended", "Leap", "Start", "Turn", "Turns", "first_least", "in_range", "iterate", "run_starts", "solve"]
 
 A = TypeVar("A")
 
@@ -28,7 +28,16 @@ TIED, TIED_SINGLE = 1e-10, 1e-5
 """Relative differences up to which objectives of float64 and of float32 samples count as equal: far above the rounding
 of their sums, far below what tells starts apart."""
 
-UNCHANGED = "converged: labels no longer change"
+SENTENCES: Mapping[Ending, str] = {
+    Ending.CONVERGED: "converged: labels no longer change",
+    Ending.SETTLED: "{detail}",
+    Ending.CYCLED: "did not converge: labels alternate between states; returned {kept}",
+    Ending.STALLED: "{detail}",
+    Ending.INTERRUPTED: "interrupted",
+    Ending.OUT_OF_ITERATIONS: "max_iter = {most} reached{detail}",
+}
+"""What is said of an end, unless `Turns.sentences` has other words for it. `detail` is that of the last turn, `n` the
+number of iterations, `most` that of the most, and `kept` which labels are returned."""
 
 
 @attrs.frozen(eq=False)
@@ -41,22 +50,37 @@ class Turn(Generic[A]):
         What the start returns if it ends here.
     state : object
         What the next turn begins with.
-    repeats : bool
-        Whether the turn gave back the labels that it began with.
+    ending : Ending or None
+        How the start ends with this turn; None to go on.
+    detail : str
+        What the sentence on the end says of the turn, here or where there are no further turns.
     keys : (hashable, hashable) or None
         Of the labels before and after, equal for equal ones; None where nothing can come back.
-    settled : str or None
-        Why the solver regards the answer as final.
-    change : str
-        How far it was from that, in words, for a start that runs out of turns.
     """
 
     answer: A
     state: object
-    repeats: bool = False
+    ending: Ending | None = None
+    detail: str = ""
     keys: tuple[Hashable, Hashable] | None = None
-    settled: str | None = None
-    change: str = ""
+
+    @classmethod
+    def of_labels(
+        cls, answer: A, state: object, repeats: bool, keys: tuple[Hashable, Hashable] | None, status: Status | None
+    ) -> Turn[A]:
+        """A turn that may have given back the labels it began with, and whose solver may regard the new ones as final.
+
+        Parameters
+        ----------
+        repeats : bool
+        status : Status or None
+            Of the solver.
+        """
+        if repeats:
+            return cls(answer, state, Ending.CONVERGED)
+        if status is not None and status.settled:
+            return cls(answer, state, Ending.SETTLED, status.reason, keys)
+        return cls(answer, state, keys=keys)
 
 
 @attrs.frozen(eq=False)
@@ -93,7 +117,7 @@ class Ended(Generic[A]):
     answer : A or None
         None for a start that ended no lower than one before it, of which nothing but the objective is wanted.
     n_iter : int
-    converged : bool
+    ending : Ending
     reason : str
     objective : float
         Of the answer, or of what came before it if only one turn was allowed; nan if the solver has none.
@@ -101,17 +125,20 @@ class Ended(Generic[A]):
         Objective before each turn.
     index : int
         Which start.
-    interrupted : bool
     """
 
     answer: A | None
     n_iter: int
-    converged: bool
+    ending: Ending
     reason: str
     objective: float
     history: tuple[float, ...]
     index: int = 0
-    interrupted: bool = False
+
+    @property
+    def converged(self) -> bool:
+        """Whether the answer is final."""
+        return self.ending.converged
 
     @property
     def labeling(self) -> A | None:
@@ -131,6 +158,8 @@ class Start(Generic[A]):
     keeps_best : bool
         Whether the objective of a turn is that of the answer before it, so that the best answer can be returned; else
         it is that of the answer of the turn, which is better than those before, and its range is checked elsewhere.
+    n_iter : int
+        Turns so far; a solver that counts something else, such as steps, sets it in every turn.
     """
 
     index: int
@@ -138,7 +167,8 @@ class Start(Generic[A]):
     keeps_best: bool = True
     answer: A | None = None
     history: list[float] = attrs.field(factory=list)
-    change: str = ""
+    n_iter: int = 0
+    detail: str = ""
     done: Ended[A] | None = None
     comparable: bool = False
     _best: A | None = None
@@ -146,7 +176,11 @@ class Start(Generic[A]):
     _seen: set[Hashable] = attrs.field(factory=set)
 
     def judge(self, objective: float | None) -> None:
-        """Take in the objective of a turn; None for a solver that has none. Called by `Turns.advance`, once a turn."""
+        """Take in the objective of a turn; None for a solver that has none.
+
+        `Turns.advance` calls it once a turn, but not where there was nothing to be made, or where it counts itself.
+        """
+        self.n_iter += 1
         self.comparable = self.keeps_best and objective is not None
         self.history.append(math.nan if objective is None else objective)
         # without an objective the comparison is always false: the last answer is returned
@@ -154,41 +188,44 @@ class Start(Generic[A]):
         if self.keeps_best and self.answer is not None and self.history[-1] < lower:
             self._best, self._lowest = self.answer, self.history[-1]
 
-    def take(self, turn: Turn[A]) -> None:
-        """Take in the rest of a turn, and end where labels repeat or come back."""
-        self.answer, self.state, self.change = turn.answer, turn.state, turn.change
-        if turn.repeats:
-            self.end(True, UNCHANGED)
-        elif turn.keys is not None:
+    def take(self, turn: Turn[A]) -> Ending | None:
+        """Take in the rest of a turn; how the start ends with it, and None if it goes on."""
+        self.answer, self.state, self.detail = turn.answer, turn.state, turn.detail
+        if turn.keys is not None:
             self._seen.add(turn.keys[0])
             if turn.keys[1] in self._seen:
-                which = "the last one" if math.isnan(self.history[-1]) else "the one with the lowest objective"
-                self.end(False, f"did not converge: labels alternate between states; returned {which}")
+                return Ending.CYCLED
+        return turn.ending
 
     def leap(self, leap: Leap) -> None:
         """Take in turns that were made at once: what was read before belongs to a higher objective."""
         if leap.history:
             self.state = leap.state
             self.history += leap.history
+            self.n_iter += len(leap.history)
             self.answer, self._best, self._lowest = None, None, math.inf
+
+    @property
+    def last(self) -> float:
+        """Objective of the last turn; nan without one."""
+        return self.history[-1] if self.history else math.nan
 
     def end_higher(self, objective: float) -> None:
         """End at labels that the next turn would not change, which are not wanted: another start has ended lower."""
         history = (*self.history, objective)
         self.comparable = True
-        self.done = Ended(None, len(history), True, UNCHANGED, objective, history, self.index)
+        ending = Ending.CONVERGED
+        self.done = Ended(None, self.n_iter + 1, ending, SENTENCES[ending], objective, history, self.index)
 
-    def end(self, converged: bool, reason: str, interrupted: bool = False) -> None:
+    def end(self, ending: Ending, reason: str) -> None:
         """End here: with the last answer if it is final, else with the best one. Without any the start stays open."""
-        last = self.history[-1] if self.history else math.nan
-        if converged and self.comparable and not math.isfinite(last):
-            converged, reason = False, f"{reason}; but the objective is {last}, out of the range of numbers"
-        use_last = converged or self._best is None
+        if ending.converged and self.comparable:
+            ending, reason = in_range(ending, reason, self.last)
+        use_last = ending.converged or self._best is None
         answer = self.answer if use_last else self._best
         if answer is not None:
-            objective = last if use_last else self._lowest
-            history = tuple(self.history)
-            self.done = Ended(answer, len(history), converged, reason, objective, history, self.index, interrupted)
+            objective = self.last if use_last else self._lowest
+            self.done = Ended(answer, self.n_iter, ending, reason, objective, tuple(self.history), self.index)
 
 
 class Turns(Generic[A]):
@@ -196,13 +233,16 @@ class Turns(Generic[A]):
 
     name: str = "loop"
     """For reports of progress."""
-    interrupted_reason: str = "interrupted"
-    """Said after Ctrl-C; may hold the number of turns as ``{n}``."""
+    sentences: ClassVar[Mapping[Ending, str]] = {}
+    """What is said of an end in other words than those of `SENTENCES`."""
     leaps: bool = False
     """Whether `leap` may do something, for a single start."""
 
     def advance(self, active: list[Start[A]]) -> Iterator[Turn[A]]:
-        """A turn of every active start, in their order; each is asked for when the one before it was taken in."""
+        """A turn of every active start, in their order; each is asked for when the one before it was taken in.
+
+        Where nothing is left to be made, the turn has the answer before it and is not judged.
+        """
         raise NotImplementedError
 
     def go_on(self, positions: list[int]) -> None:
@@ -223,6 +263,10 @@ class Turns(Generic[A]):
 def iterate(turns: Turns[A], starts: Sequence[Start[A]], max_iter: int, unwanted_from: float = math.inf) -> bool:
     """Run starts to their ends, in step with each other.
 
+    A start ends after the first turn that gives back the labels it began with (`Ending.CONVERGED`); else whose labels
+    were there before (`CYCLED`), even if the solver regards them as final in the same turn; else which the solver
+    regards as final (`SETTLED`) or cannot get beyond (`STALLED`). This rule is the same wherever the samples lie.
+
     Parameters
     ----------
     turns : Turns
@@ -240,7 +284,7 @@ def iterate(turns: Turns[A], starts: Sequence[Start[A]], max_iter: int, unwanted
     active = [start for start in starts if start.done is None]
     leaps = turns.leaps and len(active) == 1
     try:
-        while active and (made := len(active[0].history)) < max_iter:
+        while active and (made := active[0].n_iter) < max_iter:
             leap = Leap(None, [])
             if leaps:
                 # the last two turns are made in full: they give the answer and its objective
@@ -252,26 +296,27 @@ def iterate(turns: Turns[A], starts: Sequence[Start[A]], max_iter: int, unwanted
                     tell(Report(turns.name, len(active[0].history) + 1, max_iter, leap.final, 0))
                     return False
             for start, turn in zip(active, turns.advance(active), strict=True):
-                start.take(turn)
-                if start.done is None and (reason := leap.settled or turn.settled):
-                    _settle(turns, start, reason)
+                if leap.settled is not None and turn.ending is None:
+                    turn = attrs.evolve(turn, ending=Ending.SETTLED, detail=leap.settled)
+                if (ending := start.take(turn)) is not None:
+                    _end(turns, start, ending, max_iter)
             going = [position for position, start in enumerate(active) if start.done is None]
-            lowest = min(start.history[-1] for start in active)
-            tell(
-                Report(turns.name, len(active[0].history), max_iter, None if math.isnan(lowest) else lowest, len(going))
-            )
+            lowest = min(start.last for start in active)
+            if active[0].n_iter > made:
+                tell(Report(turns.name, active[0].n_iter, max_iter, None if math.isnan(lowest) else lowest, len(going)))
             if leap.interrupted:
                 raise KeyboardInterrupt
             turns.go_on(going)
             active = [active[position] for position in going]
     except KeyboardInterrupt:
         for start in active:
-            if start.done is None:
+            # of a solver's own loop nothing but its status says that Ctrl-C came, even in the report of the last turn
+            if start.done is None or not start.keeps_best:
                 turns.recover(start)
-                start.end(False, turns.interrupted_reason.format(n=len(start.history)), interrupted=True)
+                _end(turns, start, Ending.INTERRUPTED, max_iter)
         return True
     for start in active:
-        start.end(False, f"max_iter = {max_iter} reached{start.change}")
+        _end(turns, start, Ending.OUT_OF_ITERATIONS, max_iter)
     return False
 
 
@@ -280,13 +325,22 @@ def _unwanted(objective: float, limit: float) -> bool:
     return objective >= limit - 0.5 * TIED * abs(limit)
 
 
-def _settle(turns: Turns[A], start: Start[A], reason: str) -> None:
-    """End at an answer that the solver regards as final, with its objective."""
-    start.end(True, reason)
-    if start.done is not None and start.done.answer is not None and start.comparable:
+def _end(turns: Turns[A], start: Start[A], ending: Ending, max_iter: int) -> None:
+    """End a start; here it is put into words why, and a settled answer gets its objective."""
+    kept = "the last one" if math.isnan(start.last) else "the one with the lowest objective"
+    sentence = turns.sentences.get(ending, SENTENCES[ending])
+    start.end(ending, sentence.format(n=start.n_iter, most=max_iter, detail=start.detail, kept=kept))
+    if ending is Ending.SETTLED and start.done is not None and start.done.answer is not None and start.comparable:
         objective = turns.objective(start.done.answer, start)
         if objective is not None:
             start.done = attrs.evolve(start.done, objective=objective)
+
+
+def in_range(ending: Ending, reason: str, objective: float) -> tuple[Ending, str]:
+    """How a start ends, and why, if its objective is a number that can be compared; else it has stalled."""
+    if math.isfinite(objective):
+        return ending, reason
+    return Ending.STALLED, f"{reason}; but the objective is {objective}, out of the range of numbers"
 
 
 def solve(turns: Turns[A], start: Start[A], max_iter: int) -> tuple[A, Status]:
@@ -302,7 +356,7 @@ def solve(turns: Turns[A], start: Start[A], max_iter: int) -> tuple[A, Status]:
     if end is None:
         raise KeyboardInterrupt
     assert end.answer is not None
-    return end.answer, Status(end.n_iter, end.converged, end.reason, end.history, interrupted=end.interrupted)
+    return end.answer, Status(end.n_iter, end.ending, end.reason, end.history)
 
 
 def run_starts(

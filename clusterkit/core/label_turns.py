@@ -25,9 +25,9 @@ from clusterkit.core.contracts import (
     check_objective,
     check_outcome,
 )
-from clusterkit.core.iteration import Ended, Leap, Start, Turn, Turns, iterate, run_starts
+from clusterkit.core.iteration import Ended, Leap, Start, Turn, Turns, in_range, iterate, run_starts
 from clusterkit.core.labelings import NOISE
-from clusterkit.core.outcomes import Outcome, Scores, Status
+from clusterkit.core.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import Space
@@ -188,16 +188,13 @@ def one_turn(
         outcome = _solved(prepared, solver, coded, None, space, task, rngs[index])
         balanced = read(outcome, labeler, balancer, space, task, rngs[index])
         values = _objective(prepared, solver, coded, outcome, 1)
-        status = outcome.status or Status(1, True, "solved in one turn")
-        objective = _reported(outcome.status) if values is None else float(values[0])
-        lost = values is not None and not math.isfinite(objective)
-        reason = (
-            f"{status.reason}; but the objective is {objective}, out of the range of numbers" if lost else status.reason
-        )
-        interrupted = balanced.interrupted or status.interrupted
-        converged = not lost and status.converged
-        end = Ended(balanced, status.n_iter, converged, reason, objective, status.history, index, interrupted)
-        return end, interrupted
+        status = outcome.status or Status(1, Ending.CONVERGED, "solved in one turn")
+        objective, ending, reason = _reported(outcome.status), status.ending, status.reason
+        if values is not None:
+            objective = float(values[0])
+            ending, reason = in_range(ending, reason, objective)
+        end = Ended(balanced, status.n_iter, ending, reason, objective, status.history, index)
+        return end, balanced.interrupted or status.interrupted
 
     return run_starts((partial(made, index) for index in range(len(rngs))), len(rngs), told=True)
 
@@ -300,7 +297,7 @@ class LabelTurns(Turns[BalancedLabeling]):
             start.judge(None if objective is None else float(objective[position]))
             repeats = np.array_equal(balanced.labels, start.state)
             keys = None if repeats else (_digest(start.state), _digest(balanced.labels))
-            yield Turn(balanced, balanced.labels, repeats, keys, _settled(part))
+            yield Turn.of_labels(balanced, balanced.labels, repeats, keys, part.status)
 
     def go_on(self, positions: list[int]) -> None:
         """The outcome of the starts that go on is what the next turn begins with."""
@@ -444,12 +441,6 @@ def _objective(
         values = prepared.objective(coded, outcome)
     check_objective(solver, values, starts)
     return values
-
-
-def _settled(outcome: Outcome) -> str | None:
-    """Why the solver regards the labels as final, or None."""
-    status = outcome.status
-    return status.reason if status is not None and status.settled else None
 
 
 def _digest(labels: Labels) -> bytes:

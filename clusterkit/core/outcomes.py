@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Protocol, final
+from enum import Enum
+from typing import ClassVar, Protocol, final
 
 import attrs
 import numpy as np
@@ -20,6 +21,7 @@ from clusterkit.numerics.sparse_rows import SparseRows
 __all__ = [
     "Domain",
     "Embedding",
+    "Ending",
     "Extension",
     "FunctionDomain",
     "KernelDomain",
@@ -33,6 +35,28 @@ __all__ = [
 ]
 
 
+class Ending(Enum):
+    """How iterations end: those of a solver inside one turn, or those of a start of the loop over labels."""
+
+    CONVERGED = "converged"
+    """One more iteration would change nothing, or the solution is exact."""
+    SETTLED = "settled"
+    """The solver regards the answer as final, because a tolerance is reached."""
+    CYCLED = "cycled"
+    """Labels came back that had been there before."""
+    STALLED = "stalled"
+    """No iteration leads on, short of the tolerance: rounding, or numbers out of range."""
+    INTERRUPTED = "interrupted"
+    """Ctrl-C came."""
+    OUT_OF_ITERATIONS = "out of iterations"
+    """As many were made as are allowed."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether the answer is final."""
+        return self in (Ending.CONVERGED, Ending.SETTLED)
+
+
 @attrs.frozen
 class Status:
     """How a solver that iterates inside one turn ended.
@@ -40,15 +64,14 @@ class Status:
     Parameters
     ----------
     n_iter : int
-    converged : bool
+    ending : Ending
+        After `Ending.INTERRUPTED` further starts are not begun.
     reason : str
         For people: "tolerance reached", "max_iter reached with gap 3e-4".
     history : tuple of float
         Objective after each of its iterations.
     facts : mapping
         Anything else worth reporting, such as the duality gap. Nothing in the library depends on it.
-    interrupted : bool
-        Whether Ctrl-C ended it; further starts are then not begun.
     warning : str or None
         Warned once if this outcome is returned.
     empty_clusters : str or None
@@ -62,17 +85,41 @@ class Status:
         more; `reason` then says why. Only for a solver that solves for one start at a time.
     """
 
+    saved_schema: ClassVar[int] = 2
+
     n_iter: int
-    converged: bool
+    ending: Ending = attrs.field()
     reason: str
     history: tuple[float, ...] = ()
     facts: Mapping[str, object] = attrs.field(factory=dict)
-    interrupted: bool = False
     warning: str | None = attrs.field(default=None, kw_only=True)
     empty_clusters: str | None = attrs.field(default=None, kw_only=True)
     predicts_labels: bool = attrs.field(default=True, kw_only=True)
     objective: float | None = attrs.field(default=None, kw_only=True)
     settled: bool = attrs.field(default=False, kw_only=True)
+
+    @ending.validator
+    def _check_ending(self, attribute: object, value: object) -> None:
+        if not isinstance(value, Ending):
+            raise TypeError(f"Status.ending is {value!r}, which is none of {', '.join(map(str, Ending))}")
+
+    @property
+    def converged(self) -> bool:
+        """Whether the outcome is final."""
+        return self.ending.converged
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the iterations."""
+        return self.ending is Ending.INTERRUPTED
+
+    @classmethod
+    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
+        """The fields of a file that knew no `Ending`, which does not tell what else ended than convergence did."""
+        fields = dict(fields)
+        interrupted, converged = fields.pop("interrupted", False), fields.pop("converged", False)
+        rest = Ending.CONVERGED if converged else Ending.OUT_OF_ITERATIONS
+        return {**fields, "ending": Ending.INTERRUPTED if interrupted else rest}
 
 
 class Extension(Protocol):

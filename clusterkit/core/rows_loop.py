@@ -244,12 +244,12 @@ class PassTurns(Turns[RowLabeling]):
             decide = self.costs.balanced(self.balancer, decide, self.task)
         after = _passed(self.space, self._turn(decide))
         status = finished.status
-        yield Turn(
+        yield Turn.of_labels(
             RowLabeling(decide, after.sizes, status),
             _State(decide, after, finished.extend),
             after.digest == before.digest,
             (before.digest, after.digest),
-            status.reason if status is not None and status.settled else None,
+            status,
         )
 
     def objective(self, answer: RowLabeling, start: Start[RowLabeling]) -> float | None:
@@ -317,7 +317,7 @@ def iterate_without_labels(
         with TurnCosts(space) as costs:
             decide = costs.balanced(balancer, decide, task)
     labeling = RowLabeling(decide, None, status)
-    end = Ended(labeling, status.n_iter, status.converged, status.reason, status.history[-1], status.history, index)
+    end = Ended(labeling, status.n_iter, status.ending, status.reason, status.history[-1], status.history, index)
     return end, status.interrupted
 
 

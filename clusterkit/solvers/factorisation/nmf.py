@@ -16,7 +16,7 @@ from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.device_engine import ArrayRows
 from clusterkit.core.iteration import Start, Turn, Turns, solve
-from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores, Status
+from clusterkit.core.outcomes import Ending, KernelRows, LinearRows, Outcome, Scores, Status
 from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
@@ -74,7 +74,7 @@ class Nmf(Solver):
     For nonnegative features whose clusters are additive parts. An iteration is one pass over H, O(n L k + (n + L) k²),
     or O(nnz k) if H is sparse, with A and W in memory; streamed features cost one mapping of the data per iteration. On
     a kernel the matrix K is factorised in the place of H, O(n² k) per iteration. F never rises in exact arithmetic; it
-    is computed to about ``1e-15 |H|²`` and clipped at 0. The iteration is in `_PreparedNmf._iterate`, a pass over
+    is computed to about ``1e-15 |H|²`` and clipped at 0. An iteration is `_TurnsInMemory.advance`, a pass over
     H in `update_rows` of factorisation/_passes.py; the updates are `_multiply` and `_descend` in
     factorisation/_updates_jit.py.
 
@@ -241,7 +241,7 @@ class _PreparedNmf(Prepared):
         A = ((1.0 - rng.random((self.space.n, self.k))) * scale).astype(dtype)
         W = ((1.0 - rng.random((self.width, self.k))) * scale).astype(dtype)
         if self.mean == 0.0:
-            status = Status(1, True, "all features are zero, and so are the factors", (0.0,))
+            status = Status(1, Ending.CONVERGED, "all features are zero, and so are the factors", (0.0,))
         else:
             turns = _TurnsInMemory(self, A, W, self._row_update(self.width), self._row_update(self.space.n))
             # sparse products hold the interpreter lock
@@ -283,7 +283,11 @@ class _TurnsInMemory(Turns[bool]):
     pool: ThreadPoolExecutor | None = None
 
     name = "nmf"
-    interrupted_reason = "interrupted after {n} iterations: the factors so far are kept"
+    sentences: ClassVar[Mapping[Ending, str]] = {
+        Ending.SETTLED: "tolerance reached: the factors changed by {detail}",
+        Ending.INTERRUPTED: "interrupted after {n} iterations: the factors so far are kept",
+        Ending.OUT_OF_ITERATIONS: "max_iter = {most} reached, the factors still changed by {detail}",
+    }
 
     def advance(self, active: list[Start[bool]]) -> Iterator[Turn[bool]]:
         """One iteration."""
@@ -295,5 +299,4 @@ class _TurnsInMemory(Turns[bool]):
         fit = inner(factor_gram(W), gram) - 2.0 * inner(W, P)
         start.judge(max(0.0, 0.5 * (self.of.norm + fit)))
         change = max(np.sqrt(moved / A.size), np.sqrt(change / W.size))
-        settled = f"tolerance reached: the factors changed by {change:.1e}" if change < self.of.spec.tol else None
-        yield Turn(True, None, settled=settled, change=f", the factors still changed by {change:.1e}")
+        yield Turn(True, None, Ending.SETTLED if change < self.of.spec.tol else None, f"{change:.1e}")

@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.class_sums import class_totals
 from clusterkit.core.coding import Coded
 from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, is_device_array, move_to, to_host
-from clusterkit.core.outcomes import Status
+from clusterkit.core.outcomes import Ending, Status
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.summing import Finished, RowFunction
 from clusterkit.core.sums import Sums
@@ -116,7 +116,7 @@ class CentroidSums(BlockFunction):
         """The turn with final centres; settled if they have hardly moved."""
         tol = self.shift_tol
         if status is None and tol > 0 and before is not None and _moved(centres, before).sum() <= tol:
-            status = Status(1, True, self.settled_reason, settled=True)
+            status = Status(1, Ending.SETTLED, self.settled_reason, settled=True)
         return Finished(self.about.extension(centres), objective, status)
 
 
@@ -265,4 +265,4 @@ def farthest_of(distances: Array, count: int, rounding_error: float) -> Indices:
 def too_few(k: int, distinct: int) -> Status:
     """The status if every sample lies on a centre and there are more classes than distinct samples."""
     empty = f"only {distinct} distinct samples for n_clusters={k}: {k - distinct} clusters stay empty"
-    return Status(1, True, "every sample lies on its centre", empty_clusters=empty)
+    return Status(1, Ending.CONVERGED, "every sample lies on its centre", empty_clusters=empty)

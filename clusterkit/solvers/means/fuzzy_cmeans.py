@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.iteration import Start, Turn, Turns, solve
-from clusterkit.core.outcomes import Extension, Outcome, Scores, Status
+from clusterkit.core.outcomes import Ending, Extension, Outcome, Scores, Status
 from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
@@ -138,7 +138,7 @@ class _PreparedFuzzyCMeans(Prepared):
         if geometry.all_equal:
             centres = geometry.overall(self.k)
             U = np.full((geometry.space.n, self.k), 1.0 / self.k, dtype=geometry.space.dtype)
-            status = Status(1, True, ALL_EQUAL, (0.0,))
+            status = Status(1, Ending.CONVERGED, ALL_EQUAL, (0.0,))
         else:
             turns = _TurnsInMemory(self.spec, self.k, self.representation)
             (U, centres), status = solve(turns, Start(0, self._start(rng), keeps_best=False), self.spec.max_iter)
@@ -161,7 +161,9 @@ class _TurnsInMemory(Turns[tuple[Array, Array]]):
     _spare: Array = attrs.field(init=False)
 
     name = "fuzzy_cmeans"
-    interrupted_reason = "interrupted after {n} iterations: the memberships so far are kept"
+    sentences: ClassVar[Mapping[Ending, str]] = {
+        Ending.INTERRUPTED: "interrupted after {n} iterations: the memberships so far are kept"
+    }
 
     def __attrs_post_init__(self) -> None:
         space = self.representation.geometry.space
@@ -178,9 +180,9 @@ class _TurnsInMemory(Turns[tuple[Array, Array]]):
         change = change if start.history else np.inf
         self._U, self._spare = self._spare, self._U
         start.judge(objective)
-        settled = tolerance_reached(change) if change <= self.spec.tol else None
-        how_far = f", memberships still changed by up to {change:.1e}"
-        yield Turn((self._U, start.state), moved, settled=settled, change=how_far)
+        settled = change <= self.spec.tol
+        detail = tolerance_reached(change) if settled else f", memberships still changed by up to {change:.1e}"
+        yield Turn((self._U, start.state), moved, Ending.SETTLED if settled else None, detail)
 
 
 @final

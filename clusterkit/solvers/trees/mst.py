@@ -10,7 +10,7 @@ import attrs
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params
 from clusterkit.core.coding import Coded
-from clusterkit.core.outcomes import Outcome, Status, Tree
+from clusterkit.core.outcomes import Ending, Outcome, Status, Tree
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.reuse import reuse
 from clusterkit.core.spaces import FeatureSpace, Space
@@ -103,7 +103,8 @@ class _PreparedMst(Prepared):
         else:
             tree = minimum_spanning_tree(rows, k)
         kind = "Euclidean" if k == 1 else "mutual reachability"
-        status = Status(1, True, f"exact minimum spanning tree, {kind} distances", facts={"length": tree.weights.sum()})
+        facts = {"length": tree.weights.sum()}
+        status = Status(1, Ending.CONVERGED, f"exact minimum spanning tree, {kind} distances", facts=facts)
         transform = self.space.transform
         return Tree(tree.edges, tree.weights, tree.core_distances, rows, k, transform, status=status)
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.outcomes import Embedding, LinearRows, Scores, Status
+from clusterkit.core.outcomes import Embedding, Ending, LinearRows, Scores, Status
 from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import Task
 from clusterkit.core.transform import IdentityMap
@@ -70,7 +70,7 @@ def test_transductive_and_inexact_embeddings():
     outcome = Scores(rows, None)
     labeling = RowsKMeans().label(outcome, build_space(rows, IdentityMap(2)), Task(20, 2), np.random.default_rng(0))
     assert labeling.predict is None
-    assert not label(rows, 2, status=Status(1, True, "", predicts_labels=False)).exact
+    assert not label(rows, 2, status=Status(1, Ending.CONVERGED, "", predicts_labels=False)).exact
 
 
 @pytest.mark.parametrize("wrong", [{"n_init": 0}, {"max_iter": 0}, {"n_init": 1.5}])

@@ -130,11 +130,11 @@ def test_bounds_hold_wherever_it_stops(method, space, max_iter, cap):
     )
     assert solution.bound <= best["value"] * (1 + 1e-9)
     assert solution.value >= best["bound"] * (1 - 1e-9)
-    assert len(solution.history) == solution.n_iter <= max_iter
+    assert len(solution.status.history) == solution.status.n_iter <= max_iter
     if cap is None:
         assert solution.lengths.min() >= 1.0 - 1e-9
     if method == "descent":  # no move raises the value
-        history = np.array(solution.history)
+        history = np.array(solution.status.history)
         assert np.all(np.diff(history) <= 1e-9 * history[:-1])
     assert solution.shares.sum() == pytest.approx(1.0)
     assert np.all(np.diff(solution.shares) <= 0.0)
@@ -147,7 +147,7 @@ def test_any_positive_definite_matrix(seed, n, cap):
     problem = MaxCutProblem(S, np.linalg.inv(S), cap)
     one = interior_point(problem, 1e-5, 200)
     other = low_rank_descent(problem, default_rank(n), 1e-3, 20_000, np.random.default_rng(seed))
-    assert one.converged
+    assert one.status.converged
     assert one.bound <= other.value * (1 + 1e-9)
     assert other.bound <= one.value * (1 + 1e-9)
     if np.isinf(cap):
