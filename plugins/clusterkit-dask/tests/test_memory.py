@@ -87,7 +87,6 @@ def fitted(X, persist):
         return model.cluster_centers_, sum(worker["metrics"]["spilled_bytes"]["disk"] for worker in workers)
 
 
-@pytest.mark.slow
 @pytest.mark.deep
 @pytest.mark.skipif(not deep(), reason="minutes: with the deep profile of hypothesis only")
 def test_data_of_four_times_the_memory_of_the_workers():
