@@ -269,7 +269,6 @@ def test_svmguide1_is_not_worse_than_from_k_means():
     assert clustering_accuracy(dataset.target[rows], plain.labels_) > 0.65
 
 
-@pytest.mark.slow
 @pytest.mark.deep
 def test_pairs_of_digits():
     """All 45 with the deep profile of hypothesis, among them 1 against 9, the worst of all; every ninth otherwise."""

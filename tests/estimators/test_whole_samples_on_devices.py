@@ -125,9 +125,9 @@ class TestDrivers:
         assert (there.agreement_, there.winner_) == (here.agreement_, here.winner_)
 
     def test_the_choice_is_that_of_the_host(self, dispatch):
-        changes = {"n_maps": 2, "n_init": 2, "n_trials": 2, "n_references": 1, "n_halvings": 2}
+        changes = {"n_maps": 2, "n_init": 2, "n_trials": 2, "n_references": 1, "n_halvings": 2, "degrees": (8.0, 12.0)}
         model = recipe("emmc-auto", n_clusters=3, random_state=1, **changes)
-        X = blobs(n=600)
+        X = blobs(n=200)
         here, there = (recipe("emmc-auto").set_params(**model.get_params()).fit(each) for each in (X, strict(X)))
         assert there.gaps_ == here.gaps_
         assert there.chosen_ == here.chosen_

@@ -237,7 +237,7 @@ def test_a_level_next_to_nothing(mapped):
         assert labels_of(X, domain, 1).tolist() == [0, 0, 1]
 
 
-@pytest.mark.deep
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_the_instances_reach_the_proof(pattern):
     """Otherwise the tests above would say little: how many come to the proof, and to its expansions."""

@@ -93,8 +93,8 @@ def test_sizes_of_every_iteration_equal_the_plain_loop(rows, step, original, see
 @pytest.mark.parametrize(("d", "m"), [(1, 6), (2, 2), (5, 2), (2, 5), (2, 20), (3, 7), (4, 5), (8, 10), (16, 20)])
 def test_long_runs_equal_the_plain_loop_in_every_way_of_counting(d, m):
     rng = np.random.default_rng(d * m)
-    X = rng.normal(size=(3000, d)) + 2.0 * rng.integers(2, size=(3000, d))
-    turns = 400
+    X = rng.normal(size=(1500, d)) + 2.0 * rng.integers(2, size=(1500, d))
+    turns = 250
     parts = parts_of(X, m, 3, max_iter=turns, size_tol=0, strict=True, restarts=0)
     sizes, _ = oracle.jacobi(X, seeds_of(X, m, 3), DriftRule().step_for(m), turns)
     np.testing.assert_array_equal(parts.sizes, sizes[: len(parts.sizes)])
