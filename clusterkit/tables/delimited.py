@@ -162,18 +162,19 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
         raise TableError(f"{title} has no row of data")
     preview = [row for _, row in sample[: PREVIEW + 1]]
     first = first_row(preview) if header is None else FirstRow(header)
-    named = first.named
-    names = unique(preview[0]) if named else numbered(len(preview[0]))
-    body = [row for _, row in sample[named:]]
+    named, head = first.named, first.rows
+    titles = list(first.names) or preview[0]
+    names = unique(titles) if named else numbered(len(titles))
+    body = [row for _, row in sample[head:]]
     if not body:
         shown = ", ".join(name[:LONGEST_NAME] for name in names[:NAMES_SHOWN])
         raise TableError(f"{title} has no row of data, only the names {shown}")
     if len(body[0]) == len(names) + 1 and all(len(row) == len(body[0]) and not row[-1].strip() for row in body):
         names = unique([*names, ""])  # every row ends with a delimiter, the header does not
-    shared = shared_names(preview[0], names) if named else {}
+    shared = shared_names(titles, names) if named else {}
     signs = [sign for sign in ".," if sign != sep or '"' in text]
     rows = (row for _, row in _rows(text, sep))
-    seen = marks_in(islice(rows, lead + named, None), len(names), SAMPLE, more=any(sign in text for sign in signs))
+    seen = marks_in(islice(rows, lead + head, None), len(names), SAMPLE, more=any(sign in text for sign in signs))
     mark = decimal or seen.of_table
     marks = {} if decimal else seen.of_columns(mark)
     texts = [
@@ -185,9 +186,9 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     ]
     orders = {name: _order(row[j].strip() for row in body if len(row) > j) for j, name in enumerate(names)}
     return Form(
-        title, sep, names, named, sample[0][0] - (not named), mark, texts, shared,
+        title, sep, names, named, sample[max(head - 1, 0)][0] - (not named), mark, texts, shared,
         {names[j]: its for j, its in marks.items()}, {name: order for name, order in orders.items() if order},
-        lead - bool(separator_line), _records(text, sep, sample[0][0]) - (not named),
+        lead - bool(separator_line), _records(text, sep, sample[max(head - 1, 0)][0]) - (not named),
         word_columns(body, len(names), is_value), first.notice and f"{title}: {first.notice}",
     )  # fmt: skip
 

@@ -47,8 +47,8 @@ def read_table(
 ) -> Table:  # fmt: skip
     r"""Read a table from a file. Its ending decides the format.
 
-    Delimited text (.csv, .tsv, .tab, .txt, .dat, .data, each also with .gz) and Excel (.xlsx, .xlsm) are read by
-    pandas, Parquet by pyarrow, arrays (.npy) by numpy, further endings by plugins through the hook
+    Delimited text (.csv, .tsv, .tab, .txt, .dat, .data, each also with .gz) is read by pandas, Excel (.xlsx, .xlsm)
+    by openpyxl, Parquet by pyarrow, arrays (.npy) by numpy, further endings by plugins through the hook
     ``clusterkit_readers``. Delimiter, header, encoding and the mark before decimals are detected.
 
     Parameters
