@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 import numpy as np
 
-from clusterkit.core.wording import shortened
+from clusterkit.core.wording import counted, shortened
 from clusterkit.numerics.units import differing_units
 from clusterkit.tables.clocks import clock_text
 from clusterkit.tables.errors import TableError
@@ -135,7 +135,9 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
     if name in overrides.as_category:
         return _category(column, keep=True)
     if column.kind == "empty":
-        return LeftOut(name, "empty")
+        return LeftOut(
+            name, f"empty but for {counted(column.infinite, 'infinite cell')}" if column.infinite else "empty"
+        )
     if column.kind == "other":
         return LeftOut(name, "its cells are lists or objects")
     if not keep and column.gaps >= ALMOST_EMPTY * column.rows:
@@ -218,7 +220,8 @@ def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
     unread = column.filled - numbers.n
     return NumberColumn(
         column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread,
-        extremes=(numbers.low, numbers.high), weight=FLAG, size=size_of(numbers.sizes), **column.units(mark),
+        extremes=(numbers.low, numbers.high), weight=FLAG, size=size_of(numbers.sizes),
+        infinite=column.infinite, **column.units(mark),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from clusterkit.tables.readings import ORDERS
 from clusterkit.tables.sums import ColumnSums
 from clusterkit.tables.verdicts import other_decimals, several_units
 
-__all__ = ["of_fit", "of_numbers", "of_rows", "of_units", "of_unread", "tell"]
+__all__ = ["of_fit", "of_infinite", "of_numbers", "of_rows", "of_units", "of_unread", "tell"]
 
 FIRST = {cells.MONTH_FIRST: "month", cells.DAY_FIRST: "day"}
 """What stands first, by the order of day and month."""
@@ -129,6 +129,24 @@ def of_unread(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterat
             f"cells that cannot be read count as gaps: {_columns(columns)}; --as-category makes the cells of a column "
             "levels, --drop leaves it out"
         )
+
+
+def of_infinite(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
+    """A sentence about infinite cells of a fit, which a division by zero makes, for example.
+
+    Parameters
+    ----------
+    plans : sequence of ColumnPlan
+    sums : sequence of ColumnSums
+        Of the same columns.
+    """
+    columns = [
+        f"{shortened(column.name)!r} ({column.infinite:,} of {column.rows:,})"
+        for plan, column in zip(plans, sums, strict=True)
+        if column.infinite and not (isinstance(plan, LeftOut) and plan.asked_for)
+    ]
+    if columns:
+        yield f"infinite cells count as gaps: {_columns(columns)}; --drop leaves a column out"
 
 
 def _columns(parts: Sequence[str]) -> str:

@@ -146,6 +146,8 @@ class NumberColumn(ColumnPlan):
         The least and the greatest number of the fit; empty where a model of schema 1 does not say them.
     forgetful : bool
         Whether marks are read as by schema 1: percentages as shares of 1, all currencies alike.
+    infinite : int
+        Of the gaps, numbers that are infinite.
     size : tuple of float
         Mean and standard deviation of the logarithms of the absolute values in the fit, zeros apart; empty where there
         are none, or an older model does not say it.
@@ -172,6 +174,7 @@ class NumberColumn(ColumnPlan):
     forgetful: bool = False
     circle: float = attrs.field(default=0.0, validator=_finite)
     size: tuple[float, ...] = ()
+    infinite: int = 0
 
     def __attrs_post_init__(self) -> None:
         if len(self.extremes) not in (0, 2) or not all(map(math.isfinite, self.extremes)):
@@ -208,6 +211,8 @@ class NumberColumn(ColumnPlan):
         watch.numbers(self, column, reading.values)
         refuse_none(reading, column, what, self.unread)
         watch.odd(f"no {what}", reading.unread, column, "counted as a gap")
+        if column.kind == "number":
+            watch.odd("infinite", np.isinf(column.values), column, "counted as a gap")
         x = reading.values
         gaps = np.isnan(x)
         if self.circle:
@@ -248,6 +253,8 @@ class CategoryColumn(ColumnPlan):
         Gaps of the fit that were texts that are NA.
     or_gap : bool
         Whether the one level and the gaps are told apart.
+    infinite : int
+        Of the gaps, numbers that are infinite.
     """
 
     levels: tuple[str, ...]
@@ -258,6 +265,7 @@ class CategoryColumn(ColumnPlan):
     weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
     na: int = 0
     or_gap: bool = False
+    infinite: int = 0
 
     def __attrs_post_init__(self) -> None:
         if self.or_gap and self.n_groups != 1:

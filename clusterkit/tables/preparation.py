@@ -19,7 +19,7 @@ from clusterkit.tables.frames import Column, HoldsFrame, columns_of
 from clusterkit.tables.kept_rows import KeptRows
 from clusterkit.tables.matching import matched
 from clusterkit.tables.new_rows import NewRows, warn_of_blanks
-from clusterkit.tables.notices import of_fit, of_rows, of_units, of_unread, tell
+from clusterkit.tables.notices import of_fit, of_infinite, of_rows, of_units, of_unread, tell
 from clusterkit.tables.overrides import SCALES, Overrides
 from clusterkit.tables.plans import ColumnPlan, LeftOut
 from clusterkit.tables.readings import as_levels
@@ -169,7 +169,8 @@ class Preparation:
             If texts leave open whether a number such as 1.234 has decimals or thousands, or whether the day or the
             month of a date such as 2/3/2024 is first. If numbers lack the unit of their column, have one that cannot be
             converted into it, or are no numbers with the mark that was asked for. If cells of a column of numbers or
-            dates are none. If a row has no value at all, or the last one is called a total and has the sums of others.
+            dates are none, or infinite. If a row has no value at all, or the last one is called a total and has the
+            sums of others.
         """
         return self.fit_blocks([table])
 
@@ -202,7 +203,7 @@ class Preparation:
         plans, scale, reason = decide(sums, overrides)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], shared, names, title)
-        every = (of(plans, sums.columns) for of in (of_fit, of_units, of_unread))
+        every = (of(plans, sums.columns) for of in (of_fit, of_units, of_infinite, of_unread))
         tell([*chain.from_iterable(every), *of_totals(plans, sums.columns, last), *of_twins(plans, kept_rows)])
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
         blank = 0

@@ -96,6 +96,8 @@ class ColumnSums:
         Of times of day and durations.
     firsts : int
         Dates that are the beginning of a month: whole months, of which a weekday says nothing.
+    infinite : int
+        Of the gaps, numbers that are infinite.
     days : frozenset of str
         Different days written as eight digits, at most `FEWEST_DAYS` of them.
     """
@@ -122,6 +124,7 @@ class ColumnSums:
     days: frozenset[str] = frozenset()
     firsts: int = 0
     small_na: bool = False
+    infinite: int = 0
 
     @property
     def filled(self) -> int:
@@ -148,11 +151,14 @@ class ColumnSums:
         """The sums of a column."""
         missing = column.missing()
         rows, gaps = len(missing), int(missing.sum())
+        infinite = int(np.isinf(column.values).sum()) if column.kind == "number" else 0
         if rows == gaps:
-            return cls(column.name, "empty", rows, gaps, spelled=column.spelled_na(), small_na=column.small_na)
+            spelled, small = column.spelled_na(), column.small_na
+            return cls(column.name, "empty", rows, gaps, spelled=spelled, small_na=small, infinite=infinite)
         if column.kind in ("number", "truth"):
             narrow = column.values.dtype == np.float32
-            of_numbers = cls(column.name, column.kind, rows, gaps, Moments.of(column.values[~missing]), narrow)
+            moments = Moments.of(column.values[~missing])
+            of_numbers = cls(column.name, column.kind, rows, gaps, moments, narrow, infinite=infinite)
             return of_numbers._with_times(column)
         if column.kind == "date":
             seconds = as_seconds(column, NATIVE).values[~missing]
@@ -236,11 +242,12 @@ class ColumnSums:
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
         """The sums of both blocks of rows."""
-        rows, gaps = self.rows + other.rows, self.gaps + other.gaps
+        rows, gaps, infinite = self.rows + other.rows, self.gaps + other.gaps, self.infinite + other.infinite
         if "empty" in (self.kind, other.kind):
             filled = other if self.kind == "empty" else self
             small_na, spelled = self.small_na or other.small_na, self.spelled + other.spelled
-            return attrs.evolve(filled, rows=rows, gaps=gaps, spelled=spelled, small_na=small_na)
+            both_gaps = attrs.evolve(filled, rows=rows, gaps=gaps, spelled=spelled, small_na=small_na)
+            return attrs.evolve(both_gaps, infinite=infinite)
         if self.kind != other.kind:
             raise TableError(
                 f"column {self.name!r} is of kind {self.kind} in some rows and of kind {other.kind} in others"
@@ -261,7 +268,7 @@ class ColumnSums:
             self.decimal or other.decimal, self.order or other.order, self.open_number or other.open_number,
             self.mark_shown or other.mark_shown, {**other.shown, **self.shown}, self.spelled + other.spelled,
             self.clock + other.clock, frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
-            self.firsts + other.firsts, self.small_na or other.small_na,
+            self.firsts + other.firsts, self.small_na or other.small_na, infinite,
         )  # fmt: skip
 
     def as_number(self) -> tuple[str, Moments]:

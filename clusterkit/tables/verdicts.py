@@ -63,7 +63,9 @@ def or_gap(column: ColumnSums, fewest: float) -> CategoryColumn | None:
         levels = (str(bool(value)) if column.kind == "truth" else text,)
     if len(levels) != 1:
         return None
-    return CategoryColumn(column.name, levels, 0, 0, column.gaps, weight=FLAG, na=column.spelled, or_gap=True)
+    return CategoryColumn(
+        column.name, levels, 0, 0, column.gaps, weight=FLAG, na=column.spelled, or_gap=True, infinite=column.infinite
+    )
 
 
 def several_scales(column: ColumnSums) -> str:

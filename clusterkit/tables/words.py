@@ -37,6 +37,7 @@ def facts(
         "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
         "gaps": {name: f"({its})" for name, its in _of_gaps(plans, donors).items()},
         "rows_that_fill_gaps": donors,
+        "infinite_cells": {plan.name: plan.infinite for plan in [*numbers, *categories] if plan.infinite},
         "gaps_spelled_na": {plan.name: plan.na for plan in categories if plan.na},
         "rows_without_values": blank,
         "scale": scale,
@@ -83,6 +84,9 @@ def paragraph(
     left = [f"{shortened(plan.name)} ({plan.reason})" for plan in plans if isinstance(plan, LeftOut)]
     if left:
         parts.append(f"Left out: {_some(left)}")
+    infinite = [(plan.name, its) for plan in plans if (its := getattr(plan, "infinite", 0))]
+    if infinite:
+        parts.append(f"Infinite cells, which count as gaps: {_some(f'{shortened(a)} ({n:,})' for a, n in infinite)}")
     parts += _sentences_of_gaps(plans, donors)
     if blank:
         whose = "whose label says" if blank == 1 else "whose labels say"
