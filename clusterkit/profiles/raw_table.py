@@ -164,7 +164,7 @@ def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:
         return Column(name, "number", reading.values)
     if isinstance(plan, DateColumn) or (plan is None and column.kind == "date"):
         return Column(name, "date", as_seconds(column, plan.form if isinstance(plan, DateColumn) else NATIVE).values)
-    texts = as_levels(column.with_na() if isinstance(plan, CategoryColumn) and plan.na_is_level else column)
+    texts = as_levels(plan.worded(column) if isinstance(plan, CategoryColumn) else column)
     levels = sorted({text for text in texts if text is not None})
     code = {level: number for number, level in enumerate(levels)}
     codes = np.array([-1 if text is None else code[text] for text in texts], dtype=np.intp)

@@ -20,7 +20,15 @@ from clusterkit.tables.plans import CLOCK, FLAG, HOURS, CategoryColumn, ColumnPl
 from clusterkit.tables.readings import NATIVE
 from clusterkit.tables.sums import ColumnSums, TableSums
 from clusterkit.tables.typical_sizes import size_of
-from clusterkit.tables.verdicts import MOSTLY, or_gap, other_decimals, several_scales, several_units, with_na
+from clusterkit.tables.verdicts import (
+    MOSTLY,
+    or_gap,
+    other_decimals,
+    several_scales,
+    several_units,
+    with_words,
+    words_of,
+)
 
 __all__ = ["decide"]
 
@@ -131,7 +139,7 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
             raise TableError(f"column {shortened(name)!r} cannot be used as dates: no cell is one")
         return _date(column, form, moments)
     keep = name in overrides.keep
-    column = with_na(column, overrides.na)
+    column = with_words(column, overrides.na, as_category=name in overrides.as_category)
     if name in overrides.as_category:
         return _category(column, keep=True)
     if column.kind == "empty":
@@ -287,7 +295,7 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
                 f"column {shortened(column.name)!r} has no level with {100 * RARE:.0f} % of the rows: no category"
             )
         return LeftOut(column.name, f"too many different values ({len(levels):,} in {column.filled:,} rows)")
-    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps, weight=FLAG, na=column.spelled)
+    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps, weight=FLAG, **words_of(column))
 
 
 def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:

@@ -250,7 +250,11 @@ class CategoryColumn(ColumnPlan):
     weight : float
         Of a column of 0 and 1, for two levels or for gaps; rows of two different levels are as far apart.
     na : int
-        Gaps of the fit that were texts that are NA.
+        Gaps of the fit that have a text, such as NA or None.
+    spelled : tuple of str
+        These texts; empty where an older model does not say them, and there they are NA.
+    words : tuple of str
+        Texts that elsewhere are gaps, and levels here; NA is one if it is among the levels.
     or_gap : bool
         Whether the one level and the gaps are told apart.
     infinite : int
@@ -266,6 +270,8 @@ class CategoryColumn(ColumnPlan):
     na: int = 0
     or_gap: bool = False
     infinite: int = 0
+    spelled: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         if self.or_gap and self.n_groups != 1:
@@ -280,10 +286,9 @@ class CategoryColumn(ColumnPlan):
         """Number of the levels, the rare ones together counted as one."""
         return len(self.levels) + (self.rare > 0)
 
-    @property
-    def na_is_level(self) -> bool:
-        """Whether NA is a level, and no gap."""
-        return NA in self.levels
+    def worded(self, column: Column) -> Column:
+        """A column with texts where they are levels of this one, though elsewhere they are gaps."""
+        return column.with_words({*self.words, NA} if NA in self.levels else self.words)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -296,7 +301,7 @@ class CategoryColumn(ColumnPlan):
     def write(self, column: Column, out: Array, watch: Watch) -> Mask:
         """Write the level of each cell."""
         numbers = {level: i for i, level in enumerate(self.levels)}
-        column = column.with_na() if self.na_is_level else column
+        column = self.worded(column)
         texts = as_levels(column)
         gaps = column.missing()
         places = np.array([numbers.get(text, -1) for text in texts])

@@ -33,7 +33,7 @@ from clusterkit.tables.words import facts, paragraph
 __all__ = ["FittedPreparation", "Preparation"]
 
 NA_CHOICES = ("auto", "level", "gap")
-"""What texts that are NA may be."""
+"""What texts such as NA may be."""
 
 
 def _names(value: Any) -> Any:
@@ -93,8 +93,9 @@ class Preparation:
     day_first : bool or None, default None
         Whether the day is before the month in the dates between slashes of every table; None: what each column shows.
     na : {"auto", "level", "gap"}, default "auto"
-        Whether texts that are NA are a level of their column; "auto": where all other texts are codes of countries, so
-        that it is Namibia's.
+        Whether texts such as NA, None or ? are levels of their column. "auto": NA where all other texts are codes of
+        countries, so that it is Namibia's; None where it is frequent beside at most twenty other levels; ? and - in
+        columns of `as_category`.
     gaps : {"similar", "typical"}, default "similar"
         What fills gaps: the value of the most similar of some rows that the fit keeps, or the mean, or most frequent
         level, of the column. With "typical" a model holds no rows of its table for this.

@@ -88,10 +88,10 @@ class ColumnSums:
         or more, without a mark between thousands.
     shown : mapping of str to str
         For each order of day and month, a date between slashes that has this order alone.
-    spelled : int
-        Of the gaps, texts that are NA.
-    small_na : bool
-        Whether one of these is not in capitals.
+    spelled : mapping of str to int
+        Of the gaps, those that have a text, such as NA or None, by the text.
+    words_of_gaps : tuple of str
+        Texts of gaps that are levels (`clusterkit.tables.verdicts.with_words`).
     clock : ClockSums
         Of times of day and durations.
     firsts : int
@@ -119,11 +119,11 @@ class ColumnSums:
     open_number: str = ""
     mark_shown: bool = False
     shown: Mapping[str, str] = attrs.field(factory=dict)
-    spelled: int = 0
+    spelled: Mapping[str, int] = attrs.field(factory=dict)
     clock: ClockSums = attrs.field(factory=ClockSums)
     days: frozenset[str] = frozenset()
     firsts: int = 0
-    small_na: bool = False
+    words_of_gaps: tuple[str, ...] = ()
     infinite: int = 0
 
     @property
@@ -153,8 +153,7 @@ class ColumnSums:
         rows, gaps = len(missing), int(missing.sum())
         infinite = int(np.isinf(column.values).sum()) if column.kind == "number" else 0
         if rows == gaps:
-            spelled, small = column.spelled_na(), column.small_na
-            return cls(column.name, "empty", rows, gaps, spelled=spelled, small_na=small, infinite=infinite)
+            return cls(column.name, "empty", rows, gaps, spelled=column.spelled(), infinite=infinite)
         if column.kind in ("number", "truth"):
             narrow = column.values.dtype == np.float32
             moments = Moments.of(column.values[~missing])
@@ -235,9 +234,8 @@ class ColumnSums:
             letters=letters, words=int(sum(len(text.split()) * n for text, n in levels.items())),
             codes=sum(n for text, n in levels.items() if cells.is_code(text)), readings=readings, circles=circles,
             decimal=column.decimal, order=column.order, open_number=open_number, mark_shown=mark_shown, shown=shown,
-            spelled=column.spelled_na(), clock=ClockSums.of_texts(levels) if short else ClockSums(),
+            spelled=column.spelled(), clock=ClockSums.of_texts(levels) if short else ClockSums(),
             days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()), firsts=firsts,
-            small_na=column.small_na,
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -245,9 +243,8 @@ class ColumnSums:
         rows, gaps, infinite = self.rows + other.rows, self.gaps + other.gaps, self.infinite + other.infinite
         if "empty" in (self.kind, other.kind):
             filled = other if self.kind == "empty" else self
-            small_na, spelled = self.small_na or other.small_na, self.spelled + other.spelled
-            both_gaps = attrs.evolve(filled, rows=rows, gaps=gaps, spelled=spelled, small_na=small_na)
-            return attrs.evolve(both_gaps, infinite=infinite)
+            spelled = dict(Counter(self.spelled) + Counter(other.spelled))
+            return attrs.evolve(filled, rows=rows, gaps=gaps, spelled=spelled, infinite=infinite)
         if self.kind != other.kind:
             raise TableError(
                 f"column {self.name!r} is of kind {self.kind} in some rows and of kind {other.kind} in others"
@@ -266,9 +263,10 @@ class ColumnSums:
             self.name, self.kind, rows, gaps, self.moments + other.moments, self.narrow and other.narrow, levels,
             self.letters + other.letters, self.words + other.words, self.codes + other.codes, readings, turns,
             self.decimal or other.decimal, self.order or other.order, self.open_number or other.open_number,
-            self.mark_shown or other.mark_shown, {**other.shown, **self.shown}, self.spelled + other.spelled,
+            self.mark_shown or other.mark_shown, {**other.shown, **self.shown},
+            dict(Counter(self.spelled) + Counter(other.spelled)),
             self.clock + other.clock, frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
-            self.firsts + other.firsts, self.small_na or other.small_na, infinite,
+            self.firsts + other.firsts, infinite=infinite,
         )  # fmt: skip
 
     def as_number(self) -> tuple[str, Moments]:

@@ -37,7 +37,7 @@ def facts(
         "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
         "gaps": {name: f"({its})" for name, its in _of_gaps(plans, donors).items()},
         "rows_that_fill_gaps": donors,
-        "infinite_cells": {plan.name: plan.infinite for plan in [*numbers, *categories] if plan.infinite},
+        "infinite_cells": dict(_infinite(plans)),
         "gaps_spelled_na": {plan.name: plan.na for plan in categories if plan.na},
         "rows_without_values": blank,
         "scale": scale,
@@ -84,9 +84,9 @@ def paragraph(
     left = [f"{shortened(plan.name)} ({plan.reason})" for plan in plans if isinstance(plan, LeftOut)]
     if left:
         parts.append(f"Left out: {_some(left)}")
-    infinite = [(plan.name, its) for plan in plans if (its := getattr(plan, "infinite", 0))]
+    infinite = [f"{shortened(name)} ({number:,})" for name, number in _infinite(plans)]
     if infinite:
-        parts.append(f"Infinite cells, which count as gaps: {_some(f'{shortened(a)} ({n:,})' for a, n in infinite)}")
+        parts.append(f"Infinite cells, which count as gaps: {_some(infinite)}")
     parts += _sentences_of_gaps(plans, donors)
     if blank:
         whose = "whose label says" if blank == 1 else "whose labels say"
@@ -163,8 +163,13 @@ def _levels(plan: CategoryColumn) -> str:
     if plan.or_gap:
         return f"{plan.levels[0]!r} or a gap"
     rare = f", {plan.rare:,} rare ones together" if plan.rare else ""
-    na = ", one of them NA" if plan.na_is_level else ""
-    return f"{counted(len(plan.levels) + plan.rare, 'level')}{rare}{na}"
+    words = plan.words or (("NA",) if "NA" in plan.levels else ())
+    among = f", {'one' if len(words) == 1 else len(words)} of them {' and '.join(words)}" if words else ""
+    if any(word != "NA" for word in words):
+        among += (
+            ", which --na gap, na='gap' in Python, makes a gap" if len(words) == 1 else ", which --na gap makes gaps"
+        )
+    return f"{counted(len(plan.levels) + plan.rare, 'level')}{rare}{among}"
 
 
 def _having(plans: Sequence[ColumnPlan]) -> list[NumberColumn | CategoryColumn | DateColumn]:
@@ -198,8 +203,16 @@ def _gaps(plan: NumberColumn | CategoryColumn | DateColumn, filled: str) -> str:
     words = f", {unread:,} of them cells that cannot be read" if unread else ""
     feature = f"; they are a feature too, because {shortened(plan.told_by)} differs there" if plan.told_by else ""
     if isinstance(plan, CategoryColumn) and plan.na:
-        words = f", {plan.na:,} of them written NA: --na level, na='level' in Python, makes it a level"
+        its = plan.spelled or ("NA",)
+        level = "it a level" if len(its) == 1 else "them levels"
+        words = f", {plan.na:,} of them written {' or '.join(its)}: --na level, na='level' in Python, makes {level}"
     return f"{plan.gaps:,}{words}{filled}{feature}"
+
+
+def _infinite(plans: Sequence[ColumnPlan]) -> list[tuple[str, int]]:
+    """The columns that have infinite cells, and their number."""
+    able = [plan for plan in plans if isinstance(plan, NumberColumn | CategoryColumn)]
+    return [(plan.name, plan.infinite) for plan in able if plan.infinite]
 
 
 def _some(items: Iterable[str]) -> str:
