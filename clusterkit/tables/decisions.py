@@ -53,8 +53,12 @@ TOO_MANY = 0.5
 FEWEST_NUMBERED = 10
 """Rows from which the whole numbers from a to b, each once, are a numbering and no coincidence."""
 
+COUNTING = 0.75
+"""Share of whole numbers that must be by one greater than the one before for a column to count rows, which may begin
+anew in each part of a table."""
+
 ID_NAME = re.compile(
-    r"(?:.*[\W_])?(id|ids|uuid|guid|key|nr|no|index|rowid|row)(?:[\W_].*)?|unnamed: \d+|.*[a-z]Id|.*ID"
+    r"(?:.*[\W_])?(id|ids|uuid|guid|key|nr|no|index|idx|serial|rowid|row)(?:[\W_].*)?|unnamed: \d+|.*[a-z]Id|.*ID"
 )
 """Names of identifiers, in lower case or as written."""
 
@@ -97,6 +101,7 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
         If no column can be used, or an override does not suit its column.
     """
     overrides.check([column.name for column in sums.columns])
+    sums = attrs.evolve(sums, columns=tuple(_timed(column, overrides) for column in sums.columns))
     plans = [_plan(column, overrides) for column in sums.columns]
     if not any(plan.used for plan in plans):
         # better a table of numbers that are all different than none
@@ -114,6 +119,14 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
     plans = [_with_gaps(j, plan, sums, used) for j, plan in enumerate(plans)]
     scale, reason = _scale(plans, sums, overrides)
     return tuple(_scaled(p, c, scale) for p, c in zip(plans, sums.columns, strict=True)), scale, reason
+
+
+def _timed(column: ColumnSums, overrides: Overrides) -> ColumnSums:
+    """The sums of a column; of times without a colon as hours, if its numbers are likely to be some, or are to be."""
+    wanted = column.name in overrides.as_date and not column.as_date()[1].n
+    if not column.digits.n or not (wanted or column.digits.are_times(column.name)):
+        return column
+    return attrs.evolve(column, clock=column.digits)
 
 
 def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
@@ -135,6 +148,8 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         return _number(column, mark, numbers)
     if name in overrides.as_date:
         form, moments = column.as_date()
+        if column.clock.minutes:
+            return _clock(column, keep=True)
         if not moments.n:
             raise TableError(f"column {shortened(name)!r} cannot be used as dates: no cell is one")
         return _date(column, form, moments)
@@ -202,6 +217,8 @@ def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: boo
         named = not unit and _is_id_name(column.name)
         if named and numbers.whole and numbers.many and numbers.high - numbers.low + 1 >= column.filled:
             return LeftOut(column.name, "an identifier, by its name")
+        if named and numbers.whole and numbers.low in (0.0, 1.0) and column.steps >= COUNTING * numbers.n:
+            return LeftOut(column.name, "an identifier, by its name: it counts the rows")
         if LABEL_NAME.fullmatch(column.name) and _are_labels(numbers) and not column.gaps:
             return LeftOut(column.name, "labels of clusters, by its name and values")
     return _number(column, mark, numbers)
@@ -242,7 +259,8 @@ def _clock(column: ColumnSums, keep: bool) -> ColumnPlan:
     unread = column.filled - hours.n
     return NumberColumn(
         column.name, hours.mean, gaps=column.gaps + unread, unread=unread, clock=column.clock.kind(), begin=begin,
-        weight=FLAG, circle=float(column.clock.is_round()),
+        weight=FLAG, circle=float(column.clock.is_round()), digits=bool(column.clock.minutes),
+        infinite=column.infinite,
     )  # fmt: skip
 
 

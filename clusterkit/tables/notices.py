@@ -15,9 +15,10 @@ from clusterkit.tables.measures import PLAIN, Measure
 from clusterkit.tables.plans import ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.readings import ORDERS
 from clusterkit.tables.sums import ColumnSums
+from clusterkit.tables.twins import as_option
 from clusterkit.tables.verdicts import other_decimals, several_units
 
-__all__ = ["of_fit", "of_infinite", "of_numbers", "of_rows", "of_units", "of_unread", "tell"]
+__all__ = ["of_fit", "of_infinite", "of_numbers", "of_rows", "of_sparse", "of_units", "of_unread", "tell"]
 
 FIRST = {cells.MONTH_FIRST: "month", cells.DAY_FIRST: "day"}
 """What stands first, by the order of day and month."""
@@ -128,6 +129,31 @@ def of_unread(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterat
         yield (
             f"cells that cannot be read count as gaps: {_columns(columns)}; --as-category makes the cells of a column "
             "levels, --drop leaves it out"
+        )
+
+
+def of_sparse(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums], *, similar: bool) -> Iterator[str]:
+    """A sentence about columns that are used though most of their cells are missing.
+
+    Parameters
+    ----------
+    plans : sequence of ColumnPlan
+    sums : sequence of ColumnSums
+        Of the same columns.
+    similar : bool
+        Whether gaps are filled from similar rows.
+    """
+    columns, names = list[str](), list[str]()
+    for plan, column in zip(plans, sums, strict=True):
+        gaps = getattr(plan, "gaps", 0)
+        if plan.used and 2 * gaps > column.rows and not getattr(plan, "or_gap", False):
+            columns.append(f"{shortened(plan.name)!r} ({gaps:,} of {column.rows:,})")
+            names.append(plan.name)
+    if columns:
+        how = "the values of similar rows" if similar else "what is typical of the column"
+        yield (
+            f"more than half of the cells are missing, and are filled with {how}: {_columns(columns)}; --drop "
+            f"{as_option(names[:COLUMNS])} (drop={names[:COLUMNS]!r} in Python) leaves such columns out"
         )
 
 

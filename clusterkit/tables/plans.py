@@ -146,6 +146,8 @@ class NumberColumn(ColumnPlan):
         The least and the greatest number of the fit; empty where a model of schema 1 does not say them.
     forgetful : bool
         Whether marks are read as by schema 1: percentages as shares of 1, all currencies alike.
+    digits : bool
+        Whether times of day are written as numbers without a colon, such as 517.
     infinite : int
         Of the gaps, numbers that are infinite.
     size : tuple of float
@@ -175,6 +177,7 @@ class NumberColumn(ColumnPlan):
     circle: float = attrs.field(default=0.0, validator=_finite)
     size: tuple[float, ...] = ()
     infinite: int = 0
+    digits: bool = False
 
     def __attrs_post_init__(self) -> None:
         if len(self.extremes) not in (0, 2) or not all(map(math.isfinite, self.extremes)):
@@ -201,7 +204,7 @@ class NumberColumn(ColumnPlan):
     def read(self, column: Column) -> Reading:
         """The cells of a column as the numbers of this one."""
         if self.clock:
-            return as_hours(column, self.clock, self.begin)
+            return as_hours(column, self.clock, self.begin, digits=self.digits)
         return as_numbers(column, self.decimal, self.measure)
 
     def write(self, column: Column, out: Array, watch: Watch) -> Mask:

@@ -47,6 +47,13 @@ FEWEST_DAYS = 10
 and so may the few prices of a shop."""
 
 
+HIGHEST_TIME = 2400.0
+"""The end of a day as a number without a colon."""
+
+TIME_DIGITS = 4
+"""Digits of a time without a colon where the hour has a zero before it."""
+
+
 class UnitsOfPlan(TypedDict):
     """The fields of `clusterkit.tables.plans.NumberColumn` about marks beside numbers."""
 
@@ -96,6 +103,10 @@ class ColumnSums:
         Of times of day and durations.
     firsts : int
         Dates that are the beginning of a month: whole months, of which a weekday says nothing.
+    digits : ClockSums
+        Of numbers that are all times of day without a colon, such as 517 and 2359, or may be.
+    steps : int
+        Numbers that are by one greater than the one before.
     infinite : int
         Of the gaps, numbers that are infinite.
     days : frozenset of str
@@ -125,6 +136,8 @@ class ColumnSums:
     firsts: int = 0
     words_of_gaps: tuple[str, ...] = ()
     infinite: int = 0
+    digits: ClockSums = attrs.field(factory=ClockSums)
+    steps: int = 0
 
     @property
     def filled(self) -> int:
@@ -173,6 +186,9 @@ class ColumnSums:
         its = self.moments
         if column.duration:
             return attrs.evolve(self, clock=ClockSums(lasting=its.times(1 / 3600.0), native=True))
+        if its.whole and column.kind == "number":
+            numbers = column.values[~column.missing()].astype(np.float64, copy=False)
+            self = attrs.evolve(self, steps=int((np.diff(numbers) == 1.0).sum()), digits=_of_digits(numbers, None))
         if not its.whole or its.low < DIGIT_DAYS[0] or its.high > DIGIT_DAYS[1]:
             return self
         seconds = as_seconds(column, NATIVE).values
@@ -231,6 +247,7 @@ class ColumnSums:
                     shown.setdefault(order, distinct[i])
         return cls(
             column.name, "text", rows, gaps, levels=dict(levels) if len(levels) <= MOST_LEVELS else None,
+            digits=_of_digits(np.array(distinct, dtype=np.float64), counts) if _are_codes(distinct) else ClockSums(),
             letters=letters, words=int(sum(len(text.split()) * n for text, n in levels.items())),
             codes=sum(n for text, n in levels.items() if cells.is_code(text)), readings=readings, circles=circles,
             decimal=column.decimal, order=column.order, open_number=open_number, mark_shown=mark_shown, shown=shown,
@@ -266,8 +283,12 @@ class ColumnSums:
             self.mark_shown or other.mark_shown, {**other.shown, **self.shown},
             dict(Counter(self.spelled) + Counter(other.spelled)),
             self.clock + other.clock, frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
-            self.firsts + other.firsts, infinite=infinite,
+            self.firsts + other.firsts, infinite=infinite, digits=self._digits(other), steps=self.steps + other.steps,
         )  # fmt: skip
+
+    def _digits(self, other: ColumnSums) -> ClockSums:
+        """The sums of both blocks of rows as times without a colon; nothing where one of them has others."""
+        return self.digits + other.digits if self.digits.n and other.digits.n else ClockSums()
 
     def as_number(self) -> tuple[str, Moments]:
         """The mark before the decimals of texts, and the sums of the numbers.
@@ -340,6 +361,16 @@ class ColumnSums:
         """A text that is no date though others are; None where there is none, or texts are too many to be known."""
         form = self.as_date()[0]
         return next((text for text in self.levels or () if seconds_of_text(text, form) is None), None)
+
+
+def _of_digits(numbers: NDArray[np.float64], counts: NDArray[np.int_] | None) -> ClockSums:
+    """The sums of numbers as times without a colon, where all of them may be some."""
+    return ClockSums.of_digits(numbers, counts) if len(numbers) and numbers.max() <= HIGHEST_TIME else ClockSums()
+
+
+def _are_codes(texts: Sequence[str]) -> bool:
+    """Whether all texts have four digits, as times of a clock without a colon."""
+    return all(len(text) == TIME_DIGITS and text.isdecimal() and text.isascii() for text in texts)
 
 
 def _is_day(text: str) -> bool:

@@ -147,9 +147,10 @@ def _unit(plan: NumberColumn) -> str:
 
 def _clock(plan: NumberColumn) -> str:
     """What the hours of a column are."""
+    what = f"{plan.clock}, 517 is 5:17; --as-number if they are numbers" if plan.digits else plan.clock
     if plan.circle:
-        return f"{plan.clock}, all around the clock: as sine and cosine"
-    return f"{plan.clock}, the day counted from {plan.begin:.0f}:00" if plan.begin else plan.clock
+        return f"{what}, all around the clock: as sine and cosine"
+    return f"{what}, the day counted from {plan.begin:.0f}:00" if plan.begin else what
 
 
 def _two(plan: NumberColumn) -> str:

@@ -241,3 +241,29 @@ def test_long_names_are_short_in_messages():
     with pytest.raises(TableError, match=r"lacks 1 .*…x*end") as error:
         fitted.transform({"b": OTHER})
     assert len(str(error.value)) < 200
+
+
+class TestMostlyMissing:
+    def test_it_is_told_with_what_is_done(self):
+        holes = np.where(np.arange(60) % 5 < 3, np.nan, OTHER[::-1])
+        table = {"a,b": holes, "b": OTHER, "vip": column("yes", None, None)}
+        with pytest.warns(TableWarning) as caught:
+            Preparation().fit(table)
+        assert [str(one.message) for one in caught] == [
+            "more than half of the cells are missing, and are filled with the values of similar rows: 'a,b' (36 of "
+            """60); --drop '"a,b"' (drop=['a,b'] in Python) leaves such columns out"""
+        ]
+        with pytest.warns(TableWarning, match="filled with what is typical of the column"):
+            Preparation(gaps="typical").fit(table)
+        half = np.where(np.arange(60) % 2, np.nan, OTHER[::-1])
+        quiet(Preparation().fit, {"a": half, "b": OTHER})
+
+
+@pytest.mark.parametrize("name", ["index", "Idx", "Unnamed: 0", "row_id"])
+def test_a_counter_that_begins_anew_is_an_identifier_by_its_name(name):
+    table = {name: np.tile(np.arange(1, 21), 3), "b": OTHER}
+    assert Preparation().fit(table).left_out == {name: "an identifier, by its name: it counts the rows"}
+    blocks = [{key: values[part] for key, values in table.items()} for part in (slice(25), slice(25, 60))]
+    assert Preparation().fit_blocks(blocks).left_out.keys() == {name}
+    assert Preparation().fit({"hour": table[name], "b": OTHER}).left_out == {}
+    assert Preparation().fit({name: RNG.permutation(table[name]), "b": OTHER}).left_out == {}
