@@ -81,6 +81,9 @@ UNEVEN, CERTAIN = 0.2, 3.0
 """Length of the mean of a part of dates on its circle, or on the circle turned twice as fast, from which it is used,
 and the same in units of what chance gives: parts that are spread evenly show no groups, and only blur others."""
 
+ONE_DAY = 1e-4
+"""Difference of the length of the mean from 1 up to which dates are of one day of the year, which leap years move."""
+
 ROUNDING = 1e-9
 """Difference from 1 that is none."""
 
@@ -246,7 +249,7 @@ def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
     return NumberColumn(
         column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread,
         extremes=(numbers.low, numbers.high), weight=FLAG, size=size_of(numbers.sizes),
-        infinite=column.infinite, **column.units(mark),
+        infinite=column.infinite, few=column.few_whole, **column.units(mark),
     )  # fmt: skip
 
 
@@ -275,13 +278,14 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
     hours = (moments.high - moments.low) / 3600.0
     circles = column.date_circles()
     uneven = np.abs(circles).max(axis=1) / moments.n
-    midnight = abs(circles[0, 0]) > (1 - ROUNDING) * moments.n  # always the same hour
+    # of one month each year, but for the days by which years and months differ
+    same = np.abs(circles[:, 0]) > (1 - np.array([ROUNDING, ROUNDING, ONE_DAY])) * moments.n
     parts = tuple(
         part
-        for (part, period), its in zip(HOURS.items(), uneven, strict=True)
+        for (part, period), its, one in zip(HOURS.items(), uneven, same, strict=True)
         if hours >= 2 * period
         and its >= max(UNEVEN, CERTAIN / math.sqrt(moments.n))
-        and not (part == "hour" and midnight)
+        and not one
         and not (part == "weekday" and column.firsts == moments.n)
     )
     unread = column.filled - moments.n

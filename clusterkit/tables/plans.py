@@ -146,6 +146,8 @@ class NumberColumn(ColumnPlan):
         The least and the greatest number of the fit; empty where a model of schema 1 does not say them.
     forgetful : bool
         Whether marks are read as by schema 1: percentages as shares of 1, all currencies alike.
+    few : int
+        Number of the different whole numbers, where they are so few that they may be years or codes; else 0.
     digits : bool
         Whether times of day are written as numbers without a colon, such as 517.
     infinite : int
@@ -178,6 +180,7 @@ class NumberColumn(ColumnPlan):
     size: tuple[float, ...] = ()
     infinite: int = 0
     digits: bool = False
+    few: int = 0
 
     def __attrs_post_init__(self) -> None:
         if len(self.extremes) not in (0, 2) or not all(map(math.isfinite, self.extremes)):

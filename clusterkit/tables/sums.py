@@ -47,6 +47,21 @@ FEWEST_DAYS = 10
 and so may the few prices of a shop."""
 
 
+YEARS = (1900.0, 2100.0)
+"""Whole numbers that may be years."""
+
+MOST_CODES = 10
+"""Different whole numbers up to which a column may be one of codes, grades or counts."""
+
+FEWEST_EACH = 3
+"""Rows for each of them, on average."""
+
+MOST_FEW = 30
+"""Different whole numbers up to which a column may be one of years or codes."""
+
+LOOKED_AT = 1000
+"""Numbers among which most columns show that they have more."""
+
 HIGHEST_TIME = 2400.0
 """The end of a day as a number without a colon."""
 
@@ -107,6 +122,8 @@ class ColumnSums:
         Of numbers that are all times of day without a colon, such as 517 and 2359, or may be.
     steps : int
         Numbers that are by one greater than the one before.
+    few : frozenset of float
+        The different whole numbers, if they are at most `MOST_FEW`; some of them if they are more.
     infinite : int
         Of the gaps, numbers that are infinite.
     days : frozenset of str
@@ -138,6 +155,7 @@ class ColumnSums:
     infinite: int = 0
     digits: ClockSums = attrs.field(factory=ClockSums)
     steps: int = 0
+    few: frozenset[float] = frozenset()
 
     @property
     def filled(self) -> int:
@@ -188,7 +206,8 @@ class ColumnSums:
             return attrs.evolve(self, clock=ClockSums(lasting=its.times(1 / 3600.0), native=True))
         if its.whole and column.kind == "number":
             numbers = column.values[~column.missing()].astype(np.float64, copy=False)
-            self = attrs.evolve(self, steps=int((np.diff(numbers) == 1.0).sum()), digits=_of_digits(numbers, None))
+            steps = int((np.diff(numbers) == 1.0).sum())
+            self = attrs.evolve(self, steps=steps, digits=_of_digits(numbers, None), few=_few(numbers))
         if not its.whole or its.low < DIGIT_DAYS[0] or its.high > DIGIT_DAYS[1]:
             return self
         seconds = as_seconds(column, NATIVE).values
@@ -284,6 +303,7 @@ class ColumnSums:
             dict(Counter(self.spelled) + Counter(other.spelled)),
             self.clock + other.clock, frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
             self.firsts + other.firsts, infinite=infinite, digits=self._digits(other), steps=self.steps + other.steps,
+            few=frozenset(sorted(self.few | other.few)[: MOST_FEW + 1]),
         )  # fmt: skip
 
     def _digits(self, other: ColumnSums) -> ClockSums:
@@ -331,6 +351,15 @@ class ColumnSums:
             "bare": bare,
         }  # fmt: skip
 
+    @property
+    def few_whole(self) -> int:
+        """Number of the different whole numbers, where they are few and may be years or codes; else 0."""
+        numbers = self.as_number()[1]
+        n = len(self.levels or ()) if self.kind == "text" else len(self.few)
+        years = YEARS[0] <= numbers.low and numbers.high <= YEARS[1]
+        most = MOST_FEW if years else MOST_CODES
+        return n if numbers.whole and 2 < n <= most and n * FEWEST_EACH <= numbers.n else 0
+
     def leaves_decimals_open(self) -> bool:
         """Whether a point and a comma before the decimals make other numbers of the texts, and nothing says which."""
         return self.decimal is None and bool(self.open_number) and not self.mark_shown
@@ -366,6 +395,14 @@ class ColumnSums:
 def _of_digits(numbers: NDArray[np.float64], counts: NDArray[np.int_] | None) -> ClockSums:
     """The sums of numbers as times without a colon, where all of them may be some."""
     return ClockSums.of_digits(numbers, counts) if len(numbers) and numbers.max() <= HIGHEST_TIME else ClockSums()
+
+
+def _few(numbers: NDArray[np.float64]) -> frozenset[float]:
+    """Different numbers, one more than `MOST_FEW` at most."""
+    some = np.unique(numbers[:LOOKED_AT])
+    if len(some) <= MOST_FEW < len(numbers):
+        some = np.unique(numbers)
+    return frozenset(some[: MOST_FEW + 1].tolist())
 
 
 def _are_codes(texts: Sequence[str]) -> bool:

@@ -32,6 +32,7 @@ def facts(
         "units_converted": {plan.name: list(plan.converted) for plan in numbers if plan.converted},
         "without_unit": {plan.name: plan.bare for plan in numbers if plan.bare},
         "hours": {plan.name: _clock(plan) for plan in numbers if plan.clock},
+        "few_whole_numbers": {plan.name: _few(plan) for plan in numbers if plan.few},
         "decimal_commas": [plan.name for plan in numbers if plan.decimal == ","],
         "dates": {plan.name: _date(plan) for plan in dates},
         "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
@@ -75,6 +76,12 @@ def paragraph(
     flags = [plan for plan in plans if isinstance(plan, NumberColumn) and plan.flag]
     if flags:
         parts.append(f"Of two values: {_some(f'{shortened(plan.name)} ({_two(plan)})' for plan in flags)}")
+    few = [f"{shortened(plan.name)} ({_few(plan)})" for plan in plans if isinstance(plan, NumberColumn) and plan.few]
+    if few:
+        parts.append(
+            f"Few whole numbers, used as numbers though they may be years or codes: {_some(few)}; --as-category makes "
+            "levels of them"
+        )
     categories = [f"{shortened(plan.name)}: {_levels(plan)}" for plan in plans if isinstance(plan, CategoryColumn)]
     if categories:
         parts.append(f"Categories: {_some(categories)}")
@@ -151,6 +158,12 @@ def _clock(plan: NumberColumn) -> str:
     if plan.circle:
         return f"{what}, all around the clock: as sine and cosine"
     return f"{what}, the day counted from {plan.begin:.0f}:00" if plan.begin else what
+
+
+def _few(plan: NumberColumn) -> str:
+    """How many different whole numbers a column has."""
+    low, high = plan.extremes
+    return f"{plan.few} from {low:.0f} to {high:.0f}"
 
 
 def _two(plan: NumberColumn) -> str:
