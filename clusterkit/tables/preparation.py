@@ -19,7 +19,7 @@ from clusterkit.tables.frames import Column, HoldsFrame, columns_of
 from clusterkit.tables.kept_rows import KeptRows
 from clusterkit.tables.matching import matched
 from clusterkit.tables.new_rows import NewRows, warn_of_blanks
-from clusterkit.tables.notices import of_fit, of_infinite, of_rows, of_sparse, of_units, of_unread, tell
+from clusterkit.tables.notices import of_fit, of_infinite, of_places, of_rows, of_sparse, of_units, of_unread, tell
 from clusterkit.tables.overrides import SCALES, Overrides
 from clusterkit.tables.plans import ColumnPlan, LeftOut
 from clusterkit.tables.readings import as_levels
@@ -204,7 +204,7 @@ class Preparation:
         plans, scale, reason = decide(sums, overrides)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], shared, names, title)
-        every = (of(plans, sums.columns) for of in (of_fit, of_units, of_infinite, of_unread))
+        every = (of(plans, sums.columns) for of in (of_fit, of_units, of_places, of_infinite, of_unread))
         sparse = of_sparse(plans, sums.columns, similar=self.gaps == "similar")
         tell([*chain.from_iterable(every), *sparse, *of_totals(plans, sums.columns, last), *of_twins(plans, kept_rows)])
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
