@@ -22,6 +22,7 @@ from clusterkit.tables.sums import ColumnSums, TableSums
 from clusterkit.tables.typical_sizes import size_of
 from clusterkit.tables.verdicts import (
     MOSTLY,
+    mixed_marks,
     or_gap,
     other_decimals,
     several_scales,
@@ -181,6 +182,8 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
 
 def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
     """What becomes of a column of texts: numbers or dates if most of them are, else a category or nothing."""
+    if not keep and (reason := mixed_marks(column)):
+        return LeftOut(column.name, f"{reason}; write them with one mark")
     mark, numbers = column.as_number()
     if numbers.n >= MOSTLY * column.filled and not column.are_codes:
         reason = "" if keep else several_scales(column)

@@ -18,7 +18,7 @@ from clusterkit.tables.plans import ColumnPlan, DateColumn, LeftOut, NumberColum
 from clusterkit.tables.readings import ORDERS
 from clusterkit.tables.sums import ColumnSums
 from clusterkit.tables.twins import as_option
-from clusterkit.tables.verdicts import other_decimals, several_units
+from clusterkit.tables.verdicts import mixed_marks, other_decimals, several_units
 
 __all__ = ["of_fit", "of_infinite", "of_numbers", "of_places", "of_rows", "of_sparse", "of_units", "of_unread", "tell"]
 
@@ -83,18 +83,25 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
     sums : sequence of ColumnSums
         Of the same columns.
     """
-    bare, strange, units, decimals = list[str](), list[str](), list[str](), list[str]()
+    bare, strange, units, decimals, mixed = list[str](), list[str](), list[str](), list[str](), list[str]()
     for plan, column in zip(plans, sums, strict=True):
         name = repr(shortened(plan.name))
         if isinstance(plan, NumberColumn):
             parts = column.by_mark(plan.decimal)
             if plan.bare:
                 bare.append(f"{name} ({plan.bare:,} of {sum(its.n for its in parts.values()):,} without {plan.unit})")
+            if reason := mixed_marks(column):
+                other = "," if plan.decimal == "." else "."
+                yield (
+                    f"column {name}: {reason}; {plan.decimal!r} is taken to be before decimals, and {other!r} between "
+                    "thousands or part of a word: write them with one mark"
+                )
             if plan.strange:
                 others = ", ".join(f"{mark}: {parts[mark].n:,}" for mark in plan.strange)
                 strange.append(f"{name} ({others}; the unit is {plan.unit or 'none'})")
         elif column.kind == "text" and not (isinstance(plan, LeftOut) and plan.asked_for):
-            for reason, into in ((several_units(column), units), (other_decimals(column), decimals)):
+            reasons = several_units(column), other_decimals(column), mixed_marks(column)
+            for reason, into in zip(reasons, (units, decimals, mixed), strict=True):
                 into += [f"{name} ({reason})"] if reason else []
     if bare:
         yield (
@@ -106,6 +113,7 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
     for texts, advice in (
         (units, "--as-number takes those in the most frequent unit"),
         (decimals, "another --decimal, or none, reads them"),
+        (mixed, "write them with one mark"),
     ):
         if texts:
             yield f"columns that look like numbers are not used as such: {_columns(texts)}; {advice}"
@@ -183,8 +191,8 @@ def of_places(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterat
             )
         elif by_name and (stretch := math.cos(math.radians(named[0][1].mean))) < STRETCH:
             yield (
-                f"columns {shortened(named[0][0])!r} and {shortened(name)!r} look like latitudes and longitudes: a degree "
-                f"of longitude is {stretch:.2f} times as long as one of latitude there, and both count alike; "
+                f"columns {shortened(named[0][0])!r} and {shortened(name)!r} look like latitudes and longitudes: a "
+                f"degree of longitude is {stretch:.2f} times as long as one of latitude there, and both count alike; "
                 "coordinates in metres or kilometres have the distances on the ground"
             )
 

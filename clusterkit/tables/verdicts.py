@@ -8,6 +8,7 @@ from typing import TypedDict
 import attrs
 
 from clusterkit.core.wording import counted
+from clusterkit.tables.cells import number
 from clusterkit.tables.frames import NA, NONE, as_level
 from clusterkit.tables.measures import are_alike
 from clusterkit.tables.moments import Moments
@@ -17,6 +18,7 @@ from clusterkit.tables.sums import ColumnSums
 __all__ = [
     "COUNTRIES",
     "MOSTLY",
+    "mixed_marks",
     "or_gap",
     "other_decimals",
     "several_scales",
@@ -51,6 +53,9 @@ FREQUENT = 0.01
 
 MOST_BESIDE = 20
 """Most other levels beside which None is one; among more it is more likely to be a gap."""
+
+SLIPS = 0.1
+"""Share of the numbers that show the mark before decimals up to which those with the other mark are slips."""
 
 MOST_UNITS = 10
 """Units of a column that a reason names; with more, the words behind numbers are none."""
@@ -168,6 +173,26 @@ def several_units(column: ColumnSums) -> str:
     units = sorted(parts, key=lambda mark: (-parts[mark].n, mark))
     shown = ", ".join(f"{unit or 'no unit'} ({parts[unit].n:,})" for unit in units)
     return "" if len(units) > MOST_UNITS else f"its numbers are in units that cannot be added up: {shown}"
+
+
+def mixed_marks(column: ColumnSums) -> str:
+    """Why numbers, some with a point and some with a comma before decimals, are none; "" where there is one mark."""
+    if column.kind != "text" or column.levels is None or column.are_codes:
+        return ""
+    shown, counts, total = dict[str, str](), Counter[str](), 0
+    for text, times in column.levels.items():
+        readings = number(text, "."), number(text, ",")
+        total += times * (readings != (None, None))
+        if None in readings and readings != (None, None):
+            mark = "," if readings[0] is None else "."
+            counts[mark] += times
+            shown.setdefault(mark, text)
+    if min(counts["."], counts[","]) < SLIPS * counts.total() or not counts["."] or not counts[","]:
+        return ""
+    if total < MOSTLY * column.filled:
+        return ""
+    points, commas = shown["."][:40], shown[","][:40]
+    return f"its numbers have points and commas before decimals, such as {points!r} and {commas!r}"
 
 
 def other_decimals(column: ColumnSums) -> str:
