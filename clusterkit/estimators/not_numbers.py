@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["only_numbers"]
 
 TAKES_TABLES = (
-    "Tables with texts, dates or gaps are taken by Auto().fit(frame) and by the command line (clusterkit fit FILE); for"
-    " other estimators clusterkit.tables.Preparation makes numbers of them: Preparation().fit(frame).transform(frame)."
+    "Tables with texts, dates or gaps are taken by Auto().fit(frame), by clusterkit.compare, search and profile, and "
+    "by the command line (clusterkit fit FILE); for other estimators clusterkit.tables.Preparation makes numbers of "
+    "them: Preparation().fit(frame).transform(frame)."
 )
 """What to do with a table that is more than numbers."""
 
