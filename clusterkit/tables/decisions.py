@@ -70,6 +70,17 @@ earlier one again."""
 ROWS_OF_LABEL = 2
 """Rows for each label, on average, from which whole numbers are taken for labels."""
 
+FREE_TEXT, LISTS = "free text", "its cells are lists or objects"
+"""Reasons for which columns are left out that can be made into others."""
+
+ADVICE = {
+    FREE_TEXT: "Texts are compared by numbers that stand for them: compute an embedding of each text by a language "
+    "model, or counts of words (scikit-learn's TfidfVectorizer), and cluster these numbers, a row for each text; or "
+    "add columns of your own, such as a topic or the length",
+    LISTS: "Of lists of one length make a column for each place, or an array: numpy.vstack(frame[name])",
+}
+"""What to do where nothing else is left."""
+
 WORDY, LONG = 3.0, 30.0
 """Words and letters of a cell above which, on average, texts are free text."""
 
@@ -107,18 +118,20 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
     overrides.check([column.name for column in sums.columns])
     sums = attrs.evolve(sums, columns=tuple(_timed(column, overrides) for column in sums.columns))
     plans = [_plan(column, overrides) for column in sums.columns]
-    if not any(plan.used for plan in plans):
+    reasons = {plan.reason for plan in plans if isinstance(plan, LeftOut)}
+    if not any(plan.used for plan in plans) and FREE_TEXT not in reasons:
         # better a table of numbers that are all different than none
         plans = [_last_resort(column, plan) for column, plan in zip(sums.columns, plans, strict=True)]
     if not any(plan.used for plan in plans):
         left_out = [plan for plan in plans[:5] if isinstance(plan, LeftOut)]
-        reasons = "; ".join(f"{plan.name[:NAME]} ({plan.reason[:REASON]})" for plan in left_out)
+        shown = "; ".join(f"{plan.name[:NAME]} ({plan.reason[:REASON]})" for plan in left_out)
         more = "; ..." if len(plans) > 5 else ""
         if sums.rows == 1:
-            reasons, more = "the table has one row, and one row cannot be divided", ""
+            shown, more = "the table has one row, and one row cannot be divided", ""
         elif all(plan.reason.startswith("always") for plan in plans if isinstance(plan, LeftOut)):
             more += f". All {sums.rows:,} rows are equal, so that there is nothing to divide"
-        raise TableError(f"no column is left to cluster: {reasons}{more}")
+        advice = "".join(f". {ADVICE[reason]}" for reason in ADVICE if reason in reasons and sums.rows > 1)
+        raise TableError(f"no column is left to cluster: {shown}{more}{advice}")
     used = [plan.used for plan in plans]
     plans = [_with_gaps(j, plan, sums, used) for j, plan in enumerate(plans)]
     scale, reason = _scale(plans, sums, overrides)
@@ -166,7 +179,7 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
             name, f"empty but for {counted(column.infinite, 'infinite cell')}" if column.infinite else "empty"
         )
     if column.kind == "other":
-        return LeftOut(name, "its cells are lists or objects")
+        return LeftOut(name, LISTS)
     if not keep and column.gaps >= ALMOST_EMPTY * column.rows:
         return LeftOut(name, f"{100 * column.gaps / column.rows:.0f} % of it are gaps")
     if column.are_days and not _is_id_name(name):
@@ -326,7 +339,7 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
 def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
     """Why a column of texts is left out."""
     if column.words > WORDY * column.filled or column.letters > LONG * column.filled:
-        return "free text"
+        return FREE_TEXT
     count = "more than 10,000" if levels is None else f"{len(levels):,}"
     if levels is not None and len(levels) >= MOSTLY * column.filled:
         return f"an identifier: {count} different values in {column.filled:,} rows"

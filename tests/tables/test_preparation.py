@@ -359,3 +359,20 @@ def test_few_whole_numbers_are_named_because_they_may_be_years_or_codes(as_text)
     blocks = [{name: values[part] for name, values in table.items()} for part in (slice(5), slice(5, 90))]
     assert Preparation().fit_blocks(blocks).resolved()["few_whole_numbers"] == fitted.resolved()["few_whole_numbers"]
     assert "Few" not in Preparation(as_category=("year", "pclass")).fit(table).paragraph()
+
+
+class TestNothingButTexts:
+    TEXTS = np.array([f"the {i}th sentence of a long story about the word {i % 7}" for i in range(60)], dtype=object)
+
+    @pytest.mark.parametrize("more", [{}, {"id": np.arange(60)}])
+    def test_free_text_alone_says_what_to_do(self, more):
+        with pytest.raises(
+            TableError, match=r"text \(free text\).*compute an embedding of each text .*TfidfVectorizer"
+        ):
+            Preparation().fit({"text": self.TEXTS, **more})
+
+    def test_lists_alone_too(self):
+        lists = np.empty(60, dtype=object)
+        lists[:] = [[i, 2 * i] for i in range(60)]
+        with pytest.raises(TableError, match=r"x \(its cells are lists or objects\)\. Of lists .*numpy\.vstack"):
+            Preparation().fit({"x": lists})
