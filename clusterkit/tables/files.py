@@ -13,6 +13,7 @@ import numpy as np
 
 from clusterkit._typing import AnyArray
 from clusterkit.core import memory
+from clusterkit.core.shapes import why_no_table
 from clusterkit.tables import unpacking
 from clusterkit.tables.cells import order_of
 from clusterkit.tables.delimited import read_delimited
@@ -159,6 +160,9 @@ def _npy(title: str) -> AnyArray:
         raise TableError(f"{title} is no NPY file of numbers: {error}") from None
     if not isinstance(array, np.ndarray):
         raise TableError(f"{title} is no NPY file of numbers: it is an archive of several arrays")
+    why = why_no_table(array)
+    if why:
+        raise TableError(f"{title}: {why}")
     if array.ndim != 2 or array.dtype.kind not in "iufb" or not array.shape[1]:
         raise TableError(f"{title}: needs real numbers in rows and columns, got {array.dtype} of shape {array.shape}")
     return array
