@@ -19,7 +19,7 @@ SCALES = ("auto", "none", "zscore", "spread", "minmax")
 """What may be done about units; those of `clusterkit.tables.Preparation`, which is not imported for the help."""
 
 NA_CHOICES = ("auto", "level", "gap")
-"""What the text NA may be, likewise."""
+"""What texts such as NA may be, likewise."""
 
 GAP_CHOICES = ("similar", "typical")
 """What fills gaps, likewise."""
@@ -85,7 +85,8 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.Choice(NA_CHOICES),
             default="auto",
             show_default=True,
-            help="Whether the text NA is a level; auto: where all others are codes of countries.",
+            help="Whether texts such as NA, None or ? are levels; auto: NA beside codes of countries, None beside few "
+            "other levels, ? and - in columns of --as-category.",
         ),
         click.option(
             "--scale",

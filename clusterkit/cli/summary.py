@@ -123,7 +123,7 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
                 else ""
             ),
             "but": NOT_DOUBTED if values.get("doubts", ()) is None else " ".join(values.get("doubts", ())),
-            "noise": f"{noise:,} ({100 * noise / values['rows']:.1f} %)" if noise else "none",
+            "noise": f"{noise:,} ({100 * noise / values['rows']:.1f} %)" if noise else _no_noise(values["resolved"]),
             "time": f"{values['seconds']:.2f} s",
             "labels in": _file(values.get("labels_file")),
             "model in": _file(values.get("model_file")),
@@ -146,6 +146,15 @@ def show_sizes(counts: Mapping[int, int], rows: int, *, err: bool) -> None:
     )
     if len(counts) > MOST_CLUSTERS:
         console.text(f"and {counted(len(counts) - MOST_CLUSTERS, 'smaller cluster')}", err=err)
+
+
+def _no_noise(resolved: Mapping[str, Mapping[str, Any]]) -> str:
+    """That no row is noise, though the method of the chosen clustering left some out."""
+    outside = resolved.get("labeler", {}).get("noise", 0)
+    if not outside:
+        return "none"
+    verb = "is" if outside == 1 else "are"
+    return f"none: {counted(outside, 'row')} that the labeler called noise {verb} in the nearest clusters"
 
 
 def _reading(values: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -43,6 +44,7 @@ def write_parquet(path: Path, columns: Sequence[Column], name: str, labels: Labe
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
+    columns = [column.with_words() for column in columns]
     arrays = {column.name: pa.array(*_for_arrow(column)) for column in columns}
     schema = pa.schema([*((key, array.type) for key, array in arrays.items()), (name, pa.int64())])
     with ParquetWriter(path, schema) as writer:
@@ -64,7 +66,7 @@ def _for_arrow(column: Column) -> tuple[Any, ...]:
             and (column.values % 1 == 0).all()
         ):
             return (column.values.astype(np.int64),)
-        return column.values, None, column.missing()
+        return column.values, None, np.isnan(column.values)
     if column.kind == "date":
         return (column.values,)
     return _cells(column), pa.bool_() if column.kind == "truth" else pa.string()
@@ -74,6 +76,8 @@ def _cells(column: Column) -> list[Any]:
     """The cells as objects of Python; None for gaps."""
     gaps = column.missing()
     values = column.values.tolist()
+    if column.kind == "number":  # a sheet has no infinite numbers
+        return [None if math.isnan(value) else str(value) if math.isinf(value) else value for value in values]
     if column.kind == "truth":
         values = [bool(value == 1) for value in values]
     elif column.kind in ("text", "complex", "other"):
@@ -106,7 +110,7 @@ def write_excel(path: Path, columns: Sequence[Column], name: str, labels: Labels
         return made
 
     sheet.append([cell(title) for title in (*(column.name for column in columns), name)])
-    for row in zip(*map(_cells, columns), labels.tolist(), strict=True):
+    for row in zip(*(_cells(column.with_words()) for column in columns), labels.tolist(), strict=True):
         sheet.append([cell(value) for value in row])
     with path.open("wb") as file:
         book.save(file)

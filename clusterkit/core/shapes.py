@@ -14,7 +14,37 @@ import numpy as np
 from clusterkit._typing import Indices
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["in_range", "shaped"]
+__all__ = ["in_range", "shaped", "why_no_table"]
+
+
+SERIES = (
+    "Of series of numbers in time make a row each: the numbers at the same times side by side, "
+    "array.reshape(len(array), -1), or the same features of each series, such as mean, trend and frequencies"
+)
+"""What to do with series."""
+
+
+def why_no_table(X: object) -> str | None:
+    """Why samples are no table of rows and columns, though they are numbers, and what to do; None for all others.
+
+    Examples
+    --------
+    >>> why_no_table(np.zeros((5, 4, 3)))[:67], why_no_table(np.zeros((5, 4)))
+    ('X has 3 dimensions, (5, 4, 3), and a table has two: rows and columns', None)
+    """
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1):
+        rows = [row for row in X if isinstance(row, list | tuple | np.ndarray) and np.ndim(row[:1])]
+        lengths = {len(row) for row in rows}
+        if len(lengths) > 1:
+            return (
+                f"the rows of X have {min(lengths)} to {max(lengths)} values, and all must have the same number. "
+                f"Series of different lengths are brought to one first, by resampling or cutting. {SERIES}"
+            )
+        shape = (len(X), *np.shape(rows[0])) if rows else ()
+    if len(shape) < 3:
+        return None
+    return f"X has {len(shape)} dimensions, {tuple(shape)}, and a table has two: rows and columns. {SERIES}"
 
 
 @final

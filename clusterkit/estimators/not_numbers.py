@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 
 from clusterkit._typing import AnyArray
 from clusterkit.core.errors import InvalidData, first_names
+from clusterkit.core.shapes import why_no_table
 from clusterkit.core.wording import counted
 
 if TYPE_CHECKING:
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["only_numbers"]
 
 TAKES_TABLES = (
-    "Tables with texts, dates or gaps are taken by Auto().fit(frame) and by the command line (clusterkit fit FILE); for"
-    " other estimators clusterkit.tables.Preparation makes numbers of them: Preparation().fit(frame).transform(frame)."
+    "Tables with texts, dates or gaps are taken by Auto().fit(frame), by clusterkit.compare, search and profile, and "
+    "by the command line (clusterkit fit FILE); for other estimators clusterkit.tables.Preparation makes numbers of "
+    "them: Preparation().fit(frame).transform(frame)."
 )
 """What to do with a table that is more than numbers."""
 
@@ -47,7 +49,7 @@ def only_numbers(X: object) -> Iterator[None]:
     ------
     InvalidData
         If X is a data frame with dates, times or durations, or a table that is no data frame; if the block raises a
-        TypeError or ValueError, and a column of X has texts, NaN or infinite values.
+        TypeError or ValueError, and a column of X has texts, NaN or infinite values, or X is no table at all.
     """
     if not isinstance(X, np.ndarray | list | tuple):
         _refuse_dates(X)
@@ -56,7 +58,7 @@ def only_numbers(X: object) -> Iterator[None]:
     except InvalidData:
         raise
     except (TypeError, ValueError):
-        reason = _reason(X)
+        reason = why_no_table(X) or _reason(X)
         if reason is None:
             raise
         raise InvalidData(reason) from None

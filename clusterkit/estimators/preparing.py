@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.tables import FittedPreparation, Preparation
 
-__all__ = ["attach", "features_of", "fit_prepared", "prepared_for"]
+__all__ = ["attach", "features_of", "fit_prepared", "is_mixed", "prepared_for"]
 
 NOTHING_LEFT = "no column is left"
 """How the error of a table begins that has nothing to cluster: another sheet of its file may have."""
@@ -76,6 +76,26 @@ def prepared_for(model: Pipeline | Driven, table: object, preparation: Preparati
         fitted = attrs.evolve(spec, scale="spread").fit(table)
         fitted = attrs.evolve(fitted, preparation=spec, reason="the method takes no negative numbers")
     return fitted
+
+
+def is_mixed(X: object) -> bool:
+    """Whether samples are a table of more than finite numbers, which estimators other than `Auto` do not take.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_mixed({"town": np.array(["Ulm", "Bonn"])}), is_mixed(np.zeros((3, 2)))
+    (True, False)
+    """
+    from clusterkit.tables.frames import HoldsFrame, columns_of, is_frame
+
+    if hasattr(X, "tocsr") or isinstance(X, np.ndarray | list | tuple):  # one kind of sparse matrix is a mapping
+        return False
+    if isinstance(X, Mapping | HoldsFrame):
+        return True
+    if not is_frame(X):
+        return False
+    return any(its.kind not in ("number", "truth") or its.duration or its.missing().any() for its in columns_of(X))
 
 
 def attach(model: Pipeline | Driven, fitted: FittedPreparation) -> None:

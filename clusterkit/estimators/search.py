@@ -23,8 +23,10 @@ from clusterkit.estimators._search_store import Store, seed_in
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
+from clusterkit.estimators.fitted_attributes import FittedAttributes
 from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.estimators.preparing import attach, is_mixed, prepared_for
 from clusterkit.estimators.units import warn_of_units_of
 from clusterkit.estimators.unsuited import refuse_unsuited
 
@@ -100,8 +102,8 @@ def search(
         Names of parameters (``n_clusters``, ``solver__df``, whole slots) with their values, as in scikit-learn's
         ParameterGrid.
     X : array-like or sparse matrix of shape (n, d)
-        With `Auto` also a data frame with gaps, words and dates: every fit prepares it, as ``Auto().fit(frame)`` does,
-        and scores look at the prepared rows.
+        A data frame with gaps, words or dates is prepared as ``Auto().fit(frame)`` does, by every fit of `Auto` and
+        once for other estimators; scores look at the prepared rows, and `best_estimator` takes such frames.
     score : {"auto", "anmi", "ami", "stability", "silhouette", "dbcv", "objective"}, default "auto"
         See Notes. Higher is better, except for "objective".
     n_jobs : int or None, default 1
@@ -188,6 +190,9 @@ def search(
     if score == "objective":
         grids.require_one_objective(candidates, base.get_params())
     refuse_unsuited(X)
+    preparation = prepared_for(cast("Pipeline", base), X) if is_mixed(X) and not isinstance(base, Auto) else None
+    if preparation is not None:
+        X = cast("Samples", preparation.transform(X, quiet=True))
     numbers = _features(base, X)
     with only_numbers(numbers):
         checked = check_array(numbers, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
@@ -216,6 +221,8 @@ def search(
         progress = SearchInProgress(X, judged, exclude, workers, store)
         progress.run(models, candidates)
         answer = progress.search_result(models, seed, refit)
+    if preparation is not None and isinstance(answer.best_estimator, FittedAttributes):
+        attach(cast("Pipeline", answer.best_estimator), preparation)
     warn_of_units_of([answer.best_estimator], X, stacklevel=2)
     return answer
 

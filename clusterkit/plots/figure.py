@@ -24,6 +24,7 @@ __all__ = [
     "SIZE",
     "SPINES",
     "STYLES",
+    "TITLE",
     "AxesArray",
     "ObjectArray",
     "axes_for",
@@ -58,6 +59,8 @@ INK, FAINT = "#222222", "#808080"
 """Colours of lines and text, and of noise and secondary lines."""
 SPINES = "#cccccc"
 """Colour of the lines around the data."""
+TITLE = 10.5
+"""Size of the letters of a title in points."""
 
 LEGEND_ENTRIES = 10
 """Most lines of a legend: more would be higher than the axes."""
@@ -203,10 +206,10 @@ def _draw_numbers(ax: Any, places: Array, labels: Labels, which: Labels) -> None
 
 
 def frame(ax: Axes, title: str, names: Sequence[str]) -> None:
-    """Set title, names of the axes and light spines."""
-    ax.set_title(title, fontsize=10.5, loc="left", color=INK)
-    ax.set_xlabel(names[0], color=INK)
-    ax.set_ylabel(names[1], color=INK)
+    """Set title, names of the axes and light spines; names of columns may have dollar signs, which begin no formula."""
+    ax.set_title(title, fontsize=TITLE, loc="left", color=INK, parse_math=False)
+    ax.set_xlabel(names[0], color=INK, parse_math=False)
+    ax.set_ylabel(names[1], color=INK, parse_math=False)
     ax.tick_params(colors=FAINT, labelsize=8)
     for spine in ax.spines.values():
         spine.set_color(SPINES)

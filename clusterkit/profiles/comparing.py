@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 
 import attrs
 import numpy as np
@@ -22,6 +22,11 @@ from clusterkit.profiles.labelled import is_model, labels_of
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.representing import coordinates
 from clusterkit.profiles.tables import as_cell, as_frame, as_text
+from clusterkit.tables.errors import TableWarning
+
+if TYPE_CHECKING:
+    from clusterkit.estimators.pipeline import Pipeline
+    from clusterkit.tables import FittedPreparation
 
 __all__ = ["Comparison", "Method", "MethodLike", "compare"]
 
@@ -173,7 +178,8 @@ def compare(
         By the name that the comparison calls it. An estimator that is not fitted, or the name of a recipe, is fitted to
         X (a copy; yours stays as it is); a fitted one is taken with its labels; so are labels.
     X : array-like, sparse matrix or data frame of shape (n, d)
-        What estimators are fitted to.
+        What estimators are fitted to. A data frame with gaps, words or dates is prepared for those that take numbers
+        only, as ``Auto().fit(frame)`` does.
     n_clusters : int, optional
         For recipes given by name that need it.
     max_rows : int, default 5000
@@ -238,16 +244,18 @@ def compare(
     parts = subsamples(table.n, seeds.stream("parts"))
     compared: list[Method] = []
     failed: dict[str, str] = {}
+    samples = _Samples(X)
     for name, value in methods.items():
         model = _model(value, n_clusters, seeds.integer("fits"))
         try:
-            compared.append(_method(str(name), model, value, X, table, (rows, points), parts))
+            compared.append(_method(str(name), model, value, samples, table, (rows, points), parts))
         except ValueError as error:
             if model is None:
                 raise
             failed[str(name)] = str(error)
             warnings.warn(f"compare: {name} could not be fitted: {error}", ClusterkitWarning, stacklevel=2)
-    _warn_of_units(compared, methods, X)
+    if not samples.mixed:
+        _warn_of_units(compared, methods, X)
     matrix = rand_matrix([canonical(method.labels) for method in compared])
     return Comparison(tuple(compared), matrix, table.n, len(rows), failed)
 
@@ -275,25 +283,74 @@ def _model(value: Any, n_clusters: int | None, seed: int) -> Any:
 
 
 def _method(
-    name: str, model: Any, value: Any, X: Any, table: RawTable, sample: tuple[Indices, Array], parts: Sequence[Indices]
-) -> Method:
+    name: str, model: Any, value: Any, samples: _Samples, table: RawTable, sample: tuple[Indices, Array],
+    parts: Sequence[Indices],
+) -> Method:  # fmt: skip
     seconds = np.nan
+    X, preparation = samples.of(model)
     if model is not None and not hasattr(model, "labels_"):
         from sklearn.base import clone
 
         model = clone(model)
         began = time.perf_counter()
         labels = _fitted_labels(model, X)
+        _attach(model, preparation)
         seconds = time.perf_counter() - began
     else:
         labels = labels_of(value, table.n, f"compare: {name!r}")
     stability = np.nan
     if model is not None and hasattr(model, "get_params") and min(map(len, parts)) > 1:
-        stability = subsample_stability(labels, parts, lambda part: _refit(model, table.take(parts[part])))
+        stability = subsample_stability(labels, parts, lambda part: _refit(model, _part(X, table, parts[part])))
     sizes = cluster_sizes(labels)
     silhouette, davies, density = _indices(sample[1], labels[sample[0]])
     noise = len(labels) - sum(sizes.values())
     return Method(name, labels, sizes, noise, silhouette, davies, density, stability, seconds, model)
+
+
+class _Samples:
+    """What methods are fitted to: the table as it is, or for those that take numbers only its features.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame or mapping
+    """
+
+    def __init__(self, X: Any) -> None:
+        from clusterkit.estimators.preparing import is_mixed
+
+        self.X = X
+        self.mixed = is_mixed(X)
+        self.features: dict[str, tuple[Array, FittedPreparation]] = {}
+
+    def of(self, model: Any) -> tuple[Any, FittedPreparation | None]:
+        """The samples of a method, and the preparation that made them."""
+        from clusterkit.estimators.auto import Auto
+        from clusterkit.estimators.preparing import prepared_for
+
+        if not self.mixed or model is None or isinstance(model, Auto) or hasattr(model, "labels_"):
+            return self.X, None
+        with warnings.catch_warnings():
+            if self.features:  # it has been said
+                warnings.simplefilter("ignore", TableWarning)
+            fitted = prepared_for(model, self.X)
+        if fitted.scale not in self.features:
+            self.features[fitted.scale] = fitted.transform(self.X, quiet=True), fitted
+        return self.features[fitted.scale]
+
+
+def _attach(model: Any, preparation: FittedPreparation | None) -> None:
+    """Have a fitted model of this library prepare new rows as those of its fit were."""
+    from clusterkit.estimators.fitted_attributes import FittedAttributes
+    from clusterkit.estimators.preparing import attach
+
+    if preparation is not None and isinstance(model, FittedAttributes):
+        attach(cast("Pipeline", model), preparation)
+
+
+def _part(X: Any, table: RawTable, rows: Indices) -> object:
+    """Some rows of what a method was fitted to."""
+    part: object = X[rows] if isinstance(X, np.ndarray) else table.take(rows)
+    return part
 
 
 def _fitted_labels(model: Any, X: Any) -> Labels:

@@ -10,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import AnyArray, Indices
 from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.core.shapes import why_no_table
 from clusterkit.tables.clocks import DURATION
 from clusterkit.tables.frames import Column as TypedColumn
 from clusterkit.tables.frames import HoldsFrame, columns_of, is_frame, opened, refuse_query
@@ -98,7 +99,8 @@ class RawTable:
             refuse_query(X)
             source = X if isinstance(X, np.ndarray) else _array(X, caller)
             if source.ndim != 2:
-                raise InvalidData(f"{caller}: X must be a table (n, d), got an array of shape {source.shape}")
+                why = why_no_table(source) or f"X must be a table (n, d), got an array of shape {source.shape}"
+                raise InvalidData(f"{caller}: {why}")
             n, d = source.shape
         if names is not None and len(names) != d:
             raise InvalidParameter(f"{caller}: names must be one for each of the {d} columns, got {len(names)}")
@@ -141,7 +143,8 @@ def _array(X: Any, caller: str) -> AnyArray:
     try:
         array: AnyArray = np.asarray(X)
     except ValueError as error:
-        raise InvalidData(f"{caller}: X must be a table (n, d): {error}") from error
+        why = why_no_table(X) or f"X must be a table (n, d): {error}"
+        raise InvalidData(f"{caller}: {why}") from error
     if array.dtype.kind in "US":  # numpy makes text of rows that hold numbers and text
         array = np.array(X, dtype=object)
     return array
@@ -164,7 +167,7 @@ def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:
         return Column(name, "number", reading.values)
     if isinstance(plan, DateColumn) or (plan is None and column.kind == "date"):
         return Column(name, "date", as_seconds(column, plan.form if isinstance(plan, DateColumn) else NATIVE).values)
-    texts = as_levels(column.with_na() if isinstance(plan, CategoryColumn) and plan.na_is_level else column)
+    texts = as_levels(plan.worded(column) if isinstance(plan, CategoryColumn) else column)
     levels = sorted({text for text in texts if text is not None})
     code = {level: number for number, level in enumerate(levels)}
     codes = np.array([-1 if text is None else code[text] for text in texts], dtype=np.intp)

@@ -7,13 +7,14 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
 from clusterkit import plots
 from clusterkit._typing import Indices
 from clusterkit.numerics.row_samples import sample_rows
-from clusterkit.plots.figure import INK, SPINES
+from clusterkit.plots.figure import INK, SPINES, TITLE
 from clusterkit.report.analysis import Analysis, chose_number
 from clusterkit.report.plain import plain
 
@@ -22,8 +23,20 @@ __all__ = ["pictures"]
 MOST_POINTS = 2000
 """Most points of the map: more make the file large and cover each other."""
 
-PAPER = "#ffffff"
-"""White edges of points and boxes, which become the colour of the page."""
+COLOURS = {INK: "currentColor", "#000000": "currentColor", "#ffffff": "var(--paper)", SPINES: "var(--line)"}
+"""Colours that become those of the page: of lines and text, of the edges of points and boxes, of spines."""
+
+COLOURED = frozenset({"style", "fill", "stroke"})
+"""Attributes that hold colours and fonts."""
+
+FONTS = re.compile(r"(font(?:-family)?:[^;']*?)\s*'[^;]*")
+"""The fonts of a style, which a page need not have."""
+
+SAMPLES = re.compile(r"^(\d+ clusters? of [\d,]+) sample(s?),")
+"""The beginning of the title of a plot; a report has rows."""
+
+LINKS = "{http://www.w3.org/1999/xlink}"
+"""The namespace of links, as the parser writes it before their names."""
 
 
 def pictures(analysis: Analysis) -> dict[str, str]:
@@ -54,10 +67,10 @@ def pictures(analysis: Analysis) -> dict[str, str]:
 
 def _map(analysis: Analysis, ax: Any) -> None:
     rows = _some(analysis, MOST_POINTS)
-    names = [plain(name, 40).replace("$", r"\$") for name in analysis.preparation.features]
+    names = [plain(name, 40) for name in analysis.preparation.features]
     plots.clusters(analysis.labels[rows], analysis.X[rows], ax=ax, names=names)
     if len(rows) < len(analysis.labels):
-        ax.set_title(ax.get_title(loc="left") + f"\nA sample of {len(rows):,} rows", loc="left", fontsize=10.5)
+        ax.set_title(ax.get_title(loc="left") + f"\nA sample of {len(rows):,} rows", loc="left")
 
 
 def _some(analysis: Analysis, most: int) -> Indices:
@@ -76,18 +89,35 @@ def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], object]) ->
         ax = figure.subplots()
         ax.patch.set_alpha(0.0)
         draw(ax)
+        title = SAMPLES.sub(r"\1 row\2,", ax.get_title(loc="left"))
+        ax.set_title(title, loc="left", fontsize=TITLE, color=INK)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    text = buffer.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(
-        r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" role="img">', text, count=1, flags=re.DOTALL
-    )
-    text = re.sub(r"(clusters? of [\d,]+) sample(s?),", r"\1 row\2,", text)  # a report has rows
-    for ink in (INK, "#000000"):
-        text = text.replace(ink, "currentColor")
-    text = text.replace(PAPER, "var(--paper)").replace(SPINES, "var(--line)")
-    text = re.sub(r"font: ([^;\"]*?)'[^;\"]*", r"font: \1 sans-serif", text)
-    # names of the parts must differ between the pictures of a page
-    return re.sub(r'(id="|href="#|url\(#)', lambda match: match[0] + name + "-", text)
+    picture = ElementTree.fromstring(buffer.getvalue())
+    box = picture.attrib["viewBox"]
+    picture.attrib.clear()
+    picture.attrib.update({"viewBox": box, "role": "img"})
+    for part in picture.iter():
+        part.tag = part.tag.rpartition("}")[2]  # inside a page, SVG has no prefix
+        # names of the parts must differ between the pictures of a page
+        part.attrib = {key.replace(LINKS, "xlink:"): _of_page(key, its, name) for key, its in part.attrib.items()}
+    for part in picture.findall("metadata"):
+        picture.remove(part)
+    return ElementTree.tostring(picture, encoding="unicode")
+
+
+def _of_page(key: str, value: str, name: str) -> str:
+    """An attribute for the page: in its colours, and with the name of the picture before the names of its parts.
+
+    Texts are no attributes, so that a name of a column stays as it is, whatever it looks like.
+    """
+    if key == "id":
+        return f"{name}-{value}"
+    if key == LINKS + "href" and value.startswith("#"):  # an image holds its own data
+        return f"#{name}-{value[1:]}"
+    value = value.replace("url(#", f"url(#{name}-")
+    if key not in COLOURED:
+        return value
+    for colour, of_page in COLOURS.items():
+        value = value.replace(colour, of_page)
+    return FONTS.sub(r"\1 sans-serif", value)

@@ -30,10 +30,11 @@ BLANKS = dict.fromkeys(map(ord, " \u00a0\u202f\u2009'’"))
 """What stands between thousands beside points and commas: blanks of four widths, apostrophes."""
 
 GROUPED = {
-    ".": re.compile(r"[+-]?(?=[.]?\d)([1-9]\d{0,2}(,\d{3})+|\d+)?(\.\d*)?([eE][+-]?\d+)?"),
-    ",": re.compile(r"[+-]?(?=,?\d)([1-9]\d{0,2}(\.\d{3})+|\d+)?(,\d*)?([eE][+-]?\d+)?"),
+    ".": re.compile(r"[+-]?(?=[.]?\d)(?:[1-9]\d{0,2}(,\d{3})+(\.\d*)?|\d*(\.\d*)?([eE][+-]?\d+)?)"),
+    ",": re.compile(r"[+-]?(?=,?\d)(?:[1-9]\d{0,2}(\.\d{3})+(,\d*)?|\d*(,\d*)?([eE][+-]?\d+)?)"),
 }
-"""A number, by the mark before its decimals. Thousands begin with no zero: 0,234 is less than one."""
+"""A number, by the mark before its decimals. Thousands begin with no zero: 0,234 is less than one. Beside an exponent
+there are none: 1.260E-01 is no 1260E-01."""
 
 SPACED = re.compile(r"[+-]?\d{1,3}([ \u00a0\u202f\u2009'’]\d{3})+([.,]\d*)?")
 """A number whose thousands are apart."""
@@ -153,6 +154,8 @@ def readings(text: str) -> tuple[float | None, float | None]:
     --------
     >>> readings("1,5"), readings("1.234"), readings("1.234,5"), readings("12"), readings("0.234"), readings("$1,234")
     ((None, 1.5), (1.234, 1234.0), (None, 1234.5), (None, None), (0.234, None), (1234.0, None))
+    >>> readings("1.260E-01"), readings("1,260e3")
+    ((0.126, None), (None, 1260.0))
     """
     if ("." not in text and "," not in text) or len(text) > LONGEST or text.endswith((".", ",")):
         return None, None

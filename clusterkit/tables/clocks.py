@@ -14,12 +14,13 @@ from typing import final
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from clusterkit.tables.cells import LONGEST
 from clusterkit.tables.moments import Moments
 from clusterkit.tables.spoken import spoken_hours
 
-__all__ = ["CLOCKS", "DURATION", "TIME", "ClockSums", "clock_text", "hours_of", "seconds_of"]
+__all__ = ["CLOCKS", "DURATION", "TIME", "ClockSums", "clock_text", "hours_of", "hours_of_digits", "seconds_of"]
 
 TIME, DURATION = "time of day", "duration"
 """What a text such as 14:35 is."""
@@ -51,6 +52,13 @@ as many in each."""
 
 SHORTEST_GAP = 2
 """Hours in a row without times, at least, for the day to be counted from their middle."""
+
+CLOCK_NAME = re.compile(r"time|hour|clock|hhmm|uhr|(^|[\W_])(dep|arr|departure|arrival|start|end)([\W_]|$)")
+"""Names of columns of times of day. Of numbers up to 2359 by chance four in ten have minutes above 59, so that twenty
+different minutes below show a clock in columns of any name, and six in those."""
+
+FEWEST_TIMES = 20
+"""Numbers from which it is looked at whether they are times."""
 
 LONGEST_RUN = 13.0
 """Hours below which times written as 1:23:45, with seconds and without a zero before the hour, are durations; a column
@@ -98,6 +106,20 @@ def _of_clock(parts: re.Match[str]) -> tuple[float, str] | None:
     return hour + rest, DURATION if hour + rest > DAY else ""
 
 
+def hours_of_digits(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The hours that numbers such as 517 and 2359 stand for, nan for those that are no time of a clock.
+
+    Examples
+    --------
+    >>> hours_of_digits(np.array([530.0, 2400.0, 575.0, 5.5])).tolist()
+    [5.5, 24.0, nan, nan]
+    """
+    with np.errstate(invalid="ignore"):
+        hours, minutes = np.floor_divide(values, 100.0), np.mod(values, 100.0)
+        valid = (values >= 0) & (values <= 100.0 * DAY) & (minutes < 60) & (values == np.floor(values))
+    return np.where(valid, hours + minutes / 60, np.nan)
+
+
 def seconds_of(value: object) -> float:
     """The seconds of a duration of Python, numpy or pandas; nan where it is none, as pandas's NaT."""
     if isinstance(value, np.timedelta64):
@@ -139,6 +161,8 @@ class ClockSums:
     single : Moments
         Of texts of a number and one unit, such as 45 min: durations where others have several, as 5h 10min, or a colon;
         else they are numbers with a unit.
+    minutes : frozenset of int
+        The different minutes of numbers such as 517, which may be times without a colon.
     """
 
     by_hour: Mapping[int, Moments] = attrs.field(factory=dict)
@@ -147,6 +171,7 @@ class ClockSums:
     runs: int = 0
     native: bool = False
     single: Moments = attrs.field(factory=Moments)
+    minutes: frozenset[int] = frozenset()
 
     @classmethod
     def of_texts(cls, counts: Mapping[str, int]) -> ClockSums:
@@ -170,13 +195,29 @@ class ClockSums:
         by_hour = {hour: _moments(pairs) for hour, pairs in hours.items()}
         return cls(by_hour, _moments(lasting), times, runs, single=_moments(single))
 
+    @classmethod
+    def of_digits(cls, values: NDArray[np.float64], counts: NDArray[np.generic] | None = None) -> ClockSums:
+        """The sums of numbers such as 517 and 2359; nothing where one of them is no time of a clock."""
+        hours = hours_of_digits(values)
+        if not len(hours) or np.isnan(hours).any():
+            return cls()
+        weights = np.ones(len(hours)) if counts is None else counts
+        hour = np.minimum(hours, DAY - 1).astype(np.intp)
+        by_hour = {int(h): Moments.of(hours[hour == h], weights[hour == h]) for h in np.unique(hour)}
+        return cls(by_hour, minutes=frozenset(np.unique(np.mod(values, 100.0)).astype(int).tolist()))
+
+    def are_times(self, name: str) -> bool:
+        """Whether numbers such as 517 are times: none has minutes above 59, in many hours, or fewer by the name."""
+        fewest_hours, fewest_minutes = (3, 6) if CLOCK_NAME.search(name.lower()) else (12, 20)
+        return self.n >= FEWEST_TIMES and len(self.by_hour) >= fewest_hours and len(self.minutes) >= fewest_minutes
+
     def __add__(self, other: ClockSums) -> ClockSums:
         """The sums of both blocks of rows."""
         both = {*self.by_hour, *other.by_hour}
         by_hour = {hour: self.by_hour.get(hour, Moments()) + other.by_hour.get(hour, Moments()) for hour in both}
         return ClockSums(
             by_hour, self.lasting + other.lasting, self.times + other.times, self.runs + other.runs,
-            self.native or other.native, self.single + other.single,
+            self.native or other.native, self.single + other.single, self.minutes | other.minutes,
         )  # fmt: skip
 
     @property
@@ -250,11 +291,14 @@ def _moments(pairs: list[tuple[float, int]]) -> Moments:
     return Moments.of(np.array([value for value, _ in pairs]), np.array([count for _, count in pairs]))
 
 
-def reader(clock: str, begin: float) -> Callable[[str], float | None]:
-    """What reads a text as hours: as a time of day on the day from `begin` on, or as a duration."""
+def reader(clock: str, begin: float, *, digits: bool = False) -> Callable[[str], float | None]:
+    """What reads a text as hours: a time of day on the day from `begin` on, also without a colon, or a duration."""
 
     def read(text: str) -> float | None:
         parts = hours_of(text)
+        if digits and parts is None and text.isdecimal() and len(text) <= 4:
+            hours = float(hours_of_digits(np.array([float(text)]))[0])
+            parts = None if math.isnan(hours) else (hours, TIME)
         if parts is None or (clock == TIME and parts[1] == DURATION):
             return None
         return parts[0] + DAY if clock == TIME and parts[0] < begin else parts[0]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 import numpy as np
 
-from clusterkit.core.wording import shortened
+from clusterkit.core.wording import counted, shortened
 from clusterkit.numerics.units import differing_units
 from clusterkit.tables.clocks import clock_text
 from clusterkit.tables.errors import TableError
@@ -20,7 +20,16 @@ from clusterkit.tables.plans import CLOCK, FLAG, HOURS, CategoryColumn, ColumnPl
 from clusterkit.tables.readings import NATIVE
 from clusterkit.tables.sums import ColumnSums, TableSums
 from clusterkit.tables.typical_sizes import size_of
-from clusterkit.tables.verdicts import MOSTLY, or_gap, other_decimals, several_scales, several_units, with_na
+from clusterkit.tables.verdicts import (
+    MOSTLY,
+    mixed_marks,
+    or_gap,
+    other_decimals,
+    several_scales,
+    several_units,
+    with_words,
+    words_of,
+)
 
 __all__ = ["decide"]
 
@@ -45,8 +54,12 @@ TOO_MANY = 0.5
 FEWEST_NUMBERED = 10
 """Rows from which the whole numbers from a to b, each once, are a numbering and no coincidence."""
 
+COUNTING = 0.75
+"""Share of whole numbers that must be by one greater than the one before for a column to count rows, which may begin
+anew in each part of a table."""
+
 ID_NAME = re.compile(
-    r"(?:.*[\W_])?(id|ids|uuid|guid|key|nr|no|index|rowid|row)(?:[\W_].*)?|unnamed: \d+|.*[a-z]Id|.*ID"
+    r"(?:.*[\W_])?(id|ids|uuid|guid|key|nr|no|index|idx|serial|rowid|row)(?:[\W_].*)?|unnamed: \d+|.*[a-z]Id|.*ID"
 )
 """Names of identifiers, in lower case or as written."""
 
@@ -56,6 +69,17 @@ earlier one again."""
 
 ROWS_OF_LABEL = 2
 """Rows for each label, on average, from which whole numbers are taken for labels."""
+
+FREE_TEXT, LISTS = "free text", "its cells are lists or objects"
+"""Reasons for which columns are left out that can be made into others."""
+
+ADVICE = {
+    FREE_TEXT: "Texts are compared by numbers that stand for them: compute an embedding of each text by a language "
+    "model, or counts of words (scikit-learn's TfidfVectorizer), and cluster these numbers, a row for each text; or "
+    "add columns of your own, such as a topic or the length",
+    LISTS: "Of lists of one length make a column for each place, or an array: numpy.vstack(frame[name])",
+}
+"""What to do where nothing else is left."""
 
 WORDY, LONG = 3.0, 30.0
 """Words and letters of a cell above which, on average, texts are free text."""
@@ -68,6 +92,9 @@ is no coincidence among the pairs of a hundred columns."""
 UNEVEN, CERTAIN = 0.2, 3.0
 """Length of the mean of a part of dates on its circle, or on the circle turned twice as fast, from which it is used,
 and the same in units of what chance gives: parts that are spread evenly show no groups, and only blur others."""
+
+ONE_DAY = 1e-4
+"""Difference of the length of the mean from 1 up to which dates are of one day of the year, which leap years move."""
 
 ROUNDING = 1e-9
 """Difference from 1 that is none."""
@@ -89,23 +116,34 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
         If no column can be used, or an override does not suit its column.
     """
     overrides.check([column.name for column in sums.columns])
+    sums = attrs.evolve(sums, columns=tuple(_timed(column, overrides) for column in sums.columns))
     plans = [_plan(column, overrides) for column in sums.columns]
-    if not any(plan.used for plan in plans):
+    reasons = {plan.reason for plan in plans if isinstance(plan, LeftOut)}
+    if not any(plan.used for plan in plans) and FREE_TEXT not in reasons:
         # better a table of numbers that are all different than none
         plans = [_last_resort(column, plan) for column, plan in zip(sums.columns, plans, strict=True)]
     if not any(plan.used for plan in plans):
         left_out = [plan for plan in plans[:5] if isinstance(plan, LeftOut)]
-        reasons = "; ".join(f"{plan.name[:NAME]} ({plan.reason[:REASON]})" for plan in left_out)
+        shown = "; ".join(f"{plan.name[:NAME]} ({plan.reason[:REASON]})" for plan in left_out)
         more = "; ..." if len(plans) > 5 else ""
         if sums.rows == 1:
-            reasons, more = "the table has one row, and one row cannot be divided", ""
+            shown, more = "the table has one row, and one row cannot be divided", ""
         elif all(plan.reason.startswith("always") for plan in plans if isinstance(plan, LeftOut)):
             more += f". All {sums.rows:,} rows are equal, so that there is nothing to divide"
-        raise TableError(f"no column is left to cluster: {reasons}{more}")
+        advice = "".join(f". {ADVICE[reason]}" for reason in ADVICE if reason in reasons and sums.rows > 1)
+        raise TableError(f"no column is left to cluster: {shown}{more}{advice}")
     used = [plan.used for plan in plans]
     plans = [_with_gaps(j, plan, sums, used) for j, plan in enumerate(plans)]
     scale, reason = _scale(plans, sums, overrides)
     return tuple(_scaled(p, c, scale) for p, c in zip(plans, sums.columns, strict=True)), scale, reason
+
+
+def _timed(column: ColumnSums, overrides: Overrides) -> ColumnSums:
+    """The sums of a column; of times without a colon as hours, if its numbers are likely to be some, or are to be."""
+    wanted = column.name in overrides.as_date and not column.as_date()[1].n
+    if not column.digits.n or not (wanted or column.digits.are_times(column.name)):
+        return column
+    return attrs.evolve(column, clock=column.digits)
 
 
 def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
@@ -127,17 +165,21 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         return _number(column, mark, numbers)
     if name in overrides.as_date:
         form, moments = column.as_date()
+        if column.clock.minutes:
+            return _clock(column, keep=True)
         if not moments.n:
             raise TableError(f"column {shortened(name)!r} cannot be used as dates: no cell is one")
         return _date(column, form, moments)
     keep = name in overrides.keep
-    column = with_na(column, overrides.na)
+    column = with_words(column, overrides.na, as_category=name in overrides.as_category)
     if name in overrides.as_category:
         return _category(column, keep=True)
     if column.kind == "empty":
-        return LeftOut(name, "empty")
+        return LeftOut(
+            name, f"empty but for {counted(column.infinite, 'infinite cell')}" if column.infinite else "empty"
+        )
     if column.kind == "other":
-        return LeftOut(name, "its cells are lists or objects")
+        return LeftOut(name, LISTS)
     if not keep and column.gaps >= ALMOST_EMPTY * column.rows:
         return LeftOut(name, f"{100 * column.gaps / column.rows:.0f} % of it are gaps")
     if column.are_days and not _is_id_name(name):
@@ -153,6 +195,8 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
 
 def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
     """What becomes of a column of texts: numbers or dates if most of them are, else a category or nothing."""
+    if not keep and (reason := mixed_marks(column)):
+        return LeftOut(column.name, f"{reason}; write them with one mark")
     mark, numbers = column.as_number()
     if numbers.n >= MOSTLY * column.filled and not column.are_codes:
         reason = "" if keep else several_scales(column)
@@ -192,6 +236,8 @@ def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: boo
         named = not unit and _is_id_name(column.name)
         if named and numbers.whole and numbers.many and numbers.high - numbers.low + 1 >= column.filled:
             return LeftOut(column.name, "an identifier, by its name")
+        if named and numbers.whole and numbers.low in (0.0, 1.0) and column.steps >= COUNTING * numbers.n:
+            return LeftOut(column.name, "an identifier, by its name: it counts the rows")
         if LABEL_NAME.fullmatch(column.name) and _are_labels(numbers) and not column.gaps:
             return LeftOut(column.name, "labels of clusters, by its name and values")
     return _number(column, mark, numbers)
@@ -218,7 +264,8 @@ def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
     unread = column.filled - numbers.n
     return NumberColumn(
         column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread,
-        extremes=(numbers.low, numbers.high), weight=FLAG, size=size_of(numbers.sizes), **column.units(mark),
+        extremes=(numbers.low, numbers.high), weight=FLAG, size=size_of(numbers.sizes),
+        infinite=column.infinite, few=column.few_whole, **column.units(mark),
     )  # fmt: skip
 
 
@@ -231,7 +278,8 @@ def _clock(column: ColumnSums, keep: bool) -> ColumnPlan:
     unread = column.filled - hours.n
     return NumberColumn(
         column.name, hours.mean, gaps=column.gaps + unread, unread=unread, clock=column.clock.kind(), begin=begin,
-        weight=FLAG, circle=float(column.clock.is_round()),
+        weight=FLAG, circle=float(column.clock.is_round()), digits=bool(column.clock.minutes),
+        infinite=column.infinite,
     )  # fmt: skip
 
 
@@ -246,13 +294,14 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
     hours = (moments.high - moments.low) / 3600.0
     circles = column.date_circles()
     uneven = np.abs(circles).max(axis=1) / moments.n
-    midnight = abs(circles[0, 0]) > (1 - ROUNDING) * moments.n  # always the same hour
+    # of one month each year, but for the days by which years and months differ
+    same = np.abs(circles[:, 0]) > (1 - np.array([ROUNDING, ROUNDING, ONE_DAY])) * moments.n
     parts = tuple(
         part
-        for (part, period), its in zip(HOURS.items(), uneven, strict=True)
+        for (part, period), its, one in zip(HOURS.items(), uneven, same, strict=True)
         if hours >= 2 * period
         and its >= max(UNEVEN, CERTAIN / math.sqrt(moments.n))
-        and not (part == "hour" and midnight)
+        and not one
         and not (part == "weekday" and column.firsts == moments.n)
     )
     unread = column.filled - moments.n
@@ -284,13 +333,13 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
                 f"column {shortened(column.name)!r} has no level with {100 * RARE:.0f} % of the rows: no category"
             )
         return LeftOut(column.name, f"too many different values ({len(levels):,} in {column.filled:,} rows)")
-    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps, weight=FLAG, na=column.spelled)
+    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps, weight=FLAG, **words_of(column))
 
 
 def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
     """Why a column of texts is left out."""
     if column.words > WORDY * column.filled or column.letters > LONG * column.filled:
-        return "free text"
+        return FREE_TEXT
     count = "more than 10,000" if levels is None else f"{len(levels):,}"
     if levels is not None and len(levels) >= MOSTLY * column.filled:
         return f"an identifier: {count} different values in {column.filled:,} rows"

@@ -40,6 +40,12 @@ SAMPLE = 1000
 SEPARATOR_LINE = re.compile(r'"?sep=([^\n"])"?\n', re.IGNORECASE)
 """The first line of texts that spreadsheets write and read with a delimiter of their own."""
 
+QUOTES = ('"', "'")
+"""What may stand around cells."""
+
+BETWEEN_APOSTROPHES = re.compile(r"(?:^|[,;\t|])\s*'[^']*'\s*(?=[,;\t|]|$)")
+"""A cell between apostrophes."""
+
 FIRST = "\t;|"
 """Delimiters that hardly occur inside a cell, as commas and blanks do."""
 
@@ -83,6 +89,8 @@ class Form:
         Rows before the first one that may have data; fewer than `skip` where a quoted name has several lines.
     words : list of int
         Columns of words, in which NA may be one.
+    quote : {'"', "'"}
+        Around cells.
     notice : str
         What a user has to know about the first row.
     """
@@ -101,6 +109,7 @@ class Form:
     records: int = 0
     words: list[int] = attrs.field(factory=list)
     notice: str = ""
+    quote: str = QUOTES[0]
 
     @property
     def as_text(self) -> list[int] | None:
@@ -149,9 +158,10 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     """Delimiter, names and decimals of a text, or of its first lines; parameters and errors of `read_delimited`."""
     separator_line = SEPARATOR_LINE.match(text)
     sep = delimiter or (separator_line[1] if separator_line else "")
-    sep = sep or ("\t" if ".tsv" in Path(title.lower()).suffixes else _delimiter(text))
+    quote = _quote(text)
+    sep = sep or ("\t" if ".tsv" in Path(title.lower()).suffixes else _delimiter(text, quote))
     try:
-        sample = list(_rows(text, sep, SAMPLE + 1))
+        sample = list(_rows(text, sep, SAMPLE + 1, quote=quote))
     except csv.Error as error:
         raise TableError(f"{title} is no delimited text: {error}") from None
     if not sample:
@@ -162,18 +172,19 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
         raise TableError(f"{title} has no row of data")
     preview = [row for _, row in sample[: PREVIEW + 1]]
     first = first_row(preview) if header is None else FirstRow(header)
-    named = first.named
-    names = unique(preview[0]) if named else numbered(len(preview[0]))
-    body = [row for _, row in sample[named:]]
+    named, head = first.named, first.rows
+    titles = list(first.names) or preview[0]
+    names = unique(titles) if named else numbered(len(titles))
+    body = [row for _, row in sample[head:]]
     if not body:
         shown = ", ".join(name[:LONGEST_NAME] for name in names[:NAMES_SHOWN])
         raise TableError(f"{title} has no row of data, only the names {shown}")
     if len(body[0]) == len(names) + 1 and all(len(row) == len(body[0]) and not row[-1].strip() for row in body):
         names = unique([*names, ""])  # every row ends with a delimiter, the header does not
-    shared = shared_names(preview[0], names) if named else {}
-    signs = [sign for sign in ".," if sign != sep or '"' in text]
-    rows = (row for _, row in _rows(text, sep))
-    seen = marks_in(islice(rows, lead + named, None), len(names), SAMPLE, more=any(sign in text for sign in signs))
+    shared = shared_names(titles, names) if named else {}
+    signs = [sign for sign in ".," if sign != sep or quote in text]
+    rows = (row for _, row in _rows(text, sep, quote=quote))
+    seen = marks_in(islice(rows, lead + head, None), len(names), SAMPLE, more=any(sign in text for sign in signs))
     mark = decimal or seen.of_table
     marks = {} if decimal else seen.of_columns(mark)
     texts = [
@@ -185,10 +196,10 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     ]
     orders = {name: _order(row[j].strip() for row in body if len(row) > j) for j, name in enumerate(names)}
     return Form(
-        title, sep, names, named, sample[0][0] - (not named), mark, texts, shared,
+        title, sep, names, named, sample[max(head - 1, 0)][0] - (not named), mark, texts, shared,
         {names[j]: its for j, its in marks.items()}, {name: order for name, order in orders.items() if order},
-        lead - bool(separator_line), _records(text, sep, sample[0][0]) - (not named),
-        word_columns(body, len(names), is_value), first.notice and f"{title}: {first.notice}",
+        lead - bool(separator_line), _records(text, sep, sample[max(head - 1, 0)][0], quote) - (not named),
+        word_columns(body, len(names), is_value), first.notice and f"{title}: {first.notice}", quote,
     )  # fmt: skip
 
 
@@ -224,6 +235,7 @@ def pandas_options(form: Form) -> dict[str, object]:
     single = len(form.names) == 1
     return {
         "sep": r"\s+" if form.sep == " " else form.sep,
+        "quotechar": form.quote,
         "header": None,
         "names": range(len(form.names)),
         "index_col": False,
@@ -284,7 +296,9 @@ class _Reader:
         try:
             if as_text is None or as_text:
                 raise ValueError("not plain")
-            rows = np.loadtxt(lines, delimiter=blank, quotechar='"', comments=None, skiprows=self.skip, ndmin=2)
+            rows = np.loadtxt(
+                lines, delimiter=blank, quotechar=self.form.quote, comments=None, skiprows=self.skip, ndmin=2
+            )
             return dict(zip(self.names, rows.T, strict=True))
         except ValueError:
             self._check_widths()
@@ -303,7 +317,7 @@ class _Reader:
 
     def _body(self) -> Iterator[tuple[int, list[str]]]:
         """Line number and cells of each row of data."""
-        rows = _rows(self.text, self.sep, blank_too=len(self.names) == 1)
+        rows = _rows(self.text, self.sep, blank_too=len(self.names) == 1, quote=self.form.quote)
         try:
             for line, row in rows:
                 if line > self.skip:
@@ -321,12 +335,11 @@ class _Reader:
 
 
 def _rows(
-    text: str, delimiter: str, most: int | None = None, *, blank_too: bool = False
+    text: str, delimiter: str, most: int | None = None, *, blank_too: bool = False, quote: str
 ) -> Iterator[tuple[int, list[str]]]:
     """Number of the last line, and cells, of each row that is not blank, of at most `most` rows."""
-    reader = csv.reader(
-        io.StringIO(text.rstrip("\n") if blank_too else text), delimiter=delimiter, skipinitialspace=True
-    )
+    lines = io.StringIO(text.rstrip("\n") if blank_too else text)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, quotechar=quote)
     for row in reader:
         if blank_too or (row and (len(row) > 1 or row[0].strip())):
             yield reader.line_num, [cell for cell in row if cell] if delimiter == " " else row
@@ -335,13 +348,21 @@ def _rows(
                 return
 
 
-def _records(text: str, delimiter: str, line: int) -> int:
+def _records(text: str, delimiter: str, line: int, quote: str) -> int:
     """Number of rows up to the one that ends on a line, blank ones too; a quoted cell may have several lines."""
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True, quotechar=quote)
     return next(count for count, _ in enumerate(reader, 1) if reader.line_num >= line)
 
 
-def _delimiter(text: str) -> str:
+def _quote(text: str) -> str:
+    """What stands around cells: an apostrophe, where each of the first lines has a cell between two, or a quote."""
+    lines = [line for line in islice(io.StringIO(text), PREVIEW) if line.strip()]
+    if not lines or any(QUOTES[0] in line for line in lines):
+        return QUOTES[0]
+    return QUOTES[all(BETWEEN_APOSTROPHES.search(line.rstrip("\n")) for line in lines)]
+
+
+def _delimiter(text: str, quote: str) -> str:
     """The delimiter that cuts all of the first rows into the same number of cells; if none does, most of them.
 
     If several do, tabs, semicolons and bars come first, as between them commas may stand before decimals; then the one
@@ -351,7 +372,7 @@ def _delimiter(text: str) -> str:
     best, most = ",", (False, False, FEWEST_EQUAL, 1)
     for mark in ",;\t| ":
         try:
-            widths = Counter(len(row) for _, row in _rows(text, mark, PREVIEW))
+            widths = Counter(len(row) for _, row in _rows(text, mark, PREVIEW, quote=quote))
         except csv.Error:  # a cell longer than the reader takes; another delimiter may cut it
             continue
         if not widths:
@@ -359,14 +380,14 @@ def _delimiter(text: str) -> str:
         width, rows = widths.most_common(1)[0]
         share = rows / sum(widths.values())
         rank = (share == 1.0, share == 1.0 and mark in FIRST, share, width)
-        if width > 1 and rank > most and (mark != " " or _between_blanks(text, width)):
+        if width > 1 and rank > most and (mark != " " or _between_blanks(text, width, quote)):
             best, most = mark, rank
     return best
 
 
-def _between_blanks(text: str, width: int) -> bool:
+def _between_blanks(text: str, width: int, quote: str) -> bool:
     """Whether blanks delimit cells, and do not only stand between the words of sentences."""
-    rows = [row for _, row in _rows(text, " ", SAMPLE)]
+    rows = [row for _, row in _rows(text, " ", SAMPLE, quote=quote)]
     if all(len(row) == width for row in rows):
         return True
     return all(is_value(cell) for row in rows[1:] if len(row) == width for cell in row)

@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from clusterkit.core.errors import first_names
 from clusterkit.core.wording import counted
 
-__all__ = ["REMEDY", "uncomputed", "warning_of"]
+__all__ = ["REMEDY", "pieces", "uncomputed", "warning_of"]
 
 FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 """A formula in a sheet of an XLSX file."""
 
 PIECE = 2**20
 """Bytes of a sheet that are looked at together."""
+
+OVERLAP = 128
+"""Bytes of a piece that are looked at again with the next one: the longest element that is searched for."""
 
 SHOWN = 5
 """Columns that a warning names."""
@@ -44,7 +47,10 @@ def uncomputed(title: str, sheet: str) -> NDArray[np.intp]:
     with_values = openpyxl.load_workbook(title, read_only=True, data_only=True)
     with_formulas = openpyxl.load_workbook(title, read_only=True, data_only=False)
     try:
-        for values, formulas in zip(with_values[sheet].iter_rows(), with_formulas[sheet].iter_rows(), strict=False):
+        sheets = with_values[sheet], with_formulas[sheet]
+        for one in sheets:
+            one.reset_dimensions()  # rows would be filled up to those that the file names
+        for values, formulas in zip(sheets[0].rows, sheets[1].rows, strict=False):
             for value, formula in zip(values, formulas, strict=False):
                 if value.value is None and formula.value is not None and formula.data_type == "f":
                     places.append((formula.row - 1, formula.column - 1))
@@ -79,15 +85,15 @@ def _has_formulas(title: str) -> bool:
     try:
         with zipfile.ZipFile(title) as archive:
             sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
-            return any(FORMULA.search(piece) for name in sheets for piece in _pieces(archive, name))
+            return any(FORMULA.search(piece) for name in sheets for piece in pieces(archive, name))
     except (OSError, zipfile.BadZipFile):
         return False
 
 
-def _pieces(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+def pieces(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
     """The content of a file of an archive, in pieces that overlap by the length of a mark."""
     before = b""
     with archive.open(name) as file:
         while piece := file.read(PIECE):
             yield before + piece
-            before = piece[-16:]
+            before = piece[-OVERLAP:]

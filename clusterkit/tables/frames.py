@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import math
 import numbers
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -22,7 +23,7 @@ from clusterkit.tables.selection import shared_names, unique
 if TYPE_CHECKING:
     import narwhals.stable.v1 as nw
 
-__all__ = ["NA", "Column", "HoldsFrame", "columns_of", "is_frame", "opened", "refuse_query"]
+__all__ = ["NA", "NONE", "Column", "HoldsFrame", "as_level", "columns_of", "is_frame", "opened", "refuse_query"]
 
 Kind = Literal["number", "truth", "text", "date", "complex", "other"]
 """What the cells of a column are."""
@@ -32,6 +33,9 @@ MICROSECONDS = "datetime64[us]"
 
 NA = "NA"
 """A text that means a gap, and Namibia."""
+
+NONE = "none"
+"""A text that means a gap, and that there is none of something, in lower case."""
 
 LONGEST_GAP = max(map(len, MISSING))
 """Letters of the longest word for a gap; longer texts need not be compared with them."""
@@ -58,10 +62,9 @@ class Column:
     offset : int or None
         Of a piece of a table, the number of rows before it; None of a whole column. The texts of a piece do not decide
         what mark and order are, because those of another piece may show another one.
-    na : ndarray of shape (n,), bool, or None
-        Which gaps are texts that are NA, the code of Namibia too, in whatever case; None for no one.
-    small_na : bool
-        Whether one of these is not in capitals.
+    words : ndarray of shape (n,), object, or None
+        The texts of gaps that have one, such as NA, which is Namibia too, None or ?; None for all other cells, or if
+        there is no such gap.
     duration : bool
         Whether numbers came as durations; they are seconds.
     """
@@ -73,26 +76,28 @@ class Column:
     decimal: str | None = None
     order: str | None = None
     offset: int | None = None
-    na: NDArray[np.bool_] | None = None
+    words: NDArray[np.object_] | None = None
 
     def take(self, rows: AnyArray | slice) -> Column:
         """Some rows."""
-        return attrs.evolve(self, values=self.values[rows], na=None if self.na is None else self.na[rows])
+        return attrs.evolve(self, values=self.values[rows], words=None if self.words is None else self.words[rows])
 
-    def spelled_na(self) -> int:
-        """Number of gaps that are texts that are NA."""
-        return 0 if self.na is None else int(self.na.sum())
+    def spelled(self) -> dict[str, int]:
+        """How many gaps have which text."""
+        return {} if self.words is None else dict(Counter(text for text in self.words if text is not None))
 
-    def with_na(self) -> Column:
-        """The column with texts where it has gaps that are NA."""
-        if self.na is None:
+    def with_words(self, levels: Container[str] | None = None) -> Column:
+        """The column with texts where it has gaps that are these levels, NA in whatever case; by default as written."""
+        if self.words is None:
             return self
-        values = self.values.copy()
-        values[self.na] = NA
-        return attrs.evolve(self, values=values, na=None)
+        values = self.values.astype(object)
+        for i in np.flatnonzero([text is not None for text in self.words]):
+            text = self.words[i]
+            if levels is None or as_level(text) in levels:
+                values[i] = text if levels is None else as_level(text)
+        return attrs.evolve(self, kind="text", values=values, words=None if levels is None else self.words)
 
     duration: bool = False
-    small_na: bool = False
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is a gap; a number that is not finite is one."""
@@ -139,6 +144,11 @@ class HoldsFrame:
     marks: Mapping[str, str] = MappingProxyType({})
     orders: Mapping[str, str] = MappingProxyType({})
     offset: int | None = None
+
+
+def as_level(word: str) -> str:
+    """A text of a gap as a level: NA is one level, in whatever case."""
+    return NA if word.upper() == NA else word
 
 
 def is_frame(data: object) -> bool:
@@ -373,9 +383,11 @@ def _texts(values: Sequence[Any]) -> NDArray[np.object_]:
 def _of_texts(name: str, cells: Sequence[Any]) -> Column:
     """A column of texts."""
     texts = _texts(cells)
-    na = np.array([text is None and str(cell).strip().upper() == NA for text, cell in zip(texts, cells, strict=True)])
-    small = any(its and str(cell).strip() != NA for its, cell in zip(na, cells, strict=True))
-    return Column(name, "text", texts, na=na if na.any() else None, small_na=small)
+    words = np.full(len(texts), None, dtype=object)
+    for i, cell in enumerate(cells):
+        if texts[i] is None and isinstance(cell, str) and cell.strip():
+            words[i] = cell.strip()
+    return Column(name, "text", texts, words=words if any(words) else None)
 
 
 def _text(cell: str) -> str | None:

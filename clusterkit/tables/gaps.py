@@ -1,11 +1,11 @@
-"""Which cells of a text pandas takes for gaps: NA stays a word in columns of words, where it may be Namibia."""
+"""Which cells of a text pandas takes for gaps: in columns of words none but empty ones, as others may be levels."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from clusterkit.tables.cells import MISSING
-from clusterkit.tables.frames import NA
 
 __all__ = ["OF_PANDAS", "na_options", "word_columns"]
 
@@ -15,6 +15,9 @@ OF_PANDAS = (
 )  # fmt: skip
 """Cells that pandas takes for gaps by itself."""
 
+INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
+"""An infinite number, beside which a gap may be written in letters."""
+
 GAPS = sorted(
     {*OF_PANDAS, *(form for cell in MISSING for form in (cell, cell.upper(), cell.title(), cell.capitalize()))}
 )
@@ -22,7 +25,7 @@ GAPS = sorted(
 
 
 def word_columns(rows: Sequence[Sequence[str]], width: int, is_value: Callable[[str], bool]) -> list[int]:
-    """Columns whose first filled cell is no number and no date, or that have no filled cell but NA.
+    """Columns whose first filled cell is no number and no date, or none but NA, None and their like.
 
     Examples
     --------
@@ -32,8 +35,8 @@ def word_columns(rows: Sequence[Sequence[str]], width: int, is_value: Callable[[
     words = []
     for j in range(width):
         its = [row[j].strip() for row in rows if len(row) > j]
-        first = next((cell for cell in its if cell.lower() not in MISSING), None)
-        if NA in map(str.upper, its) if first is None else not is_value(first):
+        first = next((cell for cell in its if cell.lower() not in MISSING and not INFINITE.fullmatch(cell)), None)
+        if any(cell for cell in its if not INFINITE.fullmatch(cell)) if first is None else not is_value(first):
             words.append(j)
     return words
 
@@ -42,6 +45,5 @@ def na_options(width: int, words: Sequence[int]) -> dict[str, object]:
     """The options of `pandas.read_csv` about gaps, for columns named by their positions."""
     if not words:
         return {"na_values": GAPS, "keep_default_na": False}
-    of_words = [cell for cell in GAPS if cell.upper() != NA]
     chosen = set(words)
-    return {"na_values": {j: of_words if j in chosen else GAPS for j in range(width)}, "keep_default_na": False}
+    return {"na_values": {j: [""] if j in chosen else GAPS for j in range(width)}, "keep_default_na": False}

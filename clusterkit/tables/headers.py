@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import attrs
 
@@ -12,7 +13,10 @@ from clusterkit.tables.clocks import hours_of
 from clusterkit.tables.errors import TableWarning
 from clusterkit.tables.number_headers import Above, signs_of
 
-__all__ = ["PREVIEW", "FirstRow", "first_row", "is_value", "looks_like_names", "tell_of_first_row"]
+__all__ = [
+    "PREVIEW", "FirstRow", "first_row", "is_value", "looks_like_names", "names_of_two_rows", "of_two_rows",
+    "tell_of_first_row",
+]  # fmt: skip
 
 PREVIEW = 50
 """Number of rows from which the delimiter and the header are detected."""
@@ -37,10 +41,18 @@ class FirstRow:
         Whether it has the names of the columns.
     notice : str
         What a user has to know about the decision; empty where it is clear.
+    names : tuple of str
+        The names that the first two rows have together; empty where the first has them alone.
     """
 
     named: bool
     notice: str = ""
+    names: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Number of rows that have names."""
+        return 2 if self.names else int(self.named)
 
 
 def first_row(preview: list[list[str]], *, numbers: bool = False) -> FirstRow:
@@ -61,6 +73,9 @@ def first_row(preview: list[list[str]], *, numbers: bool = False) -> FirstRow:
     >>> first_row([["2019", "2020", "2021"], *rows]).named, first_row([["0.3", "1.1", "0.7"], *rows]).named
     (True, False)
     """
+    two = None if numbers else of_two_rows(preview)
+    if two is not None:
+        return two
     if not numbers and looks_like_names(preview):
         return FirstRow(True)
     reason, doubt = _number_names(preview)
@@ -80,6 +95,62 @@ def first_row(preview: list[list[str]], *, numbers: bool = False) -> FirstRow:
         f"{row} is read as data, but looks unlike the rows below; if it has the names of the columns, use --header "
         "(header=True in Python); --no-header confirms that it is data",
     )
+
+
+def of_two_rows(preview: Sequence[Sequence[str]], *, carry: bool = True) -> FirstRow | None:
+    """The names that the first two of some rows have together, with what is said of them; None where they have not."""
+    names = names_of_two_rows(preview, carry=carry)
+    if not names:
+        return None
+    shown = ", ".join(repr(shortened(name)) for name in names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
+    notice = (
+        f"the first two rows are taken as the names of the columns, {shown}, because the second has words above "
+        "numbers; --header (header=True in Python) takes the first row alone"
+    )
+    return FirstRow(True, notice, names)
+
+
+def names_of_two_rows(preview: Sequence[Sequence[str]], *, carry: bool = True) -> tuple[str, ...]:
+    """The names of columns that have them in two rows, each as the group and the name; none where one row has them.
+
+    The second row has a word above every column of numbers. The first one has a name for several columns, or else names
+    of its own above two columns of numbers or more, so that the second has units, for example.
+
+    Parameters
+    ----------
+    preview : sequence of sequence of str
+        Some rows, of equal length.
+    carry : bool, default True
+        Whether the name of a group goes on over empty cells.
+
+    Examples
+    --------
+    >>> names_of_two_rows([["", "m", "", "n"], ["id", "a", "b", "a"], ["x", "1", "2", "3"]])
+    ('id', 'm a', 'm b', 'n a')
+    >>> names_of_two_rows([["size", "age"], ["cm", "years"], ["180", "31"]]), names_of_two_rows([["a"], ["b"], ["c"]])
+    (('size cm', 'age years'), ())
+    """
+    if len(preview) < 3 or len(preview[0]) < 2 or len(preview[0]) != len(preview[1]):
+        return ()
+    groups, names = ([cell.strip() for cell in row] for row in preview[:2])
+    if any(name.lower() not in cells.MISSING and is_value(name) for name in names):
+        return ()
+    below = [row for row in preview[2:] if len(row) == len(groups)]
+    columns = [j for j in range(len(groups)) if _are_values([row[j] for row in below])]
+    if not columns or any(names[j].lower() in cells.MISSING for j in columns):
+        return ()
+    filled = [group for group in groups if group]
+    grouped = bool(filled) and len(set(filled)) < len(groups)
+    if not grouped and (len(columns) < 2 or any(map(is_value, groups))):
+        return ()
+    if any(names[j] and names[j] in (row[j].strip() for row in below) for j in range(len(groups))):
+        return ()
+    carried = ""
+    both: list[str] = []
+    for group, name in zip(groups, names, strict=True):
+        carried = group or (carried if carry else "")
+        both.append(name if name == carried else f"{carried} {name}".strip())
+    return tuple(both)
 
 
 def tell_of_first_row(notice: str) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import AnyArray
 from clusterkit.numerics.split_mix import mixed
-from clusterkit.tables.frames import MICROSECONDS, NA, Column
+from clusterkit.tables.frames import MICROSECONDS, NA, NONE, Column, as_level
 
 __all__ = ["KeptRows"]
 
@@ -90,8 +90,10 @@ def _cells(column: Column) -> Keys:
         known: dict[object, int] = {cell: int(_of_text(str(cell))) for cell in set(column.values)}
         keys = np.fromiter((known[cell] for cell in column.values), dtype=np.uint64, count=len(column.values))
     keys[gaps] = GAP
-    if column.na is not None:
-        keys[column.na] = _of_text(NA)
+    if column.words is not None:
+        for i, word in enumerate(column.words):
+            if word is not None and word.upper() in (NA, NONE.upper()):  # which may be levels
+                keys[i] = _of_text(as_level(word))
     return keys
 
 
@@ -105,14 +107,16 @@ def _joined(one: Column, other: Column) -> Column:
     """The cells of both; where one has gaps only, of the kind of the other."""
     if one.kind != other.kind:
         if other.missing().all():
-            other = attrs.evolve(one, values=_gaps(one, len(other.values)), na=other.na)
+            other = attrs.evolve(one, values=_gaps(one, len(other.values)), words=other.words)
         else:
-            one = attrs.evolve(other, values=_gaps(other, len(one.values)), na=one.na)
-    na = None
-    if one.na is not None or other.na is not None:
-        parts = [np.zeros(len(its.values), dtype=bool) if its.na is None else its.na for its in (one, other)]
-        na = np.concatenate(parts)
-    return attrs.evolve(one, values=np.concatenate([one.values, other.values]), na=na)
+            one = attrs.evolve(other, values=_gaps(other, len(one.values)), words=one.words)
+    words = None
+    if one.words is not None or other.words is not None:
+        parts = [
+            np.full(len(its.values), None, dtype=object) if its.words is None else its.words for its in (one, other)
+        ]
+        words = np.concatenate(parts)
+    return attrs.evolve(one, values=np.concatenate([one.values, other.values]), words=words)
 
 
 def _gaps(column: Column, n: int) -> AnyArray:

@@ -172,7 +172,7 @@ class NewRows(Watch):
         if not isinstance(plan, NumberColumn | CategoryColumn | DateColumn):
             return
         n = len(column.values)
-        column = column.with_na() if isinstance(plan, CategoryColumn) and plan.na_is_level else column
+        column = plan.worded(column) if isinstance(plan, CategoryColumn) else column
         if (plan.gaps / self.rows) ** n < UNLIKELY and column.missing().all():
             ends = f"no value in {counted(n, 'row')}: every cell is missing or not finite, and counts as"
             what = f"there is {ends} what fills the gaps of the fit"
@@ -208,8 +208,7 @@ def warn_of_blanks(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> in
     """
     blank = np.ones(len(columns[0].values), dtype=bool)
     for plan, column in zip(plans, columns, strict=True):
-        level = isinstance(plan, CategoryColumn) and plan.na_is_level
-        blank &= (column.with_na() if level else column).missing()
+        blank &= (plan.worded(column) if isinstance(plan, CategoryColumn) else column).missing()
         if not blank.any():
             return 0
     rows = np.flatnonzero(blank)

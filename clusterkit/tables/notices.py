@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -15,13 +17,27 @@ from clusterkit.tables.measures import PLAIN, Measure
 from clusterkit.tables.plans import ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.readings import ORDERS
 from clusterkit.tables.sums import ColumnSums
-from clusterkit.tables.verdicts import other_decimals, several_units
+from clusterkit.tables.twins import as_option
+from clusterkit.tables.verdicts import mixed_marks, other_decimals, several_units
 
-__all__ = ["of_fit", "of_numbers", "of_rows", "of_units", "of_unread", "tell"]
+__all__ = ["of_fit", "of_infinite", "of_numbers", "of_places", "of_rows", "of_sparse", "of_units", "of_unread", "tell"]
 
 FIRST = {cells.MONTH_FIRST: "month", cells.DAY_FIRST: "day"}
 """What stands first, by the order of day and month."""
 
+
+LATITUDE = re.compile(r"(^|[\W_])(lat|latitude|breitengrad)([\W_]|$)")
+"""Names of latitudes, in lower case."""
+
+LONGITUDE = re.compile(r"(^|[\W_])(lon|lng|long|longitude|längengrad)([\W_]|$)")
+"""Names of longitudes, in lower case."""
+
+NEAR_END = 10.0
+"""Degrees from both ends of the range within which longitudes are likely to be of neighbours."""
+
+STRETCH = 0.9
+"""Length of a degree of longitude, by that of one of latitude, below which distances are clearly wrong: 26° from the
+equator."""
 
 COLUMNS = 5
 """Columns that a sentence names."""
@@ -67,18 +83,25 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
     sums : sequence of ColumnSums
         Of the same columns.
     """
-    bare, strange, units, decimals = list[str](), list[str](), list[str](), list[str]()
+    bare, strange, units, decimals, mixed = list[str](), list[str](), list[str](), list[str](), list[str]()
     for plan, column in zip(plans, sums, strict=True):
         name = repr(shortened(plan.name))
         if isinstance(plan, NumberColumn):
             parts = column.by_mark(plan.decimal)
             if plan.bare:
                 bare.append(f"{name} ({plan.bare:,} of {sum(its.n for its in parts.values()):,} without {plan.unit})")
+            if reason := mixed_marks(column):
+                other = "," if plan.decimal == "." else "."
+                yield (
+                    f"column {name}: {reason}; {plan.decimal!r} is taken to be before decimals, and {other!r} between "
+                    "thousands or part of a word: write them with one mark"
+                )
             if plan.strange:
                 others = ", ".join(f"{mark}: {parts[mark].n:,}" for mark in plan.strange)
                 strange.append(f"{name} ({others}; the unit is {plan.unit or 'none'})")
         elif column.kind == "text" and not (isinstance(plan, LeftOut) and plan.asked_for):
-            for reason, into in ((several_units(column), units), (other_decimals(column), decimals)):
+            reasons = several_units(column), other_decimals(column), mixed_marks(column)
+            for reason, into in zip(reasons, (units, decimals, mixed), strict=True):
                 into += [f"{name} ({reason})"] if reason else []
     if bare:
         yield (
@@ -90,6 +113,7 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
     for texts, advice in (
         (units, "--as-number takes those in the most frequent unit"),
         (decimals, "another --decimal, or none, reads them"),
+        (mixed, "write them with one mark"),
     ):
         if texts:
             yield f"columns that look like numbers are not used as such: {_columns(texts)}; {advice}"
@@ -129,6 +153,91 @@ def of_unread(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterat
             f"cells that cannot be read count as gaps: {_columns(columns)}; --as-category makes the cells of a column "
             "levels, --drop leaves it out"
         )
+
+
+def of_places(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
+    """Sentences about latitudes and longitudes, by names and ranges, whose distances are not those on the ground.
+
+    Parameters
+    ----------
+    plans : sequence of ColumnPlan
+    sums : sequence of ColumnSums
+        Of the same columns.
+    """
+    numbers = [
+        (plan.name, column.as_number()[1])
+        for plan, column in zip(plans, sums, strict=True)
+        if isinstance(plan, NumberColumn) and not plan.clock and not plan.flag
+    ]
+    latitudes = [(name, its) for name, its in numbers if its.low >= -90 and its.high <= 90]
+    named = [(name, its) for name, its in latitudes if LATITUDE.search(name.lower())]
+    for name, its in numbers:
+        ends = (-180.0, 180.0) if its.low < 0 else (0.0, 360.0)
+        if not (ends[0] <= its.low and its.high <= ends[1]):
+            continue
+        cut = its.low < ends[0] + NEAR_END and its.high > ends[1] - NEAR_END
+        by_name = bool(LONGITUDE.search(name.lower())) and bool(named)
+        # of columns of other names, where nearly all numbers are at one of both ends of the range
+        typical = math.exp(its.sizes.mean) if its.sizes.n else 0.0
+        if not by_name and not (
+            cut and ends[1] == 180 and typical > 180 - NEAR_END and len(latitudes) and not its.whole
+        ):
+            continue
+        if cut:
+            change = "add 360 to those below zero" if ends[0] else "subtract 360 from those above 180"
+            yield (
+                f"column {shortened(name)!r} looks like longitudes on both sides of {ends[1]:.0f}°, which count as far "
+                f"apart though they are neighbours, so that places there are cut in two: {change}"
+            )
+        elif by_name and (stretch := math.cos(math.radians(named[0][1].mean))) < STRETCH:
+            yield (
+                f"columns {shortened(named[0][0])!r} and {shortened(name)!r} look like latitudes and longitudes: a "
+                f"degree of longitude is {stretch:.2f} times as long as one of latitude there, and both count alike; "
+                "coordinates in metres or kilometres have the distances on the ground"
+            )
+
+
+def of_sparse(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums], *, similar: bool) -> Iterator[str]:
+    """A sentence about columns that are used though most of their cells are missing.
+
+    Parameters
+    ----------
+    plans : sequence of ColumnPlan
+    sums : sequence of ColumnSums
+        Of the same columns.
+    similar : bool
+        Whether gaps are filled from similar rows.
+    """
+    columns, names = list[str](), list[str]()
+    for plan, column in zip(plans, sums, strict=True):
+        gaps = getattr(plan, "gaps", 0)
+        if plan.used and 2 * gaps > column.rows and not getattr(plan, "or_gap", False):
+            columns.append(f"{shortened(plan.name)!r} ({gaps:,} of {column.rows:,})")
+            names.append(plan.name)
+    if columns:
+        how = "the values of similar rows" if similar else "what is typical of the column"
+        yield (
+            f"more than half of the cells are missing, and are filled with {how}: {_columns(columns)}; --drop "
+            f"{as_option(names[:COLUMNS])} (drop={names[:COLUMNS]!r} in Python) leaves such columns out"
+        )
+
+
+def of_infinite(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
+    """A sentence about infinite cells of a fit, which a division by zero makes, for example.
+
+    Parameters
+    ----------
+    plans : sequence of ColumnPlan
+    sums : sequence of ColumnSums
+        Of the same columns.
+    """
+    columns = [
+        f"{shortened(column.name)!r} ({column.infinite:,} of {column.rows:,})"
+        for plan, column in zip(plans, sums, strict=True)
+        if column.infinite and not (isinstance(plan, LeftOut) and plan.asked_for)
+    ]
+    if columns:
+        yield f"infinite cells count as gaps: {_columns(columns)}; --drop leaves a column out"
 
 
 def _columns(parts: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["shown_as_percent", "with_percents"]
+__all__ = ["has_percents", "is_percent", "with_percents"]
 
 STYLES = "xl/styles.xml"
 """The member of an XLSX file that lists the formats of its cells."""
@@ -23,29 +23,15 @@ DIGITS = 12
 """Significant digits of a percentage: a fraction times 100 is rounded in the last of the sixteen that floats have."""
 
 
-def shown_as_percent(title: str, sheet: str) -> NDArray[np.intp]:
-    """Row and column, from 0, of each number of a sheet that is shown as percent, shape (m, 2).
+def is_percent(number_format: str | None) -> bool:
+    """Whether a format of numbers shows them as percent.
 
-    Parameters
-    ----------
-    title : str
-        An XLSX file that has been read once.
-    sheet : str
+    Examples
+    --------
+    >>> is_percent("0.0 %"), is_percent('0.0" %"'), is_percent("General")
+    (True, False, False)
     """
-    if not _has_percents(title):
-        return np.empty((0, 2), dtype=np.intp)
-    import openpyxl
-
-    places: list[tuple[int, int]] = []
-    book = openpyxl.load_workbook(title, read_only=True, data_only=True)
-    try:
-        for row in book[sheet].iter_rows():
-            for cell in row:
-                if cell.data_type == "n" and cell.value is not None and "%" in QUOTED.sub("", cell.number_format or ""):
-                    places.append((cell.row - 1, cell.column - 1))
-    finally:
-        book.close()
-    return np.array(places, dtype=np.intp).reshape(-1, 2)
+    return "%" in QUOTED.sub("", number_format or "")
 
 
 def with_percents(cells: NDArray[np.object_], rows: NDArray[np.intp]) -> NDArray[np.object_]:
@@ -63,8 +49,8 @@ def with_percents(cells: NDArray[np.object_], rows: NDArray[np.intp]) -> NDArray
     return shown
 
 
-def _has_percents(title: str) -> bool:
-    """Whether some format of the file is of percent; most files have none, and need not be read again."""
+def has_percents(title: str) -> bool:
+    """Whether some format of the file is of percent; most files have none, and their cells need not be asked."""
     try:
         with zipfile.ZipFile(title) as archive:
             return FORMATS.search(archive.read(STYLES)) is not None

@@ -146,6 +146,12 @@ class NumberColumn(ColumnPlan):
         The least and the greatest number of the fit; empty where a model of schema 1 does not say them.
     forgetful : bool
         Whether marks are read as by schema 1: percentages as shares of 1, all currencies alike.
+    few : int
+        Number of the different whole numbers, where they are so few that they may be years or codes; else 0.
+    digits : bool
+        Whether times of day are written as numbers without a colon, such as 517.
+    infinite : int
+        Of the gaps, numbers that are infinite.
     size : tuple of float
         Mean and standard deviation of the logarithms of the absolute values in the fit, zeros apart; empty where there
         are none, or an older model does not say it.
@@ -172,6 +178,9 @@ class NumberColumn(ColumnPlan):
     forgetful: bool = False
     circle: float = attrs.field(default=0.0, validator=_finite)
     size: tuple[float, ...] = ()
+    infinite: int = 0
+    digits: bool = False
+    few: int = 0
 
     def __attrs_post_init__(self) -> None:
         if len(self.extremes) not in (0, 2) or not all(map(math.isfinite, self.extremes)):
@@ -198,7 +207,7 @@ class NumberColumn(ColumnPlan):
     def read(self, column: Column) -> Reading:
         """The cells of a column as the numbers of this one."""
         if self.clock:
-            return as_hours(column, self.clock, self.begin)
+            return as_hours(column, self.clock, self.begin, digits=self.digits)
         return as_numbers(column, self.decimal, self.measure)
 
     def write(self, column: Column, out: Array, watch: Watch) -> Mask:
@@ -208,6 +217,8 @@ class NumberColumn(ColumnPlan):
         watch.numbers(self, column, reading.values)
         refuse_none(reading, column, what, self.unread)
         watch.odd(f"no {what}", reading.unread, column, "counted as a gap")
+        if column.kind == "number":
+            watch.odd("infinite", np.isinf(column.values), column, "counted as a gap")
         x = reading.values
         gaps = np.isnan(x)
         if self.circle:
@@ -245,9 +256,15 @@ class CategoryColumn(ColumnPlan):
     weight : float
         Of a column of 0 and 1, for two levels or for gaps; rows of two different levels are as far apart.
     na : int
-        Gaps of the fit that were texts that are NA.
+        Gaps of the fit that have a text, such as NA or None.
+    spelled : tuple of str
+        These texts; empty where an older model does not say them, and there they are NA.
+    words : tuple of str
+        Texts that elsewhere are gaps, and levels here; NA is one if it is among the levels.
     or_gap : bool
         Whether the one level and the gaps are told apart.
+    infinite : int
+        Of the gaps, numbers that are infinite.
     """
 
     levels: tuple[str, ...]
@@ -258,6 +275,9 @@ class CategoryColumn(ColumnPlan):
     weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
     na: int = 0
     or_gap: bool = False
+    infinite: int = 0
+    spelled: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         if self.or_gap and self.n_groups != 1:
@@ -272,10 +292,9 @@ class CategoryColumn(ColumnPlan):
         """Number of the levels, the rare ones together counted as one."""
         return len(self.levels) + (self.rare > 0)
 
-    @property
-    def na_is_level(self) -> bool:
-        """Whether NA is a level, and no gap."""
-        return NA in self.levels
+    def worded(self, column: Column) -> Column:
+        """A column with texts where they are levels of this one, though elsewhere they are gaps."""
+        return column.with_words({*self.words, NA} if NA in self.levels else self.words)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -288,7 +307,7 @@ class CategoryColumn(ColumnPlan):
     def write(self, column: Column, out: Array, watch: Watch) -> Mask:
         """Write the level of each cell."""
         numbers = {level: i for i, level in enumerate(self.levels)}
-        column = column.with_na() if self.na_is_level else column
+        column = self.worded(column)
         texts = as_levels(column)
         gaps = column.missing()
         places = np.array([numbers.get(text, -1) for text in texts])

@@ -19,7 +19,7 @@ from clusterkit.tables.frames import Column, HoldsFrame, columns_of
 from clusterkit.tables.kept_rows import KeptRows
 from clusterkit.tables.matching import matched
 from clusterkit.tables.new_rows import NewRows, warn_of_blanks
-from clusterkit.tables.notices import of_fit, of_rows, of_units, of_unread, tell
+from clusterkit.tables.notices import of_fit, of_infinite, of_places, of_rows, of_sparse, of_units, of_unread, tell
 from clusterkit.tables.overrides import SCALES, Overrides
 from clusterkit.tables.plans import ColumnPlan, LeftOut
 from clusterkit.tables.readings import as_levels
@@ -33,7 +33,7 @@ from clusterkit.tables.words import facts, paragraph
 __all__ = ["FittedPreparation", "Preparation"]
 
 NA_CHOICES = ("auto", "level", "gap")
-"""What texts that are NA may be."""
+"""What texts such as NA may be."""
 
 
 def _names(value: Any) -> Any:
@@ -93,8 +93,9 @@ class Preparation:
     day_first : bool or None, default None
         Whether the day is before the month in the dates between slashes of every table; None: what each column shows.
     na : {"auto", "level", "gap"}, default "auto"
-        Whether texts that are NA are a level of their column; "auto": where all other texts are codes of countries, so
-        that it is Namibia's.
+        Whether texts such as NA, None or ? are levels of their column. "auto": NA where all other texts are codes of
+        countries, so that it is Namibia's; None where it is frequent beside at most twenty other levels; ? and - in
+        columns of `as_category`.
     gaps : {"similar", "typical"}, default "similar"
         What fills gaps: the value of the most similar of some rows that the fit keeps, or the mean, or most frequent
         level, of the column. With "typical" a model holds no rows of its table for this.
@@ -169,7 +170,8 @@ class Preparation:
             If texts leave open whether a number such as 1.234 has decimals or thousands, or whether the day or the
             month of a date such as 2/3/2024 is first. If numbers lack the unit of their column, have one that cannot be
             converted into it, or are no numbers with the mark that was asked for. If cells of a column of numbers or
-            dates are none. If a row has no value at all, or the last one is called a total and has the sums of others.
+            dates are none, or infinite. If a row has no value at all, or the last one is called a total and has the
+            sums of others.
         """
         return self.fit_blocks([table])
 
@@ -202,8 +204,9 @@ class Preparation:
         plans, scale, reason = decide(sums, overrides)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], shared, names, title)
-        every = (of(plans, sums.columns) for of in (of_fit, of_units, of_unread))
-        tell([*chain.from_iterable(every), *of_totals(plans, sums.columns, last), *of_twins(plans, kept_rows)])
+        every = (of(plans, sums.columns) for of in (of_fit, of_units, of_places, of_infinite, of_unread))
+        sparse = of_sparse(plans, sums.columns, similar=self.gaps == "similar")
+        tell([*chain.from_iterable(every), *sparse, *of_totals(plans, sums.columns, last), *of_twins(plans, kept_rows)])
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
         blank = 0
         if parts == 1:

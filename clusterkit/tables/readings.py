@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit.tables import cells
-from clusterkit.tables.clocks import DURATION, clock_text, reader
+from clusterkit.tables.clocks import DURATION, clock_text, hours_of_digits, reader
 from clusterkit.tables.frames import Column
 from clusterkit.tables.measures import PLAIN, Measure
 from clusterkit.tables.months import day_of_digits
@@ -137,7 +137,7 @@ def seconds_of_text(text: str, form: str) -> float | None:
     return cells.seconds(text, form)
 
 
-def as_hours(column: Column, clock: str, begin: float) -> Reading:
+def as_hours(column: Column, clock: str, begin: float, *, digits: bool = False) -> Reading:
     """The cells as hours: times of day or durations.
 
     Parameters
@@ -147,13 +147,19 @@ def as_hours(column: Column, clock: str, begin: float) -> Reading:
         What they are (`clusterkit.tables.clocks`).
     begin : float
         The hour from which the day is counted; times of day before it are of the next day.
+    digits : bool, default False
+        Whether numbers such as 517 are times of day too.
     """
     if column.duration and clock == DURATION:
         return Reading(column.values.astype(np.float64) / 3600.0, np.zeros(len(column.values), dtype=bool))
+    if digits and column.kind == "number" and not column.duration:
+        gaps = column.missing()
+        values = hours_of_digits(np.where(gaps, np.nan, column.values.astype(np.float64)))
+        return Reading(np.where(values < begin, values + 24.0, values), ~gaps & np.isnan(values))
     if column.kind != "text":
         gaps = column.missing()
         return Reading(np.full(len(gaps), np.nan), ~gaps)
-    return _of_texts(column, reader(clock, begin))
+    return _of_texts(column, reader(clock, begin, digits=digits))
 
 
 def _order_of(column: Column, default: str) -> str:

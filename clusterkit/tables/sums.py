@@ -47,6 +47,28 @@ FEWEST_DAYS = 10
 and so may the few prices of a shop."""
 
 
+YEARS = (1900.0, 2100.0)
+"""Whole numbers that may be years."""
+
+MOST_CODES = 10
+"""Different whole numbers up to which a column may be one of codes, grades or counts."""
+
+FEWEST_EACH = 3
+"""Rows for each of them, on average."""
+
+MOST_FEW = 30
+"""Different whole numbers up to which a column may be one of years or codes."""
+
+LOOKED_AT = 1000
+"""Numbers among which most columns show that they have more."""
+
+HIGHEST_TIME = 2400.0
+"""The end of a day as a number without a colon."""
+
+TIME_DIGITS = 4
+"""Digits of a time without a colon where the hour has a zero before it."""
+
+
 class UnitsOfPlan(TypedDict):
     """The fields of `clusterkit.tables.plans.NumberColumn` about marks beside numbers."""
 
@@ -88,14 +110,22 @@ class ColumnSums:
         or more, without a mark between thousands.
     shown : mapping of str to str
         For each order of day and month, a date between slashes that has this order alone.
-    spelled : int
-        Of the gaps, texts that are NA.
-    small_na : bool
-        Whether one of these is not in capitals.
+    spelled : mapping of str to int
+        Of the gaps, those that have a text, such as NA or None, by the text.
+    words_of_gaps : tuple of str
+        Texts of gaps that are levels (`clusterkit.tables.verdicts.with_words`).
     clock : ClockSums
         Of times of day and durations.
     firsts : int
         Dates that are the beginning of a month: whole months, of which a weekday says nothing.
+    digits : ClockSums
+        Of numbers that are all times of day without a colon, such as 517 and 2359, or may be.
+    steps : int
+        Numbers that are by one greater than the one before.
+    few : frozenset of float
+        The different whole numbers, if they are at most `MOST_FEW`; some of them if they are more.
+    infinite : int
+        Of the gaps, numbers that are infinite.
     days : frozenset of str
         Different days written as eight digits, at most `FEWEST_DAYS` of them.
     """
@@ -117,11 +147,15 @@ class ColumnSums:
     open_number: str = ""
     mark_shown: bool = False
     shown: Mapping[str, str] = attrs.field(factory=dict)
-    spelled: int = 0
+    spelled: Mapping[str, int] = attrs.field(factory=dict)
     clock: ClockSums = attrs.field(factory=ClockSums)
     days: frozenset[str] = frozenset()
     firsts: int = 0
-    small_na: bool = False
+    words_of_gaps: tuple[str, ...] = ()
+    infinite: int = 0
+    digits: ClockSums = attrs.field(factory=ClockSums)
+    steps: int = 0
+    few: frozenset[float] = frozenset()
 
     @property
     def filled(self) -> int:
@@ -148,11 +182,13 @@ class ColumnSums:
         """The sums of a column."""
         missing = column.missing()
         rows, gaps = len(missing), int(missing.sum())
+        infinite = int(np.isinf(column.values).sum()) if column.kind == "number" else 0
         if rows == gaps:
-            return cls(column.name, "empty", rows, gaps, spelled=column.spelled_na(), small_na=column.small_na)
+            return cls(column.name, "empty", rows, gaps, spelled=column.spelled(), infinite=infinite)
         if column.kind in ("number", "truth"):
             narrow = column.values.dtype == np.float32
-            of_numbers = cls(column.name, column.kind, rows, gaps, Moments.of(column.values[~missing]), narrow)
+            moments = Moments.of(column.values[~missing])
+            of_numbers = cls(column.name, column.kind, rows, gaps, moments, narrow, infinite=infinite)
             return of_numbers._with_times(column)
         if column.kind == "date":
             seconds = as_seconds(column, NATIVE).values[~missing]
@@ -168,6 +204,10 @@ class ColumnSums:
         its = self.moments
         if column.duration:
             return attrs.evolve(self, clock=ClockSums(lasting=its.times(1 / 3600.0), native=True))
+        if its.whole and column.kind == "number":
+            numbers = column.values[~column.missing()].astype(np.float64, copy=False)
+            steps = int((np.diff(numbers) == 1.0).sum())
+            self = attrs.evolve(self, steps=steps, digits=_of_digits(numbers, None), few=_few(numbers))
         if not its.whole or its.low < DIGIT_DAYS[0] or its.high > DIGIT_DAYS[1]:
             return self
         seconds = as_seconds(column, NATIVE).values
@@ -226,21 +266,21 @@ class ColumnSums:
                     shown.setdefault(order, distinct[i])
         return cls(
             column.name, "text", rows, gaps, levels=dict(levels) if len(levels) <= MOST_LEVELS else None,
+            digits=_of_digits(np.array(distinct, dtype=np.float64), counts) if _are_codes(distinct) else ClockSums(),
             letters=letters, words=int(sum(len(text.split()) * n for text, n in levels.items())),
             codes=sum(n for text, n in levels.items() if cells.is_code(text)), readings=readings, circles=circles,
             decimal=column.decimal, order=column.order, open_number=open_number, mark_shown=mark_shown, shown=shown,
-            spelled=column.spelled_na(), clock=ClockSums.of_texts(levels) if short else ClockSums(),
+            spelled=column.spelled(), clock=ClockSums.of_texts(levels) if short else ClockSums(),
             days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()), firsts=firsts,
-            small_na=column.small_na,
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
         """The sums of both blocks of rows."""
-        rows, gaps = self.rows + other.rows, self.gaps + other.gaps
+        rows, gaps, infinite = self.rows + other.rows, self.gaps + other.gaps, self.infinite + other.infinite
         if "empty" in (self.kind, other.kind):
             filled = other if self.kind == "empty" else self
-            small_na, spelled = self.small_na or other.small_na, self.spelled + other.spelled
-            return attrs.evolve(filled, rows=rows, gaps=gaps, spelled=spelled, small_na=small_na)
+            spelled = dict(Counter(self.spelled) + Counter(other.spelled))
+            return attrs.evolve(filled, rows=rows, gaps=gaps, spelled=spelled, infinite=infinite)
         if self.kind != other.kind:
             raise TableError(
                 f"column {self.name!r} is of kind {self.kind} in some rows and of kind {other.kind} in others"
@@ -259,10 +299,16 @@ class ColumnSums:
             self.name, self.kind, rows, gaps, self.moments + other.moments, self.narrow and other.narrow, levels,
             self.letters + other.letters, self.words + other.words, self.codes + other.codes, readings, turns,
             self.decimal or other.decimal, self.order or other.order, self.open_number or other.open_number,
-            self.mark_shown or other.mark_shown, {**other.shown, **self.shown}, self.spelled + other.spelled,
+            self.mark_shown or other.mark_shown, {**other.shown, **self.shown},
+            dict(Counter(self.spelled) + Counter(other.spelled)),
             self.clock + other.clock, frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
-            self.firsts + other.firsts, self.small_na or other.small_na,
+            self.firsts + other.firsts, infinite=infinite, digits=self._digits(other), steps=self.steps + other.steps,
+            few=frozenset(sorted(self.few | other.few)[: MOST_FEW + 1]),
         )  # fmt: skip
+
+    def _digits(self, other: ColumnSums) -> ClockSums:
+        """The sums of both blocks of rows as times without a colon; nothing where one of them has others."""
+        return self.digits + other.digits if self.digits.n and other.digits.n else ClockSums()
 
     def as_number(self) -> tuple[str, Moments]:
         """The mark before the decimals of texts, and the sums of the numbers.
@@ -305,6 +351,15 @@ class ColumnSums:
             "bare": bare,
         }  # fmt: skip
 
+    @property
+    def few_whole(self) -> int:
+        """Number of the different whole numbers, where they are few and may be years or codes; else 0."""
+        numbers = self.as_number()[1]
+        n = len(self.levels or ()) if self.kind == "text" else len(self.few)
+        years = YEARS[0] <= numbers.low and numbers.high <= YEARS[1]
+        most = MOST_FEW if years else MOST_CODES
+        return n if numbers.whole and 2 < n <= most and n * FEWEST_EACH <= numbers.n else 0
+
     def leaves_decimals_open(self) -> bool:
         """Whether a point and a comma before the decimals make other numbers of the texts, and nothing says which."""
         return self.decimal is None and bool(self.open_number) and not self.mark_shown
@@ -335,6 +390,24 @@ class ColumnSums:
         """A text that is no date though others are; None where there is none, or texts are too many to be known."""
         form = self.as_date()[0]
         return next((text for text in self.levels or () if seconds_of_text(text, form) is None), None)
+
+
+def _of_digits(numbers: NDArray[np.float64], counts: NDArray[np.int_] | None) -> ClockSums:
+    """The sums of numbers as times without a colon, where all of them may be some."""
+    return ClockSums.of_digits(numbers, counts) if len(numbers) and numbers.max() <= HIGHEST_TIME else ClockSums()
+
+
+def _few(numbers: NDArray[np.float64]) -> frozenset[float]:
+    """Different numbers, one more than `MOST_FEW` at most."""
+    some = np.unique(numbers[:LOOKED_AT])
+    if len(some) <= MOST_FEW < len(numbers):
+        some = np.unique(numbers)
+    return frozenset(some[: MOST_FEW + 1].tolist())
+
+
+def _are_codes(texts: Sequence[str]) -> bool:
+    """Whether all texts have four digits, as times of a clock without a colon."""
+    return all(len(text) == TIME_DIGITS and text.isdecimal() and text.isascii() for text in texts)
 
 
 def _is_day(text: str) -> bool:

@@ -82,7 +82,8 @@ class Table(HoldsFrame):
         """All cells of all columns as texts, row by row; a gap is empty."""
         if self.raw is not None:
             return self.raw()
-        texts = [["" if text is None else text for text in as_levels(column)] for column in self.columns()]
+        columns = [column.with_words() for column in self.columns()]
+        texts = [["" if text is None else text for text in as_levels(column)] for column in columns]
         return [list(row) for row in zip(*texts, strict=True)]
 
     def pick(self, chosen: Sequence[int]) -> Table:

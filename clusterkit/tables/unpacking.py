@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import gzip
 import io
+import lzma
+import re
 import zipfile
 import zlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from types import MappingProxyType
+from typing import IO, BinaryIO, cast
 
 from clusterkit.core import memory
+from clusterkit.core.errors import first_names
+from clusterkit.core.wording import counted
 from clusterkit.tables.errors import TableError
 
-__all__ = ["check_archive", "content_of", "decoded"]
+__all__ = ["COMPRESSED", "TEXT", "check_archive", "content_of", "decoded", "without_compression"]
+
+TEXT = frozenset({"", ".csv", ".tsv", ".tab", ".txt", ".dat", ".data"})
+"""Endings of delimited text, for which no plugin is asked; each may be followed by one of `COMPRESSED`."""
+
+COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
+"""Endings of compressed text."""
+
+SHOWN = 5
+"""Files of an archive that an error names."""
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -32,23 +48,40 @@ CONTROLS = frozenset(range(32)) - {9, 10, 12, 13, 26, 27}
 """Bytes that no text has: control characters but tabs, line ends, form feeds, the old end of a file, and escape."""
 
 
+def without_compression(name: str) -> str:
+    """The name of a file in lower case, without the ending that says how it is compressed.
+
+    Examples
+    --------
+    >>> without_compression("A.csv.XZ"), without_compression("a.csv")
+    ('a.csv', 'a.csv')
+    """
+    name = name.lower()
+    ending = Path(name).suffix
+    return name.removesuffix(ending) if ending in COMPRESSED else name
+
+
 def content_of(source: str | Path | BinaryIO, title: str) -> bytes:
-    """The bytes of a file or a stream, decompressed if they are gzipped.
+    """The bytes of a file or a stream, decompressed if they are: gzip, bzip2, xz, or a ZIP archive of one text.
 
     Raises
     ------
     TableError
-        If they are damaged, or larger than `clusterkit.core.memory.unpacked_cap` when they are decompressed.
+        If they are damaged, or larger than `clusterkit.core.memory.unpacked_cap` when they are decompressed; if an
+        archive holds several files, or none that is text.
     """
     content = Path(source).read_bytes() if isinstance(source, str | Path) else source.read()
-    if content[:2] != b"\x1f\x8b":
+    unpack = next((unpack for mark, unpack in PACKED.items() if mark.match(content)), None)
+    if unpack is None:
         return content
     allowed = memory.unpacked_cap()
     try:
         # read no further than the cap: a few thousand bytes may stand for gigabytes
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+        with unpack(io.BytesIO(content), title) as file:
             text = file.read(allowed + 1)
-    except (EOFError, OSError, zlib.error) as error:
+    except TableError:
+        raise
+    except (EOFError, OSError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         raise TableError(f"{title} cannot be unpacked: {error}") from None
     if len(text) > allowed:
         raise TableError(
@@ -58,13 +91,36 @@ def content_of(source: str | Path | BinaryIO, title: str) -> bytes:
     return text
 
 
-def check_archive(title: str) -> None:
+def _member(content: BinaryIO, title: str) -> IO[bytes]:
+    """The only file of a ZIP archive, if it is text by its ending."""
+    archive = zipfile.ZipFile(content)
+    names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+    if len(names) != 1:
+        shown = f": {first_names(names, SHOWN)}" if names else ""
+        raise TableError(f"{title} is an archive of {counted(len(names), 'file')}{shown}; unpack the one to be read")
+    if Path(names[0].lower()).suffix not in TEXT:
+        raise TableError(f"{title} is an archive with {names[0][:80]}, which is no text by its ending; unpack it")
+    return archive.open(names[0])
+
+
+PACKED: Mapping[re.Pattern[bytes], Callable[[BinaryIO, str], IO[bytes]]] = MappingProxyType(
+    {
+        re.compile(rb"\x1f\x8b"): lambda content, _: cast("IO[bytes]", gzip.GzipFile(fileobj=content)),
+        re.compile(rb"BZh[1-9]1AY&SY"): lambda content, _: bz2.BZ2File(content),
+        re.compile(rb"\xfd7zXZ\x00"): lambda content, _: lzma.LZMAFile(content),  # noqa: SIM115 - closed by the caller
+        re.compile(rb"PK\x03\x04"): _member,
+    }
+)
+"""What compressed bytes begin with, and what unpacks them."""
+
+
+def check_archive(title: str, what: str = "spreadsheet") -> None:
     """Raise `TableError` for an archive (a spreadsheet is one) that would be too large when it is unpacked."""
     try:
         with zipfile.ZipFile(title) as archive:
             size = sum(member.file_size for member in archive.infolist())
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise TableError(f"{title} is no spreadsheet: {error}") from None
+        raise TableError(f"{title} is no {what}: {error}") from None
     allowed = memory.unpacked_cap()
     if size > allowed:
         raise TableError(
@@ -115,7 +171,7 @@ def _encoding(content: bytes, title: str) -> str:
         if len(head) > 3 and zeros > 0.7 * (len(head) // 2) and head[1 - first :: 2].count(0) == 0:
             return name
     if sum(byte in CONTROLS for byte in head) > MOST_CONTROLS * len(head):
-        raise TableError(f"{title} is no text. Formats: CSV, TSV (also .gz), Excel, Parquet, NPY")
+        raise TableError(f"{title} is no text. Formats: CSV, TSV (also compressed), Excel, Parquet, Feather, JSON, NPY")
     for name in ("utf-8", "cp1252"):
         try:
             content.decode(name)

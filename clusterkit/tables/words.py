@@ -32,11 +32,13 @@ def facts(
         "units_converted": {plan.name: list(plan.converted) for plan in numbers if plan.converted},
         "without_unit": {plan.name: plan.bare for plan in numbers if plan.bare},
         "hours": {plan.name: _clock(plan) for plan in numbers if plan.clock},
+        "few_whole_numbers": {plan.name: _few(plan) for plan in numbers if plan.few},
         "decimal_commas": [plan.name for plan in numbers if plan.decimal == ","],
         "dates": {plan.name: _date(plan) for plan in dates},
         "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
         "gaps": {name: f"({its})" for name, its in _of_gaps(plans, donors).items()},
         "rows_that_fill_gaps": donors,
+        "infinite_cells": dict(_infinite(plans)),
         "gaps_spelled_na": {plan.name: plan.na for plan in categories if plan.na},
         "rows_without_values": blank,
         "scale": scale,
@@ -74,6 +76,12 @@ def paragraph(
     flags = [plan for plan in plans if isinstance(plan, NumberColumn) and plan.flag]
     if flags:
         parts.append(f"Of two values: {_some(f'{shortened(plan.name)} ({_two(plan)})' for plan in flags)}")
+    few = [f"{shortened(plan.name)} ({_few(plan)})" for plan in plans if isinstance(plan, NumberColumn) and plan.few]
+    if few:
+        parts.append(
+            f"Few whole numbers, used as numbers though they may be years or codes: {_some(few)}; --as-category makes "
+            "levels of them"
+        )
     categories = [f"{shortened(plan.name)}: {_levels(plan)}" for plan in plans if isinstance(plan, CategoryColumn)]
     if categories:
         parts.append(f"Categories: {_some(categories)}")
@@ -83,6 +91,9 @@ def paragraph(
     left = [f"{shortened(plan.name)} ({plan.reason})" for plan in plans if isinstance(plan, LeftOut)]
     if left:
         parts.append(f"Left out: {_some(left)}")
+    infinite = [f"{shortened(name)} ({number:,})" for name, number in _infinite(plans)]
+    if infinite:
+        parts.append(f"Infinite cells, which count as gaps: {_some(infinite)}")
     parts += _sentences_of_gaps(plans, donors)
     if blank:
         whose = "whose label says" if blank == 1 else "whose labels say"
@@ -143,9 +154,16 @@ def _unit(plan: NumberColumn) -> str:
 
 def _clock(plan: NumberColumn) -> str:
     """What the hours of a column are."""
+    what = f"{plan.clock}, 517 is 5:17; --as-number if they are numbers" if plan.digits else plan.clock
     if plan.circle:
-        return f"{plan.clock}, all around the clock: as sine and cosine"
-    return f"{plan.clock}, the day counted from {plan.begin:.0f}:00" if plan.begin else plan.clock
+        return f"{what}, all around the clock: as sine and cosine"
+    return f"{what}, the day counted from {plan.begin:.0f}:00" if plan.begin else what
+
+
+def _few(plan: NumberColumn) -> str:
+    """How many different whole numbers a column has."""
+    low, high = plan.extremes
+    return f"{plan.few} from {low:.0f} to {high:.0f}"
 
 
 def _two(plan: NumberColumn) -> str:
@@ -159,8 +177,13 @@ def _levels(plan: CategoryColumn) -> str:
     if plan.or_gap:
         return f"{plan.levels[0]!r} or a gap"
     rare = f", {plan.rare:,} rare ones together" if plan.rare else ""
-    na = ", one of them NA" if plan.na_is_level else ""
-    return f"{counted(len(plan.levels) + plan.rare, 'level')}{rare}{na}"
+    words = plan.words or (("NA",) if "NA" in plan.levels else ())
+    among = f", {'one' if len(words) == 1 else len(words)} of them {' and '.join(words)}" if words else ""
+    if any(word != "NA" for word in words):
+        among += (
+            ", which --na gap, na='gap' in Python, makes a gap" if len(words) == 1 else ", which --na gap makes gaps"
+        )
+    return f"{counted(len(plan.levels) + plan.rare, 'level')}{rare}{among}"
 
 
 def _having(plans: Sequence[ColumnPlan]) -> list[NumberColumn | CategoryColumn | DateColumn]:
@@ -194,8 +217,16 @@ def _gaps(plan: NumberColumn | CategoryColumn | DateColumn, filled: str) -> str:
     words = f", {unread:,} of them cells that cannot be read" if unread else ""
     feature = f"; they are a feature too, because {shortened(plan.told_by)} differs there" if plan.told_by else ""
     if isinstance(plan, CategoryColumn) and plan.na:
-        words = f", {plan.na:,} of them written NA: --na level, na='level' in Python, makes it a level"
+        its = plan.spelled or ("NA",)
+        level = "it a level" if len(its) == 1 else "them levels"
+        words = f", {plan.na:,} of them written {' or '.join(its)}: --na level, na='level' in Python, makes {level}"
     return f"{plan.gaps:,}{words}{filled}{feature}"
+
+
+def _infinite(plans: Sequence[ColumnPlan]) -> list[tuple[str, int]]:
+    """The columns that have infinite cells, and their number."""
+    able = [plan for plan in plans if isinstance(plan, NumberColumn | CategoryColumn)]
+    return [(plan.name, plan.infinite) for plan in able if plan.infinite]
 
 
 def _some(items: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 import signal
 
 import joblib
@@ -392,3 +393,12 @@ def test_tables_of_labels_keep_types(run, write, tmp_path, ending):
 def test_one_cluster_is_one(run, table):
     answer = run("fit", table, "-r", "kmeans", "-k", 1, "--drop", "id")
     assert "points.csv: 1 cluster by kmeans" in answer.stdout
+
+
+def test_rows_that_the_labeler_called_noise_are_told(run, write):
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 0.1, (60, 2)), rng.normal(3, 0.1, (60, 2)), rng.uniform(-3, 6, (30, 2))]
+    path = write("n.csv", "a,b\n" + "\n".join(f"{a},{b}" for a, b in X))
+    answer = run("fit", path, "--set", 'pool=("hdbscan",)')
+    number = re.search(r"labeler\.noise=(\d+)", answer.stdout)[1]
+    assert f"none: {number} rows that the labeler called noise are in the nearest clusters" in answer.stdout

@@ -45,6 +45,9 @@ ENTRIES = [
     lambda data: clusterkit.MinMaxModularSVC().fit(data, np.arange(30) % 2),
 ]
 
+SEARCH = 4
+"""The entry that prepares tables."""
+
 
 @pytest.mark.parametrize("entry", range(len(ENTRIES)))
 @pytest.mark.parametrize(
@@ -69,7 +72,7 @@ def test_dates_of_other_libraries_do_not_become_counts():
         recipe("kmeans", n_clusters=2).fit(polars.DataFrame({"a": X[:, 0], "day": days}))
 
 
-@pytest.mark.parametrize("entry", range(len(ENTRIES)))
+@pytest.mark.parametrize("entry", [i for i in range(len(ENTRIES)) if i != SEARCH])
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -164,3 +167,24 @@ def test_a_dataset_of_files_is_refused_in_words(tmp_path):
     table = pyarrow.table({"a": [1.0, 2.0, 3.0]})
     with pytest.raises(InvalidData, match=r"X is a .*Dataset of pyarrow.* clusterkit\.open"):
         recipe("kmeans", n_clusters=2).fit(datasets.dataset(table))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (np.zeros((30, 4, 3)), r"X has 3 dimensions, \(30, 4, 3\), and a table has two: rows and columns\. Of series"),
+        ([[[1, 2], [3, 4]]] * 30, r"X has 3 dimensions, \(30, 2, 2\)"),
+        ([[1.0, 2.0]] * 29 + [[1.0, 2.0, 3.0]], r"the rows of X have 2 to 3 values, and all must have the same number"),
+        ([np.zeros((3, 2))] * 29 + [np.zeros((4, 2))], r"the rows of X have 3 to 4 values.*resampling or cutting"),
+    ],
+    ids=["array", "lists", "ragged", "series"],
+)
+def test_series_are_refused_with_what_to_do(data, message):
+    others = [
+        lambda data: clusterkit.Auto().fit(data),
+        lambda data: clusterkit.compare({"kmeans": "kmeans"}, data),
+        lambda data: clusterkit.profile([0, 1] * 15, data),
+    ]
+    for entry in (*ENTRIES, *others):
+        with pytest.raises(InvalidData, match=message + ".*the same features of each series"):
+            entry(data)

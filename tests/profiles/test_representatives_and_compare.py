@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.mixture import GaussianMixture
@@ -204,3 +205,24 @@ class TestQueries:
         frame = pandas.DataFrame(np.arange(12.0).reshape(4, 3), columns=["a", "b", "b"])
         profile = clusterkit.profile([0, 0, 1, 1], frame)
         assert {feature.column for feature in profile[0].features} == {"a", "b", "b.2"}
+
+
+@pytest.mark.parametrize("as_mapping", [False, True])
+def test_tables_of_more_than_numbers_are_prepared_as_auto_does(as_mapping):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    far = np.repeat([0.0, 9.0], 20)
+    days = np.datetime64("2024-01-01") + rng.integers(0, 300, 40)
+    holes = np.where(np.arange(40) == 3, np.nan, rng.normal(size=40) + far)
+    columns = {"a": rng.normal(size=40) + far, "town": np.array(["x", "y"] * 20), "day": days, "b": holes}
+    table = columns if as_mapping else pandas.DataFrame(columns)
+    rivals = {"kmeans": "kmeans", "sklearn": KMeans(2, n_init=3, random_state=0)}
+    comparison = clusterkit.compare(rivals, table, n_clusters=2)
+    assert comparison.failed == {}
+    assert comparison.agreement[0, 1] == 1.0
+    assert all(np.isfinite(method.stability) for method in comparison.methods)
+    model = comparison["kmeans"].model
+    np.testing.assert_array_equal(model.predict(table), comparison["kmeans"].labels)
+    best = clusterkit.search("kmeans", {"n_clusters": [2, 3]}, table, random_state=0).best_estimator
+    np.testing.assert_array_equal(best.predict(table), best.labels_)
+    assert best.preparation_.used == model.preparation_.used == ("a", "town", "day", "b")

@@ -240,6 +240,27 @@ class TestHostileTables:
         assert SCRIPT in reader.text
         assert TEMPLATE in reader.text
 
+    def test_names_and_levels_in_pictures_are_those_of_the_table(self):
+        rng = np.random.default_rng(0)
+        low = np.repeat([True, False], 20)
+        a, b, c = '#000000 id="a"', 'href="#b" url(#c)', "$\\frac{$"
+        levels = np.where(low, "#222222; font: 'a'", "#ffffff #cccccc")
+        columns = {name: rng.normal(size=40) + 9.0 * low for name in (a, b)}
+        two, three = (
+            [text for svg in re.findall(r"<svg.*?</svg>", page, re.DOTALL) for text in Reader(svg).texts]
+            for page, _ in (
+                make_report(its, n_clusters=2, methods=["kmeans"]) for its in (columns, columns | {c: levels})
+            )
+        )
+        assert [two.count(name) for name in (a, b)] == [2, 2]  # an axis of the map, a row of the profile
+        assert {a, b, *(f"{c}: {level}" for level in levels)} <= set(three)
+
+    @pytest.mark.parametrize("name", ["\ud800", "a\x0b\x00", "\ufffe", "$\\frac{$ and $"])
+    def test_a_name_that_no_page_can_have(self, name):
+        rng = np.random.default_rng(0)
+        columns = {name: rng.normal(size=30) + 9.0 * np.repeat([0, 1], 15), "b": rng.normal(size=30)}
+        self_contained(make_report(columns, n_clusters=2, methods=["kmeans"])[0])
+
     def test_control_characters_are_written_out(self):
         assert plain(ESCAPE) == "\\x1b[31mred\\x1b[0m"
         assert plain(TURNED).startswith("\\u202e")

@@ -123,3 +123,15 @@ def test_words_among_dates_are_named():
     slashes = np.where(np.arange(60) % 3, days("%d/%m/%Y"), days("%m/%d/%Y"))
     left_out = Preparation().fit({"since": slashes, "a": np.arange(60.0) ** 2}).left_out
     assert left_out["since"].endswith("such as '01/13/2020'")
+
+
+@pytest.mark.parametrize("day", ["01-01", "12-31", "07-15"])
+def test_one_day_of_each_year_says_nothing_of_months(day):
+    dates = np.array([f"{2000 + i % 20}-{day}" for i in range(60)])
+    assert Preparation().fit({"d": dates}).features == ("d",)
+    assert Preparation().fit({"d": dates.astype("datetime64[D]")}).features == ("d",)
+
+
+def test_one_day_of_each_week_says_nothing_of_weekdays():
+    mondays = np.datetime64("2024-01-01") + 7 * np.arange(60)
+    assert Preparation().fit({"d": mondays}).features == ("d",)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import warnings
+
 import numpy as np
 import pytest
 
-from clusterkit.tables import Preparation, TableWarning
+from clusterkit.tables import Preparation, TableError, TableWarning, read_table
+from clusterkit.tables.chunks import table_chunks
 
 
 class TestCodes:
@@ -64,3 +68,46 @@ class TestUnitsBehindNumbers:
         values[::8] = "<0.5"
         left_out = Preparation().fit({"w": values, "a": self.WEIGHTS}).left_out
         assert left_out == {"w": "86 % of its cells are numbers, and others are not, such as '<0.5'"}
+
+
+class TestMarksThatDiffer:
+    CELLS = np.array([f"{i / 8:.3f}".replace(".", ",."[i % 2]) for i in range(60)], dtype=object)
+
+    def test_a_column_of_both_is_left_out_with_a_cell_of_each(self):
+        table = {"a": self.CELLS, "b": np.arange(60) ** 2}
+        with pytest.warns(TableWarning, match="are not used as such: 'a' .*; write them with one mark"):
+            fitted = Preparation().fit(table)
+        assert fitted.left_out["a"].startswith(
+            "its numbers have points and commas before decimals, such as '0.125' and '0,"
+        )
+        with pytest.warns(
+            TableWarning, match="column 'a': its numbers have points and commas .*: write them with one mark"
+        ):
+            Preparation(as_number="a").fit(table)
+        with pytest.raises(TableError, match="points and commas before decimals"):
+            Preparation().fit({"a": np.array(["1.5", "2,5"] * 20, dtype=object)})
+
+    @pytest.mark.parametrize(("form", "mark"), [("1.260E-01", "."), ("-1,260e3", ",")])
+    def test_an_exponent_shows_the_mark(self, form, mark):
+        cells = [form, f"2{mark}500E+00"] * 10
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            table = read_table(
+                io.BytesIO(("a;b\n" + "\n".join(f"{cell};{i}" for i, cell in enumerate(cells))).encode())
+            )
+            assert table.numbers()[:2, 0].tolist() == [float(form.replace(",", ".")), 2.5]
+
+
+class TestApostrophesAroundCells:
+    def test_numbers_and_words_with_the_delimiter(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("'a','b, c'\n'0.5','x, y'\n'1.5','it is'\n")
+        whole, pieces = read_table(path), list(table_chunks(str(path), rows=1))
+        assert whole.names == pieces[0].names == ("a", "b, c")
+        assert whole.columns()[0].values.tolist() == [0.5, 1.5]
+        assert whole.cells()[0] == ["0.5", "x, y"]
+        assert [piece.columns()[1].values[0] for piece in pieces] == ["x, y", "it is"]
+
+    def test_in_words_and_in_some_lines_they_stay(self):
+        table = read_table(io.BytesIO(b"a,b\n'tis,1\n'twas',2\n"))
+        assert table.columns()[0].values.tolist() == ["'tis", "'twas'"]

@@ -121,6 +121,61 @@ class TestNA:
         assert parts.features == Preparation().fit(read_table(path)).features
 
 
+class TestNone:
+    USE = column("None", "Some", "Freq")
+
+    def test_beside_other_levels_it_is_one(self, tmp_path):
+        pandas = pytest.importorskip("pandas")
+        pytest.importorskip("openpyxl")
+        pandas.DataFrame({"use": self.USE, "b": OTHER}).to_excel(tmp_path / "t.xlsx", index=False)
+        (tmp_path / "t.csv").write_bytes(csv(use=self.USE, b=OTHER).getvalue())
+        tables = [read_table(tmp_path / name) for name in ("t.xlsx", "t.csv")]
+        for table in (*tables, {"use": self.USE, "b": OTHER}):
+            fitted = quiet(Preparation().fit, table)
+            assert fitted.features[:3] == ("use=Freq", "use=None", "use=Some")
+            assert (fitted.transform(table)[self.USE == "None", 1] > 0).all()
+            assert (
+                "use: 3 levels, one of them None, which --na gap, na='gap' in Python, makes a gap."
+                in fitted.paragraph()
+            )
+        gap = Preparation(na="gap").fit(tables[1])
+        assert gap.features[0] == "use=Some"
+        assert "use (20, 20 of them written None: --na level" in gap.paragraph()
+        assert [row[0] for row in tables[0].cells()] == self.USE.tolist()  # as --with-data writes them
+
+    def test_pieces_and_saved_preparations_read_it_as_the_whole(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_bytes(csv(use=self.USE, b=OTHER).getvalue())
+        fitted = Preparation().fit_blocks(table_chunks(str(path), rows=20))
+        whole = Preparation().fit(read_table(path))
+        assert fitted.features == whole.features
+        new = read_table(csv(use=["None"], b=[0.0]))
+        np.testing.assert_allclose(quiet(fitted.transform, new), whole.transform(new), rtol=1e-9)
+
+    @pytest.mark.parametrize("others", [["1,5", "2,5"], ["2024-01-02", "2024-02-03"], [f"town {i}" for i in range(25)]])
+    def test_beside_numbers_dates_and_many_levels_it_is_a_gap(self, others):
+        cells = np.array(["None", *others] * 60, dtype=object)[:60]
+        assert "None" not in "".join(Preparation().fit({"a": cells, "b": OTHER}).features)
+
+    @pytest.mark.parametrize("word", ["?", "-", "None", "."])
+    def test_signs_are_levels_of_what_is_said_to_be_a_category(self, word):
+        table = read_table(csv(grade=column(word, "x", "y"), b=OTHER))
+        assert f"grade={word}" in Preparation(as_category="grade").fit(table).features
+        assert f"grade={word}" in Preparation(na="level").fit(table).features
+        assert f"grade={word}" not in Preparation(as_category="grade", na="gap").fit(table).features
+        if word != "None":
+            assert f"grade (20, 20 of them written {word}: --na level" in Preparation().fit(table).paragraph()
+
+    def test_several_words(self):
+        table = read_table(csv(grade=column("?", "n/a", "x", "y"), b=OTHER))
+        assert "30 of them written ? or n/a: --na level, na='level' in Python, makes them levels" in (
+            Preparation().fit(table).paragraph()
+        )
+        assert (
+            "4 levels, 2 of them ? and n/a, which --na gap makes gaps" in Preparation(na="level").fit(table).paragraph()
+        )
+
+
 class TestBlankRows:
     TABLE = {"a": np.where(np.arange(60) == 7, np.nan, OTHER), "b": column("x", "y"), "id": np.arange(60)}
 
@@ -186,3 +241,29 @@ def test_long_names_are_short_in_messages():
     with pytest.raises(TableError, match=r"lacks 1 .*…x*end") as error:
         fitted.transform({"b": OTHER})
     assert len(str(error.value)) < 200
+
+
+class TestMostlyMissing:
+    def test_it_is_told_with_what_is_done(self):
+        holes = np.where(np.arange(60) % 5 < 3, np.nan, OTHER[::-1])
+        table = {"a,b": holes, "b": OTHER, "vip": column("yes", None, None)}
+        with pytest.warns(TableWarning) as caught:
+            Preparation().fit(table)
+        assert [str(one.message) for one in caught] == [
+            "more than half of the cells are missing, and are filled with the values of similar rows: 'a,b' (36 of "
+            """60); --drop '"a,b"' (drop=['a,b'] in Python) leaves such columns out"""
+        ]
+        with pytest.warns(TableWarning, match="filled with what is typical of the column"):
+            Preparation(gaps="typical").fit(table)
+        half = np.where(np.arange(60) % 2, np.nan, OTHER[::-1])
+        quiet(Preparation().fit, {"a": half, "b": OTHER})
+
+
+@pytest.mark.parametrize("name", ["index", "Idx", "Unnamed: 0", "row_id"])
+def test_a_counter_that_begins_anew_is_an_identifier_by_its_name(name):
+    table = {name: np.tile(np.arange(1, 21), 3), "b": OTHER}
+    assert Preparation().fit(table).left_out == {name: "an identifier, by its name: it counts the rows"}
+    blocks = [{key: values[part] for key, values in table.items()} for part in (slice(25), slice(25, 60))]
+    assert Preparation().fit_blocks(blocks).left_out.keys() == {name}
+    assert Preparation().fit({"hour": table[name], "b": OTHER}).left_out == {}
+    assert Preparation().fit({name: RNG.permutation(table[name]), "b": OTHER}).left_out == {}

@@ -343,3 +343,36 @@ def test_the_paragraph_names_every_decision(fitted):
     facts = fitted.resolved()
     assert facts["categories"] == {"town": "3 levels"}
     assert facts["left_out"] == fitted.left_out
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_few_whole_numbers_are_named_because_they_may_be_years_or_codes(as_text):
+    rng = np.random.default_rng(0)
+    few = {"year": rng.choice([2007, 2008, 2009], 90), "pclass": rng.choice([1, 2, 3, 8], 90)}
+    table = {name: values.astype(str) if as_text else values for name, values in few.items()}
+    table |= {"kids": rng.integers(0, 12, 90), "share": rng.choice([0.5, 1, 2], 90), "mass": rng.normal(size=90)}
+    fitted = Preparation().fit(table)
+    assert (
+        "Few whole numbers, used as numbers though they may be years or codes: year (3 from 2007 to 2009); pclass (4 "
+        "from 1 to 8); --as-category makes levels of them." in fitted.paragraph()
+    )
+    blocks = [{name: values[part] for name, values in table.items()} for part in (slice(5), slice(5, 90))]
+    assert Preparation().fit_blocks(blocks).resolved()["few_whole_numbers"] == fitted.resolved()["few_whole_numbers"]
+    assert "Few" not in Preparation(as_category=("year", "pclass")).fit(table).paragraph()
+
+
+class TestNothingButTexts:
+    TEXTS = np.array([f"the {i}th sentence of a long story about the word {i % 7}" for i in range(60)], dtype=object)
+
+    @pytest.mark.parametrize("more", [{}, {"id": np.arange(60)}])
+    def test_free_text_alone_says_what_to_do(self, more):
+        with pytest.raises(
+            TableError, match=r"text \(free text\).*compute an embedding of each text .*TfidfVectorizer"
+        ):
+            Preparation().fit({"text": self.TEXTS, **more})
+
+    def test_lists_alone_too(self):
+        lists = np.empty(60, dtype=object)
+        lists[:] = [[i, 2 * i] for i in range(60)]
+        with pytest.raises(TableError, match=r"x \(its cells are lists or objects\)\. Of lists .*numpy\.vstack"):
+            Preparation().fit({"x": lists})

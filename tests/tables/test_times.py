@@ -374,3 +374,41 @@ def test_predictions_of_saved_models(tmp_path):
 def test_rows_that_cannot_be_divided_are_one_clear_error(table, words):
     with pytest.raises(TableError, match=words):
         Preparation().fit({name: np.array(values) for name, values in table.items()})
+
+
+class TestTimesWithoutAColon:
+    HOURS = np.random.default_rng(1).choice([23.4, 8.5, 14.0], 200) + np.random.default_rng(2).uniform(-1.0, 1.0, 200)
+    NUMBERS = np.floor(HOURS % 24) * 100 + np.floor(60 * (HOURS % 1))
+
+    def test_neighbours_at_midnight_stay_neighbours(self, tmp_path):
+        other = np.random.default_rng(3).normal(size=200)
+        (tmp_path / "t.csv").write_text(
+            "dep_time,b\n" + "\n".join(f"{n:04.0f},{b}" for n, b in zip(self.NUMBERS, other, strict=True))
+        )
+        tables = ({"dep_time": self.NUMBERS, "b": other}, read_table(tmp_path / "t.csv"))
+        one, two = (Preparation(scale="none").fit(table) for table in tables)
+        assert (
+            "In hours: dep_time (time of day, 517 is 5:17; --as-number if they are numbers, the day" in one.paragraph()
+        )
+        np.testing.assert_allclose(one.transform(tables[0]), two.transform(tables[1]))
+        values = one.transform({"dep_time": np.array([2359.0, 1.0]), "b": other[:2]})[:, 0]
+        assert abs(values[1] - values[0]) == pytest.approx(2 / 60)
+        with pytest.warns(TableWarning, match="1 cell is no time of day"):
+            one.transform({"dep_time": np.array([575.0, 12.0]), "b": other[:2]})
+
+    def test_blocks_options_and_names(self):
+        blocks = [{"dep_time": self.NUMBERS[part]} for part in (slice(90), slice(90, None))]
+        assert "hours" in Preparation().fit_blocks(blocks).paragraph()
+        assert "hours" not in Preparation(as_number="dep_time").fit(blocks[0]).paragraph()
+        few = np.array([517.0, 2359.0, 1230.0, 1200.0] * 9)
+        assert "hours" not in Preparation().fit({"t": few, "b": self.NUMBERS[:36]}).paragraph()
+        assert "t (time of day" in Preparation(as_date="t").fit({"t": few, "b": self.NUMBERS[:36]}).paragraph()
+        all_day = np.arange(0, 1440, 7)
+        assert "x (time of day" in Preparation().fit({"x": all_day // 60 * 100 + all_day % 60}).paragraph()
+
+    @pytest.mark.parametrize(
+        "values",
+        [np.arange(1990, 2025).repeat(3), np.arange(200) * 12 % 2359, np.arange(100) % 60, np.arange(100) % 24 * 100],
+    )
+    def test_years_counts_and_prices_are_none(self, values):
+        assert "time of day" not in Preparation().fit({"time": values, "b": np.arange(len(values)) ** 2}).paragraph()

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from clusterkit.tables import Preparation, TableWarning
+from clusterkit.tables import Preparation, TableWarning, read_table
 
 RNG = np.random.default_rng(0)
 OTHER = np.round(RNG.normal(size=60), 3)
@@ -62,3 +62,33 @@ def test_a_table_in_blocks():
     blocks = [{"a": cells[:30], "b": OTHER[:30]}, {"a": cells[30:], "b": OTHER[30:]}]
     with pytest.warns(TableWarning, match="1 of 60 are no number: 'missing'"):
         Preparation().fit_blocks(blocks)
+
+
+class TestInfiniteCells:
+    VALUES = np.r_[np.inf, -np.inf, np.nan, np.round(RNG.normal(size=57), 2)]
+
+    def test_a_file_and_a_frame_tell_them(self, tmp_path):
+        rows = "\n".join(f"{a},{b}" for a, b in zip(self.VALUES, OTHER, strict=True))
+        (tmp_path / "t.csv").write_text("a,b\n" + rows)
+        for table in (read_table(tmp_path / "t.csv"), {"a": self.VALUES, "b": OTHER}):
+            with pytest.warns(TableWarning) as caught:
+                fitted = Preparation().fit(table)
+            [warning] = caught
+            assert str(warning.message) == "infinite cells count as gaps: 'a' (2 of 60); --drop leaves a column out"
+            assert "Infinite cells, which count as gaps: a (2). Gaps in a (3) take" in fitted.paragraph()
+            assert fitted.resolved()["infinite_cells"] == {"a": 2}
+
+    def test_blocks_columns_of_nothing_else_and_of_one_value(self):
+        one, nothing = np.where(np.arange(60) < 30, np.inf, 5.0), np.full(60, np.inf)
+        blocks = [{"a": one[part], "b": OTHER[part], "c": nothing[part]} for part in (slice(20), slice(20, 60))]
+        with pytest.warns(TableWarning, match=r"'a' \(30 of 60\); 'c' \(60 of 60\)"):
+            fitted = Preparation().fit_blocks(blocks)
+        assert fitted.left_out == {"c": "empty but for 60 infinite cells"}
+        assert "a (30)" in fitted.paragraph()
+
+    def test_new_rows_tell_them(self):
+        fitted = Preparation().fit({"a": OTHER[::-1], "b": OTHER**2})
+        with pytest.warns(
+            TableWarning, match="column 'a': 2 cells are infinite and counted as a gap, the first one in row 1"
+        ):
+            fitted.transform({"a": self.VALUES, "b": OTHER**2})

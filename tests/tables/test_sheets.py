@@ -1,0 +1,118 @@
+"""Sheets as people keep them: merged cells, two rows of names, cells far from the table."""
+
+from __future__ import annotations
+
+import io
+import warnings
+
+import numpy as np
+import pytest
+
+from clusterkit.tables import TableError, TableWarning, read_table
+from clusterkit.tables.chunks import table_chunks
+from clusterkit.tables.grids import Grid
+
+openpyxl = pytest.importorskip("openpyxl", reason="Excel needs the extra 'tables'")
+
+TWO_ROWS = [["m", None, "n", None], ["a", "b", "a", "b"], *([i / 8, i % 5, -i / 4, i % 3] for i in range(1, 9))]
+NAMES = ("m a", "m b", "n a", "n b")
+
+
+def saved(path, rows, merged=(), **cells):
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    for place, value in cells.items():
+        book.active[place] = value
+    for one in merged:
+        book.active.merge_cells(one)
+    book.save(path)
+    return path
+
+
+class TestMergedCells:
+    def test_each_row_has_what_it_shows(self, tmp_path):
+        rows = [["region", "a", "b"], *(["north" if i == 0 else "south" if i == 4 else None, i, -i] for i in range(7))]
+        table = read_table(saved(tmp_path / "t.xlsx", rows, ["A2:A5", "A6:A8"]))
+        assert table.columns()[0].values.tolist() == ["north"] * 4 + ["south"] * 3
+        assert table.notes == ("5 cells of merged ones read as what they show",)
+
+    def test_across_columns_with_percent_and_a_title(self, tmp_path):
+        rows = [["sales", None, None], ["a", "b", "c"], [1, 0.5, None], [2, 0.1, 0.2]]
+        path = saved(tmp_path / "t.xlsx", rows, ["A1:C1", "B3:C3"])
+        book = openpyxl.load_workbook(path)
+        book.active["B3"].number_format = "0%"
+        book.save(path)
+        table = read_table(path)
+        assert table.names == ("a", "b", "c")
+        assert table.cells() == [["1", "50 %", "50 %"], ["2", "0.1", "0.2"]]
+
+    def test_ranges_that_overlap_are_refused(self):
+        values = np.full((5, 2), "x", dtype=object)
+        filled = np.ones((5, 2), dtype=bool)
+        grid = Grid(np.arange(5), np.arange(2), values, filled, ~filled)
+        with pytest.raises(TableError, match=r"t\.xlsx: its merged cells overlap"):
+            grid.merged([(0, 0, 4, 0)] * 3, "t.xlsx")
+
+
+class TestTwoRowsOfNames:
+    @pytest.mark.parametrize("merged", [(), ("A1:B1", "C1:D1")])
+    def test_groups_and_names(self, tmp_path, merged):
+        with pytest.warns(TableWarning, match="the first two rows are taken as the names of the columns, 'm a', 'm b'"):
+            table = read_table(saved(tmp_path / "t.xlsx", TWO_ROWS, merged))
+        assert (table.names, table.n_rows) == (NAMES, 8)
+        assert table.numbers()[0].tolist() == [0.125, 1, -0.25, 1]
+
+    def test_text_too_whole_and_in_pieces(self, tmp_path):
+        text = "\n".join(",".join("" if cell is None else str(cell) for cell in row) for row in TWO_ROWS)
+        (tmp_path / "t.csv").write_text(text)
+        with pytest.warns(TableWarning, match="the first two rows"):
+            table = read_table(tmp_path / "t.csv")
+        with pytest.warns(TableWarning, match="the first two rows"):
+            pieces = list(table_chunks(str(tmp_path / "t.csv"), rows=5))
+        assert table.names == pieces[0].names == NAMES
+        assert [table.n_rows, *(piece.n_rows for piece in pieces)] == [8, 5, 3]
+        assert table.line_of(0) == "row 1 (line 3)"
+
+    def test_units_below_names(self):
+        with pytest.warns(TableWarning, match="the first two rows"):
+            assert read_table(io.BytesIO(b"size,age\ncm,years\n180,31\n170,45\n")).names == ("size cm", "age years")
+        table = read_table(io.BytesIO(b"size,age\ncm,years\n180,31\n170,45\n"), header=True)
+        assert (table.names, table.n_rows) == (("size", "age"), 3)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            b"name,score\nBob,absent\nAnn,5\nEve,7\n",  # one word above the numbers of one column
+            b"a,b\n?,-\n1,2\n3,4\n",
+            b"a,b\nx,y\nx,y\nz,u\n",
+        ],
+    )
+    def test_a_row_of_words_is_data(self, text):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert read_table(io.BytesIO(text)).n_rows == 3
+
+
+class TestCellsFarFromTheTable:
+    ROWS = (("a", "b"), *((i, i % 5) for i in range(20)))
+
+    def test_one_in_the_last_corner(self, tmp_path):
+        with pytest.warns(TableWarning, match="1 cell beside the table left out: XFD1048576 shares no row"):
+            table = read_table(saved(tmp_path / "t.xlsx", self.ROWS, XFD1048576="x"))
+        assert (table.names, table.n_rows) == (("a", "b"), 20)
+
+    def test_a_formula_there_too(self, tmp_path):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert read_table(saved(tmp_path / "t.xlsx", self.ROWS, XFD1048576="=1+1")).n_rows == 20
+
+    def test_one_far_below_a_column_is_a_row(self, tmp_path):
+        table = read_table(saved(tmp_path / "t.xlsx", self.ROWS, A100000=7))
+        assert (table.n_rows, table.notes) == (21, ("99,978 empty rows between others left out",))
+
+    def test_a_diagonal_is_no_table(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", "60000")
+        path = saved(tmp_path / "t.xlsx", [[None] * i + [i, i] for i in range(100)])
+        with pytest.raises(TableError, match="its cells are too far apart for a table: 200 filled cells in 100 rows"):
+            read_table(path)
