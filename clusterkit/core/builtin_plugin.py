@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from clusterkit.core.hookspecs import hookimpl
 
-API_VERSION = 2
+API_VERSION = 3
 """Stated as every plugin states it."""
 
 

@@ -24,10 +24,10 @@ class TestListing:
         ("distribution", "reason"),
         [
             ("dummy-broken", "ModuleNotFoundError: No module named 'a_module_that_is_nowhere'"),
-            ("dummy-new", "it says API_VERSION = 99, this clusterkit speaks 2; update clusterkit"),
+            ("dummy-new", "it says API_VERSION = 99, this clusterkit speaks 3; update clusterkit"),
             (
                 "dummy-old",
-                "it says API_VERSION = 1, this clusterkit speaks 2; update the plugin: FeatureMap.fit",
+                "it says API_VERSION = 1, this clusterkit speaks 3; update the plugin: FeatureMap.fit",
             ),
             ("dummy-unversioned", "it says API_VERSION = None"),
             ("dummy-exit", "SystemExit: enough"),
