@@ -105,9 +105,10 @@ def fit(
     """Cluster the rows of DATA and print a summary.
 
     DATA is a CSV, TSV, Excel, Parquet, Feather, JSON, NPY or NPZ file (CSV and TSV may be compressed: .gz, .bz2, .xz,
-    .zip), - for CSV on standard input, or data:NAME for a known data set such as data:wine. Columns are prepared: gaps, categories, dates and units; the
-    options --as-category to --gaps decide otherwise. A file too large for the memory is read block by block, if the
-    recipe can be fitted so (text after it was parsed once into a temporary file); its columns are used as they are.
+    .zip), - for CSV on standard input, or data:NAME for a known data set such as data:wine. Columns are prepared: gaps,
+    categories, dates and units; the options --as-category to --gaps decide otherwise. A file too large for the memory
+    is read block by block, if the recipe can be fitted so (text after it was parsed once into a temporary file); its
+    columns are used as they are.
 
     Labels are whole numbers from 0; -1 marks noise. After Ctrl-C the best labels so far are written and the
     exit code is 130.

@@ -28,10 +28,10 @@ CHANGES: Mapping[int, tuple[str, ...]] = {
         "Recipe.driver names a registered driver instead of an estimator class: 'pooled', not 'Pooled'",
     ),
     3: (
-        "FeatureMap.fit(samples, task, rng) gets a space (samples.points are the rows in memory) and returns a FittedMap "
-        "or a space; row_map and made_on_host are reads = 'passes' and small = True",
-        "Partitioner.partition is start(samples, task, rng), which gets a space, and returns a function of blocks where "
-        "samples.by_blocks; why_not_by_blocks is the attribute reads",
+        "FeatureMap.fit(samples, task, rng) gets a space (samples.points are the rows in memory) and returns a "
+        "FittedMap or a space; row_map and made_on_host are reads = 'passes' and small = True",
+        "Partitioner.partition is start(samples, task, rng), which gets a space, and returns a function of blocks "
+        "where samples.by_blocks; why_not_by_blocks is the attribute reads",
         "Balancer.assign and decide are balance(costs, task), which returns a BalanceDecision; why_not_by_passes is "
         "reads(k)",
         "Path.sums and held are Path.passes, and Path.prepare returns a PassSolver where samples are not in memory; "
