@@ -31,13 +31,13 @@ of their sums, far below what tells starts apart."""
 SENTENCES: Mapping[Ending, str] = {
     Ending.CONVERGED: "converged: labels no longer change",
     Ending.SETTLED: "{detail}",
-    Ending.CYCLED: "did not converge: labels alternate between states; returned {kept}",
+    Ending.CYCLED: "did not converge: labels alternate between states; returned {which}",
     Ending.STALLED: "{detail}",
     Ending.INTERRUPTED: "interrupted",
     Ending.OUT_OF_ITERATIONS: "max_iter = {most} reached{detail}",
 }
 """What is said of an end, unless `Turns.sentences` has other words for it. `detail` is that of the last turn, `n` the
-number of iterations, `most` that of the most, and `kept` which labels are returned."""
+number of iterations, `most` that of the most, and `which` one is returned."""
 
 
 @attrs.frozen(eq=False)
@@ -327,9 +327,9 @@ def _unwanted(objective: float, limit: float) -> bool:
 
 def _end(turns: Turns[A], start: Start[A], ending: Ending, max_iter: int) -> None:
     """End a start; here it is put into words why, and a settled answer gets its objective."""
-    kept = "the last one" if math.isnan(start.last) else "the one with the lowest objective"
+    which = "the last one" if math.isnan(start.last) else "the one with the lowest objective"
     sentence = turns.sentences.get(ending, SENTENCES[ending])
-    start.end(ending, sentence.format(n=start.n_iter, most=max_iter, detail=start.detail, kept=kept))
+    start.end(ending, sentence.format(n=start.n_iter, most=max_iter, detail=start.detail, which=which))
     if ending is Ending.SETTLED and start.done is not None and start.done.answer is not None and start.comparable:
         objective = turns.objective(start.done.answer, start)
         if objective is not None:
