@@ -162,5 +162,5 @@ def _answer(
     end = Ended(labeling, turns, Ending.CONVERGED, reason, learned.history[-1], learned.history)
     c, facts = attrs.evolve(c, limits=None), learned.learner.turns.resolved
     labeling = attrs.evolve(labeling, outcome=None, memberships=None, status=None, labeler_facts={})
-    result = result_of(c, task, learned.space, facts, ([end], False), end, labeling, lambda: None)
-    return attrs.evolve(result, converged=converged, reason=reason, interrupted=interrupted)
+    fit = result_of(c, task, learned.space, facts, ([end], False), end, labeling, lambda: None)
+    return attrs.evolve(fit, converged=converged, reason=reason, interrupted=interrupted)

@@ -207,7 +207,7 @@ def _map_has_array_api(stage: FeatureMap) -> bool:
 
 def _solver_has_array_api(stage: Solver) -> bool:
     path = stage.path(FeatureSpace)
-    if path is None or not path.by_passes(kept=True):
+    if path is None or not path.by_passes(keeps_rows=True):
         return False
     space = RowsSpace.of(SlicedRows(_samples()), LocalEngine(), IdentityMap(COLUMNS))
     prepared = path.prepare(stage, space, Task(ROWS, CLUSTERS), np.random.default_rng(0))

@@ -7,7 +7,7 @@ size of n passes from turn to turn, so that the same parts run in memory and whe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, final, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, final, runtime_checkable
 
 import attrs
 
@@ -208,7 +208,7 @@ class StateTurns(Turns[RowFunction]):
     def advance(self, active: list[Start[RowFunction]]) -> Iterator[Turn[RowFunction]]:
         """One pass."""
         [start] = active
-        function, before = start.state
+        function, before = cast("tuple[RowFunction, RowFunction | None]", start.state)
         step = self.turns.finish(self.space.reduce(PartOfTurn(self.turns, function, before, self.weights)), function)
         start.judge(step.objective)
         # what is stored belongs to the function that was made of it
@@ -219,7 +219,7 @@ class StateTurns(Turns[RowFunction]):
     def recover(self, start: Start[RowFunction]) -> None:
         """What is stored is the last turn that was complete."""
         if isinstance(self.turns, Storing):
-            self._go_on(start, self.turns.latest(start.state[0]))
+            self._go_on(start, self.turns.latest(cast("tuple[RowFunction, RowFunction | None]", start.state)[0]))
 
     def _go_on(self, start: Start[RowFunction], function: RowFunction) -> None:
         """Take up what is stored of a fit that led to a function."""

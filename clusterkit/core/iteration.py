@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import attrs
 import numpy as np
@@ -163,7 +163,7 @@ class Start(Generic[A]):
     """
 
     index: int
-    state: Any
+    state: object
     keeps_best: bool = True
     answer: A | None = None
     history: list[float] = attrs.field(factory=list)
@@ -360,8 +360,8 @@ def solve(turns: Turns[A], start: Start[A], max_iter: int) -> tuple[A, Status]:
 
 
 def run_starts(
-    chunks: Iterable[Callable[[float], tuple[Sequence[Start[Any]] | Ended[Any], bool]]], n_starts: int, told: bool
-) -> tuple[list[Ended[Any]], bool]:
+    chunks: Iterable[Callable[[float], tuple[Sequence[Start[A]] | Ended[A], bool]]], n_starts: int, report_each: bool
+) -> tuple[list[Ended[A]], bool]:
     """The starts of a fit one chunk after the other, until Ctrl-C.
 
     Parameters
@@ -369,7 +369,7 @@ def run_starts(
     chunks : iterable of callable
         Lowest objective so far to the starts that were run, and whether Ctrl-C came.
     n_starts : int
-    told : bool
+    report_each : bool
         Whether the end of each start is reported.
 
     Raises
@@ -377,7 +377,7 @@ def run_starts(
     KeyboardInterrupt
         If it is pressed before any start has something to return.
     """
-    ends: list[Ended[Any]] = []
+    ends: list[Ended[A]] = []
     interrupted = False
     comparable: list[float] = []
     for chunk in chunks:
@@ -396,7 +396,7 @@ def run_starts(
             if not ends:
                 raise KeyboardInterrupt
             return ends, True
-        if told and n_starts > 1:
+        if report_each and n_starts > 1:
             tell(Report("starts", len(ends), n_starts, ends[-1].objective, n_starts - len(ends)))
     return ends, interrupted
 

@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import partial
-from typing import final
+from typing import cast, final
 
 import attrs
 import numpy as np
@@ -196,7 +196,7 @@ def one_turn(
         end = Ended(balanced, status.n_iter, ending, reason, objective, status.history, index)
         return end, balanced.interrupted or status.interrupted
 
-    return run_starts((partial(made, index) for index in range(len(rngs))), len(rngs), told=True)
+    return run_starts((partial(made, index) for index in range(len(rngs))), len(rngs), report_each=True)
 
 
 def _reported(status: Status | None) -> float:
@@ -256,7 +256,7 @@ def alternate(
         turns = LabelTurns(prepared, codec, balancer, space, task, rng, solver, max_iter)
         return begun, iterate(turns, begun, max_iter, lowest if best_only else math.inf)
 
-    return run_starts((partial(made, first) for first in range(0, starts, chunk)), starts, told=False)
+    return run_starts((partial(made, first) for first in range(0, starts, chunk)), starts, report_each=False)
 
 
 @attrs.define(eq=False)
@@ -287,7 +287,7 @@ class LabelTurns(Turns[BalancedLabeling]):
 
     def advance(self, active: list[Start[BalancedLabeling]]) -> Iterator[Turn[BalancedLabeling]]:
         """Solve for the labels of all starts, and read those of each."""
-        coded = self._coded(np.stack([start.state for start in active]))
+        coded = self._coded(np.stack([cast("Labels", start.state) for start in active]))
         outcome = _solved(self.prepared, self.solver, coded, self._outcome, self.space, self.task, self.rng)
         objective = _objective(self.prepared, self.solver, coded, outcome, len(active))
         self._outcome = outcome
@@ -295,8 +295,9 @@ class LabelTurns(Turns[BalancedLabeling]):
             part = outcome.start(position) if isinstance(outcome, Scores) else outcome
             balanced = read(part, self.codec, self.balancer, self.space, self.task, self.rng)
             start.judge(None if objective is None else float(objective[position]))
-            repeats = np.array_equal(balanced.labels, start.state)
-            keys = None if repeats else (_digest(start.state), _digest(balanced.labels))
+            before = cast("Labels", start.state)
+            repeats = np.array_equal(balanced.labels, before)
+            keys = None if repeats else (_digest(before), _digest(balanced.labels))
             yield Turn.of_labels(balanced, balanced.labels, repeats, keys, part.status)
 
     def go_on(self, positions: list[int]) -> None:
@@ -306,7 +307,7 @@ class LabelTurns(Turns[BalancedLabeling]):
 
     def leap(self, start: Start[BalancedLabeling], most: int) -> Leap:
         """Turns without a table of scores."""
-        before, coded = len(start.history), self._coded(start.state)
+        before, coded = len(start.history), self._coded(cast("Labels", start.state))
         turns = self.prepared.leap(coded) if self.codec.largest else None
         if turns is None and self.codec.rowwise and isinstance(solver := self.prepared, PassSolver):
             turns = _one_pass(solver, solver.turns, self.codec, coded) if isinstance(solver.turns, Summing) else None

@@ -9,7 +9,7 @@ and the function of the turn.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar, final
+from typing import Any, TypeVar, cast, final
 
 import attrs
 import numpy as np
@@ -233,7 +233,7 @@ class PassTurns(Turns[RowLabeling]):
     def advance(self, active: list[Start[RowLabeling]]) -> Iterator[Turn[RowLabeling]]:
         """Solve for what the labels add up to, and read and add up the next ones in one pass."""
         [start] = active
-        at: _State = start.state
+        at = cast("_State", start.state)
         before = at.sums or _passed(self.space, self._turn(at.decide))
         finished = self._finished(at.decide, before, at.previous)
         start.judge(float(finished.objective[0]))
@@ -254,7 +254,7 @@ class PassTurns(Turns[RowLabeling]):
 
     def objective(self, answer: RowLabeling, start: Start[RowLabeling]) -> float | None:
         """That of the labels returned."""
-        at: _State = start.state
+        at = cast("_State", start.state)
         assert at.sums is not None
         return float(self._finished(at.decide, at.sums, at.previous).objective[0])
 

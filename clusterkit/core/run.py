@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import attrs
 import numpy as np
@@ -69,6 +69,9 @@ __all__ = [
     "result_of",
     "run",
 ]
+
+
+A = TypeVar("A")
 
 
 @attrs.frozen(eq=False)
@@ -368,7 +371,7 @@ def _ends_by_passes(
                 return iterate_without_labels(space, turns, codec, c.balancer, task, rng, index)
         return iterate_labels(space, turns, _start(bound, space, codec, index), c.max_iter, c.balancer, task, index)
 
-    return run_starts((partial(made, index) for index in range(starts)), starts, told=True)
+    return run_starts((partial(made, index) for index in range(starts)), starts, report_each=True)
 
 
 def _start(bound: BoundComposition, space: RowsSpace, codec: Codec, index: int) -> Decide:
@@ -443,8 +446,8 @@ def result_of(
     task: Task,
     space: Space,
     solver_facts: Mapping[str, object],
-    run: tuple[Sequence[Ended[Any]], bool],
-    best: Ended[Any],
+    run: tuple[Sequence[Ended[A]], bool],
+    best: Ended[A],
     labeling: BalancedLabeling,
     shortage: Callable[[], str | None],
 ) -> FitResult:

@@ -201,14 +201,14 @@ def _host(value: Any) -> Any:
 
 
 def _kept(model: Any) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in ATTRIBUTES:
         try:
             value = getattr(model, name)
         except AttributeError:
             continue
-        kept[name] = _host(value) if name != "resolved_" else repr(value)
-    return kept
+        values[name] = _host(value) if name != "resolved_" else repr(value)
+    return values
 
 
 def fit(parameters: dict[str, Any], X: np.ndarray, k: int | None, place: str, **how: Any) -> dict[str, Any]:
@@ -216,13 +216,13 @@ def fit(parameters: dict[str, Any], X: np.ndarray, k: int | None, place: str, **
     from clusterkit import Pipeline
     from clusterkit.core.progress import listening
 
-    given = {key: value for key, value in parameters.items() if key != "k"}
+    settings = {key: value for key, value in parameters.items() if key != "k"}
     k = parameters.get("k", k)
     if "max_iter" in how:
-        given["max_iter"] = how["max_iter"]
-    model = Pipeline(**given, n_clusters=k, random_state=5)
+        settings["max_iter"] = how["max_iter"]
+    model = Pipeline(**settings, n_clusters=k, random_state=5)
     weights = np.random.default_rng(3).integers(0, 4, len(X)).astype(float) if how.get("weights") else None
-    with ExitStack() as stack, tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as told:
+    with ExitStack() as stack, tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         if how.get("checkpoint"):
             model.set_params(solver__checkpoint=os.path.join(folder, "kept"))
@@ -238,26 +238,26 @@ def fit(parameters: dict[str, Any], X: np.ndarray, k: int | None, place: str, **
                     model.fit(samples, sample_weight=weights)
         except (ValueError, KeyboardInterrupt, MemoryError) as error:
             return {"error": f"{type(error).__name__}: {str(error).replace(folder, '')}"}
-        kept = _kept(model)
+        values = _kept(model)
         if how.get("again"):  # goes on from the checkpoint
             model.set_params(solver__max_iter=how["again"]).fit(samples)
-            kept |= {f"again {name}": value for name, value in _kept(model).items()}
+            values |= {f"again {name}": value for name, value in _kept(model).items()}
         try:
-            kept["predicted"] = np.asarray(model.predict(X) if place != "device" else _host(model.predict(samples)))
+            values["predicted"] = np.asarray(model.predict(X) if place != "device" else _host(model.predict(samples)))
         except (AttributeError, ValueError) as error:
-            kept["predicted"] = str(error)
-        kept["told"] = sorted({str(each.message).replace(folder, "") for each in told})
-        return kept
+            values["predicted"] = str(error)
+        values["told"] = sorted({str(each.message).replace(folder, "") for each in warned})
+        return values
 
 
 def ways(name: str, title: str) -> dict[str, dict[str, Any]]:
     """The ways a composition is fitted to a set."""
-    own = name.split()[0] in OWN_STATE
+    has_own_state = name.split()[0] in OWN_STATE
     every: dict[str, dict[str, Any]] = {"": {}}
-    if not own:
+    if not has_own_state:
         every |= {"max_iter 1": {"max_iter": 1}, "max_iter 2": {"max_iter": 2}}
     if title == ("pair" if compositions()[name].get("k") == 2 else "blobs"):
-        every |= {f"stop {turn}": {"stop": turn} for turn in ((1, 4) if own else (1, 2, 3, 6))}
+        every |= {f"stop {turn}": {"stop": turn} for turn in ((1, 4) if has_own_state else (1, 2, 3, 6))}
         every["weights"] = {"weights": True}
         if name in ("kmeans", "emmc", "emmc two", "kmeans transport"):
             every["batches"] = {"batches": True}

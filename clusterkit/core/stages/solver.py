@@ -111,9 +111,9 @@ class Path(Generic[SolverT, SpaceT]):
     learner: Callable[[SolverT, SpaceT, Task], Learner] | None = None
     instead: str = ""
 
-    def by_passes(self, kept: bool) -> bool:
-        """Whether a fit by passes is possible; `kept` tells whether numbers of every row may stay between them."""
-        return self.passes == "anywhere" or (self.passes == "kept" and kept)
+    def by_passes(self, keeps_rows: bool) -> bool:
+        """Whether a fit by passes is possible; `keeps_rows`: whether numbers of every row may stay between them."""
+        return self.passes == "anywhere" or (self.passes == "kept" and keeps_rows)
 
 
 class Solver(Stage):

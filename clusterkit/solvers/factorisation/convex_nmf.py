@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, cast, final
 
 import attrs
 import numpy as np
@@ -175,7 +175,7 @@ class _ConvexTurns(Turns[_ConvexFactors]):
     def advance(self, active: list[Start[_ConvexFactors]]) -> Iterator[Turn[_ConvexFactors]]:
         """One iteration."""
         [start] = active
-        current: _ConvexFactors = start.state
+        current = cast("_ConvexFactors", start.state)
         R = current.R.copy()
         changes = [self.update.advance(R, current.KA, current.AKA) / inner(R, R)]
         RR, KR = R.T @ R, self.times(R)

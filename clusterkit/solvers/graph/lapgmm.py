@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, cast, final
 
 import attrs
 import numpy as np
@@ -242,7 +242,8 @@ class _LapGmmTurns(Turns[_Iterate]):
     def advance(self, active: list[Start[_Iterate]]) -> Iterator[Turn[_Iterate]]:
         """One iteration, tried until γ is so small that smoothing changes nothing."""
         [start] = active
-        spec, smoother, current = self.of.spec, self.of.smoother, start.state
+        spec, smoother = self.of.spec, self.of.smoother
+        current = cast("_Iterate", start.state)
         P = current.posteriors
         while True:
             candidate = self.of.step(P if smoother is None else smoother(P, self.gamma, spec.smoothing))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, cast, final
 
 import attrs
 import numpy as np
@@ -176,13 +176,14 @@ class _TurnsInMemory(Turns[tuple[Array, Array]]):
         """Update the memberships, and then the centres."""
         [start] = active
         update = _MembershipUpdate(self._spare, self._U, self.spec.fuzzifier, self.representation.weights)
-        moved, objective, change = self.representation.centres(start.state, update)
+        centres = cast("Array", start.state)
+        moved, objective, change = self.representation.centres(centres, update)
         change = change if start.history else np.inf
         self._U, self._spare = self._spare, self._U
         start.judge(objective)
         settled = change <= self.spec.tol
         detail = tolerance_reached(change) if settled else f", memberships still changed by up to {change:.1e}"
-        yield Turn((self._U, start.state), moved, Ending.SETTLED if settled else None, detail)
+        yield Turn((self._U, centres), moved, Ending.SETTLED if settled else None, detail)
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, final
+from typing import ClassVar, cast, final
 
 import attrs
 import numpy as np
@@ -370,7 +370,7 @@ class _Stretches(Turns[SgdIterate]):
     def advance(self, active: list[Start[SgdIterate]]) -> Iterator[Turn[SgdIterate]]:
         """One stretch, and the gap if it is due."""
         [start] = active
-        (size, next_check), settled, detail = start.state, False, start.detail
+        (size, next_check), settled, detail = cast("tuple[int, int]", start.state), False, start.detail
         spec, iterate, n = self.of.solver, self.iterate, self.of.products.n
         t_max = spec.most_steps(n)
         limit = min(t_max, next_check) if spec.stop == "gap" else t_max
