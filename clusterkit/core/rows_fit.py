@@ -29,7 +29,7 @@ from clusterkit.core.iteration import Ended, Start, first_least, run_starts
 from clusterkit.core.label_turns import BalancedLabeling
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import follows, table_columns
-from clusterkit.core.rows import Rows
+from clusterkit.core.rows import Rows, place_of
 from clusterkit.core.rows_loop import Decide, RowLabeling, iterate_labels, iterate_without_labels
 from clusterkit.core.rows_numbering import numbered_along_axis
 from clusterkit.core.run import AllZero, FitResult, check_range, result_of
@@ -44,7 +44,6 @@ from clusterkit.core.transform import Keep, RowMap, scaling_of
 __all__ = [
     "BoundRows",
     "bind_rows",
-    "by_sample",
     "check_rows",
     "fit_rows",
     "in_memory",
@@ -55,11 +54,6 @@ __all__ = [
 
 IN_MEMORY_SHARE = 4
 """Rows of at most one group that take no more than this part of the memory cap are read and fitted in memory."""
-
-BY_SAMPLE = (
-    "Or fit a sample and label the rest: model.fit(rows.gather(index)) for some row numbers, then model.predict(rows)"
-)
-"""The way out for compositions that need all rows at once, where the engine has no words of its own."""
 
 
 def in_memory(rows: Rows) -> bool:
@@ -96,20 +90,20 @@ def row_problems(c: Composition, in_process: bool = False) -> Iterator[Problem]:
             yield Problem("init", f"'{c.init.name}' {reason}")
 
 
-def check_rows(c: Composition, engine: Engine | None = None, n: int | None = None) -> None:
+def check_rows(c: Composition, engine: Engine, n: int) -> None:
     """Refuse, before any work, what cannot be fitted to n rows outside memory; the message names the sampled way."""
     base = engine.base if isinstance(engine, DeviceEngine) else engine
-    if c.sample_weight is not None and base is not None and not isinstance(base, LocalEngine):
+    if c.sample_weight is not None and not isinstance(base, LocalEngine):
         raise IncompatibleStages(
             "sample_weight is an array in the memory of this process: it goes with rows that are read here, by "
             "clusterkit.open, and not with collections of other machines"
         )
     on_device = isinstance(engine, DeviceEngine)
     in_process = isinstance(engine, DeviceEngine) and engine.in_process
-    if on_device and n is not None and HostStarts.serve(n):
+    if on_device and HostStarts.serve(n):
         c = attrs.evolve(c, init=None, balancer=None)  # both then work on the host, as in memory
     broken = list(row_problems(c, in_process))
-    if on_device and n is not None and c.featuremap.made_on_host and not HostStarts.serve(n):
+    if on_device and c.featuremap.made_on_host and not HostStarts.serve(n):
         most = f"of at most {sums.GROUP:,} rows, and these are {n:,}"
         broken.append(Problem("featuremap", f"'{c.featuremap.name}' is made on the host {most}"))
     if on_device:
@@ -119,18 +113,12 @@ def check_rows(c: Composition, engine: Engine | None = None, n: int | None = Non
     if reasons and on_device:
         raise IncompatibleStages(
             f"these stages have no path on a device. {reasons}. These have one: {with_device_path()}. "
-            f"{by_sample(engine)}"
+            f"{engine.by_sample}"
         )
     if reasons:
         raise IncompatibleStages(
-            f"these stages cannot be fitted to rows that are read block by block. {reasons}. {by_sample(engine)}"
+            f"these stages cannot be fitted to rows that are read block by block. {reasons}. {engine.by_sample}"
         )
-
-
-def by_sample(engine: Engine | None) -> str:
-    """How to fit a sample of the rows of an engine, as a sentence."""
-    advice: str = getattr(engine, "by_sample", BY_SAMPLE)
-    return advice
 
 
 def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitResult:
@@ -266,7 +254,7 @@ def _mapped(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> RowsSpa
     """The space of the fitted maps; the first pass checks the values."""
     raw = RowsSpace.of(rows, engine, Keep(rows.d))
     ends = extremes(raw)
-    ends.check(rows.names, getattr(rows, "place", None))
+    ends.check(rows.names, place_of(rows))
     check_range(ends.low, ends.high, rows.dtype)
     if rows.n > 1 and (ends.low == ends.high).all():
         warnings.warn(

@@ -13,7 +13,7 @@ from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.devices import on_host
 from clusterkit.core.engines import engine_for
 from clusterkit.core.errors import IncompatibleStages
-from clusterkit.core.rows_fit import by_sample, check_rows
+from clusterkit.core.rows_fit import check_rows
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
 from clusterkit.drivers import compose
@@ -50,9 +50,9 @@ def fit_driven_on_device(
     composition = base.weighted(composition, sample_weight, n, unfit)
     option = "tuner" if base.tuner is not None else "n_clusters='auto'" if base.chooses_number(composition) else None
     if option is not None:
-        raise IncompatibleStages(f"{option} compares fits of all rows in memory. {by_sample(samples.engine)}")
+        raise IncompatibleStages(f"{option} compares fits of all rows in memory. {samples.engine.by_sample}")
     if not samples.engine.in_process:
-        raise IncompatibleStages(f"driver '{driver.name}' compares labels in one process. {by_sample(samples.engine)}")
+        raise IncompatibleStages(f"driver '{driver.name}' compares labels in one process. {samples.engine.by_sample}")
     check_rows(composition, samples.engine, n)
     with (
         on_host(),  # what works on the host, such as a start that is a recipe, does not go back to the device

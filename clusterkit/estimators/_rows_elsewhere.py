@@ -15,8 +15,8 @@ from clusterkit.core.devices import on_host
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import IncompatibleStages, InvalidData
 from clusterkit.core.namespaces import follows
-from clusterkit.core.rows import Rows, SlicedRows
-from clusterkit.core.rows_fit import by_sample, check_rows, fit_rows, in_memory, predict_rows, row_problems
+from clusterkit.core.rows import Rows, SlicedRows, place_of
+from clusterkit.core.rows_fit import check_rows, fit_rows, in_memory, predict_rows, row_problems
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Predict
@@ -83,13 +83,12 @@ def fit_elsewhere(model: Pipeline, rows: Rows, engine: Engine, sample_weight: Ar
 
 
 def _fit_at_once(model: Pipeline, rows: Rows, engine: Engine, sample_weight: ArrayLike | None) -> None:
-    X, place = rows.read(slice(0, rows.n)), getattr(rows, "place", None)
+    X, place = rows.read(slice(0, rows.n)), place_of(rows)
     if len(X):
         Extremes.of(slice(0, rows.n), X).check(rows.names, place)
     with on_host() if isinstance(engine, DeviceEngine) else nullcontext():
         model.fit(X, sample_weight=sample_weight)
-    if (placed := getattr(engine, "placed", None)) is not None:
-        model.labels_ = placed(model.labels_, rows)
+    model.labels_ = engine.placed(model.labels_, rows)
     if isinstance(rows, ArrayRows):
         model.history_ = rows.device.put(model.history_)
 
@@ -109,7 +108,7 @@ def _fit_by_passes(model: Pipeline, rows: Rows, engine: Engine, sample_weight: A
         check_rows(composition, engine, rows.n)
     if (model.tuner is not None and not sampled) or is_open(getattr(model, "n_clusters", None)):
         option = "tuner" if model.tuner is not None else "n_clusters='auto'"
-        raise IncompatibleStages(f"{option} compares fits of all rows in memory. {by_sample(engine)}")
+        raise IncompatibleStages(f"{option} compares fits of all rows in memory. {engine.by_sample}")
     seeds = Seeds.of(model.random_state)
     with (
         threads.suited(threads.elements(rows.n, composition.featuremap)),
@@ -134,7 +133,7 @@ def predict_elsewhere(model: FittedAttributes, predict: Predict, rows: Rows, eng
     """Labels of rows that an engine reads, (m,)."""
     rows = new_rows(model, rows)
     if isinstance(engine, DeviceEngine) and not follows(predict):
-        raise IncompatibleStages(f"the labels of new rows have no path on a device for this model. {by_sample(engine)}")
+        raise IncompatibleStages(f"the labels of new rows have no path on a device for this model. {engine.by_sample}")
     width = model.n_features_in_ if model.space_ is None else getattr(model.space_, "width", model.n_features_in_)
     return predict_rows(predict, rows, engine, width)
 
