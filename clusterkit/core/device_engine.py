@@ -7,7 +7,7 @@ It stands in front of another engine, which reads the rows. What is not written 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar, cast, final
+from typing import Any, ClassVar, TypeVar, cast, final
 
 import attrs
 import numpy as np
@@ -15,9 +15,8 @@ import numpy as np
 from clusterkit._typing import AnyArray, Array, Indices, Labels
 from clusterkit.core.device_transfer import sent_ahead
 from clusterkit.core.devices import Device
-from clusterkit.core.engine_protocol import Engine
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.local_engine import LocalEngine, room_for_labels
+from clusterkit.core.local_engine import Engine, LocalEngine, room_for_labels
 from clusterkit.core.namespaces import has_array_api, table_columns, to_host
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable, total
@@ -125,7 +124,7 @@ class ArrayRows:
 
 @final
 @attrs.frozen(eq=False)
-class DeviceEngine:
+class DeviceEngine(Engine):
     """Runs the passes of a fit on a device, over rows that lie there or that another engine reads.
 
     Parameters
@@ -138,15 +137,14 @@ class DeviceEngine:
     device: Device
     base: Engine = attrs.field(factory=LocalEngine)
 
-    by_sample = (
+    by_sample: ClassVar[str] = (
         "Or compute on the host: clusterkit.config(device='cpu'), and for arrays of other libraries numpy.asarray(X)"
     )
-    """What to do with a composition that has no path here."""
 
     @property
     def in_process(self) -> bool:
-        """Whether all blocks are computed by this process, where numbers of every row can stay between the passes."""
-        return not hasattr(self.base, "there")
+        """As of the other engine."""
+        return self.base.in_process
 
     @classmethod
     def of(cls, X: object) -> DeviceEngine:
@@ -163,15 +161,14 @@ class DeviceEngine:
         """Labels of a fit in memory where the rows lie."""
         if isinstance(rows, ArrayRows):
             return self.device.put(labels)
-        placed: Callable[[Labels, Rows], Labels] | None = getattr(self.base, "placed", None)
-        return labels if placed is None else placed(labels, rows)
+        return self.base.placed(labels, rows)
 
     def reduce(self, part: Callable[[slice, Array], Part], rows: Rows, width: int) -> Part:
         """One pass; on the device if `part` is written for it."""
         if not has_array_api(part):
             return self.base.reduce(part, rows, width)
-        if (there := getattr(self.base, "there", None)) is not None:
-            return self.base.reduce(there(part, self.device), rows, width)
+        if not self.in_process:
+            return self.base.reduce(self.base.there(part, self.device), rows, width)
         return total(self._computed(part, rows, width))
 
     def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
@@ -184,8 +181,8 @@ class DeviceEngine:
             return self.values(label, rows, width)
         if not has_array_api(label):
             return self.base.labels(label, rows, width)
-        if (there := getattr(self.base, "there", None)) is not None:
-            return self.base.labels(there(label, self.device), rows, width)
+        if not self.in_process:
+            return self.base.labels(self.base.there(label, self.device), rows, width)
         labels = room_for_labels(rows.n)
         for block, values in self._computed(label, rows, width):
             labels[block] = to_host(values)

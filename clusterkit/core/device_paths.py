@@ -35,7 +35,6 @@ from clusterkit.core.summing import adder_of, solve_by_sums
 from clusterkit.core.transform import IdentityMap
 
 __all__ = [
-    "by_sample",
     "check_rows",
     "device_problems",
     "few_rows",
@@ -47,11 +46,6 @@ __all__ = [
 
 IN_MEMORY_SHARE = 4
 """Rows of at most one group that take no more than this part of the memory cap are read and fitted in memory."""
-
-BY_SAMPLE = (
-    "Or fit a sample and label the rest: model.fit(rows.gather(index)) for some row numbers, then model.predict(rows)"
-)
-"""The way out for compositions that need all rows at once, where the engine has no words of its own."""
 
 ROWS, COLUMNS, CLUSTERS = 12, 3, 2
 """Size of the data on which a stage is tried: enough for every stage that has a path at all."""
@@ -93,10 +87,10 @@ def row_problems(c: Composition, in_process: bool = False) -> Iterator[Problem]:
             yield Problem("init", f"'{c.init.name}' {reason}")
 
 
-def check_rows(c: Composition, engine: Engine | None = None, n: int | None = None) -> None:
+def check_rows(c: Composition, engine: Engine, n: int | None = None) -> None:
     """Refuse, before any work, what cannot be fitted to n rows outside memory; the message names the sampled way."""
     base = engine.base if isinstance(engine, DeviceEngine) else engine
-    if c.sample_weight is not None and base is not None and not isinstance(base, LocalEngine):
+    if c.sample_weight is not None and not isinstance(base, LocalEngine):
         raise IncompatibleStages(
             "sample_weight is an array in the memory of this process: it goes with rows that are read here, by "
             "clusterkit.open, and not with collections of other machines"
@@ -116,18 +110,12 @@ def check_rows(c: Composition, engine: Engine | None = None, n: int | None = Non
     if reasons and on_device:
         raise IncompatibleStages(
             f"these stages have no path on a device. {reasons}. These have one: {with_device_path()}. "
-            f"{by_sample(engine)}"
+            f"{engine.by_sample}"
         )
     if reasons:
         raise IncompatibleStages(
-            f"these stages cannot be fitted to rows that are read block by block. {reasons}. {by_sample(engine)}"
+            f"these stages cannot be fitted to rows that are read block by block. {reasons}. {engine.by_sample}"
         )
-
-
-def by_sample(engine: Engine | None) -> str:
-    """How to fit a sample of the rows of an engine, as a sentence."""
-    advice: str = getattr(engine, "by_sample", BY_SAMPLE)
-    return advice
 
 
 def few_rows(n: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from clusterkit.core import devices
 from clusterkit.core.device_engine import DeviceEngine
-from clusterkit.core.engine_protocol import Engine
+from clusterkit.core.local_engine import Engine
 from clusterkit.core.registry import registry
 from clusterkit.core.rows import Rows
 

@@ -1,23 +1,27 @@
-"""The engine of this machine: blocks on all cores, the next ones read ahead by a thread."""
+"""Who runs the passes over rows: the abstract engine, and that of this machine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from tempfile import TemporaryFile
-from typing import TypeVar, cast, final
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import AnyArray, Array, Labels
 from clusterkit.core import memory
 from clusterkit.core.block_threads import in_threads
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable, total
 from clusterkit.core.transform import block_plan
 
-__all__ = ["LocalEngine", "room_for_labels"]
+if TYPE_CHECKING:
+    from clusterkit.core.devices import Device
+
+__all__ = ["Engine", "LocalEngine", "room_for_labels"]
 
 Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
@@ -30,10 +34,73 @@ LABELS_SHARE = 8
 """Labels that take more than this part of the memory cap go to a temporary file instead of an array."""
 
 
+class Engine(ABC):
+    """Runs passes over rows; constructed without arguments, and registered by the hook ``clusterkit_engines``.
+
+    Its name is that of the package whose collections it takes: an engine ``dask`` gets what ``dask.array`` and
+    ``dask.dataframe`` make, and is imported for these only. Its rows may have ``place(row)``: where a row lies, in
+    words that begin with a space, for the error about a value that is no number.
+    """
+
+    by_sample: ClassVar[str] = (
+        "Or fit a sample and label the rest: model.fit(rows.gather(index)) for some row numbers, then "
+        "model.predict(rows)"
+    )
+    """What to do with a composition that needs all rows at once: how to fit a sample of the engine's collections."""
+    trains_pairs: ClassVar[bool] = False
+    """Whether `of_pairs` and `named` are there, by which `clusterkit.MinMaxModularSVC` trains where the rows lie."""
+
+    @abstractmethod
+    def rows(self, X: object) -> Rows:
+        """The collection as rows."""
+
+    @abstractmethod
+    def reduce(self, part: Callable[[slice, Array], Part], rows: Rows, width: int) -> Part:
+        """One pass: the sum of ``part(slice, rows of the slice)`` over all blocks.
+
+        Blocks are those of ``block_plan(rows.n, width, rows.dtype)``, and they are added in the one order of
+        `clusterkit.core.sums`, whoever computes them. `part` is a frozen callable that pickles.
+        """
+
+    @abstractmethod
+    def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
+        """The rows of the same blocks, one after the other: for what cannot be added."""
+
+    @abstractmethod
+    def labels(self, label: Callable[[slice, Array], Labels], rows: Rows, width: int) -> Labels:
+        """The labels of all rows, (n,), block by block; in the engine's kind of array, and lazy where it has such."""
+
+    @property
+    def in_process(self) -> bool:
+        """Whether all blocks are computed by this process, where numbers of every row can stay between the passes."""
+        return True
+
+    def there(self, function: Callable[[slice, Array], Value], device: Device) -> Callable[[slice, Array], Value]:
+        """A function of blocks that other processes compute, as one that sends each to the device of its process."""
+        return function
+
+    def placed(self, labels: Labels, rows: Rows) -> Labels:
+        """Labels (n,) of rows that were so few that they were fitted in memory, as the engine's kind of array."""
+        return labels
+
+    def of_pairs(
+        self, function: Callable[[Array, Array], Value], rows: Rows, part_of: Labels, pairs: Sequence[tuple[int, int]]
+    ) -> list[Value]:
+        """``function(rows of part a, rows of part b)`` for each pair (a, b), where `part_of`, (n,), numbers the parts.
+
+        The rows of a part, in their order, are cut out once for all its pairs.
+        """
+        raise NotImplementedError(f"{type(self).__name__} computes nothing of pairs of parts")
+
+    def named(self, labels: Labels, names: AnyArray) -> AnyArray:
+        """``names[labels]`` for labels that the engine made, as lazy as they are."""
+        return names[labels]
+
+
 @final
 @attrs.frozen
-class LocalEngine:
-    """Runs the passes of a fit over rows that are read block by block."""
+class LocalEngine(Engine):
+    """Runs the passes over rows that are read block by block: on all cores, while a thread reads the next blocks."""
 
     def rows(self, X: object) -> Rows:
         """The rows themselves."""

@@ -343,8 +343,9 @@ class Registry:
         elif entry.kind == "savable":
             expected, fits = "class that can be saved", can_be_saved(target)
         elif entry.kind == "engine":
-            members = ("rows", "reduce", "blocks", "labels")
-            expected, fits = "engine", isinstance(target, type) and all(hasattr(target, name) for name in members)
+            from clusterkit.core.local_engine import Engine
+
+            expected, fits = "Engine", isinstance(target, type) and issubclass(target, Engine)
         elif entry.kind in ABSTRACT_NAMES:
             base = _abstract()[entry.kind]
             expected, fits = base.__name__, isinstance(target, type) and issubclass(target, base)

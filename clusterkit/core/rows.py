@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol, final, runtime_checkable
 
 import attrs
@@ -11,7 +12,7 @@ from clusterkit._typing import Array, ArrayLike, Indices
 from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData
 
-__all__ = ["Rows", "RowsOfColumns", "Sliceable", "SlicedRows", "gather_by_slices", "read_whole"]
+__all__ = ["Rows", "RowsOfColumns", "Sliceable", "SlicedRows", "gather_by_slices", "place_of", "read_whole"]
 
 
 @runtime_checkable
@@ -39,6 +40,12 @@ class Rows(Protocol):
 
     def gather(self, index: Indices) -> Array:
         """Some rows in the order of the index, (m, d); a row may come several times."""
+
+
+def place_of(rows: Rows) -> Callable[[int], str] | None:
+    """Where a row lies, in words that begin with a space, for errors: the optional method ``place(row)`` of rows."""
+    place: Callable[[int], str] | None = getattr(rows, "place", None)
+    return place
 
 
 class Sliceable(Protocol):

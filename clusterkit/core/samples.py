@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.engines import Engine
 from clusterkit.core.namespaces import BlockFunction
-from clusterkit.core.rows import Rows, RowsOfColumns, read_whole
+from clusterkit.core.rows import Rows, RowsOfColumns, place_of, read_whole
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Predict
@@ -205,7 +205,7 @@ class EngineSamples(Samples):
             If a value is no finite number; column and row are named.
         """
         ends = extremes(self.identity)
-        ends.check(self.rows.names, getattr(self.rows, "place", None))
+        ends.check(self.rows.names, place_of(self.rows))
         return ends
 
     def extremes(self) -> tuple[Array, Array]:
@@ -243,8 +243,7 @@ class EngineSamples(Samples):
 
     def placed(self, labels: Labels) -> Labels:
         """Labels (n,) of the host where the samples lie."""
-        placed = getattr(self.engine, "placed", None)
-        return labels if placed is None else cast("Labels", placed(labels, self.rows))
+        return self.engine.placed(labels, self.rows)
 
     def table(self, function: Predict, width: int) -> Array:
         """Numbers of all rows by a function of raw rows, (n, q), where the rows of a device lie."""

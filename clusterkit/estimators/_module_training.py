@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, final, runtime_checkable
+from collections.abc import Sequence
+from typing import final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import AnyArray, Array, Indices, Labels, Samples
+from clusterkit._typing import Array, Indices, Labels, Samples
 from clusterkit.core import memory
 from clusterkit.core.engines import Engine, engine_for
-from clusterkit.core.rows import Rows
+from clusterkit.core.rows import Rows, place_of
 from clusterkit.core.survey import Extremes
 
-__all__ = ["TrainedModule", "Training", "TrainsPairs", "collected", "rows_of_engine", "train_here", "train_there"]
+__all__ = ["TrainedModule", "Training", "collected", "rows_of_engine", "train_here", "train_there"]
 
 
 @final
@@ -67,23 +67,10 @@ class Training:
         return TrainedModule(machine.support_, machine.dual_coef_[0], float(machine.intercept_[0]), seconds)
 
 
-@runtime_checkable
-class TrainsPairs(Engine, Protocol):
-    """An engine that computes something of every pair of parts of its rows."""
-
-    def of_pairs(
-        self, function: Callable[[Array, Array], Any], rows: Rows, part_of: Labels, pairs: Sequence[tuple[int, int]]
-    ) -> list[Any]:
-        """As of `clusterkit.core.engines.Engine`."""
-
-    def named(self, labels: Labels, names: AnyArray) -> AnyArray:
-        """As of `clusterkit.core.engines.Engine`."""
-
-
-def rows_of_engine(X: Samples) -> tuple[Rows | None, TrainsPairs | None]:
+def rows_of_engine(X: Samples) -> tuple[Rows | None, Engine | None]:
     """The rows of a collection and the engine that trains on them; None and None for all else."""
     engine = engine_for(X)
-    return (engine.rows(X), engine) if isinstance(engine, TrainsPairs) else (None, None)
+    return (engine.rows(X), engine) if engine is not None and engine.trains_pairs else (None, None)
 
 
 def collected(rows: Rows) -> Array:
@@ -103,7 +90,7 @@ def collected(rows: Rows) -> Array:
     )
     X = rows.read(slice(0, rows.n))
     if len(X):
-        Extremes.of(slice(0, rows.n), X).check(rows.names, getattr(rows, "place", None))
+        Extremes.of(slice(0, rows.n), X).check(rows.names, place_of(rows))
     return X
 
 
@@ -125,7 +112,7 @@ def train_here(
 
 def train_there(
     training: Training,
-    engine: TrainsPairs,
+    engine: Engine,
     source: Rows,
     part_of: Labels,
     rows: Sequence[Indices],

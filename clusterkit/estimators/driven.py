@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import Array, ArrayLike, DriverLike, Labels, NumberLike, RandomState, Samples
 from clusterkit.core.compat import Composition, Problem
-from clusterkit.core.device_paths import by_sample
 from clusterkit.core.errors import IncompatibleStages, InvalidParameter, UnknownName
 from clusterkit.core.run import check_new
 from clusterkit.core.samples import ArraySamples, EngineSamples
@@ -107,7 +106,7 @@ exact_on_training_, n_features_in_
             unfit = [] if driver.weighted else [Problem("driver", f"'{driver.name}' counts rows")]
             composition = base.weighted(composition, sample_weight, samples.n, unfit)
         if isinstance(samples, EngineSamples) and not samples.keeps_rows:
-            advice = by_sample(samples.engine)
+            advice = samples.engine.by_sample
             raise IncompatibleStages(f"driver '{driver.name}' compares labels in one process. {advice}")
         check_place(base, composition, samples)
         tuning = compose.Tuning(composition) if chooses else base.tuned(composition, placed.array, seeds)

@@ -26,7 +26,6 @@ from clusterkit.core.stages import Partitioner, Task, labels_by_blocks
 from clusterkit.estimators import threads
 from clusterkit.estimators._module_training import (
     Training,
-    TrainsPairs,
     collected,
     rows_of_engine,
     train_here,
@@ -228,7 +227,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             engine = engine.base if isinstance(engine, DeviceEngine) else engine  # votes are counted by numpy
             rows = columns_of_the_fit(self, source)
             winners = EngineSamples(rows, engine).labels(Winners(self._modules, self.predict_method), rows.d)
-            return engine.named(winners, self.classes_) if isinstance(engine, TrainsPairs) else self.classes_[winners]
+            return engine.named(winners, self.classes_)
         samples = self._samples(X)
         winners, evaluated = Winners(self._modules, self.predict_method).of(samples)
         self.fit_report_["evaluated_modules"] = float(evaluated.mean())

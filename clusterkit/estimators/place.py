@@ -15,13 +15,13 @@ from clusterkit._typing import Samples as Given
 from clusterkit.core import devices
 from clusterkit.core.compat import Composition
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
-from clusterkit.core.device_paths import by_sample, check_rows, device_problems, read_at_once, row_problems
+from clusterkit.core.device_paths import check_rows, device_problems, read_at_once, row_problems
 from clusterkit.core.devices import on_host
 from clusterkit.core.engines import engine_for
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
 from clusterkit.core.namespaces import has_array_api
 from clusterkit.core.outcomes import Domain
-from clusterkit.core.rows import Rows, SlicedRows
+from clusterkit.core.rows import Rows, SlicedRows, place_of
 from clusterkit.core.run import FitResult, check_range
 from clusterkit.core.samples import ArraySamples, EngineSamples, Samples
 from clusterkit.core.seeds import Seeds
@@ -111,7 +111,7 @@ class PlacedSamples:
         if not only_devices and read_at_once(rows) and (not origin.on_device or rows.n <= whole):
             values = rows.read(slice(0, rows.n))
             if len(values):
-                Extremes.of(slice(0, rows.n), values).check(rows.names, getattr(rows, "place", None))
+                Extremes.of(slice(0, rows.n), values).check(rows.names, place_of(rows))
             with on_host() if origin.on_device else nullcontext():
                 array = checked(model, values, featuremap, reset=True, dense_only=dense_only)
             return cls(ArraySamples(array), origin, array)
@@ -166,7 +166,7 @@ def check_place(model: Pipeline, composition: Composition, samples: Samples) -> 
     number = getattr(model, "n_clusters", None)
     if model.tuner is not None or is_open(number):
         option = "tuner" if model.tuner is not None else "n_clusters='auto'"
-        raise IncompatibleStages(f"{option} compares fits of all rows in memory. {by_sample(samples.engine)}")
+        raise IncompatibleStages(f"{option} compares fits of all rows in memory. {samples.engine.by_sample}")
 
 
 def rows_in_memory(model: FittedAttributes, X: Array) -> Rows:
@@ -201,7 +201,7 @@ def predicted(model: FittedAttributes, X: Given) -> Labels:
         if (device := devices.current()) is not None:
             samples = EngineSamples(new_rows(model, rows_in_memory(model, rows)), DeviceEngine(device))
     if isinstance(samples, EngineSamples) and samples.on_device and not has_array_api(predict):
-        advice = by_sample(samples.engine)
+        advice = samples.engine.by_sample
         raise IncompatibleStages(f"the labels of new rows have no path on a device for this model. {advice}")
     width = model.n_features_in_ if model.space_ is None else getattr(model.space_, "width", model.n_features_in_)
     return samples.labels(predict, width)

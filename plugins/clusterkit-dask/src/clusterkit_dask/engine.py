@@ -14,6 +14,7 @@ from dask.highlevelgraph import HighLevelGraph
 from clusterkit._typing import AnyArray, Array, Labels
 from clusterkit.core import sums
 from clusterkit.core.devices import Device
+from clusterkit.core.engines import Engine
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable
 from clusterkit.core.transform import block_plan
@@ -36,14 +37,19 @@ MOST_BYTES = 16 * 1024**2
 
 @final
 @attrs.frozen
-class DaskEngine:
+class DaskEngine(Engine):
     """Runs the passes of a fit by Dask: by the client of this process if there is one, else by Dask's own threads."""
 
     by_sample: ClassVar[str] = (
         "Or fit a sample and label the rest, lazily: model.fit(X[:100_000].compute()), of a frame "
         "model.fit(X.sample(frac=0.01).compute()), then model.predict(X)"
     )
-    """What to do with a composition that needs all rows at once."""
+    trains_pairs: ClassVar[bool] = True
+
+    @property
+    def in_process(self) -> bool:
+        """False: workers may be other processes."""
+        return False
 
     def rows(self, X: object) -> DaskRows:
         """A dask array, a dask frame, or what `clusterkit_dask.open` gives, as rows; nothing is computed."""
@@ -79,9 +85,9 @@ class DaskEngine:
             (totals,) = computed(nodes[0])
         return sums.fold(cast("list[Part]", totals))
 
-    def there(self, function: Callable[[slice, Array], Part], device: Device) -> OnWorkersDevice:
+    def there(self, function: Callable[[slice, Array], Value], device: Device) -> Callable[[slice, Array], Value]:
         """The function of a block as one that runs on a device of the worker: one device a worker."""
-        return OnWorkersDevice(function, device)
+        return cast("Callable[[slice, Array], Value]", OnWorkersDevice(function, device))
 
     def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
         """The rows of the blocks, group by group brought here."""
