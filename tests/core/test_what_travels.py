@@ -81,7 +81,13 @@ class Posted:
         return nodes[0]
 
 
-@pytest.mark.parametrize("name", COMPOSITIONS)
+DEAR = {"ridge with a balancer", "ridge of one output", "ridge from k-means||", "nmf by anls"}
+"""Compositions whose solver or balancer is in another one too."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.deep] if name in DEAR else []) for name in COMPOSITIONS]
+)
 def test_whatever_is_sent_is_at_most_16_mib(name, tmp_path, monkeypatch):
     recipe_name, parameters = COMPOSITIONS[name]
     columns = ATTRIBUTES if "featuremap" in parameters and "principal" not in name else HIDDEN

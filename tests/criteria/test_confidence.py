@@ -63,7 +63,9 @@ def cloud(kind, n, d, rng):
     return X
 
 
-@pytest.mark.parametrize(("n", "d"), [(100, 2), (100, 20), (300, 5)])
+@pytest.mark.parametrize(
+    ("n", "d"), [(100, 2), *(pytest.param(*c, marks=pytest.mark.deep) for c in [(100, 20), (300, 5)])]
+)
 @pytest.mark.parametrize("kind", ["gaussian", "cube", "ball", "two"])
 def test_one_cluster_is_flagged_and_two_are_not(kind, n, d):
     """Of 6 draws all, but for one: the rates of a hundred draws are those of tests/benchmarks/auto.py, ``one``."""

@@ -15,11 +15,13 @@ from oracles.maps import mapped
 from clusterkit.core.chain import Chain
 from clusterkit.core.errors import InvalidParameter, UnknownName
 from clusterkit.core.spaces import DenseSpace, KernelSpace
+from clusterkit.core.stages import Task
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.minmax import MinMax
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.featuremaps.zscore import ZScore
+from clusterkit.testing.compare import small_groups
 
 MAPS = [Identity(), MinMax(), MinMax(limits=(-1.0, 1.0)), ZScore(), Chain((ZScore(), MinMax(limits=(-3, 2))))]
 finite = st.floats(-1e9, 1e9).filter(lambda x: x == 0 or abs(x) > 1e-9)
@@ -168,3 +170,11 @@ def test_chain_errors():
 def test_limits_out_of_range(limits):
     with pytest.raises(InvalidParameter, match=r"featuremap 'minmax': limits must be a pair \(low, high\)"):
         MinMax(limits=limits)
+
+
+@pytest.mark.parametrize("n", [7, 12])
+def test_the_deviation_by_passes_is_that_in_memory(n):
+    X = np.random.default_rng(n).normal(size=(n, 2))
+    with small_groups(5):
+        H = ZScore().fit(X, Task(n, 2), np.random.default_rng(0)).rows()
+    np.testing.assert_allclose(H, (X - X.mean(axis=0)) / X.std(axis=0), rtol=1e-12)
