@@ -16,7 +16,7 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-ABSENT = ("clusterkit_papers", "hypothesis", "matplotlib", "pandas", "pytest")
+ABSENT = ("clusterkit_campaign", "clusterkit_papers", "hypothesis", "matplotlib", "pandas", "pytest")
 """Packages that must not be here, or the check would say nothing."""
 
 NEED_MORE = ("clusterkit.testing", "clusterkit.plots")

@@ -12,10 +12,10 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "18")
 # a thousand laws of stages are tried in every change, and with more examples in `.ci/deep`
 os.environ.setdefault("HYPOTHESIS_PROFILE", "brief")
 
-import matplotlib
-import pytest
+# before anything imports matplotlib, which takes half a second
+os.environ["MPLBACKEND"] = "Agg"
 
-matplotlib.use("Agg")
+import pytest
 
 # A shell lets what it starts in the background ignore Ctrl-C, which tests press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

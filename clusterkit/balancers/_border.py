@@ -10,22 +10,18 @@ then the error was larger than taken, and the border is widened.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar, final
+from typing import Any, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 from clusterkit.core import memory
-from clusterkit.core.cost_passes import CostPasses
-from clusterkit.core.sums import Addable, Joined, Sums, total
-from clusterkit.core.transform import block_plan
+from clusterkit.core.stages import Costs
+from clusterkit.core.sums import RowsInOrder, Sums
 from clusterkit.numerics.split_mix import uniforms
 
-__all__ = ["CostTable", "Priced", "are_many", "cheapest_by_passes"]
-
-Part = TypeVar("Part", bound=Addable)
+__all__ = ["Priced", "are_many", "cheapest_by_passes"]
 
 GATHERED = 2**23
 """Costs that are gathered and solved at once: 64 MB."""
@@ -47,24 +43,6 @@ rows, and two or three are usual."""
 def are_many(n: int, k: int) -> bool:
     """Whether the costs of n rows and k clusters are more than are solved at once."""
     return n * k > GATHERED
-
-
-@final
-@attrs.frozen(eq=False)
-class CostTable(CostPasses):
-    """Costs in memory, (n, k), as they are read outside it: of many rows the labels are then the same, ties and all."""
-
-    costs: Array
-
-    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
-        """One pass in blocks."""
-        n, k = self.costs.shape
-        blocks = block_plan(n, k, self.costs.dtype)
-        return total((rows, part(rows, self.costs[rows])) for rows in blocks)
-
-    def gather(self, index: Indices) -> Array:
-        """Costs of some rows."""
-        return self.costs[index]
 
 
 @final
@@ -121,7 +99,7 @@ class Priced:
         return labels
 
 
-def cheapest_by_passes(costs: CostPasses, n: int, low: Counts, high: Counts) -> tuple[Priced, float] | None:
+def cheapest_by_passes(costs: Costs, low: Counts, high: Counts) -> tuple[Priced, float] | None:
     """Labels of least total cost with sizes from `low` to `high`, and a bound on their distance from the optimum.
 
     Returns
@@ -129,6 +107,7 @@ def cheapest_by_passes(costs: CostPasses, n: int, low: Counts, high: Counts) -> 
     (labels, gap), the gap relative as in `TransportSolution`; None if no labels have such sizes at a finite cost.
     """
     levels: tuple[Level, ...] = ()
+    n = costs.n
     left, fixed = n, np.zeros(len(low), dtype=np.int64)
     for attempt in range(LEVELS):
         if left * len(low) <= GATHERED:
@@ -150,7 +129,7 @@ def cheapest_by_passes(costs: CostPasses, n: int, low: Counts, high: Counts) -> 
     return None if priced is None else (priced, _gap(costs, priced, low, high))
 
 
-def _gap(costs: CostPasses, priced: Priced, low: Counts, high: Counts) -> float:
+def _gap(costs: Costs, priced: Priced, low: Counts, high: Counts) -> float:
     """A bound on the distance from the optimum by weak duality, over all rows; infinite if sizes are out of bounds."""
     totals, sizes = costs.reduce(_Duality(priced)).arrays
     if (sizes < low).any() or (sizes > high).any():
@@ -182,7 +161,7 @@ def _level(samples: tuple[Array, ...], low: Counts, high: Counts, left: int) -> 
     return Level(np.mean(prices, axis=0), 2.0 * error)
 
 
-def _solve_border(costs: CostPasses, levels: tuple[Level, ...], low: Counts, high: Counts) -> Priced | None:
+def _solve_border(costs: Costs, levels: tuple[Level, ...], low: Counts, high: Counts) -> Priced | None:
     """The exact labels of the border rows, as prices and the rows that these do not separate; None without any."""
     from clusterkit.numerics.transport.solve import solve_transport
 
@@ -232,10 +211,10 @@ class _Border:
 
     levels: tuple[Level, ...]
 
-    def __call__(self, rows: slice, costs: Array) -> Joined:
+    def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
         border, _ = split(self.levels, costs)
         inside = np.flatnonzero(border)
-        return Joined((inside + rows.start, costs[inside]))
+        return RowsInOrder((inside + rows.start, costs[inside]))
 
 
 @final
@@ -251,7 +230,7 @@ class _Samples:
     share: float
     attempt: int
 
-    def __call__(self, rows: slice, costs: Array) -> Joined:
+    def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
         border, _ = split(self.levels, costs)
         sample = np.where(border, uniforms(self.attempt, rows) / min(self.share, 1.0 / SAMPLES), np.inf)
-        return Joined(tuple(costs[(sample >= j) & (sample < j + 1)] for j in range(SAMPLES)))
+        return RowsInOrder(tuple(costs[(sample >= j) & (sample < j + 1)] for j in range(SAMPLES)))

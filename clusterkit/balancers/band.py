@@ -14,10 +14,9 @@ from clusterkit.balancers._cheapest import CheapestSizes
 from clusterkit.balancers._select import smallest
 from clusterkit.balancers._slack import rows_of, slack_problem
 from clusterkit.core import params
-from clusterkit.core.cost_passes import CostPasses, RowDecision
 from clusterkit.core.errors import Infeasible
 from clusterkit.core.radix_selection import Limit, limit_of
-from clusterkit.core.stages import Assignment, Balancer, Task
+from clusterkit.core.stages import BalanceDecision, Balancer, Costs, Task
 
 __all__ = ["Band"]
 
@@ -30,7 +29,7 @@ class Band(Balancer):
     While the largest cluster p exceeds the smallest cluster q by more than l, the samples of p that lose least by
     moving to q are moved, as few as necessary. For two clusters this is the exact optimum (the smallest scores change
     sign); for more it is the published pairwise repair. Feasible labels are not changed. O(n) for each round, usually
-    fewer than k² rounds. The mathematics is in `assign`.
+    fewer than k² rounds. The mathematics is in `balance`.
 
     Parameters
     ----------
@@ -61,40 +60,42 @@ class Band(Balancer):
         stated, used = rows_of(self.slack, n, k)
         return {"slack": int(used)} if used > stated else {}
 
-    def assign(self, costs: Array, labels: Labels, task: Task) -> Assignment:
+    def reads(self, k: int) -> str:
+        """Passes for two clusters only: more would take a pass for each repair."""
+        return "passes" if k == 2 else f"repairs {k} clusters with all rows in memory only, two also by passes"
+
+    def balance(self, costs: Costs, task: Task) -> BalanceDecision:
         """Labels with sizes in the band."""
-        k = costs.shape[1]
-        slack = self._whole_slack(task.n, k)
+        if not costs.in_memory:
+            return self._two_by_passes(costs)
+        n, k, table, labels = costs.n, costs.k, costs.table(), costs.labels
+        slack = self._whole_slack(n, k)
         sizes = np.bincount(labels, minlength=k)
         if sizes.max() - sizes.min() <= slack:
-            return Assignment(labels, None, True)
+            return BalanceDecision()
         labels = labels.copy()
-        for _ in range(task.n + k):
+        for _ in range(n + k):
             p, q = int(np.argmax(sizes)), int(np.argmin(sizes))
             gap = int(sizes[p] - sizes[q])
             if gap <= max(slack, 0):
-                return Assignment(labels, None, False)
+                return BalanceDecision(labels, exact=False)
             r = -((slack - gap) // 2)  # ceil((gap - slack) / 2)
             members = np.flatnonzero(labels == p)
-            labels[members[smallest(self._losses(costs[members], p, q), r)]] = q
+            labels[members[smallest(self._losses(table[members], p, q), r)]] = q
             sizes[p] -= r
             sizes[q] += r
-        raise Infeasible(f"balancer 'band' did not reach sizes within {slack} of each other in {task.n} moves")
+        raise Infeasible(f"balancer 'band' did not reach sizes within {slack} of each other in {n} moves")
 
-    def why_not_by_passes(self, k: int) -> str | None:
-        """Two clusters only: more take a pass for each repair."""
-        return None if k == 2 else f"repairs {k} clusters with all rows in memory only, two also by passes"
-
-    def decide(self, costs: CostPasses, task: Task) -> RowDecision:
-        """The labels of `assign` for two clusters, by passes: one for the sizes, usually two for the limit."""
-        sizes = costs.reduce(CheapestSizes(task.k)).arrays[0]
+    def _two_by_passes(self, costs: Costs) -> BalanceDecision:
+        """The same labels of two clusters: one pass for the sizes, usually two for the limit."""
+        sizes = costs.reduce(CheapestSizes(costs.k)).arrays[0]
         p, q = int(np.argmax(sizes)), int(np.argmin(sizes))
-        gap, slack = int(sizes[p] - sizes[q]), self._whole_slack(task.n, task.k)
+        gap, slack = int(sizes[p] - sizes[q]), self._whole_slack(costs.n, costs.k)
         if gap <= max(slack, 0):
-            return RowDecision()
+            return BalanceDecision()
         losses = _MemberLosses(self, p, q)
-        limit = limit_of(costs, losses, -((slack - gap) // 2))
-        return RowDecision(_Moved(losses, limit), exact=False)
+        limit = limit_of(costs.reduce, losses, -((slack - gap) // 2))
+        return BalanceDecision(_Moved(losses, limit), exact=False)
 
     def _losses(self, costs: Array, p: int, q: int) -> Array:
         """What members of p lose by moving to q, from their costs (m, k), (m,); the smallest move first."""

@@ -8,11 +8,11 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit._typing import Array, Counts, Indices
 from clusterkit.balancers._slack import rows_of, slack_problem
 from clusterkit.core import params
 from clusterkit.core.coding import Coding
-from clusterkit.core.stages import Assignment, Balancer, Task
+from clusterkit.core.stages import BalanceDecision, Balancer, Costs, Task
 
 __all__ = ["Ordinal"]
 
@@ -47,21 +47,25 @@ class Ordinal(Balancer):
         stated, used = rows_of(self.slack, n, k)
         return {"slack": int(used)} if used > stated else {}
 
-    def assign(self, costs: Array, labels: Labels, task: Task) -> Assignment:
+    def reads(self, k: int) -> str:
+        """All costs, which are sorted."""
+        return "all"
+
+    def balance(self, costs: Costs, task: Task) -> BalanceDecision:
         """Cheapest labels that are intervals of the scores with sizes in the window."""
-        n, k = costs.shape
+        n, k, table, labels = costs.n, costs.k, costs.table(), costs.labels
         low, high = self._window(n, k)
         sizes = np.bincount(labels, minlength=k)
         if sizes.min() >= low and sizes.max() <= high:
-            return Assignment(labels, None, True)
+            return BalanceDecision()
         # the difference of the outer costs grows with the score, whatever the coding
-        order = np.argsort(costs[:, 0] - costs[:, -1], kind="stable")
+        order = np.argsort(table[:, 0] - table[:, -1], kind="stable")
         prefix = np.zeros((k, n + 1))
-        np.cumsum(costs[order].T, axis=1, out=prefix[:, 1:])
+        np.cumsum(table[order].T, axis=1, out=prefix[:, 1:])
         ends = _cuts(prefix, low, high)
         balanced = np.empty(n, dtype=labels.dtype)
         balanced[order] = np.repeat(np.arange(k), np.diff(ends))
-        return Assignment(balanced, None, bool(np.array_equal(balanced, labels)))
+        return BalanceDecision(balanced, exact=bool(np.array_equal(balanced, labels)))
 
     def _window(self, n: int, k: int) -> tuple[int, int]:
         slack = int(rows_of(self.slack, n, k)[1])

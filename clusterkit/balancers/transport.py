@@ -10,14 +10,13 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Labels
-from clusterkit.balancers._border import CostTable, are_many, cheapest_by_passes
+from clusterkit._typing import Counts
+from clusterkit.balancers._border import are_many, cheapest_by_passes
 from clusterkit.balancers._cheapest import Present
 from clusterkit.balancers._sizes import limit_problem, limits, ranked, sizes_problem
 from clusterkit.core import params
-from clusterkit.core.cost_passes import CostPasses, RowDecision
 from clusterkit.core.errors import Infeasible, InvalidParameter
-from clusterkit.core.stages import Assignment, Balancer, Task
+from clusterkit.core.stages import BalanceDecision, Balancer, Costs, CostTable, Task
 
 __all__ = ["Transport"]
 
@@ -98,16 +97,24 @@ class Transport(Balancer):
         bounds = {"size_min": (self.size_min, low), "size_max": (self.size_max, high)}
         return {name: rows for name, (value, rows) in bounds.items() if value is not None and not _is_whole(value)}
 
-    def assign(self, costs: Array, labels: Labels, task: Task) -> Assignment:
-        """Cheapest labels with allowed sizes."""
+    def reads(self, k: int) -> str:
+        """Passes, whatever the number of clusters."""
+        return "passes"
+
+    def balance(self, costs: Costs, task: Task) -> BalanceDecision:
+        """Cheapest labels with allowed sizes: of few costs in memory at once, else by passes, ties and all."""
+        if not costs.in_memory:
+            return self._by_passes(costs)
+        table = costs.table()
+        dtype = table.dtype if table.dtype in (np.float32, np.float64) else np.float64
+        costs = CostTable(np.ascontiguousarray(table, dtype=dtype), costs.labels)
+        return self._by_passes(costs) if are_many(costs.n, costs.k) else self._at_once(costs)
+
+    def _at_once(self, costs: Costs) -> BalanceDecision:
         from clusterkit.numerics.transport.solve import solve_transport
 
-        n, k = costs.shape
+        n, k, C, labels = costs.n, costs.k, costs.table(), costs.labels
         low, high = self._sizes(n, k, np.bincount(labels, minlength=k))
-        dtype = costs.dtype if costs.dtype in (np.float32, np.float64) else np.float64
-        C = np.ascontiguousarray(costs, dtype=dtype)
-        if are_many(n, k):
-            return self._assign_by_passes(C, task)
         if not math.isfinite(float(C.min()) + float(C.max())):  # row by row is ten times the work
             Present.of(slice(0, n), C).check()
         solution = solve_transport(C, labels, low, high)
@@ -115,32 +122,22 @@ class Transport(Balancer):
             raise _infeasible(low, high)
         facts = {"gap": solution.gap} | ({"tied_rows": solution.tied} if solution.tied else {})
         offsets = solution.prices if solution.prices.any() else None
-        return Assignment(solution.labels, offsets, solution.tied == 0, facts)
+        return BalanceDecision(solution.labels, offsets, solution.tied == 0, facts)
 
-    def _assign_by_passes(self, C: Array, task: Task) -> Assignment:
-        """As outside memory, so that rows that tie have the same labels wherever the rows lie."""
-        decision = self.decide(CostTable(C), task)
-        labels = np.argmin(C, axis=1) if decision.label is None else decision.label(slice(0, len(C)), C)
-        return Assignment(labels, decision.offsets, decision.exact, decision.facts)
-
-    def why_not_by_passes(self, k: int) -> str | None:
-        """None: any number of clusters."""
-        return None
-
-    def decide(self, costs: CostPasses, task: Task) -> RowDecision:
-        """The labels of `assign` but for ties: one pass for the sizes, and about four if these have to change."""
+    def _by_passes(self, costs: Costs) -> BalanceDecision:
+        """One pass for the sizes, and about four if these have to change."""
         before = costs.reduce(Present.of)
         before.check()
         present: Counts = before.sizes.astype(np.int64)
-        low, high = self._sizes(task.n, task.k, present)
+        low, high = self._sizes(costs.n, costs.k, present)
         if (present >= low).all() and (present <= high).all():
-            return RowDecision(facts={"gap": 0.0})
-        solved = cheapest_by_passes(costs, task.n, low, high)
+            return BalanceDecision(facts={"gap": 0.0})
+        solved = cheapest_by_passes(costs, low, high)
         if solved is None:
             raise _infeasible(low, high)
         priced, gap = solved
         facts = {"gap": gap} | ({"tied_rows": len(priced.rows)} if len(priced.rows) else {})
-        return RowDecision(priced, priced.prices, not len(priced.rows), facts)
+        return BalanceDecision(priced, priced.prices, not len(priced.rows), facts)
 
     def _sizes(self, n: int, k: int, present: Counts) -> tuple[Counts, Counts]:
         """Least and largest size of each cluster, from its size before."""

@@ -149,8 +149,8 @@ def _chosen(names: Sequence[str], options: TableOptions, data: str) -> list[str]
 
 def fits(model: object) -> TypeGuard[Pipeline]:
     """Whether an estimator can be fitted to rows that are read block by block."""
+    from clusterkit.core.device_paths import row_problems
     from clusterkit.core.errors import NeedsClusters
-    from clusterkit.core.rows_fit import row_problems
     from clusterkit.estimators.pipeline import Pipeline
 
     if not isinstance(model, Pipeline):

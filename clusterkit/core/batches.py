@@ -12,18 +12,18 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core.alternate import read
 from clusterkit.core.coding import Coded
 from clusterkit.core.compat import Composition
 from clusterkit.core.contracts import During
 from clusterkit.core.errors import IncompatibleStages, InvalidData
-from clusterkit.core.outcomes import Scores
-from clusterkit.core.run import FitResult, bind, check_magnitude, run
+from clusterkit.core.iteration import Ended
+from clusterkit.core.label_turns import BalancedLabeling, read
+from clusterkit.core.outcomes import Ending, Scores
+from clusterkit.core.run import FitResult, bind, check_magnitude, result_of, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import Codec, Task
-from clusterkit.core.starts import BalancedLabeling
-from clusterkit.core.summing import Finished, Learner, RowFunction, Summing
+from clusterkit.core.summing import Finished, Learner, PartOfLabels, RowFunction, Summing, adder_of
 from clusterkit.core.sums import Addable
 
 __all__ = ["Learned", "begin", "go_on", "why_not_by_batches"]
@@ -88,10 +88,10 @@ def begin(c: Composition, X: Array, seeds: Seeds) -> tuple[Learned, FitResult]:
     assert path.learner is not None
     with During(c.solver):
         learner = path.learner(c.solver, space, bound.task)
-    total = _sums(learner.summing, space, _coded(c, bound.task, answer.labels))
+    total = _sums(learner.turns, space, _coded(c, bound.task, answer.labels))
     learned, labeling = _solved(c, learner, total, space, bound.task, answer.labels, seeds.stream("solver"))
     learned = attrs.evolve(learned, space=_without_rows(space))
-    return learned, _answer(c, learned, labeling, answer.n_iter, answer)
+    return learned, _answer(c, bound.task, learned, labeling, answer.n_iter, answer)
 
 
 def go_on(learned: Learned | None, c: Composition, X: Array, seeds: Seeds) -> tuple[Learned, FitResult]:
@@ -106,11 +106,11 @@ def go_on(learned: Learned | None, c: Composition, X: Array, seeds: Seeds) -> tu
     task, rng = Task(len(X), c.n_clusters, bounds, c.sample_weight), seeds.stream("solver")
     labels = _labeling(c, learned.function, space, task, rng).labels
     learner = learned.learner.more(space, task.sample_weight)
-    added = _sums(learner.summing, space, _coded(c, task, labels))
+    added = _sums(learner.turns, space, _coded(c, task, labels))
     # sums of one solver add up, whatever their type
     total: Addable = learned.total + added
     following, labeling = _solved(c, learner, total, space, task, labels, rng, learned)
-    return following, _answer(c, following, labeling, 1, None)
+    return following, _answer(c, task, following, labeling, 1, None)
 
 
 def _coded(c: Composition, task: Task, labels: Labels) -> Coded:
@@ -118,18 +118,8 @@ def _coded(c: Composition, task: Task, labels: Labels) -> Coded:
     return c.labeler.encode(labels, task.k, task.sample_weight)
 
 
-@final
-@attrs.frozen(eq=False)
-class _Part:
-    summing: Summing
-    coded: Coded
-
-    def __call__(self, rows: slice, H: Array) -> Addable:
-        return self.summing.part(H, self.coded.of(rows), None)
-
-
 def _sums(summing: Summing, space: FeatureSpace, coded: Coded) -> Addable:
-    return space.reduce(_Part(summing, coded))
+    return space.reduce(PartOfLabels(adder_of(summing), coded))
 
 
 def _solved(
@@ -144,7 +134,7 @@ def _solved(
 ) -> tuple[Learned, BalancedLabeling]:
     """The model of all sums, and the labels that it gives to the batch."""
     with During(c.solver):
-        step: Finished | Summing = learner.summing.finish(total, None)
+        step: Finished | Summing = learner.turns.finish(total, None)
         while not isinstance(step, Finished):  # an empty cluster is filled from the batch
             step = step.finish(_sums(step, space, _coded(c, task, labels)), None)
     history = (*(() if before is None else before.history), float(step.objective[0]))
@@ -164,30 +154,13 @@ def _without_rows(space: FeatureSpace) -> FeatureSpace:
 
 
 def _answer(
-    c: Composition, learned: Learned, labeling: BalancedLabeling, turns: int, first: FitResult | None
+    c: Composition, task: Task, learned: Learned, labeling: BalancedLabeling, turns: int, first: FitResult | None
 ) -> FitResult:
     """What the fit says after a batch."""
-    labels = labeling.labels.astype(np.intp, copy=False)
-    labels.flags.writeable = False
-    facts = {
-        "featuremap": dict(learned.space.resolved),
-        "solver": dict(learned.learner.summing.resolved),
-        "balancer": {}
-        if c.balancer is None
-        else {**c.balancer.resolved(len(labels), c.n_clusters or 1), **labeling.facts},
-    }
-    return FitResult(
-        labels,
-        turns,
-        first is None or first.converged,
-        f"batch {learned.batches} added" if first is None else first.reason,
-        learned.history[-1],
-        learned.history,
-        learned.space,
-        None,
-        labeling.predict,
-        labeling.exact,
-        {slot: values for slot, values in facts.items() if values},
-        (learned.history[-1],),
-        first is not None and first.interrupted,
-    )
+    converged, interrupted = (True, False) if first is None else (first.converged, first.interrupted)
+    reason = f"batch {learned.batches} added" if first is None else first.reason
+    end = Ended(labeling, turns, Ending.CONVERGED, reason, learned.history[-1], learned.history)
+    c, facts = attrs.evolve(c, limits=None), learned.learner.turns.resolved
+    labeling = attrs.evolve(labeling, outcome=None, memberships=None, status=None, labeler_facts={})
+    result = result_of(c, task, learned.space, facts, ([end], False), end, labeling, lambda: None)
+    return attrs.evolve(result, converged=converged, reason=reason, interrupted=interrupted)

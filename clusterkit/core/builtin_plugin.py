@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from clusterkit.core.hookspecs import hookimpl
 
-API_VERSION = 2
+API_VERSION = 3
 """Stated as every plugin states it."""
 
 
@@ -197,16 +197,16 @@ def clusterkit_savables() -> dict[str, str]:
         "Modules": "clusterkit.estimators._modules:Modules",
         "Pipeline": "clusterkit.estimators.pipeline:Pipeline",
         "Pooled": "clusterkit.estimators.pooled:Pooled",
-        # spaces, row maps and kernels
+        # spaces, row maps and kernels; saved models know two maps by the names that their classes had
         "Affine": "clusterkit.featuremaps._affine:Affine",
         "DenseSpace": "clusterkit.core.spaces.features:DenseSpace",
         "Gaussian": "clusterkit.core.kernel:Gaussian",
         "EmbeddedSpace": "clusterkit.core.spaces.features:EmbeddedSpace",
         "GaussianNodes": "clusterkit.featuremaps.elm:GaussianNodes",
-        "Keep": "clusterkit.core.transform:Keep",
+        "Keep": "clusterkit.core.transform:IdentityMap",
         "KernelSpace": "clusterkit.core.spaces.kernel:KernelSpace",
         "Linear": "clusterkit.core.kernel:Linear",
-        "MapOfHost": "clusterkit.core.spaces.rows_space:MapOfHost",
+        "MapOfHost": "clusterkit.core.spaces.rows_space:HostMap",
         "NystromMap": "clusterkit.featuremaps._nystrom:NystromMap",
         "PcaProjection": "clusterkit.featuremaps.pca:_PcaProjection",
         "RidgeNodes": "clusterkit.featuremaps.elm:RidgeNodes",
@@ -229,6 +229,7 @@ def clusterkit_savables() -> dict[str, str]:
         "CentredKernelRows": "clusterkit.solvers.regression._libsvm:CentredKernelRows",
         "CentredRows": "clusterkit.solvers.regression._libsvm:CentredRows",
         "Embedding": "clusterkit.core.outcomes:Embedding",
+        "Ending": "clusterkit.core.outcomes:Ending",
         "FoldIn": "clusterkit.solvers.factorisation._passes:FoldIn",
         "FunctionDomain": "clusterkit.core.outcomes:FunctionDomain",
         "InnerProduct": "clusterkit.solvers.one_class._gram_blocks:InnerProduct",

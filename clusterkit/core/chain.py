@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Literal, final
 
 import attrs
 
@@ -65,31 +65,34 @@ class Chain(FeatureMap):
         return any(part.makes_dense for part in self.maps)
 
     @property
-    def made_on_host(self) -> bool:  # type: ignore[override] # a property for a class attribute, as those above
-        """Whether any map is; all maps are then fitted there."""
-        return any(part.made_on_host for part in self.maps)
+    def reads(self) -> Literal["passes", "all"]:  # type: ignore[override] # a property for a class attribute, as those above
+        """By passes if all maps do."""
+        return "passes" if all(part.reads == "passes" for part in self.maps) else "all"
+
+    @property
+    def small(self) -> bool:  # type: ignore[override] # a property for a class attribute, as those above
+        """Whether any map is; all maps are then fitted on the host."""
+        return any(part.small for part in self.maps)
 
     @property
     def counts_rows(self) -> bool:  # type: ignore[override] # a property for a class attribute, as those above
         """Whether any map does."""
         return any(part.counts_rows for part in self.maps)
 
-    def fit(self, X: Array, task: Task, rng: Rng) -> Space:
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> Space:
         """Fit each map on the features of the one before."""
-        space = self.maps[0].fit(X, task, rng)
+        space = self.maps[0].space_of(samples, task, rng)
         resolved = dict(space.resolved)
         for following in self.maps[1:]:
-            features = _features_for(following, space)
-            space = following.fit(features.rows(), task, rng)
+            space = following.space_of(_features_for(following, space).as_samples(), task, rng)
             resolved.update(space.resolved)
-            space = attrs.evolve(space, before=features.transform.steps)
         return attrs.evolve(space, resolved=resolved)
 
     def entering_last(self, X: Array, task: Task, rng: Rng) -> Array:
         """What enters the last map in a fit to X (n, d) with the same stream: the features of the map before it."""
         if len(self.maps) == 1:
             return X
-        return _features_for(self.maps[-1], Chain(self.maps[:-1]).fit(X, task, rng)).rows()
+        return _features_for(self.maps[-1], Chain(self.maps[:-1]).space_of(X, task, rng)).rows()
 
     def with_last(self, featuremap: FeatureMap) -> Chain:
         """The chain with another last map."""

@@ -31,7 +31,7 @@ def target_sums(H: Array, coded: Coded) -> Array:
     """
     xp = array_namespace(H)
     if xp is not np:
-        return products_of_rows(H, coded.targets_beside(H))
+        return products_of_rows(H, coded.device_targets(H))
     if coded.k >= GROUPED_COLUMNS and not isinstance(H, SparseRows):
         return _grouped(H, coded)
     return H.T @ coded.block(slice(None), H.dtype)
@@ -41,7 +41,7 @@ def class_totals(H: Array, coded: Coded) -> tuple[Array, Counts]:
     """`target_sums` of one start, and the sizes of its classes, (k,), or the sums of their weights."""
     if array_namespace(H) is np:
         return target_sums(H, coded), coded.sizes()[0]
-    return target_sums(H, coded), coded.sizes_beside(H)
+    return target_sums(H, coded), coded.device_sizes(H)
 
 
 def products_of_rows(H: Array, T: Array) -> Array:

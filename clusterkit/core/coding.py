@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels
-from clusterkit.core.namespaces import array_namespace, beside, class_counts, host_dtype, row_chunks, sent
+from clusterkit.core.namespaces import array_namespace, class_counts, host_dtype, move_to, row_chunks, to_device_of
 
 __all__ = ["Coded", "Coding", "unit_vectors"]
 
@@ -92,28 +92,28 @@ class Coded:
         """All targets times the weights, shape (n, R q)."""
         return self.block(slice(None))
 
-    def targets_beside(self, H: Array) -> Array:
+    def device_targets(self, H: Array) -> Array:
         """All targets times the weights, (n, R q), in the type of a block of another library, where that lies."""
         xp = array_namespace(H)
-        labels = sent(self.labels, H)
+        labels = move_to(self.labels, H)
         flat = labels[0, :] if self.starts == 1 else xp.reshape(xp.permute_dims(labels, (1, 0)), (-1,))
         targets: Array
         if self.coding is Coding.ONEHOT and self.k > MOST_UNIT_VECTORS:
             targets = self._hits(flat, host_dtype(H))
         else:
-            targets = xp.take(beside(self.codebook, H), flat, axis=0)
+            targets = xp.take(to_device_of(self.codebook, H), flat, axis=0)
         if self.starts > 1:
             targets = xp.reshape(targets, (self.n, self.starts * self.q))
-        return targets if self.weights is None else targets * sent(self.weights, H)[:, None]
+        return targets if self.weights is None else targets * move_to(self.weights, H)[:, None]
 
-    def sizes_beside(self, H: Array) -> Counts:
+    def device_sizes(self, H: Array) -> Counts:
         """Cluster sizes of one start, (k,), or the sums of their weights, where a block of another library lies."""
-        labels = sent(self.labels, H)[0, :]
+        labels = move_to(self.labels, H)[0, :]
         if self.weights is None:
             return class_counts(labels, self.k)
         xp = array_namespace(H)
         sums: Counts = xp.zeros(self.k, dtype=xp.float64, device=H.device)
-        weights = sent(self.weights, H, np.float64)
+        weights = move_to(self.weights, H, np.float64)
         for part, counted in row_chunks(weights[:, None], self.k):
             sums += xp.matmul(counted[:, 0][None, :], self._hits(labels[part], np.float64))[0, :]
         return sums

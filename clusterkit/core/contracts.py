@@ -19,18 +19,17 @@ from clusterkit.core import errors
 from clusterkit.core.coding import Coded
 from clusterkit.core.outcomes import Domain, Embedding, KernelDomain, Outcome, Scores, Tree
 from clusterkit.core.spaces import DenseSpace, EmbeddedSpace, Space, SparseSpace
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.numerics.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
-    from clusterkit.core.stages import Assignment, Labeling, Stage
+    from clusterkit.core.stages import Labeling, Stage
 
 __all__ = [
     "During",
-    "check_assignment",
-    "check_consensus",
     "check_instance",
     "check_labeling",
+    "check_labels",
     "check_objective",
     "check_outcome",
     "check_space",
@@ -94,10 +93,12 @@ def check_instance(stage: Stage | None, method: str, value: object, wanted: type
         raise _broken(stage, f"{method} must return a {wanted.__name__}, got {_shown(value)}")
 
 
-def check_space(stage: Stage, space: object, wanted: type[Space], X: Array) -> None:
+def check_space(stage: Stage, space: object, wanted: type[Space], X: Array | None) -> None:
     """Refuse a space of another type or number of samples, or with features or points in memory that are not finite."""
     check_instance(stage, "fit", space, wanted)
     assert isinstance(space, Space)
+    if X is None:  # the samples are not in memory
+        return
     if space.n != len(X):
         raise _broken(stage, f"its space has {space.n} samples instead of {len(X)}")
     points = space.points
@@ -106,7 +107,7 @@ def check_space(stage: Stage, space: object, wanted: type[Space], X: Array) -> N
         raise _broken(stage, f"its points must be a table of floats, got {_shown(points)}")
     if points is not X and not _finite(points):  # the samples themselves were checked when they came in
         raise _broken(stage, "its points have values that are not finite numbers")
-    if not isinstance(space, DenseSpace | EmbeddedSpace | SparseSpace) or isinstance(space.mapping, Keep):
+    if not isinstance(space, DenseSpace | EmbeddedSpace | SparseSpace) or isinstance(space.mapping, IdentityMap):
         return
     trusted = all(_built_in(type(part)) for part in (stage, *getattr(stage, "maps", ())))
     left = LOOKED_AT // max(1, space.width) if trusted else space.n
@@ -175,7 +176,7 @@ def check_labeling(stage: Stage, labeling: Labeling, n: int, low: int, high: int
         if labeling.costs.shape != (n, high):
             raise _broken(stage, f"its costs must have shape ({n}, {high}), got {_shown(labeling.costs)}")
         return
-    _check_labels(stage, labeling.labels, n, low, high)
+    check_labels(stage, labeling.labels, n, low, high)
     for name, dims in (("costs", 2), ("memberships", 2), ("outlier_scores", 1), ("probabilities", 1)):
         array = getattr(labeling, name)
         if array is None:
@@ -186,20 +187,8 @@ def check_labeling(stage: Stage, labeling: Labeling, n: int, low: int, high: int
             raise _broken(stage, f"its {name} have values that are no numbers (nan)")
 
 
-def check_assignment(stage: Stage, assignment: Assignment, n: int, k: int) -> None:
-    """Refuse an assignment with wrong labels."""
-    from clusterkit.core.stages.balancer import Assignment
-
-    check_instance(stage, "assign", assignment, Assignment)
-    _check_labels(stage, assignment.labels, n, 0, k)
-
-
-def check_consensus(stage: Stage, labels: object, n: int) -> None:
-    """Refuse a consensus that does not label every sample."""
-    _check_labels(stage, labels, n, 0, None)
-
-
-def _check_labels(stage: Stage, labels: object, n: int, low: int, high: int | None) -> None:
+def check_labels(stage: Stage, labels: object, n: int, low: int, high: int | None) -> None:
+    """Refuse labels of another shape or type, or outside low..high - 1; those of `high` None may be any from `low`."""
     if not isinstance(labels, np.ndarray) or labels.shape != (n,) or labels.dtype.kind not in "iu":
         raise _broken(stage, f"it must give {n} integer labels, got {_shown(labels)}")
     least, most = int(labels.min()), int(labels.max())

@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING, TypeVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices
+from clusterkit._typing import Array
 from clusterkit.core import memory
+from clusterkit.core.device_engine import DeviceEngine
+from clusterkit.core.device_paths import few_rows
 from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.label_turns import balanced_by
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.namespaces import BlockFunction, block_for
 from clusterkit.core.rows_file import RowsFile, missing_room
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.stages import Codec
+from clusterkit.core.stages import Balancer, Codec, Costs, CostTable, GivenLabels, Task
 from clusterkit.core.sums import Addable
 
 if TYPE_CHECKING:
@@ -75,6 +78,16 @@ class TurnCosts:
         if self._file is not None:
             self._file.close()
 
+    def balanced(self, balancer: Balancer, decide: Decide, task: Task) -> Decide:
+        """The labels of a turn, balanced."""
+        costs: Costs = self.by(decide)
+        if isinstance(self.space.engine, DeviceEngine) and few_rows(self.space.n):
+            costs = CostTable(costs.table())  # few rows that a device computes are balanced as in memory
+        decision = balanced_by(balancer, costs, task)
+        if isinstance(decision.labels, np.ndarray):
+            decision = attrs.evolve(decision, labels=GivenLabels(decision.labels))
+        return attrs.evolve(decide, decision=decision)
+
     def by(self, decide: Decide) -> CostsOfRows:
         """The costs by the function of a turn; those of the turn before are then read no more."""
         if not self._begun and isinstance(self.space.engine, LocalEngine):
@@ -88,7 +101,7 @@ class TurnCosts:
 
 @final
 @attrs.define(eq=False)
-class CostsOfRows:
+class CostsOfRows(Costs):
     """The costs of all rows by the function of a turn.
 
     Parameters
@@ -105,6 +118,16 @@ class CostsOfRows:
     file: RowsFile | None = None
     _written: bool = attrs.field(init=False, default=False)
 
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.space.n
+
+    @property
+    def k(self) -> int:
+        """Number of clusters."""
+        return self.decide.k
+
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
         engine, width, file = self.space.engine, self.space.width, self.file if self._written else None
@@ -118,19 +141,10 @@ class CostsOfRows:
             self._written = True
         return whole
 
-    def gather(self, index: Indices) -> Array:
-        """Costs of some rows, (m, k)."""
-        decide = self.decide
-        assert decide.extend is not None
-        scores = (
-            decide.extend.on(self.space.rows(index)) if decide.stored is None else decide.stored.scores.gather(index)
-        )
-        return decide.codec.costs(scores, decide.k)
-
 
 @final
 @attrs.frozen(eq=False)
-class _OfRows:
+class _OfRows(BlockFunction):
     """A part of costs, as a part of the raw rows, whose scores it may write to a file."""
 
     decide: Decide
@@ -139,20 +153,15 @@ class _OfRows:
 
     @property
     def array_api(self) -> bool:
-        """As of the labels; a part that cannot follow gets the costs on the host."""
+        """That of the labels: a part without the mark gets the costs on the host."""
         return self.decide.array_api
-
-    @property
-    def table_columns(self) -> int:
-        """As of the labels."""
-        return self.decide.table_columns
 
     def __call__(self, rows: slice, X: Array) -> Addable:
         scores = self.decide.scores(rows, X)
         if self.file is not None:
             self.file.write(rows, scores)
         costs = self.decide.codec.costs(scores, self.decide.k)
-        return self.part(rows, costs if follows(self.part) else to_host(costs))
+        return self.part(rows, block_for(self.part, costs))
 
 
 @final

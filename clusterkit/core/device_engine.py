@@ -1,7 +1,7 @@
 """The engine of a device: blocks go there, what is written for it computes there, and small sums come back.
 
 It stands in front of another engine, which reads the rows. What is not written against the namespace of its block
-(`clusterkit.core.namespaces.follows`) runs as before, on the host.
+(`clusterkit.core.namespaces.has_array_api`) runs as before, on the host.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from clusterkit.core.devices import Device
 from clusterkit.core.engine_protocol import Engine
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.local_engine import LocalEngine, room_for_labels
-from clusterkit.core.namespaces import follows, table_columns, to_host
+from clusterkit.core.namespaces import has_array_api, table_columns, to_host
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable, total
 from clusterkit.core.transform import device_plan
@@ -168,7 +168,7 @@ class DeviceEngine:
 
     def reduce(self, part: Callable[[slice, Array], Part], rows: Rows, width: int) -> Part:
         """One pass; on the device if `part` is written for it."""
-        if not follows(part):
+        if not has_array_api(part):
             return self.base.reduce(part, rows, width)
         if (there := getattr(self.base, "there", None)) is not None:
             return self.base.reduce(there(part, self.device), rows, width)
@@ -182,7 +182,7 @@ class DeviceEngine:
         """Labels (n,): on the device for rows that lie there, else on the host."""
         if isinstance(rows, ArrayRows):
             return self.values(label, rows, width)
-        if not follows(label):
+        if not has_array_api(label):
             return self.base.labels(label, rows, width)
         if (there := getattr(self.base, "there", None)) is not None:
             return self.base.labels(there(label, self.device), rows, width)
@@ -195,11 +195,15 @@ class DeviceEngine:
         """The values of all rows, where these lie: labels (n,) as int64, or a table (n, q)."""
         if not isinstance(rows, ArrayRows):
             computed = (
-                self._computed(function, rows, width) if follows(function) else self._on_host(function, rows, width)
+                self._computed(function, rows, width)
+                if has_array_api(function)
+                else self._on_host(function, rows, width)
             )
             return cast("A", np.concatenate([np.asarray(to_host(part)) for _, part in computed]))
         xp, parts = self.device.xp, []
-        for _, values in self._computed(function if follows(function) else _ByHost(function, self.device), rows, width):
+        for _, values in self._computed(
+            function if has_array_api(function) else _ByHost(function, self.device), rows, width
+        ):
             whole = not xp.isdtype(values.dtype, "real floating")
             parts.append(xp.astype(values, xp.int64, copy=False) if whole else values)
         joined: A = xp.concat(parts, axis=0)

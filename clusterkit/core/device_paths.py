@@ -1,7 +1,7 @@
-"""Which stages can be computed on a device: what they make of a few rows carries the mark, or it does not.
+"""Where a composition can be fitted: which stages run by passes over rows outside memory, and which on a device.
 
 Nothing is listed by hand: a stage of a plugin whose row maps, parts and functions are marked
-(`clusterkit.core.namespaces.follows`) is found like the built-in ones.
+(`clusterkit.core.namespaces.has_array_api`) is found like the built-in ones.
 """
 
 from __future__ import annotations
@@ -15,24 +15,124 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.core import memory, sums
 from clusterkit.core.chain import Chain
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition, Problem
+from clusterkit.core.device_engine import DeviceEngine
+from clusterkit.core.engines import Engine
+from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.iterating import Iterating, Storing
-from clusterkit.core.namespaces import follows
+from clusterkit.core.local_engine import LocalEngine
+from clusterkit.core.namespaces import has_array_api
+from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.registry import registry
+from clusterkit.core.rows import Rows, SlicedRows
 from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import Codec, FeatureMap, Labeler, MapsByPasses, Solver, Stage, Task
+from clusterkit.core.spaces.rows_space import RowsSpace
+from clusterkit.core.stages import Codec, FeatureMap, FittedMap, Labeler, Solver, Stage, Task
 from clusterkit.core.summing import adder_of, solve_by_sums
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
-__all__ = ["device_problems", "has_device_path", "with_device_path"]
+__all__ = [
+    "by_sample",
+    "check_rows",
+    "device_problems",
+    "few_rows",
+    "has_device_path",
+    "read_at_once",
+    "row_problems",
+    "with_device_path",
+]
+
+IN_MEMORY_SHARE = 4
+"""Rows of at most one group that take no more than this part of the memory cap are read and fitted in memory."""
+
+BY_SAMPLE = (
+    "Or fit a sample and label the rest: model.fit(rows.gather(index)) for some row numbers, then model.predict(rows)"
+)
+"""The way out for compositions that need all rows at once, where the engine has no words of its own."""
 
 ROWS, COLUMNS, CLUSTERS = 12, 3, 2
 """Size of the data on which a stage is tried: enough for every stage that has a path at all."""
 
 SLOTS = ("featuremap", "solver", "labeler")
 """Slots whose stages run on the device; starts and balancers look at what comes back."""
+
+
+def read_at_once(rows: Rows) -> bool:
+    """Whether rows are so few that they are read at once; any composition can then be fitted."""
+    return rows.n <= sums.GROUP and rows.n * rows.d * rows.dtype.itemsize <= memory.cap() // IN_MEMORY_SHARE
+
+
+def row_problems(c: Composition, in_process: bool = False) -> Iterator[Problem]:
+    """Why a composition cannot be fitted to rows that are read block by block.
+
+    With `in_process` their blocks are computed by a device of this process: numbers of every row may then stay between
+    the passes, and what looks at such numbers alone may work on the host.
+    """
+    maps = c.featuremap.maps if isinstance(c.featuremap, Chain) else (c.featuremap,)
+    for part in maps:
+        if part.reads != "passes" and not (in_process and c.featuremap.small):
+            yield Problem("featuremap", f"'{part.name}' needs all rows at once")
+    if c.path is None or not c.path.by_passes(in_process):
+        instead = f"; {c.path.instead}" if c.path is not None and c.path.instead else ""
+        yield Problem("solver", f"'{c.solver.name}' has no form as sums over the rows{instead}")
+    on_host = in_process and c.labeler.scores_alone and c.solver.targets == "never"
+    if not on_host and not (isinstance(c.labeler, Codec) and c.labeler.rowwise):
+        yield Problem("labeler", f"'{c.labeler.name}' needs the scores of all rows at once")
+    if c.balancer is not None:
+        reads = "all" if c.n_clusters is None else c.balancer.reads(c.n_clusters)
+        if reads != "passes":
+            reason = "compares all rows" if reads == "all" else reads
+            yield Problem("balancer", f"'{c.balancer.name}' {reason}; balancer=None needs no balance")
+    if c.init is not None:
+        reads = c.init.reads
+        if reads != "passes":
+            reason = "needs all rows at once; 'random', 'seeds' and 'kmeans' do not" if reads == "all" else reads
+            yield Problem("init", f"'{c.init.name}' {reason}")
+
+
+def check_rows(c: Composition, engine: Engine | None = None, n: int | None = None) -> None:
+    """Refuse, before any work, what cannot be fitted to n rows outside memory; the message names the sampled way."""
+    base = engine.base if isinstance(engine, DeviceEngine) else engine
+    if c.sample_weight is not None and base is not None and not isinstance(base, LocalEngine):
+        raise IncompatibleStages(
+            "sample_weight is an array in the memory of this process: it goes with rows that are read here, by "
+            "clusterkit.open, and not with collections of other machines"
+        )
+    on_device = isinstance(engine, DeviceEngine)
+    in_process = isinstance(engine, DeviceEngine) and engine.in_process
+    if on_device and n is not None and few_rows(n):
+        c = attrs.evolve(c, init=None, balancer=None)  # both then work on the host, as in memory
+    broken = list(row_problems(c, in_process))
+    if on_device and n is not None and c.featuremap.small and not few_rows(n):
+        most = f"of at most {sums.GROUP:,} rows, and these are {n:,}"
+        broken.append(Problem("featuremap", f"'{c.featuremap.name}' is made on the host {most}"))
+    if on_device:
+        slots = {problem.slot for problem in broken}
+        broken += [problem for problem in device_problems(c) if problem.slot not in slots]
+    reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in broken)
+    if reasons and on_device:
+        raise IncompatibleStages(
+            f"these stages have no path on a device. {reasons}. These have one: {with_device_path()}. "
+            f"{by_sample(engine)}"
+        )
+    if reasons:
+        raise IncompatibleStages(
+            f"these stages cannot be fitted to rows that are read block by block. {reasons}. {by_sample(engine)}"
+        )
+
+
+def by_sample(engine: Engine | None) -> str:
+    """How to fit a sample of the rows of an engine, as a sentence."""
+    advice: str = getattr(engine, "by_sample", BY_SAMPLE)
+    return advice
+
+
+def few_rows(n: int) -> bool:
+    """Whether the rows of a device are so few that starts, balancers and maps of all rows work on the host."""
+    return n <= sums.GROUP
 
 
 def device_problems(c: Composition) -> Iterator[Problem]:
@@ -42,7 +142,7 @@ def device_problems(c: Composition) -> Iterator[Problem]:
         *(("featuremap", part) for part in maps), ("solver", c.solver), ("labeler", c.labeler),
     )  # fmt: skip
     for slot, stage in stages:
-        if not has_device_path(stage) and not (slot == "featuremap" and c.featuremap.made_on_host):
+        if not has_device_path(stage) and not (slot == "featuremap" and c.featuremap.small):
             yield Problem(slot, f"'{stage.name}' is computed by numpy only")
 
 
@@ -67,15 +167,15 @@ def has_device_path(stage: Stage) -> bool:
 @lru_cache(maxsize=256)
 def _tried(stage: Stage) -> bool:
     if isinstance(stage, Codec):
-        return stage.rowwise and follows(stage)
+        return stage.rowwise and has_array_api(stage)
     if isinstance(stage, Labeler):
         return stage.scores_alone  # it works on the host, on the rows of an embedding that come from the device
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if isinstance(stage, FeatureMap):
-                return stage.made_on_host or _map_follows(stage)
-            return isinstance(stage, Solver) and _solver_follows(stage)
+                return stage.small or _map_has_array_api(stage)
+            return isinstance(stage, Solver) and _solver_has_array_api(stage)
     except Exception:  # whatever a stage says of these few rows, it has no path that is known
         return False
 
@@ -96,27 +196,29 @@ def _samples() -> Array:
     return np.random.default_rng(0).random((ROWS, COLUMNS))
 
 
-def _map_follows(stage: FeatureMap) -> bool:
-    if not isinstance(stage, MapsByPasses):
+def _map_has_array_api(stage: FeatureMap) -> bool:
+    if stage.reads != "passes":
         return False
     X = _samples()
-    space = cast("FeatureSpace", build_space(X, Keep(COLUMNS)))
-    fitted = stage.row_map(space, Task(ROWS, CLUSTERS), np.random.default_rng(0))
-    return follows(fitted.mapping)
+    space = cast("FeatureSpace", build_space(X, IdentityMap(COLUMNS)))
+    fitted = stage.fit(space, Task(ROWS, CLUSTERS), np.random.default_rng(0))
+    return isinstance(fitted, FittedMap) and has_array_api(fitted.mapping)
 
 
-def _solver_follows(stage: Solver) -> bool:
+def _solver_has_array_api(stage: Solver) -> bool:
     path = stage.path(FeatureSpace)
-    if path is None or (turns_on := path.by_passes(held=True)) is None:
+    if path is None or not path.by_passes(kept=True):
         return False
-    space = cast("FeatureSpace", build_space(_samples(), Keep(COLUMNS)))
-    turns = turns_on(stage, space, Task(ROWS, CLUSTERS))
+    space = RowsSpace.of(SlicedRows(_samples()), LocalEngine(), IdentityMap(COLUMNS))
+    prepared = path.prepare(stage, space, Task(ROWS, CLUSTERS), np.random.default_rng(0))
+    assert isinstance(prepared, PassSolver)
+    turns = prepared.turns
     if isinstance(turns, Storing):
-        return follows(turns)  # to begin would make files
+        return has_array_api(turns)  # to begin would make files
     if isinstance(turns, Iterating):
-        return follows(turns) and follows(turns.begin(space, np.random.default_rng(0)))
+        return has_array_api(turns) and has_array_api(turns.begin(space, np.random.default_rng(0)))
     coding = Coding.ONEHOT if Coding.ONEHOT in stage.codings else Coding.SIGNED
     codebook = np.eye(CLUSTERS) if coding is Coding.ONEHOT else np.array([[-1.0], [1.0]])
     labels = np.arange(ROWS)[None] % CLUSTERS
     finished = solve_by_sums(turns, space, Coded(labels, coding, CLUSTERS, codebook))
-    return follows(adder_of(turns)) and follows(finished.extend)
+    return has_array_api(adder_of(turns)) and has_array_api(finished.extend)

@@ -16,7 +16,7 @@ from clusterkit.core.progress import Report
 
 __all__ = ["API_VERSION", "CHANGES", "GROUP", "HOOKS", "hookimpl", "hookspec"]
 
-API_VERSION = 2
+API_VERSION = 3
 """Raised when the protocol of `clusterkit.core.stages` changes so that old plugins would break."""
 
 CHANGES: Mapping[int, tuple[str, ...]] = {
@@ -26,6 +26,20 @@ CHANGES: Mapping[int, tuple[str, ...]] = {
         'Status.facts["warning"], ["empty"] and ["exact_on_training"] are the fields warning, empty_clusters and '
         "predicts_labels of Status",
         "Recipe.driver names a registered driver instead of an estimator class: 'pooled', not 'Pooled'",
+    ),
+    3: (
+        "FeatureMap.fit(samples, task, rng) gets a space (samples.points are the rows in memory) and returns a "
+        "FittedMap or a space; row_map and made_on_host are reads = 'passes' and small = True",
+        "Partitioner.partition is start(samples, task, rng), which gets a space, and returns a function of blocks "
+        "where samples.by_blocks; why_not_by_blocks is the attribute reads",
+        "Balancer.assign and decide are balance(costs, task), which returns a BalanceDecision; why_not_by_passes is "
+        "reads(k)",
+        "Path.sums and held are Path.passes, and Path.prepare returns a PassSolver where samples are not in memory; "
+        "turns without scores are the method leap of Prepared",
+        "Status and Ended take an Ending in the place of converged and interrupted",
+        "engines inherit clusterkit.core.engines.Engine",
+        "follows, elsewhere, beside, sent, landed and Keep are has_array_api, is_device_array, to_device_of, move_to, "
+        "to_host and IdentityMap; functions of blocks inherit BlockFunction",
     ),
 }
 """What a plugin has to change to reach a version of the interface, by version."""

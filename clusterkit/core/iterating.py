@@ -7,22 +7,22 @@ size of n passes from turn to turn, so that the same parts run in memory and whe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, final, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, final, runtime_checkable
 
 import attrs
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.namespaces import follows, table_columns
-from clusterkit.core.outcomes import Status
-from clusterkit.core.progress import Report, tell
+from clusterkit.core.iteration import Start, Turn, Turns, solve
+from clusterkit.core.namespaces import BlockFunction
+from clusterkit.core.outcomes import Ending, Status
 from clusterkit.core.rows import Rows
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.summing import RowFunction
 from clusterkit.core.sums import Addable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from typing_extensions import TypeVar
 
@@ -66,6 +66,10 @@ class Iterating(Protocol[PartT]):
     @property
     def name(self) -> str:
         """For reports of progress."""
+
+    @property
+    def k(self) -> int:
+        """Columns of the scores."""
 
     @property
     def max_iter(self) -> int:
@@ -147,23 +151,13 @@ class Storing(Protocol):
 
 @final
 @attrs.frozen(eq=False)
-class PartOfTurn:
+class PartOfTurn(BlockFunction):
     """The part of a block of features in a turn, as an engine sends it."""
 
     turns: Iterating
     function: RowFunction
     before: RowFunction | None
     weights: Array | None = None
-
-    @property
-    def array_api(self) -> bool:
-        """Whether sums and functions are computed where the features lie."""
-        return follows(self.turns) and follows(self.function) and (self.before is None or follows(self.before))
-
-    @property
-    def table_columns(self) -> int:
-        """As of the turns."""
-        return table_columns(self.turns)
 
     def __call__(self, rows: slice, H: Array) -> Addable:
         """What the block adds."""
@@ -173,19 +167,74 @@ class PartOfTurn:
         return self.turns.part(H, self.function, self.before, weights)
 
 
-def solve_by_turns(
-    turns: Iterating, space: FeatureSpace, rng: Rng, weights: Array | None = None
-) -> tuple[RowFunction, Status]:
-    """All turns from a random start, on a space in memory or on one whose rows an engine reads.
+@attrs.frozen(eq=False)
+class StateTurns(Turns[RowFunction]):
+    """Turns of a solver with a state of its own, on a space in memory or on one whose rows an engine reads.
 
     Parameters
     ----------
     turns : Iterating
     space : FeatureSpace
-    rng : Generator
-        Of the start.
     weights : ndarray of shape (n,) or None
         How much each sample counts.
+    """
+
+    turns: Iterating
+    space: FeatureSpace
+    weights: Array | None = None
+
+    sentences: ClassVar[Mapping[Ending, str]] = {
+        Ending.INTERRUPTED: "interrupted after {n} iterations: those so far are kept"
+    }
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """That of the solver."""
+        return self.turns.name
+
+    def begin(self, rng: Rng) -> Start[RowFunction]:
+        """A start, which may have been interrupted before."""
+        function = self.turns.begin(self.space, rng)
+        start: Start[RowFunction] = Start(0, (function, None), keeps_best=False)
+        self._go_on(start, function)
+        made, most = start.n_iter, self.turns.max_iter
+        if made > most:
+            raise InvalidParameter(
+                f"the checkpoint of '{self.name}' holds {made} iterations, more than max_iter = {most}, and only the "
+                f"last one is stored. Set max_iter to {made} or more, or give another folder"
+            )
+        return start
+
+    def advance(self, active: list[Start[RowFunction]]) -> Iterator[Turn[RowFunction]]:
+        """One pass."""
+        [start] = active
+        function, before = start.state
+        step = self.turns.finish(self.space.reduce(PartOfTurn(self.turns, function, before, self.weights)), function)
+        start.judge(step.objective)
+        # what is stored belongs to the function that was made of it
+        answer = step.following if isinstance(self.turns, Storing) else function
+        ending = None if step.settled is None else Ending.SETTLED
+        yield Turn(answer, (step.following, function), ending, step.settled or step.change)
+
+    def recover(self, start: Start[RowFunction]) -> None:
+        """What is stored is the last turn that was complete."""
+        if isinstance(self.turns, Storing):
+            self._go_on(start, self.turns.latest(start.state[0]))
+
+    def _go_on(self, start: Start[RowFunction], function: RowFunction) -> None:
+        """Take up what is stored of a fit that led to a function."""
+        if isinstance(self.turns, Storing) and (earlier := self.turns.last(function)) is not None:
+            history, step = earlier
+            start.history, start.answer, start.detail = [*history], function, step.change
+            start.n_iter = len(history)
+            if step.settled is not None:
+                start.end(Ending.SETTLED, step.settled)
+
+
+def solve_by_turns(
+    turns: Iterating, space: FeatureSpace, rng: Rng, weights: Array | None = None
+) -> tuple[RowFunction, Status]:
+    """All turns from a random start.
 
     Returns
     -------
@@ -197,38 +246,5 @@ def solve_by_turns(
     InvalidParameter
         If more turns than `max_iter` are stored.
     """
-    function, before, answer = turns.begin(space, rng), None, None
-    history: list[float] = []
-    change = ""
-    storing = turns if isinstance(turns, Storing) else None
-    if storing is not None and (earlier := storing.last(function)) is not None:
-        history, step, answer = [*earlier[0]], earlier[1], function
-        if len(history) > turns.max_iter:
-            raise InvalidParameter(
-                f"the checkpoint of '{turns.name}' holds {len(history)} iterations, more than max_iter = "
-                f"{turns.max_iter}, and only the last one is stored. Set max_iter to {len(history)} or more, or give "
-                "another folder"
-            )
-        change = step.change
-        if step.settled is not None:
-            return function, Status(len(history), True, step.settled, tuple(history))
-    try:
-        for turn in range(len(history) + 1, turns.max_iter + 1):
-            step = turns.finish(space.reduce(PartOfTurn(turns, function, before, weights)), function)
-            history.append(step.objective)
-            # what is stored belongs to the function that was made of it
-            answer = function if storing is None else step.following
-            change = step.change
-            tell(Report(turns.name, turn, turns.max_iter, step.objective))
-            if step.settled is not None:
-                return answer, Status(turn, True, step.settled, tuple(history))
-            before, function = function, step.following
-    except KeyboardInterrupt:
-        if storing is not None and (earlier := storing.last(storing.latest(function))) is not None:
-            history, answer = [*earlier[0]], storing.latest(function)
-        if answer is None:
-            raise
-        reason = f"interrupted after {len(history)} iterations: those so far are kept"
-        return answer, Status(len(history), False, reason, tuple(history), interrupted=True)
-    assert answer is not None
-    return answer, Status(len(history), False, f"max_iter = {turns.max_iter} reached{change}", tuple(history))
+    run = StateTurns(turns, space, weights)
+    return solve(run, run.begin(rng), turns.max_iter)

@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.errors import NotExportable
 from clusterkit.core.kernel_products import over_exponents
-from clusterkit.core.namespaces import array_namespace, as_type, beside, sent
+from clusterkit.core.namespaces import array_namespace, as_type, move_to, to_device_of
 from clusterkit.core.row_graph import Node, Operand, dense
 from clusterkit.core.transform import block_plan
 from clusterkit.core.work import spend
@@ -93,7 +93,7 @@ class Gaussian(Kernel):
         """
         spend(Y.shape[0] * len(centres))
         if (xp := array_namespace(Y)) is not np:
-            there = beside(weights, Y, np.float64)
+            there = to_device_of(weights, Y, np.float64)
             return over_exponents(Y, centres, self.gamma, lambda exponents: xp.matmul(xp.exp(exponents), there))
         if Y.shape[1] > EXPLICIT_SUMS or isinstance(Y, SparseRows) or isinstance(centres, SparseRows):
             return _in_blocks(self, Y, centres, weights)
@@ -112,7 +112,7 @@ class Linear(Kernel):
     def __call__(self, A: Array, B: Array) -> Array:
         """Inner products."""
         if (xp := array_namespace(A)) is not np:
-            return xp.matmul(A, beside(B, A).T)
+            return xp.matmul(A, to_device_of(B, A).T)
         return A @ B.T
 
     def diag(self, A: Array) -> Array:
@@ -132,7 +132,7 @@ class Linear(Kernel):
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
         """The product with the combined centre."""
         if (xp := array_namespace(Y)) is not np:
-            return xp.matmul(as_type(Y, np.float64), sent(weights @ centres, Y, np.float64))
+            return xp.matmul(as_type(Y, np.float64), move_to(weights @ centres, Y, np.float64))
         return np.asarray(Y.astype(np.float64, copy=False) @ (weights @ centres))
 
 

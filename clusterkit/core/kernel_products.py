@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
-from clusterkit.core.namespaces import array_namespace, as_type, elsewhere, sent
+from clusterkit.core.namespaces import array_namespace, as_type, is_device_array, move_to
 
 __all__ = ["Centres", "left_with", "over_exponents", "pair_chunks", "rows_at"]
 
@@ -71,8 +71,8 @@ class Centres:
     factor: Array
 
     @classmethod
-    def beside(cls, Y: Array, centres: Array, gamma: float = 1.0, *, reach: float = PRODUCT_REACH) -> Centres:
-        """Centres (s, d) of numpy beside the rows Y of any library; `reach` is the limit for matrix products."""
+    def to_device_of(cls, Y: Array, centres: Array, gamma: float = 1.0, *, reach: float = PRODUCT_REACH) -> Centres:
+        """Centres (s, d) of numpy on the device of rows Y; `reach` is the limit for matrix products."""
         if Y.shape[1] != centres.shape[1]:
             raise ValueError(f"points of {Y.shape[1]} coordinates and of {centres.shape[1]}")
         centres = np.asarray(centres, dtype=np.float64)
@@ -83,7 +83,12 @@ class Centres:
         by_products = bool(squares.max(initial=0.0) <= reach)
         xp = array_namespace(Y)
         return cls(
-            xp, sent(origin, Y, np.float64), root, sent(scaled, Y, np.float64), by_products, sent(factor, Y, np.float64)
+            xp,
+            move_to(origin, Y, np.float64),
+            root,
+            move_to(scaled, Y, np.float64),
+            by_products,
+            move_to(factor, Y, np.float64),
         )
 
     def scaled(self, Y: Array) -> Array:
@@ -108,7 +113,7 @@ class Centres:
 
 def over_exponents(Y: Array, centres: Array, gamma: float, of: Callable[[Array], Array]) -> Array:
     """What a function makes of ``-gamma |y - c|²`` (b, s), chunk by chunk, for all rows of Y in their order."""
-    there = Centres.beside(Y, centres, gamma)
+    there = Centres.to_device_of(Y, centres, gamma)
     parts = [
         of(there.exponents(there.scaled(Y[rows, :]))) for rows in pair_chunks(Y.shape[0], Y.shape[1], len(centres))
     ]
@@ -118,13 +123,13 @@ def over_exponents(Y: Array, centres: Array, gamma: float, of: Callable[[Array],
 
 def rows_at(points: Array, index: Indices) -> Array:
     """Some rows of an array of any library, (m, d)."""
-    if not elsewhere(points):
+    if not is_device_array(points):
         return points[index]
-    rows: Array = array_namespace(points).take(points, sent(index, points), axis=0)
+    rows: Array = array_namespace(points).take(points, move_to(index, points), axis=0)
     return rows
 
 
 def left_with(points: Array, labels: Labels) -> Labels:
     """Labels of numpy, (b,), as an array of the library of the points, where they lie."""
-    there: Labels = sent(labels, points) if elsewhere(points) else labels
+    there: Labels = move_to(labels, points) if is_device_array(points) else labels
     return there

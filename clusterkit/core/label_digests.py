@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Counts, Labels
-from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
+from clusterkit.core.namespaces import array_namespace, is_device_array, to_host
 
 __all__ = ["Digest", "MixedDigest", "digest_of"]
 
@@ -24,13 +24,16 @@ class Digest(Protocol):
     def __add__(self, following: Self, /) -> Self:
         """Of both."""
 
-    def landed(self) -> Digest:
+    def __hash__(self) -> int:
+        """Equal digests have one."""
+
+    def to_host(self) -> Digest:
         """The same on the host: bytes that can be compared."""
 
 
 def digest_of(rows: slice, labels: Labels) -> Digest:
     """The digest of the labels of a block; computed where they lie."""
-    if elsewhere(labels):
+    if is_device_array(labels):
         return MixedDigest(_mixed(rows, labels))
     return _Hashed(hashlib.blake2b(np.ascontiguousarray(labels).data, digest_size=16).digest())
 
@@ -45,7 +48,7 @@ class _Hashed:
     def __add__(self, following: _Hashed) -> _Hashed:
         return _Hashed(hashlib.blake2b(self.content + following.content, digest_size=16).digest())
 
-    def landed(self) -> _Hashed:
+    def to_host(self) -> _Hashed:
         """The digest itself."""
         return self
 
@@ -64,7 +67,7 @@ class MixedDigest:
     def __add__(self, following: MixedDigest) -> MixedDigest:
         return MixedDigest(self.sums + following.sums)
 
-    def landed(self) -> _Hashed:
+    def to_host(self) -> _Hashed:
         """The bytes of the sums."""
         return _Hashed(np.ascontiguousarray(to_host(self.sums)).tobytes())
 

@@ -1,37 +1,41 @@
 """The functions of the library that an array belongs to, by the array API standard, and the way to the host and back.
 
-What is written against the namespace of its block carries the mark ``array_api = True`` (a class attribute, or a
-property that is true if all members have the mark): it takes blocks of numpy and of every other library of the
-standard, and leaves its results where the block lies. Whatever lacks the mark gets a copy of the block on the host.
+What is written against the namespace of its block carries the mark ``array_api = True``: it takes blocks of numpy and
+of every other library of the standard, and leaves its results where the block lies. Whatever lacks the mark gets a copy
+of the block on the host. `BlockFunction` derives the mark of what is made of others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from numbers import Integral
 from threading import Lock
 from types import ModuleType
 from typing import Any, TypeVar, cast
 from weakref import ref
 
+import attrs
 import numpy as np
 
 from clusterkit._typing import AnyArray, Array, Counts, Labels
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
+    "BlockFunction",
     "array_namespace",
     "as_type",
-    "beside",
+    "block_for",
     "class_counts",
-    "elsewhere",
-    "follows",
+    "device_copy",
+    "has_array_api",
     "host_dtype",
-    "kept_beside",
+    "is_device_array",
+    "move_to",
     "row_chunks",
     "row_squares",
-    "sent",
     "table_columns",
+    "to_device_of",
     "to_host",
 ]
 
@@ -89,12 +93,12 @@ def array_namespace(H: object) -> ModuleType:
     return namespace
 
 
-def elsewhere(array: object) -> bool:
+def is_device_array(array: object) -> bool:
     """Whether this is an array of another library than numpy.
 
     Examples
     --------
-    >>> elsewhere(np.zeros(2)), elsewhere(2.0), elsewhere([1.0])
+    >>> is_device_array(np.zeros(2)), is_device_array(2.0), is_device_array([1.0])
     (False, False, False)
     """
     if isinstance(array, np.ndarray | np.generic | SparseRows | float | int | list | tuple):
@@ -103,7 +107,7 @@ def elsewhere(array: object) -> bool:
 
 
 def to_host(array: T) -> T:
-    """The array as one of numpy: itself, or a copy where it lies on a device.
+    """The array as one of numpy: itself, or a copy where it lies on a device; sums of arrays by their method `to_host`.
 
     Examples
     --------
@@ -111,9 +115,10 @@ def to_host(array: T) -> T:
     >>> to_host(rows) is rows
     True
     """
-    if not elsewhere(array):
-        return array
     here: Any = array
+    if not is_device_array(array):
+        move = getattr(here, "to_host", None)
+        return array if move is None else cast("T", move())
     if hasattr(here, "detach"):  # torch
         copy = here.detach().cpu().numpy()
     elif hasattr(here, "get"):  # CuPy
@@ -126,17 +131,16 @@ def to_host(array: T) -> T:
     return cast("T", copy)
 
 
-def follows(function: object) -> bool:
+def has_array_api(function: object) -> bool:
     """Whether a function, a method's object or a stage has the mark: it takes blocks where they lie.
 
     Examples
     --------
-    >>> follows(len)
+    >>> has_array_api(len)
     False
     """
-    if getattr(function, "array_api", False):
-        return True
-    return bool(getattr(getattr(function, "__self__", None), "array_api", False))
+    # a class that is called has the property itself, which is no answer
+    return _stated(function, "array_api") is True
 
 
 def table_columns(function: object) -> int:
@@ -149,7 +153,61 @@ def table_columns(function: object) -> int:
     >>> table_columns(len)
     0
     """
-    return int(getattr(function, "table_columns", 0))
+    columns = _stated(function, "table_columns")
+    return int(columns) if isinstance(columns, Integral) else 0
+
+
+def _stated(function: object, mark: str) -> object:
+    """What a function states, or the object whose method it is."""
+    return getattr(function, mark, getattr(getattr(function, "__self__", None), mark, None))
+
+
+def block_for(function: object, block: Array) -> Array:
+    """A block as a function takes it: where it lies, or on the host if the function lacks the mark."""
+    return block if not is_device_array(block) or has_array_api(function) else to_host(block)
+
+
+class BlockFunction:
+    """Base of the frozen attrs classes that are sent to where rows lie: maps, parts of passes, functions of rows.
+
+    Their marks follow from their members, the fields that hold functions: callables, what has a method `part`, and what
+    states a mark itself, as codecs and domains do; of a tuple, its entries. The object takes blocks where they lie if
+    all its members do, and its widest table is the widest of theirs. A class without members states its marks as class
+    attributes, and so does one whose own code knows better.
+
+    Examples
+    --------
+    >>> @attrs.frozen
+    ... class Doubled(BlockFunction):
+    ...     array_api = True
+    ...     def __call__(self, H): return H + H
+    >>> @attrs.frozen
+    ... class Twice(BlockFunction):
+    ...     function: Callable
+    ...     def __call__(self, H): return self.function(self.function(H))
+    >>> has_array_api(Twice(Doubled())), has_array_api(Twice(np.sqrt))
+    (True, False)
+    """
+
+    __slots__ = ()
+
+    @property
+    def array_api(self) -> bool:
+        """Whether all members take blocks where they lie; False without members."""
+        members = [*self._members()]
+        return bool(members) and all(map(has_array_api, members))
+
+    @property
+    def table_columns(self) -> int:
+        """Columns of the widest table that a member makes of a block."""
+        return max(map(table_columns, self._members()), default=0)
+
+    def _members(self) -> Iterator[object]:
+        for field in attrs.fields(type(self)):  # type: ignore[arg-type] # subclasses are classes of attrs
+            value = getattr(self, field.name)
+            for entry in value if isinstance(value, tuple) else (value,):
+                if callable(entry) or hasattr(entry, "part") or hasattr(entry, "array_api"):
+                    yield entry
 
 
 def host_dtype(array: AnyArray) -> np.dtype:
@@ -173,7 +231,7 @@ def as_type(array: Array, dtype: np.dtype | type) -> Array:
     return converted
 
 
-def beside(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
+def to_device_of(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
     """A copy of a small array of the host where a block lies; an array that is there already stays as it is.
 
     The copies of the last `REMEMBERED` arrays are kept, so that the constants of a turn are not sent for every block.
@@ -186,13 +244,13 @@ def beside(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A
     dtype : numpy dtype, optional
         Type of the copy. Default: that of the block for floats, that of the array for all others.
     """
-    if elsewhere(array):
-        return sent(array, block, dtype)
-    there = _type_beside(array, block, dtype)
-    return kept_beside(array, block, lambda: sent(array, block, there), there.name)
+    if is_device_array(array):
+        return move_to(array, block, dtype)
+    there = _type_of_copy(array, block, dtype)
+    return device_copy(array, block, lambda: move_to(array, block, there), there.name)
 
 
-def kept_beside(owner: object, block: AnyArray, make: Callable[[], T], what: str) -> T:
+def device_copy(owner: object, block: AnyArray, make: Callable[[], T], what: str) -> T:
     """What an object needs where a block lies, made for the first block and kept for the next ones.
 
     Parameters
@@ -229,17 +287,17 @@ def _forget(key: tuple[int, str, str], dead: object) -> None:
         _copies.pop(key, None)
 
 
-def sent(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
-    """As `beside`, without a memory: for what belongs to one block only, such as its weights."""
-    if elsewhere(array):
+def move_to(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
+    """As `to_device_of`, but the copy is not kept: for what belongs to one block only, such as its weights."""
+    if is_device_array(array):
         return array if dtype is None else cast("A", as_type(cast("Array", array), dtype))
     # a copy of its own: some libraries refuse arrays that cannot be written, or share their memory
-    copied = np.array(array, dtype=_type_beside(array, block, dtype), order="C")
+    copied = np.array(array, dtype=_type_of_copy(array, block, dtype), order="C")
     return cast("A", array_namespace(block).asarray(copied, device=block.device))
 
 
-def _type_beside(array: AnyArray, block: AnyArray, dtype: np.dtype | type | None) -> np.dtype:
-    """The type of a copy beside a block, as of `beside`."""
+def _type_of_copy(array: AnyArray, block: AnyArray, dtype: np.dtype | type | None) -> np.dtype:
+    """The type of the copy that `to_device_of` makes for a block."""
     if dtype is not None:
         return np.dtype(dtype)
     return host_dtype(block) if array.dtype.kind == "f" else np.dtype(array.dtype)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Protocol, final
+from enum import Enum
+from typing import ClassVar, Protocol, final
 
 import attrs
 import numpy as np
@@ -12,14 +13,15 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core import shapes
 from clusterkit.core.kernel import Kernel
-from clusterkit.core.namespaces import array_namespace, beside, follows
+from clusterkit.core.namespaces import BlockFunction, array_namespace, to_device_of
 from clusterkit.core.row_graph import Node
-from clusterkit.core.transform import Transform, block_plan
+from clusterkit.core.transform import Transform, block_plan, product
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
     "Domain",
     "Embedding",
+    "Ending",
     "Extension",
     "FunctionDomain",
     "KernelDomain",
@@ -33,6 +35,28 @@ __all__ = [
 ]
 
 
+class Ending(Enum):
+    """How iterations end: those of a solver inside one turn, or those of a start of the loop over labels."""
+
+    CONVERGED = "converged"
+    """One more iteration would change nothing, or the solution is exact."""
+    SETTLED = "settled"
+    """The solver regards the answer as final, because a tolerance is reached."""
+    CYCLED = "cycled"
+    """Labels came back that had been there before."""
+    STALLED = "stalled"
+    """No iteration leads on, short of the tolerance: rounding, or numbers out of range."""
+    INTERRUPTED = "interrupted"
+    """Ctrl-C came."""
+    OUT_OF_ITERATIONS = "out of iterations"
+    """As many were made as are allowed."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether the answer is final."""
+        return self in (Ending.CONVERGED, Ending.SETTLED)
+
+
 @attrs.frozen
 class Status:
     """How a solver that iterates inside one turn ended.
@@ -40,15 +64,14 @@ class Status:
     Parameters
     ----------
     n_iter : int
-    converged : bool
+    ending : Ending
+        After `Ending.INTERRUPTED` further starts are not begun.
     reason : str
         For people: "tolerance reached", "max_iter reached with gap 3e-4".
     history : tuple of float
         Objective after each of its iterations.
     facts : mapping
         Anything else worth reporting, such as the duality gap. Nothing in the library depends on it.
-    interrupted : bool
-        Whether Ctrl-C ended it; further starts are then not begun.
     warning : str or None
         Warned once if this outcome is returned.
     empty_clusters : str or None
@@ -62,17 +85,41 @@ class Status:
         more; `reason` then says why. Only for a solver that solves for one start at a time.
     """
 
+    saved_schema: ClassVar[int] = 2
+
     n_iter: int
-    converged: bool
+    ending: Ending = attrs.field()
     reason: str
     history: tuple[float, ...] = ()
     facts: Mapping[str, object] = attrs.field(factory=dict)
-    interrupted: bool = False
     warning: str | None = attrs.field(default=None, kw_only=True)
     empty_clusters: str | None = attrs.field(default=None, kw_only=True)
     predicts_labels: bool = attrs.field(default=True, kw_only=True)
     objective: float | None = attrs.field(default=None, kw_only=True)
     settled: bool = attrs.field(default=False, kw_only=True)
+
+    @ending.validator
+    def _check_ending(self, attribute: object, value: object) -> None:
+        if not isinstance(value, Ending):
+            raise TypeError(f"Status.ending is {value!r}, which is none of {', '.join(map(str, Ending))}")
+
+    @property
+    def converged(self) -> bool:
+        """Whether the outcome is final."""
+        return self.ending.converged
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the iterations."""
+        return self.ending is Ending.INTERRUPTED
+
+    @classmethod
+    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
+        """The fields of a file that knew no `Ending`, which does not tell what else ended than convergence did."""
+        fields = dict(fields)
+        interrupted, converged = fields.pop("interrupted", False), fields.pop("converged", False)
+        rest = Ending.CONVERGED if converged else Ending.OUT_OF_ITERATIONS
+        return {**fields, "ending": Ending.INTERRUPTED if interrupted else rest}
 
 
 class Extension(Protocol):
@@ -87,16 +134,11 @@ class Extension(Protocol):
 
 @final
 @attrs.frozen(eq=False)
-class LinearRows:
+class LinearRows(BlockFunction):
     """Features times coefficients."""
 
     transform: Transform
     coefficients: Array = attrs.field(validator=shapes.shaped("L", "q"))
-
-    @property
-    def array_api(self) -> bool:
-        """As of the map."""
-        return self.transform.array_api
 
     @property
     def table_columns(self) -> int:
@@ -111,8 +153,8 @@ class LinearRows:
         """H B for a block of features, (b, L) to (b, q), in its type and where it lies."""
         xp = array_namespace(H)
         if xp is np:
-            return H @ self.coefficients.astype(H.dtype, copy=False)
-        scores: Array = xp.matmul(H, beside(self.coefficients, H))
+            return product(H, self.coefficients.astype(H.dtype, copy=False))
+        scores: Array = xp.matmul(H, to_device_of(self.coefficients, H))
         return scores
 
     def onnx(self, rows: Node) -> Node:
@@ -257,6 +299,11 @@ class Domain(Outcome):
     support_counts: SupportCounts | None = attrs.field(default=None, kw_only=True)
 
     @property
+    def array_api(self) -> bool:
+        """Whether `value` takes coordinates of any library (`clusterkit.core.namespaces`)."""
+        return False
+
+    @property
     def supports(self) -> Array | None:
         """Coordinates of the samples that shape the contour, (s, d); None if the domain does not know them."""
         return None
@@ -265,14 +312,14 @@ class Domain(Outcome):
     def value(self, Y: Array) -> Array:
         """Value at coordinates Y, (m, d) to (m,); larger is further inside.
 
-        Where the domain has the mark ``array_api`` (`clusterkit.core.namespaces`), Y may belong to any library, and the
-        values are float64 where Y lies.
+        Where the domain has the mark ``array_api``, Y may belong to any library, and the values are float64 where Y
+        lies.
         """
 
 
 @final
 @attrs.frozen(eq=False)
-class FunctionDomain(Domain):
+class FunctionDomain(BlockFunction, Domain):
     """A domain known through a function only (no kernel expansion, hence no gradient).
 
     Parameters
@@ -286,11 +333,6 @@ class FunctionDomain(Domain):
     function: Callable[[Array], Array]
     supports: Array | None = attrs.field(default=None, kw_only=True)
 
-    @property
-    def array_api(self) -> bool:
-        """Whether the function takes coordinates of any library."""
-        return follows(self.function)
-
     def value(self, Y: Array) -> Array:
         """The function."""
         return self.function(Y)
@@ -298,7 +340,7 @@ class FunctionDomain(Domain):
 
 @final
 @attrs.frozen(eq=False)
-class KernelDomain(Domain):
+class KernelDomain(BlockFunction, Domain):
     """A domain bounded by a weighted kernel sum ``sum_s weights_s kernel(centres_s, x)``.
 
     Parameters
@@ -314,8 +356,8 @@ class KernelDomain(Domain):
 
     @property
     def array_api(self) -> bool:
-        """Whether the kernel takes coordinates of any library."""
-        return follows(self.kernel) and not isinstance(self.centres, SparseRows)
+        """That of the kernel; sparse centres stay on the host."""
+        return super().array_api and not isinstance(self.centres, SparseRows)
 
     @property
     def supports(self) -> Array:

@@ -84,7 +84,9 @@ def check_count(
     name : str
         How the error calls the value.
     value : object
-    at_least, at_most : int, default 1 and `MOST`
+    at_least : int, default 1
+    at_most : int
+        By default `MOST`.
     optional : bool, default False
         Whether None is allowed.
 

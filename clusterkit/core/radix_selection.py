@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import final
+from typing import Protocol, TypeVar, final
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Counts, Indices, Mask
-from clusterkit.core.cost_passes import CostPasses
-from clusterkit.core.sums import Joined, Sums
+from clusterkit.core.sums import Addable, RowsInOrder, Sums
 
-__all__ = ["Limit", "Losses", "limit_of", "ordered_keys"]
+__all__ = ["Limit", "Losses", "Reduce", "limit_of", "ordered_keys"]
+
+Part = TypeVar("Part", bound=Addable)
 
 DIGIT_BITS = 16
 """Bits of a digit: 65,536 counts, half a megabyte, for each pass."""
@@ -26,6 +27,13 @@ GATHERED = 2**17
 
 Losses = Callable[[slice, Array], tuple[Array, Indices]]
 """Row slice and costs to the values of the rows that take part, (m,), and to their row numbers, (m,), ascending."""
+
+
+class Reduce(Protocol):
+    """A pass over costs, such as `Costs.reduce`."""
+
+    def __call__(self, part: Callable[[slice, Array], Part], /) -> Part:
+        """The sum of ``part(rows, costs of these rows)`` over all blocks."""
 
 
 @final
@@ -61,7 +69,7 @@ def ordered_keys(values: Array) -> NDArray[np.uint64]:
     return np.where(bits & sign, ~bits, bits | sign)
 
 
-def limit_of(costs: CostPasses, losses: Losses, r: int) -> Limit:
+def limit_of(reduce: Reduce, losses: Losses, r: int) -> Limit:
     """The r-th smallest value, r >= 1, ties in the order of the rows; at most `DIGITS` passes, usually two.
 
     Each pass counts one digit of the values that share the digits of the limit so far, until few enough are left.
@@ -69,13 +77,13 @@ def limit_of(costs: CostPasses, losses: Losses, r: int) -> Limit:
     prefix: tuple[int, ...] = ()
     left = r
     while True:
-        counts: Counts = costs.reduce(_DigitCounts(losses, prefix)).arrays[0].astype(np.int64)
+        counts: Counts = reduce(_DigitCounts(losses, prefix)).arrays[0].astype(np.int64)
         upto = np.cumsum(counts)
         digit = int(np.searchsorted(upto, left))
         left -= int(upto[digit] - counts[digit])
         prefix = (*prefix, digit)
         if counts[digit] <= GATHERED or len(prefix) == DIGITS:
-            values, rows = costs.reduce(_Gather(losses, prefix)).arrays
+            values, rows = reduce(_Gather(losses, prefix)).arrays
             order = np.lexsort((rows, values))
             return Limit(float(values[order[left - 1]]), int(rows[order[left - 1]]))
 
@@ -116,7 +124,7 @@ class _Gather:
     losses: Losses
     prefix: tuple[int, ...]
 
-    def __call__(self, rows: slice, costs: Array) -> Joined:
+    def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
         values, numbers = self.losses(rows, costs)
         share = _sharing(values, numbers, self.prefix)
-        return Joined((values[share].astype(np.float64), numbers[share]))
+        return RowsInOrder((values[share].astype(np.float64), numbers[share]))

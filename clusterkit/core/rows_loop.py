@@ -1,4 +1,4 @@
-"""The loop of `core.alternate` over rows outside memory, for solvers by sums.
+"""Turns over labels of rows outside memory, for solvers by sums: `PassTurns`, run by `core.iteration.iterate`.
 
 A turn is one pass, and a balancer takes some more: each block is read and mapped, its labels are read from the small
 function that the turn before left, and what the solver adds up for these labels is added. Labels of two turns are
@@ -8,8 +8,7 @@ and the function of the turn.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, final
 
 import attrs
@@ -17,27 +16,35 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels, Rng
 from clusterkit.core.coding import Coded
-from clusterkit.core.cost_passes import BalancesByPasses, RowDecision
 from clusterkit.core.costs_of_rows import TurnCosts
 from clusterkit.core.iterating import Iterating, Stored, Storing, solve_by_turns
+from clusterkit.core.iteration import Ended, Start, Turn, Turns, iterate
 from clusterkit.core.label_digests import Digest, MixedDigest, digest_of
-from clusterkit.core.namespaces import array_namespace, class_counts, elsewhere, follows, sent, table_columns, to_host
-from clusterkit.core.progress import Report, tell
-from clusterkit.core.rows_end import End, EndsSoFar
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    block_for,
+    class_counts,
+    has_array_api,
+    is_device_array,
+    move_to,
+    to_host,
+)
+from clusterkit.core.outcomes import Status
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.stages import BlockLabels, Codec, Task
+from clusterkit.core.stages import BalanceDecision, Balancer, BlockLabels, Codec, Task
 from clusterkit.core.summing import Adder, Finished, RowFunction, Summing, adder_of
-from clusterkit.core.sums import Addable, Sums, landed
+from clusterkit.core.sums import Addable, Sums
 from clusterkit.core.transform import Transform
 
-__all__ = ["Decide", "iterate", "iterate_without_labels"]
+__all__ = ["Decide", "PassTurns", "RowLabeling", "iterate_labels", "iterate_without_labels"]
 
 Part = TypeVar("Part", bound=Addable)
 
 
 @final
 @attrs.frozen(eq=False)
-class Decide:
+class Decide(BlockFunction):
     """How the labels of a block follow from its rows: from the start, or from the scores of a turn.
 
     Parameters
@@ -53,8 +60,8 @@ class Decide:
         Raw rows to what the start sees, where that is not the features.
     extend : RowFunction or None
         Features to scores; used where there is no start.
-    decision : RowDecision
-        What a balancer decided about the costs.
+    decision : BalanceDecision
+        What a balancer decided about the costs; its labels are a function of blocks, or None.
     stored : Stored or None
         Where the scores of the samples are stored; they are then read and not computed.
     """
@@ -65,18 +72,22 @@ class Decide:
     start: BlockLabels | None = None
     start_transform: Transform | None = None
     extend: RowFunction | None = None
-    decision: RowDecision = attrs.field(factory=RowDecision)
+    decision: BalanceDecision = attrs.field(factory=BalanceDecision)
     stored: Stored | None = None
 
     @property
     def array_api(self) -> bool:
-        """Whether features and scores are computed where the rows lie; starts and balances may get host copies."""
-        return follows(self.transform) and follows(self.codec) and (self.extend is None or follows(self.extend))
+        """That of features and scores: starts and balances without the mark get copies on the host."""
+        return (
+            has_array_api(self.transform)
+            and has_array_api(self.codec)
+            and (self.extend is None or has_array_api(self.extend))
+        )
 
     @property
     def table_columns(self) -> int:
         """Scores and costs have k columns, and so have the targets of the labels."""
-        return max(self.k, table_columns(self.extend))
+        return max(self.k, super().table_columns)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         """Labels of raw rows."""
@@ -88,27 +99,27 @@ class Decide:
             return self._started(rows, X, H), None
         assert self.extend is not None
         scores = self.extend.on(H) if self.stored is None else self._stored_scores(rows, H)
-        label = self.decision.label
-        if label is None:
+        label = self.decision.labels
+        if not callable(label):
             return self.codec.decode(scores, self.k), scores
         costs = self.codec.costs(scores, self.k)
-        labels = label(rows, costs if follows(label) else to_host(costs))
-        return sent(labels, H) if elsewhere(H) else labels, scores
+        labels = label(rows, block_for(label, costs))
+        return move_to(labels, H) if is_device_array(H) else labels, scores
 
     def _started(self, rows: slice, X: Array, H: Array) -> Labels:
         """The labels of the start, where the features lie."""
         assert self.start is not None
-        if not elsewhere(H):
+        if not is_device_array(H):
             seen = H if self.start_transform is None else self.start_transform(X)
             return self.start(rows, seen).astype(np.intp, copy=False)
         transform = self.start_transform
-        there = follows(self.start) and (transform is None or follows(transform))
+        there = has_array_api(self.start) and (transform is None or has_array_api(transform))
         seen = H if transform is None else X
         seen = seen if there else to_host(seen)
         seen = seen if transform is None else transform(seen)
         labels = self.start(rows, seen)
         xp = array_namespace(H)
-        return xp.astype(labels, xp.int64, copy=False) if elsewhere(labels) else sent(labels, H, np.int64)
+        return xp.astype(labels, xp.int64, copy=False) if is_device_array(labels) else move_to(labels, H, np.int64)
 
     def scores(self, rows: slice, X: Array) -> Array:
         """Scores of raw rows, (b, q)."""
@@ -119,7 +130,9 @@ class Decide:
         """The stored scores of a block, where it lies."""
         assert self.stored is not None
         scores = self.stored.scores.read(rows)
-        return sent(scores, block, scores.dtype) if elsewhere(block) and not elsewhere(scores) else scores
+        return (
+            move_to(scores, block, scores.dtype) if is_device_array(block) and not is_device_array(scores) else scores
+        )
 
 
 @final
@@ -135,17 +148,17 @@ class _TurnSums:
         digest = self.digest + following.digest
         return _TurnSums(self.sums + following.sums, self.sizes + following.sizes, digest)
 
-    def landed(self) -> _TurnSums:
+    def to_host(self) -> _TurnSums:
         """The same on the host, in as few copies as there are types of numbers."""
         if isinstance(self.sums, Sums) and isinstance(self.digest, MixedDigest):
-            arrays: Any = Sums.of(*self.sums.arrays, self.sizes, self.digest.sums).landed().arrays
-            return _TurnSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).landed())
-        return _TurnSums(landed(self.sums), to_host(self.sizes), self.digest.landed())
+            arrays: Any = Sums.of(*self.sums.arrays, self.sizes, self.digest.sums).to_host().arrays
+            return _TurnSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).to_host())
+        return _TurnSums(to_host(self.sums), to_host(self.sizes), self.digest.to_host())
 
 
 @final
 @attrs.frozen(eq=False)
-class _Turn:
+class _Turn(BlockFunction):
     """The part of a block of raw rows in a turn."""
 
     decide: Decide
@@ -158,16 +171,6 @@ class _Turn:
     def _codebook(self) -> Array:
         return self.decide.codec.codebook(self.decide.k)
 
-    @property
-    def array_api(self) -> bool:
-        """Whether labels and sums are computed where the rows lie."""
-        return self.decide.array_api and follows(self.adder)
-
-    @property
-    def table_columns(self) -> int:
-        """As of the labels, or of what adds up."""
-        return max(self.decide.table_columns, table_columns(self.adder))
-
     def __call__(self, rows: slice, X: Array) -> _TurnSums:
         H = self.decide.transform(X)
         labels, scores = self.decide.on(rows, X, H)
@@ -177,36 +180,121 @@ class _Turn:
         return _TurnSums(self.adder.part(H, coded, scores), class_counts(labels, k), digest_of(rows, labels))
 
 
-def iterate(
-    space: RowsSpace, summing: Summing, begin: Decide, max_iter: int, balancer: BalancesByPasses | None, task: Task
-) -> End:
-    """Turns from the labels of a start until they repeat; labels, history and ending are those of the loop in memory.
+@final
+@attrs.frozen(eq=False)
+class RowLabeling:
+    """The labels of rows outside memory that a turn gave.
+
+    Parameters
+    ----------
+    decide : Decide
+        How they follow from the rows.
+    sizes : ndarray of shape (k,) or None
+        Their numbers, where they were counted.
+    status : Status or None
+        Of the turn that they were read from.
+    """
+
+    decide: Decide
+    sizes: Counts | None
+    status: Status | None
+
+
+@final
+@attrs.frozen(eq=False)
+class _State:
+    """What a turn by passes begins with: labels, what they add up to once that is known, and what they were read by."""
+
+    decide: Decide
+    sums: _TurnSums | None = None
+    previous: RowFunction | None = None
+
+
+@attrs.define(eq=False)
+class PassTurns(Turns[RowLabeling]):
+    """Turns from labels to labels: each is one pass, and there is one more for the first labels.
 
     Parameters
     ----------
     space : RowsSpace
     summing : Summing
-    begin : Decide
-        How the first labels follow from the rows.
-    max_iter : int
-        Most turns; each is one pass, and there is one more pass for the first labels.
-    balancer : BalancesByPasses or None
+    balancer : Balancer or None
         Its decisions take further passes over the costs.
     task : Task
+    costs : TurnCosts
     """
-    progress = EndsSoFar()
-    try:
-        with TurnCosts(space) as costs:
-            return _iterate(space, summing, begin, max_iter, progress, balancer, task, costs)
-    except KeyboardInterrupt:
-        if progress.end is None:
-            raise
-        return progress.ended(False, "interrupted", interrupted=True)
+
+    space: RowsSpace
+    summing: Summing
+    balancer: Balancer | None
+    task: Task
+    costs: TurnCosts
+
+    def advance(self, active: list[Start[RowLabeling]]) -> Iterator[Turn[RowLabeling]]:
+        """Solve for what the labels add up to, and read and add up the next ones in one pass."""
+        [start] = active
+        at: _State = start.state
+        before = at.sums or _passed(self.space, self._turn(at.decide))
+        finished = self._finished(at.decide, before, at.previous)
+        start.judge(float(finished.objective[0]))
+        decide = attrs.evolve(
+            at.decide, start=None, start_transform=None, extend=finished.extend, decision=BalanceDecision()
+        )
+        if self.balancer is not None:
+            decide = self.costs.balanced(self.balancer, decide, self.task)
+        after = _passed(self.space, self._turn(decide))
+        status = finished.status
+        yield Turn.of_labels(
+            RowLabeling(decide, after.sizes, status),
+            _State(decide, after, finished.extend),
+            after.digest == before.digest,
+            (before.digest, after.digest),
+            status,
+        )
+
+    def objective(self, answer: RowLabeling, start: Start[RowLabeling]) -> float | None:
+        """That of the labels returned."""
+        at: _State = start.state
+        assert at.sums is not None
+        return float(self._finished(at.decide, at.sums, at.previous).objective[0])
+
+    def _turn(self, decide: Decide) -> _Turn:
+        return _Turn(decide, adder_of(self.summing), self.task.sample_weight)
+
+    def _finished(self, decide: Decide, sums: _TurnSums, previous: RowFunction | None) -> Finished:
+        """The end of a turn; further passes over the same labels where the solver asks for them."""
+        step = self.summing.finish(sums.sums, previous)
+        while not isinstance(step, Finished):
+            turn = attrs.evolve(self._turn(decide), adder=adder_of(step))
+            step = step.finish(_passed(self.space, turn).sums, previous)
+        return step
+
+
+def iterate_labels(
+    space: RowsSpace,
+    summing: Summing,
+    begin: Decide,
+    max_iter: int,
+    balancer: Balancer | None,
+    task: Task,
+    index: int,
+) -> tuple[list[Start[RowLabeling]], bool]:
+    """Turns from the labels of a start until they repeat; labels and history are those of the loop in memory."""
+    start: Start[RowLabeling] = Start(index, _State(begin))
+    with TurnCosts(space) as costs:
+        interrupted = iterate(PassTurns(space, summing, balancer, task, costs), [start], max_iter)
+    return [start], interrupted
 
 
 def iterate_without_labels(
-    space: RowsSpace, turns: Iterating, codec: Codec, balancer: BalancesByPasses | None, task: Task, rng: Rng
-) -> End:
+    space: RowsSpace,
+    turns: Iterating,
+    codec: Codec,
+    balancer: Balancer | None,
+    task: Task,
+    rng: Rng,
+    index: int,
+) -> tuple[Ended[RowLabeling], bool]:
     """The turns of a solver that learns from no labels, and the labels read from the last of them.
 
     Parameters
@@ -215,7 +303,7 @@ def iterate_without_labels(
     turns : Iterating
     codec : Codec
         One whose labels are read row by row.
-    balancer : BalancesByPasses or None
+    balancer : Balancer or None
         Its decision takes further passes over the costs.
     task : Task
     rng : Generator
@@ -227,76 +315,12 @@ def iterate_without_labels(
     decide = Decide(space.reading, codec, task.k, extend=extend, stored=stored)
     if balancer is not None:
         with TurnCosts(space) as costs:
-            decide = attrs.evolve(decide, decision=balancer.decide(costs.by(decide), task))
-    return End(
-        decide,
-        None,
-        status.n_iter,
-        status.converged,
-        status.reason,
-        status.history[-1],
-        status.history,
-        status,
-        status.interrupted,
-    )
-
-
-def _iterate(
-    space: RowsSpace,
-    summing: Summing,
-    begin: Decide,
-    max_iter: int,
-    progress: EndsSoFar,
-    balancer: BalancesByPasses | None,
-    task: Task,
-    costs: TurnCosts,
-) -> End:
-    seen: set[Digest] = set()
-    decide, previous = begin, None
-    adder, weights = adder_of(summing), task.sample_weight
-    sums = _passed(space, _Turn(decide, adder, weights))
-    for turn in range(1, max_iter + 1):
-        finished = _finished(space, summing, _Turn(decide, adder, weights), sums, previous)
-        objective = float(finished.objective[0])
-        last = progress.end
-        progress.history.append(objective)
-        lower = math.inf if progress.best is None else progress.best.objective
-        if last is not None and objective < lower - 1e-12 * abs(lower if math.isfinite(lower) else 0.0):
-            progress.best = attrs.evolve(last, objective=objective)
-        following = attrs.evolve(begin, start=None, start_transform=None, extend=finished.extend)
-        if balancer is not None:
-            decision = balancer.decide(costs.by(following), task)
-            following = attrs.evolve(following, decision=decision)
-        ahead = _Turn(following, adder, weights)
-        read = _passed(space, ahead)
-        progress.end = End(following, read.sizes, turn, False, "", math.nan, (), finished.status)
-        tell(Report("loop", turn, max_iter, objective, 0 if read.digest == sums.digest else 1))
-        if read.digest == sums.digest:
-            return progress.ended(True, "converged: labels no longer change")
-        if finished.status is not None and finished.status.settled:
-            final = _finished(space, summing, ahead, read, finished.extend)
-            end = progress.ended(True, finished.status.reason)
-            return attrs.evolve(end, objective=float(final.objective[0]))
-        seen.add(sums.digest)
-        if read.digest in seen:
-            return progress.ended(
-                False,
-                "did not converge: labels alternate between states; returned the one with the lowest objective",
-            )
-        decide, sums, previous = following, read, finished.extend
-    return progress.ended(False, f"max_iter = {max_iter} reached")
+            decide = costs.balanced(balancer, decide, task)
+    labeling = RowLabeling(decide, None, status)
+    end = Ended(labeling, status.n_iter, status.ending, status.reason, status.history[-1], status.history, index)
+    return end, status.interrupted
 
 
 def _passed(space: RowsSpace, turn: Callable[[slice, Array], _TurnSums]) -> _TurnSums:
     """One pass over the raw rows, in the blocks of the features."""
     return space.engine.reduce(turn, space.source, space.width)
-
-
-def _finished(
-    space: RowsSpace, summing: Summing, turn: _Turn, sums: _TurnSums, previous: RowFunction | None
-) -> Finished:
-    """The end of a turn; further passes over the same labels where the solver asks for them."""
-    step = summing.finish(sums.sums, previous)
-    while not isinstance(step, Finished):
-        step = step.finish(_passed(space, attrs.evolve(turn, adder=adder_of(step))).sums, previous)
-    return step

@@ -10,7 +10,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.class_sums import class_totals
 from clusterkit.core.coding import Coded, Coding, unit_vectors
-from clusterkit.core.namespaces import array_namespace, beside, elsewhere, follows, to_host
+from clusterkit.core.namespaces import BlockFunction, array_namespace, is_device_array, to_device_of, to_host
 from clusterkit.core.ordering import principal_numbers
 from clusterkit.core.rows_loop import Decide
 from clusterkit.core.spaces.rows_space import RowsSpace
@@ -35,21 +35,16 @@ def numbered_along_axis(space: RowsSpace, begin: Decide, task: Task) -> Decide:
 
 @final
 @attrs.frozen(eq=False)
-class _Numbered:
+class _Numbered(BlockFunction):
     """The labels of a block under other numbers."""
 
     labels: BlockLabels
     numbers: Labels
 
-    @property
-    def array_api(self) -> bool:
-        """As of the labels."""
-        return follows(self.labels)
-
     def __call__(self, rows: slice, H: Array) -> Labels:
         labels = self.labels(rows, H)
-        if elsewhere(labels):
-            return array_namespace(labels).take(beside(self.numbers, labels), labels, axis=0)
+        if is_device_array(labels):
+            return array_namespace(labels).take(to_device_of(self.numbers, labels), labels, axis=0)
         return self.numbers[labels]
 
 
@@ -61,9 +56,9 @@ class _Classes:
     sums: Sums
     appears: Indices
 
-    def landed(self) -> _Classes:
+    def to_host(self) -> _Classes:
         """The same on the host."""
-        return _Classes(self.sums.landed(), self.appears)
+        return _Classes(self.sums.to_host(), self.appears)
 
     def __add__(self, following: _Classes) -> _Classes:
         return _Classes(self.sums + following.sums, np.minimum(self.appears, following.appears))
@@ -71,22 +66,12 @@ class _Classes:
 
 @final
 @attrs.frozen(eq=False)
-class _ClassesOf:
+class _ClassesOf(BlockFunction):
     """The part of a block of raw rows."""
 
     begin: Decide
     k: int
     weights: Array | None
-
-    @property
-    def array_api(self) -> bool:
-        """As of the labels."""
-        return self.begin.array_api
-
-    @property
-    def table_columns(self) -> int:
-        """As of the labels."""
-        return self.begin.table_columns
 
     def __call__(self, rows: slice, X: Array) -> _Classes:
         H = self.begin.transform(X)

@@ -16,7 +16,7 @@ import attrs
 
 from clusterkit._typing import Array
 from clusterkit.core.coding import Coded
-from clusterkit.core.namespaces import follows
+from clusterkit.core.namespaces import BlockFunction
 from clusterkit.core.outcomes import Extension, Status
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.sums import Addable
@@ -31,7 +31,7 @@ else:
     PartT = TypeVar("PartT")
     """What a solver adds up."""
 
-__all__ = ["Adder", "BySums", "Finished", "Learner", "RowFunction", "Summing", "adder_of", "solve_by_sums"]
+__all__ = ["Adder", "Finished", "Learner", "PartOfLabels", "RowFunction", "Summing", "adder_of", "solve_by_sums"]
 
 
 class RowFunction(Extension, Protocol):
@@ -85,7 +85,7 @@ class Summing(Protocol[PartT]):
     that is then sent in its place.
 
     What must be known of all rows before the first turn (the Gram matrix of ridge regression, the mean and the spread
-    of k-means) is read by the function `Path.sums` through `FeatureSpace.reduce`, which is a pass of the engine too.
+    of k-means) is read by the function `Path.prepare` through `FeatureSpace.reduce`, which is a pass of the engine too.
     """
 
     @property
@@ -118,22 +118,11 @@ class Summing(Protocol[PartT]):
 
 
 @runtime_checkable
-class BySums(Protocol):
-    """A prepared solver whose turns are sums over the rows of its space."""
-
-    space: FeatureSpace
-
-    @property
-    def summing(self) -> Summing:
-        """The turns."""
-
-
-@runtime_checkable
 class Learner(Protocol):
     """A solver by sums that goes on with samples that come later, for `partial_fit`: frozen, and small."""
 
     @property
-    def summing(self) -> Summing:
+    def turns(self) -> Summing:
         """The turns, with what is known of all samples so far."""
 
     def more(self, space: FeatureSpace, weights: Array | None) -> Learner:
@@ -142,19 +131,15 @@ class Learner(Protocol):
 
 @final
 @attrs.frozen(eq=False)
-class _PartOfTargets:
+class PartOfLabels(BlockFunction):
     """The part of a block whose labels are known."""
 
-    summing: Summing
+    adder: Adder
     targets: Coded
 
-    @property
-    def array_api(self) -> bool:
-        """As of what adds up."""
-        return follows(adder_of(self.summing))
-
     def __call__(self, rows: slice, H: Array) -> Addable:
-        return adder_of(self.summing).part(H, self.targets.of(rows), None)
+        """What the solver adds up of a block of features."""
+        return self.adder.part(H, self.targets.of(rows), None)
 
 
 def solve_by_sums(
@@ -163,5 +148,5 @@ def solve_by_sums(
     """One turn in memory, for labels (R, n) that are there already: one pass, seldom more."""
     step: Finished | Summing = summing
     while not isinstance(step, Finished):
-        step = step.finish(space.reduce(_PartOfTargets(step, targets)), previous)
+        step = step.finish(space.reduce(PartOfLabels(adder_of(step), targets)), previous)
     return step

@@ -15,10 +15,10 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import AnyArray, Array, ArrayLike
-from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
+from clusterkit.core.namespaces import array_namespace, is_device_array, to_host
 from clusterkit.numerics.triangles import packed_lower, symmetric_of
 
-__all__ = ["FAN_IN", "GROUP", "Addable", "Joined", "Sums", "SymmetricSum", "fold", "groups", "landed", "total", "tree"]
+__all__ = ["FAN_IN", "GROUP", "Addable", "RowsInOrder", "Sums", "SymmetricSum", "fold", "groups", "total", "tree"]
 
 GROUP = 2**18
 """Rows whose parts are added from left to right; the unit of work of an engine.
@@ -34,7 +34,7 @@ FAN_IN = 16
 class Addable(Protocol):
     """What a block of rows gives to a pass: parts of neighbouring blocks add up to the part of both.
 
-    It may have a method `landed`, which returns the same with all arrays on the host; `fold` calls it at the end of a
+    It may have a method `to_host`, which returns the same with all arrays on the host; `fold` calls it at the end of a
     group, so that sums of blocks on a device stay there until then.
     """
 
@@ -53,7 +53,7 @@ class Sums:
     Parameters
     ----------
     arrays : tuple of ndarray
-        Floats become float64 and integers int64. Those of a block on a device stay there until `landed`.
+        Floats become float64 and integers int64. Those of a block on a device stay there until `to_host`.
 
     Examples
     --------
@@ -73,13 +73,13 @@ class Sums:
         """Entry by entry."""
         return Sums(tuple(one + other for one, other in zip(self.arrays, following.arrays, strict=True)))
 
-    def landed(self) -> Sums:
+    def to_host(self) -> Sums:
         """The same on the host; the arrays of a device come in one copy."""
-        there = [array for array in self.arrays if elsewhere(array)]
+        there = [array for array in self.arrays if is_device_array(array)]
         if not there:
             return self
-        host = iter(_landed_together(there))
-        return Sums(tuple(next(host) if elsewhere(array) else array for array in self.arrays))
+        host = iter(_to_host_together(there))
+        return Sums(tuple(next(host) if is_device_array(array) else array for array in self.arrays))
 
 
 @final
@@ -91,7 +91,7 @@ class SymmetricSum:
     ----------
     matrix : ndarray of shape (m, m)
         Symmetric bit for bit, as products ``H'H`` of numpy are; one that is not is pickled whole. That of a block on a
-        device stays there until `landed`.
+        device stays there until `to_host`.
 
     Examples
     --------
@@ -112,9 +112,9 @@ class SymmetricSum:
         """Entry by entry."""
         return SymmetricSum(self.matrix + following.matrix)
 
-    def landed(self) -> SymmetricSum:
+    def to_host(self) -> SymmetricSum:
         """The same on the host."""
-        return SymmetricSum(to_host(self.matrix)) if elsewhere(self.matrix) else self
+        return SymmetricSum(to_host(self.matrix)) if is_device_array(self.matrix) else self
 
     def __reduce__(self) -> tuple[Callable[..., SymmetricSum], tuple[object, ...]]:
         M = self.matrix
@@ -127,7 +127,7 @@ def _unpacked(triangle: Array, m: int) -> SymmetricSum:
 
 @final
 @attrs.frozen(eq=False)
-class Joined:
+class RowsInOrder:
     """Arrays that are put behind each other row by row, in the order of the blocks.
 
     Parameters
@@ -136,25 +136,19 @@ class Joined:
 
     Examples
     --------
-    >>> (Joined((np.array([1]),)) + Joined((np.array([2, 3]),))).arrays[0].tolist()
+    >>> (RowsInOrder((np.array([1]),)) + RowsInOrder((np.array([2, 3]),))).arrays[0].tolist()
     [1, 2, 3]
     """
 
     arrays: tuple[AnyArray, ...]
 
-    def __add__(self, following: Joined) -> Joined:
+    def __add__(self, following: RowsInOrder) -> RowsInOrder:
         """Array by array."""
         pairs = zip(self.arrays, following.arrays, strict=True)
-        return Joined(tuple(np.concatenate(pair) for pair in pairs))
+        return RowsInOrder(tuple(np.concatenate(pair) for pair in pairs))
 
 
-def landed(addend: T) -> T:
-    """What a block or a group adds, with all its arrays on the host."""
-    land = getattr(addend, "landed", None)
-    return addend if land is None else land()
-
-
-def _landed_together(arrays: list[Any]) -> list[Array]:
+def _to_host_together(arrays: list[Any]) -> list[Array]:
     """Arrays of float64 and int64 on the host: those of a type in one copy, because each copy waits for the device."""
     xp = array_namespace(arrays[0])
     host: list[Array] = [np.empty(0)] * len(arrays)
@@ -170,7 +164,7 @@ def _landed_together(arrays: list[Any]) -> list[Array]:
 
 
 def _wide(array: ArrayLike) -> Array:
-    if elsewhere(array):
+    if is_device_array(array):
         there: Any = array
         xp = array_namespace(there)
         return xp.astype(there, xp.float64 if xp.isdtype(there.dtype, "real floating") else xp.int64, copy=False)
@@ -206,7 +200,7 @@ def fold(parts: Iterable[T]) -> T:
         raise ValueError("no rows, so there is nothing to add up") from None
     for part in iterator:
         sum_so_far = sum_so_far + part
-    return landed(sum_so_far)
+    return to_host(sum_so_far)
 
 
 def tree(totals: Iterable[T]) -> T:

@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core import sums
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.namespaces import array_namespace, elsewhere, follows, table_columns, to_host
+from clusterkit.core.namespaces import BlockFunction, array_namespace, is_device_array, to_host
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.numerics.extremes import column_extremes
 
@@ -41,7 +41,7 @@ class Extremes:
     @classmethod
     def of(cls, rows: slice, H: Array) -> Extremes:
         """Those of a block, on the host."""
-        if elsewhere(H):
+        if is_device_array(H):
             return cls._of_device(rows, H)
         low, high = column_extremes(H)
         odd = None
@@ -82,7 +82,7 @@ class Extremes:
 
 @final
 @attrs.frozen(eq=False)
-class OfFiniteRows(Generic[Value]):
+class OfFiniteRows(BlockFunction, Generic[Value]):
     """A function of the blocks of new rows, which refuses values that are no finite numbers.
 
     Parameters
@@ -98,16 +98,6 @@ class OfFiniteRows(Generic[Value]):
     function: Callable[[slice, Array], Value]
     names: tuple[str, ...] | None = None
     before: str = "the prediction"
-
-    @property
-    def array_api(self) -> bool:
-        """As of the function."""
-        return follows(self.function)
-
-    @property
-    def table_columns(self) -> int:
-        """As of the function."""
-        return table_columns(self.function)
 
     def __call__(self, rows: slice, X: Array) -> Value:
         """What the function makes of the rows."""

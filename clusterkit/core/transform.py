@@ -11,12 +11,20 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core import sums
 from clusterkit.core.block_threads import each_block
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows, host_dtype
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    has_array_api,
+    host_dtype,
+    is_device_array,
+    to_device_of,
+)
 from clusterkit.core.row_graph import Node
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 
 __all__ = [
-    "Keep",
+    "IdentityMap",
     "RowMap",
     "Transform",
     "block_plan",
@@ -130,11 +138,10 @@ def scaling_of(mapping: RowMap) -> RowMap | None:
 
 @final
 @attrs.frozen
-class Keep:
+class IdentityMap(BlockFunction):
     """The identity row map."""
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its rows"""
 
     width: int
 
@@ -153,7 +160,7 @@ class Keep:
 
 @final
 @attrs.frozen(eq=False)
-class Transform:
+class Transform(BlockFunction):
     """Row maps applied one after the other.
 
     Parameters
@@ -169,8 +176,8 @@ class Transform:
 
     @property
     def array_api(self) -> bool:
-        """Whether every map is written against the namespace of its rows."""
-        return all(follows(step) for step in self.steps)
+        """That of the maps; without maps, rows of any library stay what they are."""
+        return all(has_array_api(step) for step in self.steps)
 
     @property
     def width(self) -> int | None:
@@ -182,7 +189,7 @@ class Transform:
 
         Rows of another library of the array API give features of that library, where they lie.
         """
-        H = as_type(Y, self.dtype) if elsewhere(Y) else as_rows(Y, self.dtype)
+        H = as_type(Y, self.dtype) if is_device_array(Y) else as_rows(Y, self.dtype)
         for step in self.steps:
             H = step(H)
         return H
@@ -212,10 +219,10 @@ class Transform:
 
     def apply(self, Y: Array, B: Array) -> Array:
         """Features times B, (m, q), never holding more than a block of features."""
-        if elsewhere(Y):
+        if is_device_array(Y):
             xp = array_namespace(Y)
             width = max(self.width or 1, B.shape[1])
-            return in_blocks(lambda rows: xp.matmul(self(rows), beside(B, rows, self.dtype)), Y, width)
+            return in_blocks(lambda rows: xp.matmul(self(rows), to_device_of(B, rows, self.dtype)), Y, width)
         B = B.astype(self.dtype, copy=False)
         F = np.empty((len(Y), B.shape[1]), dtype=self.dtype)
         for _ in self.passed(lambda rows, H: multiply(H, B, F[rows]), Y):

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Protocol, Self, TypeVar, final
+from typing import Self, TypeVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core.compat import Composition
-from clusterkit.core.cost_passes import CostPasses
-from clusterkit.core.engines import Engine
-from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.namespaces import BlockFunction, has_array_api, to_host
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.radix_selection import limit_of
-from clusterkit.core.rows import Rows
+from clusterkit.core.radix_selection import Reduce, limit_of
 from clusterkit.core.run import BoundComposition, bind
+from clusterkit.core.samples import EngineSamples, Samples
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import DenseSpace, FeatureSpace, build_space
-from clusterkit.core.spaces.rows_space import RowsSpace
+from clusterkit.core.spaces import DenseSpace, FeatureSpace
 from clusterkit.core.sums import Addable, fold, groups
-from clusterkit.core.transform import Keep, Transform
+from clusterkit.core.transform import IdentityMap, Transform
 from clusterkit.numerics.row_samples import sample_rows
 from clusterkit.numerics.smallest import smallest
 from clusterkit.solvers.one_class.svdd import SMALLEST_TOLERANCE, PreparedSvdd
 
-__all__ = ["AllRows", "InMemory", "OutOfCore", "level_for", "quick_level", "with_violators"]
+__all__ = ["bind_sample", "coordinates_of", "level_for", "quick_level", "with_violators"]
 
 Part = TypeVar("Part", bound=Addable)
 
@@ -43,74 +40,17 @@ MOST_ROUNDS = 100
 """Rounds of `with_violators`; data in clusters take 2 to 6. The gap reached is reported in any case."""
 
 
-class AllRows(Protocol):
-    """All rows of a fit on a sample."""
-
-    @property
-    def n(self) -> int:
-        """Their number."""
-
-    def bind(self, c: Composition, index: Indices, seeds: Seeds) -> BoundComposition:
-        """The composition bound to some of them."""
-
-    def gather(self, index: Indices) -> Array:
-        """Raw rows, (m, d)."""
-
-    def at(self, coordinates: Transform) -> FeatureSpace:
-        """The coordinates of all rows as a space that reduces."""
+def bind_sample(c: Composition, index: Indices, samples: Samples, seeds: Seeds) -> BoundComposition:
+    """The composition bound to some of the samples; a feature map is fitted to all of those that are in memory."""
+    if isinstance(samples, EngineSamples):
+        return bind(attrs.evolve(c, rows=None), samples.gather(index), seeds)
+    return bind(attrs.evolve(c, rows=index), samples, seeds)
 
 
-@final
-@attrs.frozen(eq=False)
-class InMemory:
-    """Rows of an array (n, d). Feature maps are fitted to all of them."""
-
-    X: Array
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return len(self.X)
-
-    def bind(self, c: Composition, index: Indices, seeds: Seeds) -> BoundComposition:
-        """The composition bound to some rows."""
-        return bind(attrs.evolve(c, rows=index), self.X, seeds)
-
-    def gather(self, index: Indices) -> Array:
-        """Raw rows."""
-        return self.X[index]
-
-    def at(self, coordinates: Transform) -> FeatureSpace:
-        """The space of their coordinates."""
-        points = coordinates(self.X)
-        return build_space(points, Keep(points.shape[1]))
-
-
-@final
-@attrs.frozen(eq=False)
-class OutOfCore:
-    """Rows that an engine reads. Feature maps are fitted to the sample."""
-
-    rows: Rows
-    engine: Engine
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self.rows.n
-
-    def bind(self, c: Composition, index: Indices, seeds: Seeds) -> BoundComposition:
-        """The composition bound to some rows, which are gathered."""
-        return bind(attrs.evolve(c, rows=None), self.rows.gather(index), seeds)
-
-    def gather(self, index: Indices) -> Array:
-        """Raw rows."""
-        return self.rows.gather(index)
-
-    def at(self, coordinates: Transform) -> FeatureSpace:
-        """The space of their coordinates."""
-        width = coordinates.steps[-1].width if coordinates.steps else self.rows.d
-        return RowsSpace.of(self.rows, self.engine, Keep(width), coordinates.steps)
+def coordinates_of(samples: Samples, coordinates: Transform) -> FeatureSpace:
+    """The coordinates of all samples as a space."""
+    width = coordinates.steps[-1].width if coordinates.steps else samples.d
+    return samples.space(IdentityMap(width), coordinates.steps)
 
 
 def level_for(domain: KernelDomain, space: FeatureSpace, nu: float, tol: float, rng: Rng) -> tuple[KernelDomain, float]:
@@ -133,7 +73,7 @@ def level_for(domain: KernelDomain, space: FeatureSpace, nu: float, tol: float, 
     if 0 <= rank < len(between.values):
         least = float(np.partition(between.values, rank)[rank])
     else:
-        least = limit_of(_Values(space, domain), _Whole(), outside + 1).value
+        least = limit_of(_passes_over_values(space, domain), _Whole(), outside + 1).value
     level = least - min(max(SMALLEST_TOLERANCE, tol) / 2.0, 1e-3 * abs(least))
     beyond = between.below + int((between.values < level).sum())
     return attrs.evolve(domain, level=level), (beyond if level >= low else outside) / n
@@ -146,7 +86,7 @@ def quick_level(domain: KernelDomain, values: Array, nu: float) -> KernelDomain:
 
 
 def with_violators(
-    c: Composition, index: Indices, rows: AllRows, seeds: Seeds, rng: Rng
+    c: Composition, index: Indices, samples: Samples, seeds: Seeds, rng: Rng
 ) -> tuple[BoundComposition, KernelDomain, Mapping[str, object]]:
     """The sphere around all rows: the rows farthest outside join the sample until the gap of all rows is below `tol`.
 
@@ -154,9 +94,9 @@ def with_violators(
     ``2 (β'Kβ - least value)``: at 0 the sphere of the sample is that of all rows.
     """
     outcome: KernelDomain | None = None
-    bound = rows.bind(c, index, seeds)
+    bound = bind_sample(c, index, samples, seeds)
     size, gap, outside = len(index), math.inf, 0
-    space = rows.at(bound.space.coordinates)
+    space = coordinates_of(samples, bound.space.coordinates)
     for round_number in range(1, MOST_ROUNDS + 1):
         prepared = bound.prepared
         assert isinstance(prepared, PreparedSvdd)
@@ -173,8 +113,8 @@ def with_violators(
         if gap <= prepared.solver.tol or not len(more):
             break
         index = np.union1d(index, more)
-        bound = rows.bind(c, index, seeds)
-    facts = {"joined_rows": len(index) - size, "gap": max(gap, 0.0), "share_outside": outside / rows.n}
+        bound = bind_sample(c, index, samples, seeds)
+    facts = {"joined_rows": len(index) - size, "gap": max(gap, 0.0), "share_outside": outside / samples.n}
     assert outcome is not None
     return bound, outcome, facts
 
@@ -201,17 +141,12 @@ class _Bracketed:
 
 @final
 @attrs.frozen(eq=False)
-class _Bracket:
+class _Bracket(BlockFunction):
     """Part of a pass: the values of a block in a bracket."""
 
     domain: Domain
     low: float
     high: float
-
-    @property
-    def array_api(self) -> bool:
-        """Whether the values are computed where the rows lie."""
-        return follows(self.domain)
 
     def __call__(self, rows: slice, H: Array) -> _Bracketed:
         values = to_host(self.domain.value(H))
@@ -237,17 +172,12 @@ class _Worst:
 
 @final
 @attrs.frozen(eq=False)
-class _Violators:
+class _Violators(BlockFunction):
     """Part of a pass: the rows of a block below a limit, at most `size` of them."""
 
     domain: Domain
     limit: float
     size: int
-
-    @property
-    def array_api(self) -> bool:
-        """Whether the values are computed where the rows lie."""
-        return follows(self.domain)
 
     def __call__(self, rows: slice, H: Array) -> _Worst:
         values = to_host(self.domain.value(H))
@@ -256,27 +186,19 @@ class _Violators:
         return _Worst(values[chosen], chosen + rows.start, len(below), self.size)
 
 
-@final
-@attrs.frozen(eq=False)
-class _Values(CostPasses):
-    """The values of a domain as one column of costs."""
+def _passes_over_values(space: FeatureSpace, domain: Domain) -> Reduce:
+    """Passes over the values of a domain as one column of costs."""
 
-    space: FeatureSpace
-    domain: Domain
-
-    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
-        """One pass."""
-        whole: Part = self.space.reduce(_OfValues(self.domain, part))  # type: ignore[assignment] # of the type of `part`
+    def reduce(part: Callable[[slice, Array], Part]) -> Part:
+        whole: Part = space.reduce(_OfValues(domain, part))  # type: ignore[assignment] # of the type of `part`
         return whole
 
-    def gather(self, index: Indices) -> Array:
-        """Values of some rows, (m, 1)."""
-        return self.domain.value(self.space.rows(index))[:, None]
+    return reduce
 
 
 @final
 @attrs.frozen(eq=False)
-class _OfValues:
+class _OfValues(BlockFunction):
     """A part of values as a part of the rows that have them."""
 
     domain: Domain
@@ -284,8 +206,8 @@ class _OfValues:
 
     @property
     def array_api(self) -> bool:
-        """Whether the values are computed where the rows lie."""
-        return follows(self.domain)
+        """That of the domain: the part gets the values on the host."""
+        return has_array_api(self.domain)
 
     def __call__(self, rows: slice, H: Array) -> Addable:
         return self.part(rows, to_host(self.domain.value(H))[:, None])

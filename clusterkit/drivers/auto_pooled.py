@@ -17,11 +17,12 @@ from clusterkit._typing import Array, Indices, InitLike, Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, UnknownName
+from clusterkit.core.iteration import first_least
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.run import FitResult
+from clusterkit.core.run import FitResult, bind, fit, run
+from clusterkit.core.samples import AnySamples, as_samples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult, Partitioner
-from clusterkit.core.starts import first_least
 from clusterkit.drivers import compose
 from clusterkit.drivers.gap import (
     NODES,
@@ -33,7 +34,6 @@ from clusterkit.drivers.gap import (
     with_map_parameters,
 )
 from clusterkit.drivers.pooled import agreement, fit_under_maps, require_judgeable, summed_objectives
-from clusterkit.drivers.samples import AnySamples, bound_to, columns_of, fitted_to, ran, spreads
 
 __all__ = ["AutoPooledDriver", "halvings"]
 
@@ -160,13 +160,13 @@ class AutoPooledDriver(Driver):
         findings = Findings()
         if c.n_clusters == 1:
             one = attrs.evolve(findings, agreement=1.0, pooled=np.zeros(self.n_maps))
-            return DriverResult(fitted_to(c, X, seeds), one.report())
+            return DriverResult(fit(c, X, seeds).on_host(), one.report())
         start = compose.resolve("init", self.start, "start")
         careful = attrs.evolve(c, init=start, n_init=1)
-        safe = ran(bound_to(careful, X, seeds))  # the streams of a single fit, so that this is its result
+        safe = run(bind(careful, X, seeds)).on_host()  # the streams of a single fit, so that this is its result
         if safe.interrupted:
             return DriverResult(safe, attrs.evolve(findings, chosen="safe").report())
-        if not spreads(X).any():
+        if not _spreads(X).any():
             return DriverResult(safe, findings.report())
         answer = safe
         try:
@@ -259,11 +259,11 @@ class AutoPooledDriver(Driver):
         present = cast("int | None", map_parameter(c.featuremap, "n_hidden"))
         nodes = min(present or len(X), NODES, len(X))
         c = attrs.evolve(c, featuremap=with_map_parameters(c.featuremap, n_hidden=nodes))
-        parts = halvings(np.flatnonzero(spreads(X) > 0), self.n_halvings, seeds.stream("halves"))
+        parts = halvings(np.flatnonzero(_spreads(X) > 0), self.n_halvings, seeds.stream("halves"))
         ratios = []
         for i, part in enumerate(parts):
             with _without_warnings():  # about half of the attributes only
-                bound = bound_to(c, columns_of(X, part), seeds.child("half", i))
+                bound = bind(c, as_samples(X).columns(part), seeds.child("half", i))
                 ratios.append(bound.objective(winner) / max(bound.objective(safe), np.finfo(np.float64).tiny))
             tell(Report("halves", i + 1, len(parts)))
         return np.array(ratios)
@@ -338,3 +338,9 @@ def halvings(attributes: Indices, times: int, rng: Rng) -> list[Indices]:
         shuffled = rng.permutation(attributes)
         parts += [np.sort(part) for part in np.array_split(shuffled, 2)]
     return parts
+
+
+def _spreads(X: AnySamples) -> Array:
+    """Largest minus smallest value of each attribute, (d,)."""
+    low, high = as_samples(X).extremes()
+    return high - low

@@ -17,9 +17,9 @@ from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.chain import Chain
 from clusterkit.core.compat import Composition
 from clusterkit.core.run import BoundComposition, bind, run
+from clusterkit.core.samples import AnySamples, as_samples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Balancer, FeatureMap
-from clusterkit.drivers.samples import AnySamples, Bound, factor_of, on_the_host
 
 __all__ = [
     "NODES",
@@ -81,15 +81,15 @@ def reference(X: Array, rng: Rng) -> Array:
     return (centre + rng.standard_normal((len(X), len(spread))) @ spread).astype(X.dtype)
 
 
-def scale_free(bound: Bound, objective: float) -> float:
+def scale_free(bound: BoundComposition, objective: float) -> float:
     """An objective without its factor C.
 
     For the same complexity C is larger for another map or other data, so that objectives themselves cannot be compared.
     """
-    return objective / factor_of(bound)
+    return objective / bound.objective_factor
 
 
-def scale_free_objective(bound: Bound, labels: Labels) -> float:
+def scale_free_objective(bound: BoundComposition, labels: Labels) -> float:
     """The objective of labels, shape (n,), without its factor C."""
     return scale_free(bound, bound.objective(labels))
 
@@ -127,10 +127,17 @@ class Gaps:
 
         All rows are used where the bounds on sizes are numbers of rows, because these do not hold for a part of them.
         """
-        index = None
+        samples, index = as_samples(samples), None
         if len(samples) > ROWS and _bounds_are_relative(c.balancer or c.limits):
             index = np.sort(seeds.stream("rows").choice(len(samples), ROWS, replace=False))
-        X = on_the_host(samples, index)
+        X = (
+            samples.gather(index)
+            if index is not None
+            else samples.whole(
+                f"the {len(samples):,} samples that this comparison needs on the host",
+                "Give the bounds on the sizes of clusters as shares, which hold for a part of the samples too.",
+            )
+        )
         featuremap = c.featuremap
         if map_parameter(featuremap, "scale") == "minmax" and not isinstance(featuremap, Chain):
             # scale before the references are drawn: the ranges of a reference itself would weigh attributes differently

@@ -14,24 +14,22 @@ from clusterkit._typing import Array, Indices, Labels, Mask, Rng
 from clusterkit.core import shapes
 from clusterkit.core.coding import Coded
 from clusterkit.core.compat import Composition
-from clusterkit.core.engines import Engine
 from clusterkit.core.errors import NotExportable
 from clusterkit.core.kernel_products import left_with
 from clusterkit.core.labelings import NOISE
-from clusterkit.core.namespaces import elsewhere, follows, to_host
+from clusterkit.core.namespaces import BlockFunction, is_device_array, to_host
 from clusterkit.core.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.core.row_graph import Node
-from clusterkit.core.rows import Rows
 from clusterkit.core.run import BoundComposition, FitResult, run
+from clusterkit.core.samples import AnySamples, EngineSamples, Predicted, Samples, as_samples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Prepared
 from clusterkit.core.sums import GROUP, groups
 from clusterkit.core.transform import Transform
 from clusterkit.drivers._over_all_rows import (
     PILOT,
-    AllRows,
-    InMemory,
-    OutOfCore,
+    bind_sample,
+    coordinates_of,
     level_for,
     quick_level,
     with_violators,
@@ -45,7 +43,7 @@ from clusterkit.solvers.one_class.svdd import PreparedSvdd
 if TYPE_CHECKING:
     from clusterkit.numerics.nearest_label_jit import LabelledGroups
 
-__all__ = ["NearestSampleRow", "fit_on_sample", "fit_rows_on_sample"]
+__all__ = ["NearestSampleRow", "fit_on_sample"]
 
 GROUPS: weakref.WeakKeyDictionary[NearestSampleRow, LabelledGroups] = weakref.WeakKeyDictionary()
 """The groups of predictors that have labelled something in this process: they follow from the rows and labels."""
@@ -53,7 +51,7 @@ GROUPS: weakref.WeakKeyDictionary[NearestSampleRow, LabelledGroups] = weakref.We
 
 @final
 @attrs.frozen(eq=False)
-class NearestSampleRow:
+class NearestSampleRow(BlockFunction):
     """Labels rows by the nearest row of the sample; a frozen callable, so that a fit can be pickled.
 
     Parameters
@@ -76,11 +74,6 @@ class NearestSampleRow:
     reach: float
     domain: Domain | None = None
 
-    @property
-    def array_api(self) -> bool:
-        """Whether the nearest rows and the domain are computed where the rows lie."""
-        return follows(self.coordinates) and (self.domain is None or follows(self.domain))
-
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,)."""
         return left_with(Y, self.labels_and_far(Y)[0])
@@ -102,7 +95,7 @@ class NearestSampleRow:
             labels, far = (np.concatenate(several) for several in zip(*parts, strict=True))
             return labels, far
         mapped = self.coordinates(Y)
-        if elsewhere(mapped):
+        if is_device_array(mapped):
             return self._on_block(mapped)
         points = as_rows(mapped, np.float64)
         if isinstance(points, SparseRows):
@@ -127,42 +120,21 @@ class NearestSampleRow:
         return labels, far
 
 
-def fit_on_sample(c: Composition, X: Array, seeds: Seeds) -> FitResult:
-    """Fit a composition to its `rows` of X, shape (n, d), and label all rows from the outcome."""
-    assert c.rows is not None
-    fit, predict, facts = _fitted(c, c.rows, InMemory(X), seeds)
-    assert isinstance(predict, NearestSampleRow)
-    labels, far = predict.labels_and_far(X)
-    labels.flags.writeable = False
-    return _labelled(fit, labels, predict, {**facts, "far_rows": int(far.sum())})
+def fit_on_sample(c: Composition, index: Indices, X: AnySamples, seeds: Seeds) -> FitResult:
+    """Fit a composition to the samples with the numbers `index`, ascending, and label all of them from the outcome.
 
-
-def fit_rows_on_sample(c: Composition, index: Indices, rows: Rows, engine: Engine, seeds: Seeds) -> FitResult:
-    """The same for rows that an engine reads, of which those with the numbers `index`, ascending, are the sample.
-
-    The labels are the engine's: lazy where it has such.
+    Of samples outside memory the labels are the engine's: lazy where it has such.
     """
-    fit, predict, facts = _fitted(c, index, OutOfCore(rows, engine), seeds)
-    labels = engine.labels(_Predicted(predict), rows, rows.d)
+    samples = as_samples(X)
+    fit, predict, facts = _fitted(c, index, samples, seeds)
+    if isinstance(samples, EngineSamples):
+        labels = samples.engine.labels(Predicted(predict), samples.rows, samples.d)
+    else:
+        labels, far = predict.labels_and_far(samples.whole("", ""))
+        facts = {**facts, "far_rows": int(far.sum())}
     if isinstance(labels, np.ndarray):
         labels.flags.writeable = False
     return _labelled(fit, labels, predict, facts)
-
-
-@final
-@attrs.frozen(eq=False)
-class _Predicted:
-    """The labels of a block by a predictor of raw rows."""
-
-    predict: NearestSampleRow
-
-    @property
-    def array_api(self) -> bool:
-        """Whether it takes rows of any library."""
-        return follows(self.predict)
-
-    def __call__(self, rows: slice, X: Array) -> Labels:
-        return self.predict(X)
 
 
 def _labelled(fit: FitResult, labels: Labels, predict: NearestSampleRow, facts: Mapping[str, object]) -> FitResult:
@@ -180,7 +152,7 @@ def _labelled(fit: FitResult, labels: Labels, predict: NearestSampleRow, facts: 
 
 
 def _fitted(
-    c: Composition, index: Indices, rows: AllRows, seeds: Seeds
+    c: Composition, index: Indices, samples: Samples, seeds: Seeds
 ) -> tuple[FitResult, NearestSampleRow, Mapping[str, object]]:
     """The fit of the sample with the level of all rows, how it labels rows, and what is to report.
 
@@ -188,25 +160,27 @@ def _fitted(
     """
     least = cast("int | None", c.labeler.parameters().get("min_cluster_size"))
     if least is not None:
-        labeler = c.labeler.with_parameters(min_cluster_size=max(1, round(least * len(index) / rows.n)))
+        labeler = c.labeler.with_parameters(min_cluster_size=max(1, round(least * len(index) / samples.n)))
         c = attrs.evolve(c, labeler=labeler)
     rng = seeds.stream("sample")
-    bound = rows.bind(c, index, seeds)
+    bound = bind_sample(c, index, samples, seeds)
     facts: dict[str, object] = {}
     nu = _share_outside(bound)
     if nu is not None and nu < 1.0:
         domain = cast("KernelDomain", bound.prepared.solve(None, None, rng))
         tol = cast("PreparedSvdd", bound.prepared).solver.tol
-        domain, facts["share_outside"] = level_for(domain, rows.at(bound.space.coordinates), nu, tol, rng)
+        domain, facts["share_outside"] = level_for(
+            domain, coordinates_of(samples, bound.space.coordinates), nu, tol, rng
+        )
         bound = attrs.evolve(bound, prepared=_Solved(bound.prepared, domain))
     elif nu is not None:
-        bound, domain, certificate = with_violators(c, index, rows, seeds, rng)
+        bound, domain, certificate = with_violators(c, index, samples, seeds, rng)
         facts |= certificate
         bound = attrs.evolve(bound, prepared=_Solved(bound.prepared, domain))
     fit = run(bound)
     predict = _predictor(fit, c)
     if nu is not None:
-        facts["stability"] = _stability(c, len(index), rows, seeds, nu, predict)
+        facts["stability"] = _stability(c, len(index), samples, seeds, nu, predict)
     return fit, predict, {"fitted_rows": bound.space.n, **facts}
 
 
@@ -223,7 +197,9 @@ def _share_outside(bound: BoundComposition) -> float | None:
     return 1.0 / (prepared.C * bound.space.n) if prepared.C < 1.0 else 1.0
 
 
-def _stability(c: Composition, size: int, rows: AllRows, seeds: Seeds, nu: float, predict: NearestSampleRow) -> float:
+def _stability(
+    c: Composition, size: int, samples: Samples, seeds: Seeds, nu: float, predict: NearestSampleRow
+) -> float:
     """Adjusted Rand index between the labels that two samples give to rows drawn at random.
 
     Rows that either calls noise are left out: their number is fixed, and which they are depends on the border. nan if
@@ -231,8 +207,8 @@ def _stability(c: Composition, size: int, rows: AllRows, seeds: Seeds, nu: float
     """
     rng = seeds.stream("sample", "stability")
     apart = seeds.child("sample", "stability")
-    bound = rows.bind(c, sample_rows(rows.n, size, rng), apart)
-    judged = rows.gather(sample_rows(rows.n, PILOT, rng))
+    bound = bind_sample(c, sample_rows(samples.n, size, rng), samples, apart)
+    judged = samples.gather(sample_rows(samples.n, PILOT, rng))
     domain = cast("KernelDomain", bound.prepared.solve(None, None, rng))
     if nu < 1.0:
         domain = quick_level(domain, domain.value(as_rows(bound.space.coordinates(judged), np.float64)), nu)

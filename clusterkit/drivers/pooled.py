@@ -13,12 +13,12 @@ from clusterkit._typing import Array, Labels
 from clusterkit.core import params
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import IncompatibleStages
+from clusterkit.core.iteration import first_least
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.run import FitResult
+from clusterkit.core.run import BoundComposition, FitResult, bind, fit, run
+from clusterkit.core.samples import AnySamples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
-from clusterkit.core.starts import first_least
-from clusterkit.drivers.samples import AnySamples, Bound, bound_to, fitted_to, ran
 
 __all__ = ["MapFits", "PooledDriver", "agreement", "fit_under_maps", "require_judgeable", "summed_objectives"]
 
@@ -57,7 +57,7 @@ class PooledDriver(Driver):
         require_judgeable(c, self.name)
         if c.n_clusters == 1:
             return DriverResult(
-                fitted_to(c, X, seeds), {"agreement": 1.0, "pooled": np.zeros(self.n_maps), "winner": 0}
+                fit(c, X, seeds).on_host(), {"agreement": 1.0, "pooled": np.zeros(self.n_maps), "winner": 0}
             )
         fits = fit_under_maps([c], X, seeds, self.n_maps)
         labelings = [winner.labels for winner in fits.winners]
@@ -77,7 +77,7 @@ class MapFits:
 
     Parameters
     ----------
-    bound_compositions : tuple of BoundComposition or of BoundRows
+    bound_compositions : tuple of BoundComposition
         One for each map.
     winners : tuple of FitResult
         The fit with the lowest objective under each map.
@@ -85,7 +85,7 @@ class MapFits:
         Whether Ctrl-C ended the search; there may then be fewer maps than asked for, but at least one.
     """
 
-    bound_compositions: tuple[Bound, ...]
+    bound_compositions: tuple[BoundComposition, ...]
     winners: tuple[FitResult, ...]
     interrupted: bool
 
@@ -107,16 +107,16 @@ def fit_under_maps(compositions: Sequence[Composition], X: AnySamples, seeds: Se
     KeyboardInterrupt
         If it is pressed before the first map is done.
     """
-    bound_compositions: list[Bound] = []
+    bound_compositions: list[BoundComposition] = []
     winners: list[FitResult] = []
     interrupted = False
     while len(bound_compositions) < n_maps and not interrupted:
         index = len(bound_compositions)
         try:
-            bound = bound_to(compositions[0], X, seeds.child("map", index))
+            bound = bind(compositions[0], X, seeds.child("map", index))
             runs: list[FitResult] = []
             for c in compositions:
-                runs.append(ran(attrs.evolve(bound, composition=c)))
+                runs.append(run(attrs.evolve(bound, composition=c)).on_host())
                 if runs[-1].interrupted:
                     break
             winner = runs[first_least([candidate.objective for candidate in runs], bound.space.dtype)]
@@ -132,9 +132,9 @@ def fit_under_maps(compositions: Sequence[Composition], X: AnySamples, seeds: Se
 
 
 def summed_objectives(
-    bound_compositions: Sequence[Bound],
+    bound_compositions: Sequence[BoundComposition],
     labelings: Sequence[Labels],
-    objective: Callable[[Bound, Labels], float],
+    objective: Callable[[BoundComposition, Labels], float],
 ) -> Array:
     """The objective of each labelling, summed over all maps, shape (number of labellings,)."""
     return np.array([math.fsum(objective(bound, labels) for bound in bound_compositions) for labels in labelings])

@@ -223,7 +223,7 @@ def _scaled(pipeline: Pipeline, X: Array, seeds: Seeds) -> Array | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             featuremap = compose.resolve_as(FeatureMap, "featuremap", pipeline.featuremap)
-            space = featuremap.fit(X, Task(len(X), PLACEHOLDER), seeds.stream("coordinates"))
+            space = featuremap.space_of(X, Task(len(X), PLACEHOLDER), seeds.stream("coordinates"))
     except (ValueError, RuntimeError, ArithmeticError):
         return None
     return np.asarray(space.scaled_points())

@@ -6,8 +6,9 @@ from typing import Any, ClassVar, Literal, final
 
 import attrs
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Labels, Rng
 from clusterkit.core import params
+from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import Partitioner, Task
 
 __all__ = ["ByRecipe"]
@@ -19,7 +20,7 @@ def _recipe_name(value: Any) -> str | None:
 
 @final
 @attrs.frozen
-class ByRecipe(Partitioner[Array]):
+class ByRecipe(Partitioner[FeatureSpace]):
     """Labels of a recipe fitted to the rows as the feature map scales them.
 
     The slot ``init`` also takes the name of a recipe alone, which means this partitioner.
@@ -34,11 +35,11 @@ class ByRecipe(Partitioner[Array]):
     sees: ClassVar[Literal["input", "space"]] = "input"
     recipe: str = params.free("kmeans", _recipe_name, invalid=("", 3))
 
-    def partition(self, samples: Array, task: Task, rng: Rng) -> Labels:
-        """Labels of the rows, shape (n, d)."""
+    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
+        """Labels of the rows."""
         # here, because scikit-learn is not to be loaded where stages are only listed
         from clusterkit.estimators.build import recipe
 
         estimator = recipe(self.recipe, n_clusters=task.k, random_state=int(rng.integers(2**31 - 1)))
-        labels: Labels = estimator.fit(samples).labels_
+        labels: Labels = estimator.fit(samples.points).labels_
         return labels

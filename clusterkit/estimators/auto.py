@@ -50,8 +50,10 @@ class Auto(FixedDriver):
        calls noise follows the spanning tree to a cluster. Candidates that are equal count once.
     2. **Choice.** With the number of clusters given, ``2 V / D + 0.8 H + 0.4 icl``: separation in the tree, entropy
        of the sizes, likelihood of Gaussians; D is the number of dimensions in which the rows are spread, 2 to 5.
-       Without, ``b + 5 A3 - 1.5 i - 3 C - 8 (C - c) + S/2``: contrast of borders, agreement between families, edges
-       that clusters hold inside, agreement on the clusters and on the least of them, stability under subsampling.
+       Without, ``1.5 b + 4.5 A3 - 1.8 i - 3 C - 8 (C - c) + S exp(-3 b) + V/2``: contrast of borders, agreement between
+       families, edges that clusters hold inside, agreement on the clusters and on the least of them, stability under
+       subsampling where there are no borders, separation. For a pool of fewer than 5 families it is another sum, which
+       ``clusterkit/criteria/rules.py`` states.
     3. **Report.** `confidence_`, `perhaps_one_cluster_` and `second_n_clusters_` inform, and overrule nothing.
 
     The scores are in clusterkit/criteria, the fits in clusterkit/drivers/auto.

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import attrs
 from sklearn.base import ClusterMixin, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import Array, ArrayLike, DriverLike, Labels, NumberLike, RandomState, Samples
-from clusterkit.core import devices
 from clusterkit.core.compat import Composition, Problem
-from clusterkit.core.device_engine import DeviceEngine
-from clusterkit.core.engines import engine_for
-from clusterkit.core.errors import InvalidParameter, UnknownName
+from clusterkit.core.device_paths import by_sample
+from clusterkit.core.errors import IncompatibleStages, InvalidParameter, UnknownName
 from clusterkit.core.run import check_new
+from clusterkit.core.samples import ArraySamples, EngineSamples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver
 from clusterkit.drivers import compose
 from clusterkit.drivers.auto.fits import run_driver
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
-from clusterkit.estimators._driven_elsewhere import fit_driven_on_device
-from clusterkit.estimators._rows_elsewhere import predict_elsewhere, rows_in_memory, takes_arrays
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import choose_number, set_report
 from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.estimators.place import PlacedSamples, check_place, predicted, takes_arrays
 from clusterkit.estimators.preparing import features_of
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import checked
@@ -98,30 +95,41 @@ exact_on_training_, n_features_in_
     def fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X, shape (n, d); `y` is ignored, and `sample_weight` is as in `Pipeline`."""
         driver, base = self._driver(), self._base()
-        if driver.on_devices and fit_driven_on_device(self, driver, base, X, sample_weight):
-            return self
-        rows = checked(self, X, None, reset=True)
+        if driver.on_devices:
+            placed = PlacedSamples.of(self, X, None, only_devices=True)
+        else:
+            array = checked(self, X, None, reset=True)
+            placed = PlacedSamples(ArraySamples(array), array=array)
+        samples, composition = placed.samples, base.composition()
         seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
-        composition = base.composition()
         chooses = base.chooses_number(composition)
         if sample_weight is not None:
             unfit = [] if driver.weighted else [Problem("driver", f"'{driver.name}' counts rows")]
-            composition = base.weighted(composition, sample_weight, len(rows), unfit)
-        tuning = compose.Tuning(composition) if chooses else base.tuned(composition, rows, seeds)
+            composition = base.weighted(composition, sample_weight, samples.n, unfit)
+        if isinstance(samples, EngineSamples) and not samples.keeps_rows:
+            advice = by_sample(samples.engine)
+            raise IncompatibleStages(f"driver '{driver.name}' compares labels in one process. {advice}")
+        check_place(base, composition, samples)
+        tuning = compose.Tuning(composition) if chooses else base.tuned(composition, placed.array, seeds)
         if not isinstance(driver, SingleDriver):  # several fits are compared on all rows
             tuning = attrs.evolve(tuning, composition=attrs.evolve(tuning.composition, rows=None))
         with (
-            threads.suited(threads.elements(len(rows), tuning.composition.featuremap)),
+            placed.fitted_where(),
+            threads.suited(threads.elements(samples.n, tuning.composition.featuremap)),
             bars.shown(self.verbose),
             bars.hooks(),
         ):
             if chooses:
-                answer = choose_number(base, rows, seeds, driver)
+                answer = choose_number(base, placed.in_memory(), seeds, driver)
             else:
-                answer = run_driver(driver, tuning.composition, rows, seeds)
+                # drivers take arrays; those that have `on_devices` take samples of a device too
+                fitted = samples if isinstance(samples, EngineSamples) else placed.in_memory()
+                answer = run_driver(driver, tuning.composition, cast("Array", fitted), seeds)
         set_fitted(self, answer.fit, tuning, base.reported_labeler(tuning.composition))
-        set_report(self, answer.report)
-        warn_of_units(self, rows, answer.fit.space, SCALE_FIRST)
+        set_report(self, placed.placed_report(dict(answer.report)))
+        placed.place(self)
+        if placed.array is not None:
+            warn_of_units(self, placed.array, placed.with_samples(answer.fit.space), SCALE_FIRST)
         return self
 
     @inductive
@@ -129,14 +137,7 @@ exact_on_training_, n_features_in_
         """Clusters of new samples X, shape (m, d); of a model of a table, tables with its columns."""
         check_is_fitted(self, "labels_")
         check_same_place(self, X, "predict")
-        if isinstance(engine := engine_for(X), DeviceEngine) and self.predictor_ is not None:
-            return predict_elsewhere(self, self.predictor_, engine.rows(X), engine)
-        rows = self.rows_of(X)
-        if self.predictor_ is None:
-            raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
-        if (device := devices.current()) is not None:
-            return predict_elsewhere(self, self.predictor_, rows_in_memory(self, rows), DeviceEngine(device))
-        return self.predictor_(rows)
+        return predicted(self, X)
 
     @property
     def on_devices(self) -> bool:

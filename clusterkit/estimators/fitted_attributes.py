@@ -14,7 +14,7 @@ from clusterkit._typing import Floats, Labels, Samples
 from clusterkit.core import memory
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.labelings import cluster_sizes
-from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
+from clusterkit.core.namespaces import array_namespace, is_device_array, to_host
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.run import FitResult
 from clusterkit.core.spaces import FeatureSpace, Space
@@ -132,7 +132,7 @@ class FittedAttributes(Outputs):
     @property
     def n_clusters_(self) -> int:
         """Number of clusters that have a sample; noise is none."""
-        if elsewhere(self.labels_):
+        if is_device_array(self.labels_):
             distinct = to_host(array_namespace(self.labels_).unique_values(self.labels_))
             return int((distinct >= 0).sum())
         if isinstance(self.labels_, np.ndarray):

@@ -18,11 +18,11 @@ from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.engines import engine_for
 from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.params import is_count
-from clusterkit.core.rows_fit import predict_rows
 from clusterkit.core.run import check_magnitude
+from clusterkit.core.samples import EngineSamples
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import FeatureSpace, Space
-from clusterkit.core.stages import Partitioner, Task
+from clusterkit.core.spaces import FeatureSpace, identity_space
+from clusterkit.core.stages import Partitioner, Task, labels_by_blocks
 from clusterkit.estimators import threads
 from clusterkit.estimators._module_training import (
     Training,
@@ -36,7 +36,6 @@ from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.samples import columns_of_the_fit
 from clusterkit.estimators.unsuited import refuse_device, refuse_unsuited
-from clusterkit.featuremaps.identity import Identity
 
 __all__ = ["MinMaxModularSVC"]
 
@@ -228,7 +227,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
                 refuse_unsuited(X)
             engine = engine.base if isinstance(engine, DeviceEngine) else engine  # votes are counted by numpy
             rows = columns_of_the_fit(self, source)
-            winners = predict_rows(Winners(self._modules, self.predict_method), rows, engine, rows.d)
+            winners = EngineSamples(rows, engine).labels(Winners(self._modules, self.predict_method), rows.d)
             return engine.named(winners, self.classes_) if isinstance(engine, TrainsPairs) else self.classes_[winners]
         samples = self._samples(X)
         winners, evaluated = Winners(self._modules, self.predict_method).of(samples)
@@ -333,13 +332,10 @@ def _parts(X: Array, k: int, stage: Partitioner, seeds: Seeds) -> Labels:
     """Part 0, 1, ... of each row of one class, none of them empty."""
     if k == 1:
         return np.zeros(len(X), dtype=np.intp)
-    samples: Array | Space = X
-    task = Task(len(X), k)
-    if stage.sees == "space":
-        if not any(issubclass(FeatureSpace, kind) for kind in stage.spaces):
-            raise InvalidParameter(f"partitioner '{stage.name}' works on kernels only, but a part has features")
-        samples = Identity().fit(X, task, seeds.stream("map"))
-    labels = np.asarray(stage.partition(samples, task, seeds.stream("parts")))
+    if stage.sees == "space" and not any(issubclass(FeatureSpace, kind) for kind in stage.spaces):
+        raise InvalidParameter(f"partitioner '{stage.name}' works on kernels only, but a part has features")
+    samples = identity_space(X)
+    labels = labels_by_blocks(stage.start(samples, Task(len(X), k), seeds.stream("parts")), samples)
     if labels.shape != (len(X),) or labels.dtype.kind not in "iu":
         raise InvalidParameter(
             f"partitioner '{stage.name}' must give {len(X)} integer labels, got shape {labels.shape} of {labels.dtype}"

@@ -117,7 +117,7 @@ def choose_number(pipeline: Pipeline, X: Array, seeds: Seeds, driver: Driver | N
         return attrs.evolve(driver, between=between).choose(members, None, X, seeds)
     member = of_composition(composition, composition.solver.name, at, driver)
     with reusing():
-        space = bind(composition, X, seeds).scaled_points() if len(X) >= PLACEHOLDER else None
+        space = bind(composition, X, seeds).space.scaled_points() if len(X) >= PLACEHOLDER else None
         return AutoDriver(pool=(), between=between).choose([member], None, X, seeds, space)
 
 

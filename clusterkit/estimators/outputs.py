@@ -14,7 +14,7 @@ from clusterkit._typing import Array, ArrayLike, Floats, Samples
 from clusterkit.core.compat import Composition
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.engines import engine_for
-from clusterkit.core.namespaces import array_namespace, as_type, follows, table_columns, to_host
+from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, to_host
 from clusterkit.core.outcomes import Domain, Embedding, Outcome
 from clusterkit.core.survey import OfFiniteRows
 from clusterkit.estimators.inductive import inductive
@@ -158,20 +158,10 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
 @final
 @attrs.frozen(eq=False)
-class _OfRows:
+class _OfRows(BlockFunction):
     """The scores of a block of raw rows."""
 
     extend: Any
-
-    @property
-    def array_api(self) -> bool:
-        """As of the function."""
-        return follows(self.extend)
-
-    @property
-    def table_columns(self) -> int:
-        """As of the function."""
-        return table_columns(self.extend)
 
     def __call__(self, rows: slice, X: Array) -> Array:
         """Whatever their place is."""

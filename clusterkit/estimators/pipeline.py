@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from sklearn.base import ClusterMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import (
@@ -23,33 +22,32 @@ from clusterkit._typing import (
     SolverLike,
     TunerLike,
 )
-from clusterkit.core import devices
 from clusterkit.core.batches import Learned
 from clusterkit.core.compat import Composition, Problem
-from clusterkit.core.device_engine import DeviceEngine
-from clusterkit.core.engines import engine_for
 from clusterkit.core.errors import InvalidParameter, NeedsClusters
 from clusterkit.core.params import MOST_REPEATS, check_count
 from clusterkit.core.run import check_new
+from clusterkit.core.samples import EngineSamples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import FeatureMap, Solver, Stage
 from clusterkit.core.weighing import weighted
 from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
-from clusterkit.estimators._rows_by_sample import domain_of_sample
-from clusterkit.estimators._rows_elsewhere import (
-    fit_elsewhere,
-    predict_elsewhere,
-    rows_in_memory,
-    space_of,
-    takes_arrays,
-)
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive, inductive_instead, learning
 from clusterkit.estimators.learning import add_batch, why_not_learning
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, choose_number, is_open, limits_of, set_report
+from clusterkit.estimators.place import (
+    PlacedSamples,
+    check_place,
+    domain_of_sample,
+    fit_by_sample,
+    predicted,
+    sample_size,
+    takes_arrays,
+)
 from clusterkit.estimators.preparing import features_of
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import checked
@@ -187,31 +185,36 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         `sample_weight` (n,) counts the rows: one of weight 3 as three equal ones. Methods that count rows refuse it.
         """
         self._learned = None
-        if (engine := engine_for(X)) is not None:
-            fit_elsewhere(self, engine.rows(X), engine, sample_weight)
-            return self
-        composition = self.composition()
-        rows = checked(self, X, composition.featuremap, reset=True, dense_only=not self._accepts_sparse_samples())
-        if (device := devices.current()) is not None:
-            fit_elsewhere(self, rows_in_memory(self, rows), DeviceEngine(device), sample_weight)
-            warn_of_units(self, rows, space_of(self.space_, rows), SCALE_FIRST)
-            return self
-        composition = self.weighted(composition, sample_weight, rows.shape[0])
-        seeds = Seeds.of(self.random_state)
+        composition, sampled = self.composition(), self.fits_by_sample()
+        dense_only, tuner = not self._accepts_sparse_samples(), compose.resolve("tuner", self.tuner)
+        placed = PlacedSamples.of(
+            self, X, composition.featuremap, whole=sample_size(tuner) if sampled else 0, dense_only=dense_only
+        )
+        samples, seeds = placed.samples, Seeds.of(self.random_state)
+        composition = self.weighted(composition, sample_weight, samples.n)
+        if not (sampled and isinstance(samples, EngineSamples)):
+            check_place(self, composition, samples)
+        report: Mapping[str, object] = {}
         with (
-            threads.suited(threads.elements(len(rows), composition.featuremap)),
+            placed.fitted_where(),
+            threads.suited(threads.elements(samples.n, composition.featuremap)),
             bars.shown(self.verbose),
             bars.hooks(),
         ):
-            if self.chooses_number(composition):
-                tuning, answer = compose.Tuning(composition), choose_number(self, rows, seeds)
+            if sampled and isinstance(samples, EngineSamples):
+                tuning, fit = fit_by_sample(composition, tuner, samples, seeds)
+            elif self.chooses_number(composition):
+                tuning, answer = compose.Tuning(composition), choose_number(self, placed.in_memory(), seeds)
+                fit, report = answer.fit, answer.report
             else:
-                tuning = self.tuned(composition, rows, seeds)
-                answer = SingleDriver().run([tuning.composition], rows, seeds)
-        self._takes_sparse_rows = isinstance(rows, SparseRows)
-        set_fitted(self, answer.fit, tuning, self.reported_labeler(tuning.composition))
-        set_report(self, answer.report)
-        warn_of_units(self, rows, answer.fit.space, SCALE_FIRST)
+                tuning = self.tuned(composition, placed.array, seeds)
+                fit = SingleDriver().run([tuning.composition], samples, seeds).fit
+        self._takes_sparse_rows = isinstance(placed.array, SparseRows)
+        set_fitted(self, fit, tuning, self.reported_labeler(tuning.composition))
+        set_report(self, report)
+        placed.place(self)
+        if placed.array is not None:
+            warn_of_units(self, placed.array, placed.with_samples(fit.space), SCALE_FIRST)
         return self
 
     @learning
@@ -248,14 +251,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         """Clusters of new samples X, shape (m, d), or what `clusterkit.open` gives; of a model of a table, tables."""
         check_is_fitted(self, "labels_")
         check_same_place(self, X, "predict")
-        if (engine := engine_for(X)) is not None and self.predictor_ is not None:
-            return predict_elsewhere(self, self.predictor_, engine.rows(X), engine)
-        rows = self.rows_of(X)
-        if self.predictor_ is None:
-            raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
-        if (device := devices.current()) is not None:
-            return predict_elsewhere(self, self.predictor_, rows_in_memory(self, rows), DeviceEngine(device))
-        return self.predictor_(rows)
+        return predicted(self, X)
 
     def rows_of(self, X: Samples) -> Array:
         """New samples X as the stages take them, (m, d): checked, and prepared where the fit prepared a table."""
@@ -328,9 +324,12 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         tags.array_api_support = takes_arrays(self)
         return tags
 
-    def tuned(self, c: Composition, X: Array, seeds: Seeds) -> compose.Tuning:
-        """The composition with the tuner's values, and how the tuner found them."""
+    def tuned(self, c: Composition, X: Array | None, seeds: Seeds) -> compose.Tuning:
+        """The composition with the tuner's values, and how the tuner found them; without a tuner X is not read."""
         tuner = compose.resolve("tuner", self.tuner)
+        if tuner is None:
+            return compose.Tuning(c)
+        assert X is not None
         return compose.tuned(c, tuner, X, seeds)
 
     def _accepts_sparse_samples(self) -> bool:

@@ -8,7 +8,7 @@ from clusterkit._typing import AnyArray
 from clusterkit.core import devices
 from clusterkit.core.devices import Device
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.namespaces import elsewhere
+from clusterkit.core.namespaces import is_device_array
 from clusterkit.core.rows import Rows
 
 __all__ = ["beside_labels", "check_same_place"]
@@ -19,7 +19,7 @@ A = TypeVar("A", bound=AnyArray)
 def beside_labels(model: object, values: A) -> A:
     """Values of a fitted model where its labels lie: itself, or a copy on their device."""
     labels = cast("Any", model).labels_
-    return Device.of(labels).put(values) if elsewhere(labels) else values
+    return Device.of(labels).put(values) if is_device_array(labels) else values
 
 
 def check_same_place(model: object, X: object, method: str) -> None:
@@ -33,9 +33,9 @@ def check_same_place(model: object, X: object, method: str) -> None:
         In the words of scikit-learn, whose checks look for them.
     """
     labels = cast("Any", model).labels_
-    if not elsewhere(labels) or not devices.dispatches() or isinstance(X, Rows):
+    if not is_device_array(labels) or not devices.dispatches() or isinstance(X, Rows):
         return  # rows of files are sent to the device block by block
-    there, here = Device.of(labels), Device.of(X) if elsewhere(X) else None
+    there, here = Device.of(labels), Device.of(X) if is_device_array(X) else None
     if there != here:
         raise InvalidData(
             f"Inputs passed to {type(model).__name__}.{method}() must use the same namespace and the same device as "

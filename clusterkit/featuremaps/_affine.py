@@ -9,18 +9,17 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core import shapes
-from clusterkit.core.namespaces import as_type, beside, elsewhere, host_dtype
+from clusterkit.core.namespaces import BlockFunction, as_type, host_dtype, is_device_array, to_device_of
 from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import DenseSpace, FeatureSpace
+from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.survey import extremes
-from clusterkit.core.transform import Keep
 
-__all__ = ["Affine", "as_samples", "to_range"]
+__all__ = ["Affine", "to_range"]
 
 
 @final
 @attrs.frozen(eq=False)
-class Affine:
+class Affine(BlockFunction):
     """Row map ``(x - shift) * factor + offset``, attribute by attribute.
 
     Parameters
@@ -32,7 +31,6 @@ class Affine:
     """every column of the result depends on the same column of the input alone, so it can have its name"""
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its rows"""
 
     shift: Array = attrs.field(validator=shapes.shaped("d"))
     factor: Array = attrs.field(validator=shapes.shaped("d"))
@@ -45,10 +43,10 @@ class Affine:
 
     def __call__(self, Y: Array) -> Array:
         """Scaled rows, (m, d), computed in float64 and returned in the type of Y, where that lies."""
-        if elsewhere(Y):
-            scaled = as_type(Y, np.float64) - beside(self.shift, Y, np.float64)
-            scaled *= beside(self.factor, Y, np.float64)
-            scaled += beside(self.offset, Y, np.float64)
+        if is_device_array(Y):
+            scaled = as_type(Y, np.float64) - to_device_of(self.shift, Y, np.float64)
+            scaled *= to_device_of(self.factor, Y, np.float64)
+            scaled += to_device_of(self.offset, Y, np.float64)
             return as_type(scaled, host_dtype(Y))
         scaled = np.subtract(Y, self.shift, dtype=np.float64)
         scaled *= self.factor
@@ -63,11 +61,6 @@ class Affine:
         """The rows that are scaled to H, (m, d); a constant attribute has its value again."""
         factor = np.where(self.factor != 0, self.factor, 1.0)
         return np.where(self.factor != 0, (H - self.offset) / factor, 0.0) + self.shift
-
-
-def as_samples(X: Array) -> FeatureSpace:
-    """Rows (n, d) in memory, as `MapsByPasses.row_map` takes them."""
-    return DenseSpace(X, Keep(X.shape[1]), X)
 
 
 def to_range(samples: FeatureSpace, low: float, high: float) -> Affine:

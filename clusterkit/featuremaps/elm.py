@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Literal, final
 
 import attrs
 import numpy as np
@@ -11,13 +11,21 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params, shapes
 from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, host_dtype, row_squares
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    host_dtype,
+    is_device_array,
+    row_squares,
+    to_device_of,
+)
 from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import FeatureSpace, build_space
+from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
 from clusterkit.core.survey import draw_rows
 from clusterkit.core.transform import product
-from clusterkit.featuremaps._affine import Affine, as_samples, to_range
+from clusterkit.featuremaps._affine import Affine, to_range
 from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS, squared_distances
 from clusterkit.numerics.row_samples import sample_rows
 
@@ -33,7 +41,7 @@ TRIED_ROWS = 1024
 
 @final
 @attrs.frozen(eq=False)
-class GaussianNodes:
+class GaussianNodes(BlockFunction):
     """Row map ``exp(-b_j |x - a_j|²)`` of scaled rows x.
 
     Parameters
@@ -46,7 +54,6 @@ class GaussianNodes:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its rows"""
 
     scaling: Affine | None
     centers: Array = attrs.field(validator=shapes.shaped("L", "d"))
@@ -70,7 +77,7 @@ class GaussianNodes:
 
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), in (0, 1]; one matrix product."""
-        if elsewhere(Y):
+        if is_device_array(Y):
             return self._on_device(Y)
         m, d = Y.shape
         rows = np.ones((m, d + 2), dtype=Y.dtype)
@@ -84,9 +91,9 @@ class GaussianNodes:
         """Features of rows of another library, by the same product."""
         xp = array_namespace(Y)
         scaled = Y if self.scaling is None else self.scaling(Y)
-        rows = as_type(as_type(scaled, np.float64) - beside(self._origin, Y, np.float64), host_dtype(Y))
+        rows = as_type(as_type(scaled, np.float64) - to_device_of(self._origin, Y, np.float64), host_dtype(Y))
         squares, ones = row_squares(rows)[:, None], xp.ones((Y.shape[0], 1), dtype=Y.dtype, device=Y.device)
-        Z = xp.matmul(xp.concat([rows, squares, ones], axis=1), beside(self._exponent, Y))
+        Z = xp.matmul(xp.concat([rows, squares, ones], axis=1), to_device_of(self._exponent, Y))
         return xp.exp(xp.minimum(Z, xp.zeros((), dtype=Y.dtype, device=Y.device)))
 
     def onnx(self, rows: Node) -> Node:
@@ -101,7 +108,7 @@ class GaussianNodes:
 
 
 @attrs.frozen(eq=False)
-class _AdditiveNodes:
+class _AdditiveNodes(BlockFunction):
     """Functions of ``a_j · x + b_j`` of scaled rows x.
 
     Parameters
@@ -112,7 +119,6 @@ class _AdditiveNodes:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its rows"""
 
     scaling: Affine | None
     weights: Array = attrs.field(validator=shapes.shaped("L", "d"))
@@ -126,9 +132,9 @@ class _AdditiveNodes:
     def _sums(self, Y: Array) -> Array:
         """``a_j · x + b_j``, (m, L), in the type of Y."""
         Y = Y if self.scaling is None else self.scaling(Y)
-        if elsewhere(Y):
-            sums = array_namespace(Y).matmul(Y, beside(self.weights, Y).T)
-            sums += beside(self.biases, Y)
+        if is_device_array(Y):
+            sums = array_namespace(Y).matmul(Y, to_device_of(self.weights, Y).T)
+            sums += to_device_of(self.biases, Y)
             return sums
         Z = Y @ self.weights.T.astype(Y.dtype, copy=False)
         Z += self.biases.astype(Y.dtype, copy=False)
@@ -150,7 +156,7 @@ class SigmoidNodes(_AdditiveNodes):
         Z = self._sums(Y)
         # 1 / (1 + e^-z) = (1 + tanh(z / 2)) / 2: no overflow on either side
         Z *= 0.5
-        if elsewhere(Z):
+        if is_device_array(Z):
             return 0.5 * (array_namespace(Z).tanh(Z) + 1.0)
         np.tanh(Z, out=Z)
         Z += 1.0
@@ -170,7 +176,7 @@ class RidgeNodes(_AdditiveNodes):
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), in (0, 1]."""
         Z = self._sums(Y)
-        if elsewhere(Z):
+        if is_device_array(Z):
             return array_namespace(Z).exp(-(Z * Z))
         np.square(Z, out=Z)
         np.negative(Z, out=Z)
@@ -227,6 +233,7 @@ class Elm(FeatureMap):
     """
 
     name: ClassVar[str] = "elm"
+    reads: ClassVar[Literal["passes", "all"]] = "passes"
     nonnegative: ClassVar[bool | None] = True
     n_hidden: int | None = params.integer(None, at_least=1, optional=True)
     activation: str = params.choice("gaussian", ("gaussian", "sigmoid", "radbas"))
@@ -235,12 +242,7 @@ class Elm(FeatureMap):
     scale: str | None = params.choice("minmax", ("minmax",), optional=True)
     storage: str = params.choice("auto", ("auto", "dense", "streamed"))
 
-    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
-        """The space of the random features of the rows of X (n, d)."""
-        fitted = self.row_map(as_samples(X), task, rng)
-        return build_space(X, fitted.mapping, storage=self.storage, resolved=fitted.resolved)
-
-    def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
         """The nodes, from the extremes (one pass) and at most 4,000 rows besides those at which nodes lie."""
         n, d = samples.n, samples.width
         L = min(n, 1000) if self.n_hidden is None else int(self.n_hidden)
@@ -258,7 +260,7 @@ class Elm(FeatureMap):
             A = (rows if scaling is None else scaling(rows)).astype(np.float64)
             nodes = GaussianNodes(scaling, A, self.width * _open_unit(rng, L) / _median(samples, scaling, rng))
         _warn_of_underflow(nodes, samples.rows(np.arange(0, n, max(1, n // TRIED_ROWS))))
-        return FittedMap(nodes, {"n_hidden": L} if self.n_hidden is None else {})
+        return FittedMap(nodes, {"n_hidden": L} if self.n_hidden is None else {}, storage=self.storage)
 
 
 def _open_unit(rng: Rng, size: int) -> Array:

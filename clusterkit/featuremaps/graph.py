@@ -139,7 +139,7 @@ class Graph(FeatureMap):
     name: ClassVar[str] = "graph"
     nonnegative: ClassVar[bool | None] = False
     exact_on_training: ClassVar[bool] = False
-    made_on_host: ClassVar[bool] = True
+    small: ClassVar[bool] = True
     counts_rows: ClassVar[bool] = True
 
     n_components: int | Literal["gap"] | None = params.free(None, _columns, invalid=(0, -1, 1.5, "many"))
@@ -152,8 +152,9 @@ class Graph(FeatureMap):
     neighbors_method: Literal["exact", "approximate"] = params.free("exact", _method, invalid=("fast", None, 1))
     landmarks: int | Literal["all"] | None = params.free(None, _landmarks, invalid=(0, 1, 1.5, "some"))
 
-    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
-        """The space of the embedding of the rows of X (n, d)."""
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FeatureSpace:
+        """The space of the embedding of the samples."""
+        X = samples.points
         if self.neighbors_method == "approximate":
             _require_pynndescent()
         # what does not depend on the number of clusters is the same for all fits to these rows

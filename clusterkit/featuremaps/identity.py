@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import ClassVar, Literal, final
 
 import attrs
 
-from clusterkit._typing import Array, Rng
-from clusterkit.core.spaces import FeatureSpace, build_space
+from clusterkit._typing import Rng
+from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
 __all__ = ["Identity"]
 
@@ -23,13 +23,10 @@ class Identity(FeatureMap):
     """
 
     name: ClassVar[str] = "identity"
+    reads: ClassVar[Literal["passes", "all"]] = "passes"
     sparse: ClassVar[bool] = True
     keeps_sparse: ClassVar[bool] = True
 
-    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
-        """The space of the rows of X (n, d), an array or sparse rows."""
-        return build_space(X, Keep(X.shape[1]), storage="dense")
-
-    def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
         """The identity, without a pass."""
-        return FittedMap(Keep(samples.width))
+        return FittedMap(IdentityMap(samples.width))

@@ -11,8 +11,8 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import FeatureMap, Task
+from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.stages import FeatureMap, FittedMap, Task
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["LogTfIdf"]
@@ -50,8 +50,9 @@ class LogTfIdf(FeatureMap):
     sparse: ClassVar[bool] = True
     keeps_sparse: ClassVar[bool] = True
 
-    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
-        """The space of the weighted rows of X (n, d), an array or sparse rows."""
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+        """The weights from the numbers of documents that have each term."""
+        X = samples.points
         smallest = float(X.min())
         if smallest < 0:
             raise InvalidData(f"featuremap 'log_tfidf' needs counts, the smallest value is {smallest:.6g}")
@@ -70,7 +71,7 @@ class LogTfIdf(FeatureMap):
             frequency = np.count_nonzero(X, axis=0)
         with np.errstate(divide="ignore"):
             idf = np.where(frequency > 0, np.log(len(X) / np.maximum(frequency, 1)), 0.0)
-        return build_space(X, _TfIdfWeights(idf), storage="dense")
+        return FittedMap(_TfIdfWeights(idf))
 
 
 @final

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import ClassVar, Literal, final
 
 import attrs
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Rng
 from clusterkit.core import params
-from clusterkit.core.spaces import FeatureSpace, build_space
+from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
-from clusterkit.featuremaps._affine import as_samples, to_range
+from clusterkit.featuremaps._affine import to_range
 
 __all__ = ["MinMax"]
 
@@ -34,6 +34,7 @@ class MinMax(FeatureMap):
     """
 
     name: ClassVar[str] = "minmax"
+    reads: ClassVar[Literal["passes", "all"]] = "passes"
     limits: tuple[float, float] = params.interval((0.0, 1.0))
 
     @property
@@ -41,10 +42,6 @@ class MinMax(FeatureMap):
         """True if the lower limit is nonnegative."""
         return self.limits[0] >= 0
 
-    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
-        """The space of the scaled rows of X (n, d)."""
-        return build_space(X, self.row_map(as_samples(X), task, rng).mapping, storage="dense")
-
-    def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
         """The scaling, in one pass over the samples."""
         return FittedMap(to_range(samples, *self.limits))

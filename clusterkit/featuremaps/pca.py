@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Literal, final
 
 import attrs
 import numpy as np
@@ -11,12 +11,19 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params, shapes, sums
 from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, host_dtype, row_chunks
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    host_dtype,
+    is_device_array,
+    row_chunks,
+    to_device_of,
+)
 from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import FeatureSpace, build_space
+from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
 from clusterkit.core.sums import SymmetricSum
-from clusterkit.featuremaps._affine import as_samples
 from clusterkit.numerics.sparse_rows import SparseRows, from_mean
 
 __all__ = ["Pca"]
@@ -61,6 +68,7 @@ class Pca(FeatureMap):
     """
 
     name: ClassVar[str] = "pca"
+    reads: ClassVar[Literal["passes", "all"]] = "passes"
     nonnegative: ClassVar[bool | None] = False
     sparse: ClassVar[bool] = True
     keeps_sparse: ClassVar[bool] = True
@@ -70,21 +78,15 @@ class Pca(FeatureMap):
     center: bool = params.flag(True)
     whiten: bool = params.flag(False)
 
-    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
-        """The space of the coordinates of the rows of X (n, d), an array or sparse rows."""
-        n, d = X.shape
-        if n > sums.GROUP and isinstance(X, np.ndarray) and d <= GRAM_COLUMNS:
-            fitted = self.row_map(as_samples(X), task, rng)
-        else:
-            mean = X.mean(axis=0).astype(np.float64) if self.center else np.zeros(d)
-            r = min(self.n_components, n, d)
-            axes, values = _axes(X, r, mean, self.center, int(rng.integers(2**31 - 1)))
-            fitted = self._projection(axes, values, mean, n, X.dtype)
-        return build_space(X, fitted.mapping, storage="dense", resolved=fitted.resolved)
-
-    def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
-        """The projection from the eigenvectors of the d x d matrix of inner products: two passes over the samples."""
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+        """The projection; of more than a group of rows by the matrix of inner products, in two passes."""
         n, d = samples.n, samples.width
+        few = n <= sums.GROUP or samples.sparse or d > GRAM_COLUMNS
+        if samples.in_memory and few:
+            X: Any = samples.points
+            mean = X.mean(axis=0).astype(np.float64) if self.center else np.zeros(d)
+            axes, values = _axes(X, min(self.n_components, n, d), mean, self.center, int(rng.integers(2**31 - 1)))
+            return self._projection(axes, values, mean, n, samples.dtype)
         memory.require(8 * d * d, f"the {d} x {d} matrix of inner products", "Fit a sample of the rows.")
         mean = samples.mean() if self.center else np.zeros(d)
         w, V = np.linalg.eigh(samples.reduce(_InnerProducts(mean)).matrix)
@@ -111,7 +113,7 @@ class Pca(FeatureMap):
 
 @final
 @attrs.frozen(eq=False)
-class _InnerProducts:
+class _InnerProducts(BlockFunction):
     """Part of the matrix of inner products of the attributes, about a mean."""
 
     array_api: ClassVar[bool] = True
@@ -119,8 +121,8 @@ class _InnerProducts:
     mean: Array
 
     def __call__(self, rows: slice, H: Array) -> SymmetricSum:
-        if elsewhere(H):
-            xp, mean = array_namespace(H), beside(self.mean, H, np.float64)
+        if is_device_array(H):
+            xp, mean = array_namespace(H), to_device_of(self.mean, H, np.float64)
             products = xp.zeros((H.shape[1], H.shape[1]), dtype=xp.float64, device=H.device)
             for _, chunk in row_chunks(H):
                 differences = as_type(chunk, np.float64) - mean
@@ -164,7 +166,7 @@ def _signed(axes: Array) -> Array:
 
 @final
 @attrs.frozen(eq=False)
-class _PcaProjection:
+class _PcaProjection(BlockFunction):
     """Row map: rows times axes, minus the projected mean.
 
     Parameters
@@ -174,7 +176,6 @@ class _PcaProjection:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its rows"""
 
     axes: Array = attrs.field(validator=shapes.shaped("d", "r"))
     origin: Array = attrs.field(validator=shapes.shaped("r"))
@@ -186,10 +187,10 @@ class _PcaProjection:
 
     def __call__(self, Y: Any) -> Array:
         """Coordinates, (m, d) to (m, r), in the type of Y, where that lies."""
-        if elsewhere(Y):
-            xp, axes = array_namespace(Y), beside(self.axes, Y, np.float64)
+        if is_device_array(Y):
+            xp, axes = array_namespace(Y), to_device_of(self.axes, Y, np.float64)
             products = xp.concat([xp.matmul(as_type(chunk, np.float64), axes) for _, chunk in row_chunks(Y)], axis=0)
-            products -= beside(self.origin, Y, np.float64)
+            products -= to_device_of(self.origin, Y, np.float64)
             return as_type(products, host_dtype(Y))
         coordinates = (Y if isinstance(Y, SparseRows) else Y.astype(np.float64, copy=False)) @ self.axes
         return (coordinates - self.origin).astype(Y.dtype, copy=False)

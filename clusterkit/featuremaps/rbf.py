@@ -11,7 +11,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.kernel import Gaussian
-from clusterkit.core.spaces import KernelSpace, Space
+from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.distances import squared_distances
@@ -58,10 +58,10 @@ class Rbf(FeatureMap):
     sigma: float | None = params.real(None, above=0, optional=True)
     sigma_fraction: float | None = params.real(None, above=0, optional=True)
 
-    def fit(self, X: Array, task: Task, rng: Rng) -> KernelSpace:
-        """The kernel space of the rows of X (n, d), an array or sparse rows."""
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> KernelSpace:
+        """The kernel space of the samples."""
         # the fit keeps the points for prediction: later changes of X by the caller must not change them
-        X = X.copy()
+        X = samples.points.copy()
         if self.gamma is not None:
             return KernelSpace(X, Gaussian(float(self.gamma)))
         resolved: dict[str, Any] = {}

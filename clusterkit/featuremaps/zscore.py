@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import ClassVar, Literal, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core import sums
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, row_chunks
-from clusterkit.core.spaces import FeatureSpace, build_space
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    is_device_array,
+    row_chunks,
+    to_device_of,
+)
+from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
 from clusterkit.core.sums import Sums
 from clusterkit.core.survey import extremes
-from clusterkit.featuremaps._affine import Affine, as_samples
+from clusterkit.featuremaps._affine import Affine
 
 __all__ = ["ZScore"]
 
@@ -29,20 +36,15 @@ class ZScore(FeatureMap):
     """
 
     name: ClassVar[str] = "zscore"
+    reads: ClassVar[Literal["passes", "all"]] = "passes"
     nonnegative: ClassVar[bool | None] = False
 
-    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
-        """The space of the scaled rows of X (n, d)."""
-        if len(X) > sums.GROUP:
-            mapping = self.row_map(as_samples(X), task, rng).mapping
-        else:
-            mapping = _scaling(
-                X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64), X.min(axis=0), X.max(axis=0)
-            )
-        return build_space(X, mapping, storage="dense")
-
-    def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
         """The scaling, in three passes over the samples: extremes, mean, and squared differences from the mean."""
+        if samples.in_memory and samples.n <= sums.GROUP:
+            X = samples.points
+            mean, deviation = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
+            return FittedMap(_scaling(mean, deviation, X.min(axis=0), X.max(axis=0)))
         ends, mean = extremes(samples), samples.mean()
         squares = samples.reduce(_SquaredDifferences(mean)).arrays[0]
         return FittedMap(_scaling(mean, np.sqrt(squares / samples.n), ends.low, ends.high))
@@ -58,7 +60,7 @@ def _scaling(mean: Array, deviation: Array, low: Array, high: Array) -> Affine:
 
 @final
 @attrs.frozen(eq=False)
-class _SquaredDifferences:
+class _SquaredDifferences(BlockFunction):
     """Part of a variance: the squared differences from the mean, added up."""
 
     array_api: ClassVar[bool] = True
@@ -66,8 +68,8 @@ class _SquaredDifferences:
     mean: Array
 
     def __call__(self, rows: slice, H: Array) -> Sums:
-        if elsewhere(H):
-            xp, mean = array_namespace(H), beside(self.mean, H, np.float64)
+        if is_device_array(H):
+            xp, mean = array_namespace(H), to_device_of(self.mean, H, np.float64)
             chunks = (as_type(chunk, np.float64) - mean for _, chunk in row_chunks(H))
             return Sums.of(sum((xp.sum(each * each, axis=0) for each in chunks), xp.zeros_like(mean)))
         return Sums.of(np.square(H - self.mean).sum(axis=0))

@@ -14,7 +14,7 @@ from clusterkit._typing import Array, Labels, Mask
 from clusterkit.core import shapes
 from clusterkit.core.kernel_products import left_with, rows_at
 from clusterkit.core.labelings import NOISE, by_appearance
-from clusterkit.core.namespaces import elsewhere, follows, to_host
+from clusterkit.core.namespaces import BlockFunction, is_device_array, to_host
 from clusterkit.core.outcomes import Domain
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeling
@@ -100,7 +100,7 @@ def domain_labeling(
 
 @final
 @attrs.frozen(eq=False)
-class DomainPredictor:
+class DomainPredictor(BlockFunction):
     """Labels new samples; a frozen callable, so that a fit can be pickled.
 
     A sample inside the domain gets the label of the nearest training sample that a segment inside the domain
@@ -135,11 +135,6 @@ class DomainPredictor:
     known: Labels = attrs.field(validator=shapes.shaped("u"))
     nearest: bool
 
-    @property
-    def array_api(self) -> bool:
-        """Whether kernel sums of rows of any library are computed where they lie."""
-        return follows(self.coordinates) and follows(self.domain)
-
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,).
 
@@ -148,7 +143,7 @@ class DomainPredictor:
         """
         mapped = self.coordinates(Y)
         points = as_rows(to_host(mapped), np.float64)
-        there = mapped if elsewhere(mapped) else points
+        there = mapped if is_device_array(mapped) else points
         if not len(points):
             return left_with(there, np.empty(0, dtype=np.intp))
         labels = self._known(points)
@@ -182,7 +177,7 @@ class DomainPredictor:
         if not len(rows):
             return labels
         test = segment_test(self.domain, self.n_segment_points)
-        quick = SegmentsOfBlocks(self.domain, self.n_segment_points) if elsewhere(there) else test
+        quick = SegmentsOfBlocks(self.domain, self.n_segment_points) if is_device_array(there) else test
         candidates = np.flatnonzero(quick.inside(there))
         near = rows_at(there, candidates)
         first = nearest_rows(near, rows)

@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import shapes
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows
+from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, is_device_array, to_device_of
 from clusterkit.core.outcomes import Embedding, Extension, Outcome
 from clusterkit.core.params import MOST_REPEATS, integer
 from clusterkit.core.row_graph import Node
@@ -86,7 +86,7 @@ def _refuse_overflow(rows: Array) -> None:
 
 @final
 @attrs.frozen(eq=False)
-class NearestCentre:
+class NearestCentre(BlockFunction):
     """Labels raw rows by the nearest centre of their embedded rows; a frozen callable, so that a fit can be pickled.
 
     Parameters
@@ -99,20 +99,15 @@ class NearestCentre:
     extend: Extension
     centres: Array = attrs.field(validator=shapes.shaped("k", "r"))
 
-    @property
-    def array_api(self) -> bool:
-        """As of the extension."""
-        return follows(self.extend)
-
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p, d) to (p,), where they lie."""
         from clusterkit.numerics.lloyd import nearest
 
         rows = self.extend(Y)
-        if not elsewhere(rows):
+        if not is_device_array(rows):
             return nearest(rows, self.centres)
         xp = array_namespace(rows)
-        wide, centres = as_type(rows, np.float64), beside(self.centres, rows, np.float64)
+        wide, centres = as_type(rows, np.float64), to_device_of(self.centres, rows, np.float64)
         squares = [xp.sum((wide - centres[j, :]) ** 2, axis=1) for j in range(len(self.centres))]
         labels: Labels = xp.argmin(xp.stack(squares, axis=1), axis=1)
         return labels

@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import shapes
 from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.kernel import Gaussian
-from clusterkit.core.namespaces import as_type, beside, elsewhere, row_chunks
+from clusterkit.core.namespaces import as_type, is_device_array, row_chunks, to_device_of
 from clusterkit.core.outcomes import KernelDomain
 
 __all__ = ["Ascent", "Balls"]
@@ -115,8 +115,8 @@ class Ascent:
 
     def scaled(self, points: Array) -> Array:
         """Points, of any library, in the coordinates of the ascent."""
-        if elsewhere(points):
-            origin = beside(self.origin, points, np.float64)
+        if is_device_array(points):
+            origin = to_device_of(self.origin, points, np.float64)
             scaled: Array = (as_type(points, np.float64) - origin) * self.root
             return scaled
         return np.ascontiguousarray((points - self.origin) * self.root)
@@ -168,7 +168,7 @@ class Ascent:
 
         The points are in the coordinates of the domain, the ends are scaled.
         """
-        if elsewhere(points):
+        if is_device_array(points):
             from clusterkit.level_sets._ascent_of_blocks import climb_together
 
             parts = [climb_together(self, self.scaled(part), balls) for _, part in row_chunks(points)]

@@ -12,7 +12,7 @@ Q is g(x) at x, falls off equally in all directions from its maximum P(x), so ``
 The steps themselves are not accelerated, which could change the limit.
 
 Source of the step: Fukunaga, Hostetler (1975), The estimation of the gradient of a density function, IEEE Trans.
-Information Theory 21. The plain version in numpy is ``clusterkit/testing/oracles/equilibrium.py``.
+Information Theory 21. The plain version in numpy is ``clusterkit_campaign/oracles/domains.py``.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Mask
 from clusterkit.core.kernel_products import Centres, pair_chunks, rows_at
-from clusterkit.core.namespaces import array_namespace, sent, to_host
+from clusterkit.core.namespaces import array_namespace, move_to, to_host
 from clusterkit.level_sets._ascent_jit import NO_BALL, UNFINISHED
 
 if TYPE_CHECKING:
@@ -86,11 +86,11 @@ class _Steps:
     moments: Any
 
     @classmethod
-    def of(cls, ascent: Ascent, beside: Array) -> _Steps:
+    def of(cls, ascent: Ascent, block: Array) -> _Steps:
         points = ascent.columns.T
-        centres = Centres.beside(beside, points)
+        centres = Centres.to_device_of(block, points)
         moments = np.concatenate([np.ones((len(points), 1)), points], axis=1)
-        return cls(centres, sent(np.log(ascent.weights), beside, np.float64), sent(moments, beside, np.float64))
+        return cls(centres, move_to(np.log(ascent.weights), block, np.float64), move_to(moments, block, np.float64))
 
     def step(self, x: Array, tol: float) -> tuple[Array, Mask]:
         """The points after a step, and whether it was at most `tol` long."""
@@ -112,10 +112,10 @@ class _Enclosing:
     radii: Any
 
     @classmethod
-    def of(cls, balls: Balls, beside: Array) -> _Enclosing:
+    def of(cls, balls: Balls, block: Array) -> _Enclosing:
         if not len(balls.radii):
             return cls(None, None)
-        return cls(Centres.beside(beside, balls.centres), sent(balls.radii, beside, np.float64))
+        return cls(Centres.to_device_of(block, balls.centres), move_to(balls.radii, block, np.float64))
 
     def balls_of(self, x: Array) -> Indices:
         """The ball in which each point lies deepest, or `NO_BALL`, (b,)."""

@@ -9,7 +9,7 @@ kernel value takes one exponential whatever the number of attributes.
 centres together add at most ``exp(-γ far²)``, which `far` makes `LEFT_OUT` of the level. Where the lists of both ends
 reach that far, their union replaces all centres.
 
-The plain version in numpy is ``clusterkit/testing/oracles/candidate_edges.py``.
+The plain version in numpy is ``clusterkit_campaign/oracles/domains.py``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Edges are tried first where they are likely inside: to nearest neighbours, then between the innermost points of the
 components so far. Few components remain, and the rest is the proof that no further segment joins two of them, by
 bounds over whole sets of segments. If a bound is too weak, the segments themselves are tested, so the components are
-those of the plain test of all pairs, which is ``clusterkit/testing/oracles/complete_graph.py``. A segment is tested by
+those of the plain test of all pairs, which is ``clusterkit_campaign/oracles/domains.py``. A segment is tested by
 `first_outside` in _segments_jit.py.
 """
 

@@ -26,7 +26,7 @@ def nearest_of_block(Y: Array, points: Array) -> Indices:
     nearest = np.zeros(Y.shape[0], dtype=np.intp)
     if len(points) == 1 or not len(nearest):
         return nearest
-    there = Centres.beside(Y, points, reach=math.inf)
+    there = Centres.to_device_of(Y, points, reach=math.inf)
     xp = there.xp
     scale = float(np.square(points - points.mean(axis=0)).sum(axis=1).max())
     for rows in pair_chunks(len(nearest), Y.shape[1], len(points)):

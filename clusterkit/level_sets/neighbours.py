@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clusterkit._typing import Array, Indices
-from clusterkit.core.namespaces import elsewhere
+from clusterkit.core.namespaces import is_device_array
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.neighbours import unique_pairs
@@ -84,7 +84,7 @@ def nearest_rows(Y: Array, points: Array) -> Indices:
     compared by sums of squared differences, so that ties do not depend on the algorithm. Y may belong to any library of
     the array API; the indices are of numpy.
     """
-    if elsewhere(Y):
+    if is_device_array(Y):
         from clusterkit.level_sets._nearest_of_blocks import nearest_of_block
 
         return nearest_of_block(Y, points)

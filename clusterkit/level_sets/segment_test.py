@@ -2,7 +2,7 @@
 
 A segment is inside if its points at ``k / (m + 1)``, k = 1..m, all are. Gaussian kernel sums are evaluated by compiled
 loops (`_segments_jit.py`), any other domain on blocks of points. The plain version in numpy is
-``clusterkit/testing/oracles/complete_graph.py``.
+``clusterkit_campaign/oracles/domains.py``.
 
 Source: Ben-Hur, Horn, Siegelmann, Vapnik (2001), Support vector clustering, JMLR 2, section 2.2.
 """

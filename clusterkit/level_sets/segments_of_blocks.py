@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Mask
 from clusterkit.core.kernel_products import rows_at
-from clusterkit.core.namespaces import as_type, row_chunks, sent, to_host
+from clusterkit.core.namespaces import as_type, move_to, row_chunks, to_host
 from clusterkit.core.outcomes import Domain
 from clusterkit.level_sets.segment_test import fractions
 
@@ -44,7 +44,7 @@ class SegmentsOfBlocks:
 
     def _connected(self, A: Array, B: Array) -> Mask:
         remaining = np.arange(len(B))
-        steps: Array = sent(B, A, np.float64) - A
+        steps: Array = move_to(B, A, np.float64) - A
         for fraction in fractions(self.n_segment_points).tolist():
             stay = self.inside(A + fraction * steps)
             if not stay.all():

@@ -1,6 +1,6 @@
 """Compiled loops of density-based validation without a distance matrix: O(m² d) time, O(m) memory.
 
-The tree is in numerics/reachability_jit.py, a plain version of everything in testing/oracles/dbcv.py.
+The tree is in numerics/reachability_jit.py, a plain version of everything in clusterkit_campaign/oracles/measures.py.
 """
 
 from __future__ import annotations

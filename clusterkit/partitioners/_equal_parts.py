@@ -7,7 +7,6 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import Partitioner
 from clusterkit.numerics.equal_size.drift import DriftRule, minus_distances
 from clusterkit.numerics.equal_size.fade import find_even_parts
@@ -16,13 +15,12 @@ from clusterkit.numerics.equal_size.repair import even_out
 __all__ = ["equal_parts"]
 
 
-def equal_parts(stage: Partitioner, rule: DriftRule, samples: Array | FeatureSpace, k: int, rng: Rng) -> Labels:
-    """Labels of rows (n, d), or of the samples of a feature space, by a rule for moving centres.
+def equal_parts(stage: Partitioner, rule: DriftRule, X: Array, k: int, rng: Rng) -> Labels:
+    """Labels of rows (n, d), by a rule for moving centres.
 
     Every part gets a row if there are k rows. Raises `InvalidData` if there are fewer, and KeyboardInterrupt if the
     search was interrupted.
     """
-    X = samples.rows() if isinstance(samples, FeatureSpace) else samples
     if len(X) < k:
         raise InvalidData(f"partitioner '{stage.name}': {len(X)} rows cannot make {k} parts")
     if k == 1:

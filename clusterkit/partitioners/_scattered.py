@@ -13,16 +13,16 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.core.block_threads import in_threads
 from clusterkit.core.namespaces import (
+    BlockFunction,
     array_namespace,
     as_type,
-    beside,
-    elsewhere,
-    follows,
+    device_copy,
     host_dtype,
-    kept_beside,
+    is_device_array,
+    move_to,
     row_chunks,
     row_squares,
-    sent,
+    to_device_of,
     to_host,
 )
 from clusterkit.core.spaces import DenseSpace, EmbeddedSpace, FeatureSpace, squared_distances_to
@@ -54,7 +54,7 @@ are compared by products, which cost less of its memory's time."""
 
 @final
 @attrs.frozen(eq=False)
-class NearestOf:
+class NearestOf(BlockFunction):
     """The label of each row of a block: the number of the nearest centre, the lowest at ties.
 
     Parameters
@@ -67,7 +67,6 @@ class NearestOf:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks; labels of a block with seeds come to the host"""
 
     origin: Array
     centres: Array
@@ -91,7 +90,7 @@ class NearestOf:
         if self.seeds is not None:
             inside = np.flatnonzero((self.seeds >= rows.start) & (self.seeds < rows.stop))
             if len(inside):
-                labels = np.array(to_host(labels)) if elsewhere(labels) else labels
+                labels = np.array(to_host(labels)) if is_device_array(labels) else labels
                 labels[self.seeds[inside] - rows.start] = inside
         return labels
 
@@ -105,7 +104,7 @@ class NearestOf:
         Features that are computed have rounding errors of their own, which differ between blocks of other sizes.
         """
         margin = MARGIN * float(np.finfo(host_dtype(distances)).eps)
-        if elsewhere(distances):
+        if is_device_array(distances):
             xp = array_namespace(distances)
             far = distances > self._noise(lengths, margin)
             return as_type(xp.where(far, distances, xp.zeros_like(distances)), np.float64)
@@ -119,7 +118,7 @@ class NearestOf:
 
     def _nearest(self, H: Array) -> tuple[Array, Labels]:
         """Squared distances to the nearest centre, (b,), and its number."""
-        if elsewhere(H):
+        if is_device_array(H):
             return self._nearest_on_device(H)
         from clusterkit.numerics.nearest_jit import approach
 
@@ -131,12 +130,12 @@ class NearestOf:
         """`_nearest` of a block of another library: from differences, or from products with many centres."""
         xp = array_namespace(H)
         if len(self.centres) > COMPARED_CENTRES:
-            about = beside(self.origin, H)
-            moved = kept_beside(self, H, lambda: sent(self.centres - self.origin, H), "candidates")
+            about = to_device_of(self.origin, H)
+            moved = device_copy(self, H, lambda: move_to(self.centres - self.origin, H), "candidates")
             parts = [_nearest_by_products(chunk - about, moved) for _, chunk in row_chunks(H, len(self.centres))]
             first, second = zip(*parts, strict=True)
             return xp.concat(first), xp.concat(second)
-        centres = beside(self.centres, H)
+        centres = to_device_of(self.centres, H)
         distances = row_squares(H - centres[0, :])
         numbers = xp.zeros(H.shape[0], dtype=xp.int64, device=H.device)
         for number in range(1, len(self.centres)):
@@ -273,18 +272,13 @@ class _Drawn:
 
 @final
 @attrs.frozen(eq=False)
-class _Draw:
+class _Draw(BlockFunction):
     """Part of a round: keys of the rows of a block, exponential with their squared distances as rates."""
 
     nearest: NearestOf | _Remembered
     seed: int
     size: int
     weights: Array | None = None
-
-    @property
-    def array_api(self) -> bool:
-        """As of the distances."""
-        return follows(self.nearest)
 
     def __call__(self, rows: slice, H: Array) -> _Drawn:
         from clusterkit.numerics.weighted_draws_jit import smallest_keys
@@ -294,23 +288,18 @@ class _Draw:
         if self.weights is not None:
             distances = distances * self.weights[rows]
         keys, index = smallest_keys(distances, rows.start, self.seed, self.size)
-        few = to_host(array_namespace(H).take(H, sent(index, H), axis=0)) if elsewhere(H) else H[index]
+        few = to_host(array_namespace(H).take(H, move_to(index, H), axis=0)) if is_device_array(H) else H[index]
         return _Drawn(keys, few, self.size)
 
 
 @final
 @attrs.frozen(eq=False)
-class _Weigh:
+class _Weigh(BlockFunction):
     """Part of the weights: how many rows are nearest to each candidate."""
 
     nearest: NearestOf | _Remembered
     count: int
     weights: Array | None = None
-
-    @property
-    def array_api(self) -> bool:
-        """As of the labels."""
-        return follows(self.nearest)
 
     def __call__(self, rows: slice, H: Any) -> Sums:
         weights = None if self.weights is None else self.weights[rows]

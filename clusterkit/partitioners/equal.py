@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, final
 
 import attrs
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import Partitioner, Task
@@ -18,7 +18,7 @@ __all__ = ["EqualParts"]
 
 @final
 @attrs.frozen
-class EqualParts(Partitioner[Array | FeatureSpace]):
+class EqualParts(Partitioner[FeatureSpace]):
     """Parts of nearly equal size, each of the rows nearest to its centre, by the rule of the solver `equal`.
 
     Choose it for the modules of a min-max modular classifier, or as a start of methods with a balance. The cost is that
@@ -58,8 +58,8 @@ class EqualParts(Partitioner[Array | FeatureSpace]):
     repair: bool = params.flag(False)
     strict: bool = params.flag(False)
 
-    def partition(self, samples: Array | FeatureSpace, task: Task, rng: Rng) -> Labels:
-        """Labels of the rows, (n, d) to (n,), or of the samples of a feature space."""
+    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
+        """Labels of the rows."""
         rule = DriftRule(
             step=self.step,
             max_ratio=self.max_ratio,
@@ -70,4 +70,4 @@ class EqualParts(Partitioner[Array | FeatureSpace]):
             repair=self.repair,
             strict=self.strict,
         )
-        return equal_parts(self, rule, samples, task.k, rng)
+        return equal_parts(self, rule, samples.points, task.k, rng)

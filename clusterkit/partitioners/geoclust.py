@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, final
 
 import attrs
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import Partitioner, Task
@@ -18,7 +18,7 @@ __all__ = ["GeoClustParts"]
 
 @final
 @attrs.frozen
-class GeoClustParts(Partitioner[Array | FeatureSpace]):
+class GeoClustParts(Partitioner[FeatureSpace]):
     """Parts of the rows, each of the rows nearest to its centre, by the rule of the solver `geoclust`.
 
     Choose it for comparisons with `equal`. The cost is that of the solver. The update is in
@@ -52,8 +52,8 @@ class GeoClustParts(Partitioner[Array | FeatureSpace]):
     restarts: int = params.integer(0, at_least=0, at_most=params.MOST_REPEATS)
     repair: bool = params.flag(False)
 
-    def partition(self, samples: Array | FeatureSpace, task: Task, rng: Rng) -> Labels:
-        """Labels of the rows, (n, d) to (n,), or of the samples of a feature space."""
+    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
+        """Labels of the rows."""
         rule = DriftRule(
             original=True,
             step=self.step,
@@ -62,4 +62,4 @@ class GeoClustParts(Partitioner[Array | FeatureSpace]):
             restarts=self.restarts,
             repair=self.repair,
         )
-        return equal_parts(self, rule, samples, task.k, rng)
+        return equal_parts(self, rule, samples.points, task.k, rng)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import ClassVar, Literal, final
 
 import attrs
-import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core import sums
+from clusterkit._typing import Labels, Rng
 from clusterkit.core.params import MOST_REPEATS, integer
-from clusterkit.core.spaces import DenseSpace, FeatureSpace
-from clusterkit.core.stages import BlockLabels, Partitioner, Task, labels_by_blocks
-from clusterkit.core.transform import Keep
+from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.stages import BlockLabels, Partitioner, Task
 from clusterkit.partitioners._scattered import NearestOf, scattered_centres
 
 __all__ = ["KMeans"]
@@ -20,7 +17,7 @@ __all__ = ["KMeans"]
 
 @final
 @attrs.frozen
-class KMeans(Partitioner[Array]):
+class KMeans(Partitioner[FeatureSpace]):
     """Labels of k-means on the rows, scaled as the feature map scales them before anything else.
 
     The default start of margin methods: cheap, and independent of a random feature map. O(n_init · iterations · n k d).
@@ -44,29 +41,21 @@ class KMeans(Partitioner[Array]):
 
     name: ClassVar[str] = "kmeans"
     sees: ClassVar[Literal["input", "space"]] = "input"
+    reads: ClassVar[str] = "passes"
     sparse: ClassVar[bool] = True
     weighted: ClassVar[bool] = True
 
     n_init: int = integer(10, at_least=1, at_most=MOST_REPEATS)
     max_iter: int = integer(300, at_least=1)
 
-    def partition(self, samples: Array, task: Task, rng: Rng) -> Labels:
-        """Labels of the rows, (n, d) to (n,)."""
+    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels | BlockLabels:
+        """Labels of the rows; by k-means|| where they are many."""
+        if samples.by_blocks:
+            centres = scattered_centres(samples, task.k, rng, self.n_init, task.sample_weight)
+            return NearestOf(centres[0], centres)
         from clusterkit.numerics.lloyd import kmeans
 
-        if len(samples) > sums.GROUP and isinstance(samples, np.ndarray):
-            space = DenseSpace(samples, Keep(samples.shape[1]), samples)
-            return labels_by_blocks(self.starts(space, task, rng), space)
         seed = int(rng.integers(2**31 - 1))
         return kmeans(
-            samples, task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed, weights=task.sample_weight
+            samples.points, task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed, weights=task.sample_weight
         )[0]
-
-    def why_not_by_blocks(self) -> str | None:
-        """None: whatever the parameters are."""
-        return None
-
-    def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
-        """The labels by k-means||, for rows that need not be in memory."""
-        centres = scattered_centres(samples, task.k, rng, self.n_init, task.sample_weight)
-        return NearestOf(centres[0], centres)

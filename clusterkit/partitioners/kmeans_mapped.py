@@ -7,10 +7,9 @@ from typing import ClassVar, final
 import attrs
 
 from clusterkit._typing import Labels, Rng
-from clusterkit.core import sums
 from clusterkit.core.params import MOST_REPEATS, integer
 from clusterkit.core.spaces import FeatureSpace, Space
-from clusterkit.core.stages import BlockLabels, Partitioner, Task, labels_by_blocks
+from clusterkit.core.stages import BlockLabels, Partitioner, Task
 from clusterkit.partitioners._scattered import NearestOf, scattered_centres
 
 __all__ = ["KMeansMapped"]
@@ -40,27 +39,20 @@ class KMeansMapped(Partitioner[FeatureSpace]):
 
     name: ClassVar[str] = "kmeans_mapped"
     spaces: ClassVar[tuple[type[Space], ...]] = (FeatureSpace,)
+    reads: ClassVar[str] = "passes"
     weighted: ClassVar[bool] = True
 
     n_init: int = integer(10, at_least=1, at_most=MOST_REPEATS)
     max_iter: int = integer(300, at_least=1)
 
-    def partition(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
-        """Labels of the samples of a `FeatureSpace`."""
+    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels | BlockLabels:
+        """Labels of the samples of a `FeatureSpace`; by k-means|| where they are many."""
+        if samples.by_blocks:
+            centres = scattered_centres(samples, task.k, rng, self.n_init, task.sample_weight)
+            return NearestOf(centres[0], centres)
         from clusterkit.numerics.lloyd import kmeans
 
-        if samples.n > sums.GROUP and not samples.sparse:
-            return labels_by_blocks(self.starts(samples, task, rng), samples)
         seed = int(rng.integers(2**31 - 1))
         return kmeans(
             samples.rows(), task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed, weights=task.sample_weight
         )[0]
-
-    def why_not_by_blocks(self) -> str | None:
-        """None: whatever the parameters are."""
-        return None
-
-    def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
-        """The labels by k-means||, for features that need not be in memory."""
-        centres = scattered_centres(samples, task.k, rng, self.n_init, task.sample_weight)
-        return NearestOf(centres[0], centres)

@@ -8,10 +8,11 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng, Rows
+from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import sums
+from clusterkit.core.namespaces import BlockFunction
 from clusterkit.core.params import choice
-from clusterkit.core.spaces import FeatureSpace, Space
+from clusterkit.core.spaces import Space
 from clusterkit.core.stages import BlockLabels, Partitioner, Task
 
 __all__ = ["Random"]
@@ -19,7 +20,7 @@ __all__ = ["Random"]
 
 @final
 @attrs.frozen
-class Random(Partitioner["Space | Rows"]):
+class Random(Partitioner[Space]):
     """A random partition into parts of equal size.
 
     The start of methods with many starts, and the baseline of the min-max modular SVM. It is poor as the only start,
@@ -39,9 +40,10 @@ class Random(Partitioner["Space | Rows"]):
     Examples
     --------
     >>> import numpy as np
-    >>> np.bincount(Random().partition(np.zeros((8, 2)), Task(8, 3), np.random.default_rng(0)))
+    >>> from clusterkit.core.spaces import identity_space
+    >>> np.bincount(Random().start(identity_space(np.zeros((8, 2))), Task(8, 3), np.random.default_rng(0)))
     array([3, 3, 2])
-    >>> np.bincount(Random("last").partition(np.zeros((11, 2)), Task(11, 3), np.random.default_rng(0)))
+    >>> np.bincount(Random("last").start(identity_space(np.zeros((11, 2))), Task(11, 3), np.random.default_rng(0)))
     array([3, 3, 5])
     """
 
@@ -50,29 +52,31 @@ class Random(Partitioner["Space | Rows"]):
 
     leftover: str = choice("spread", ("spread", "last"))
 
-    def partition(self, samples: Space | Rows, task: Task, rng: Rng) -> Labels:
-        """Shuffled labels; only the number of samples (raw rows or a space) matters."""
-        n = samples.n if isinstance(samples, Space) else len(samples)
-        if n > sums.GROUP and self.leftover == "spread":
+    @property
+    def reads(self) -> str:  # type: ignore[override]
+        """All rows for "last": the last part would come from the last group of rows alone."""
+        if self.leftover == "spread":
+            return "passes"
+        return "with leftover='last' needs all rows at once; 'spread' does not"
+
+    def start(self, samples: Space, task: Task, rng: Rng) -> Labels | BlockLabels:
+        """Shuffled labels; only the number of samples matters. Those of many rows are shuffled within each group."""
+        n = samples.n
+        if self.leftover == "spread" and (n > sums.GROUP or not samples.in_memory):
             shuffles = _GroupShuffles(n, task.k, int(rng.integers(2**63)))
+            if not samples.in_memory:
+                return shuffles
+            # a pass would compute features that are not looked at
             return np.concatenate([shuffles.of_group(rows) for rows in sums.groups(n)])
         numbers = np.arange(n)
         if self.leftover == "last" and n >= task.k:
             return rng.permutation(np.minimum(numbers // (n // task.k), task.k - 1))
         return rng.permutation(numbers % task.k)
 
-    def why_not_by_blocks(self) -> str | None:
-        """The last part would come from the last group of rows alone."""
-        return None if self.leftover == "spread" else "with leftover='last' needs all rows at once; 'spread' does not"
-
-    def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
-        """The labels, shuffled within each group of rows, so that those of a group follow from its number."""
-        return _GroupShuffles(samples.n, task.k, int(rng.integers(2**63)))
-
 
 @final
 @attrs.frozen
-class _GroupShuffles:
+class _GroupShuffles(BlockFunction):
     """Labels 0..k-1 in equal numbers, shuffled within each group of rows by a stream of its own."""
 
     array_api: ClassVar[bool] = True

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
-from clusterkit.core import memory, sums
+from clusterkit.core import memory
 from clusterkit.core.params import MOST_REPEATS, choice, integer
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import BlockLabels, Partitioner, Task
@@ -63,18 +63,17 @@ class Seeded(Partitioner[Space]):
 
     name: ClassVar[str] = "seeds"
     spaces: ClassVar[tuple[type[Space], ...]] = (FeatureSpace, KernelSpace)
+    reads: ClassVar[str] = "passes"
     weighted: ClassVar[bool] = True
 
     weighting: str = choice("uniform", ("uniform", "kmeans++"))
     trials: int = integer(1, at_least=1, at_most=MOST_REPEATS)
 
-    def partition(self, samples: Space, task: Task, rng: Rng) -> Labels:
+    def start(self, samples: Space, task: Task, rng: Rng) -> Labels | BlockLabels:
         """Labels of the samples of a space, 0..k-1 in the order of the seeds."""
         assert isinstance(samples, FeatureSpace | KernelSpace)
-        if isinstance(samples, FeatureSpace) and samples.n > sums.GROUP and not samples.sparse:
-            nearest = self.starts(samples, task, rng)
-            # which seed is the nearest depends on no block
-            return np.concatenate([nearest(rows, H) for rows, H in samples.pieces()])
+        if isinstance(samples, FeatureSpace) and samples.by_blocks:
+            return self._of_many(samples, task, rng)
         if self.weighting == "uniform":
             labels, seeds = _uniform(samples, task.k, rng, task.sample_weight)
         else:
@@ -85,11 +84,7 @@ class Seeded(Partitioner[Space]):
         labels[seeds] = np.arange(task.k)
         return labels
 
-    def why_not_by_blocks(self) -> str | None:
-        """None: whatever the parameters are."""
-        return None
-
-    def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
+    def _of_many(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
         """The labels of features that need not be in memory: by k drawn rows, or by the centres of k-means||."""
         if self.weighting != "uniform":
             centres = scattered_centres(samples, task.k, rng, weights=task.sample_weight)

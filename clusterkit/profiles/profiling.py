@@ -203,7 +203,7 @@ def profile(
         rows. Gaps, words and dates are fine; pandas, Polars and PyArrow keep their types.
     names : sequence of str, optional
         Names of the columns; default: of the data frame, of the model, or x0, x1, ...
-    max_rows : int, default 20,000
+    max_rows : int, default 20000
         Of more rows a sample is used, in which small clusters have more rows and correspondingly less weight. Sizes are
         always of all rows. Of wide tables fewer rows are used, 20 million cells at most.
     n_bootstraps : int, default 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 
@@ -93,6 +94,8 @@ def parametrize_with_laws(
     -------
     A decorator for a test function with one argument ``law``, which it calls. Cases with drawn examples have the marker
     ``hypothesis``, as tests have that hypothesis drives: ``pytest -m hypothesis`` runs those that more examples help.
+    Cases of variants have the marker ``deep``, but for one variant of each law: ``pytest -m "not deep"`` runs each law
+    for the defaults of the stage and for that variant.
 
     Raises
     ------
@@ -123,7 +126,7 @@ def parametrize_with_laws(
         )
         raise UnknownName(f"no registered stage has {described}. Installed plugins: {seen or 'none'}.")
     cases = [
-        pytest.param(case, id=case.label, marks=[pytest.mark.hypothesis] if case.draws else [])
+        pytest.param(case, id=case.label, marks=[getattr(pytest.mark, name) for name in case.markers])
         for entry in entries
         for case in cases_of(entry, share)
     ]
@@ -142,11 +145,19 @@ class LawCase:
     run : callable
     draws : bool, default False
         Whether it is checked on drawn examples.
+    one_of_many : bool, default False
+        Whether the same law is also checked for another variant of the stage, which is enough for most runs.
     """
 
     label: str
     run: Callable[[], None]
     draws: bool = False
+    one_of_many: bool = False
+
+    @property
+    def markers(self) -> list[str]:
+        """Names of the markers of pytest that say so."""
+        return [name for name, marked in (("hypothesis", self.draws), ("deep", self.one_of_many)) if marked]
 
     def __call__(self) -> None:
         """Check it."""
@@ -172,11 +183,16 @@ def cases_of(entry: Entry, share: float) -> Iterator[LawCase]:
     except Exception as problem:  # whatever a plugin does wrong is for its test to show, not for the collection
         yield LawCase(f"{where}-loads", functools.partial(_fail, problem))
         return
-    for suffix, stage in variants(default):
+    (_, usual), *others = variants(default)
+    for law in _applicable(usual):
+        yield LawCase(f"{where}-{law.name}", functools.partial(_check, law, usual, share), bool(law.sources))
+    for number, (suffix, stage) in enumerate(others):
         for law in _applicable(stage):
-            if not suffix or law not in CONTRACT:  # the contract is about the class
+            if law not in CONTRACT:  # the contract is about the class
                 run = functools.partial(_check, law, stage, share)
-                yield LawCase(f"{where}{suffix}-{law.name}", run, bool(law.sources))
+                # the checksum deals the laws out among the variants, in the same way in every run
+                one_of_many = zlib.crc32(law.name.encode()) % len(others) != number
+                yield LawCase(f"{where}{suffix}-{law.name}", run, bool(law.sources), one_of_many)
 
 
 def _fail(problem: Exception) -> None:

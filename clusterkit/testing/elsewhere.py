@@ -10,7 +10,7 @@ import numpy as np
 
 from clusterkit._typing import AnyArray
 from clusterkit.core.devices import Device
-from clusterkit.core.namespaces import elsewhere, host_dtype, to_host
+from clusterkit.core.namespaces import host_dtype, is_device_array, to_host
 from clusterkit.testing.compare import close
 
 __all__ = ["DEVICE", "installed", "numbers_of", "put", "same_there"]
@@ -36,7 +36,7 @@ def put(array: A) -> A:
 
 def same_there(there: AnyArray, here: AnyArray, what: str, *, digits: int = 0, scale: float = 0.0) -> None:
     """An array of the device that has the type and, up to rounding, the values of an array of numpy."""
-    assert elsewhere(there), f"{what} left the device: {type(there).__name__}"
+    assert is_device_array(there), f"{what} left the device: {type(there).__name__}"
     assert Device.of(there) == DEVICE, f"{what} lies on {there.device}"
     assert host_dtype(there) == here.dtype, f"{what}: {there.dtype} on the device, {here.dtype} on the host"
     close(to_host(there), here, what, digits=digits, scale=scale)
@@ -44,7 +44,7 @@ def same_there(there: AnyArray, here: AnyArray, what: str, *, digits: int = 0, s
 
 def numbers_of(addend: object) -> list[AnyArray]:
     """All arrays and numbers of what a block adds up, in the order of its fields; on the host."""
-    if elsewhere(addend):
+    if is_device_array(addend):
         return [np.asarray(to_host(addend))]
     if isinstance(addend, np.ndarray | np.generic | float | int):
         return [np.asarray(addend)]

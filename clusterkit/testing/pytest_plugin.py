@@ -1,4 +1,4 @@
-"""pytest plugin: the hypothesis profiles and the fixture that keeps installed plugins out.
+"""pytest plugin: the hypothesis profiles, the marker of dear tests and the fixture that keeps installed plugins out.
 
 The profile is chosen by ``pytest --hypothesis-profile=NAME`` or by the environment variable ``HYPOTHESIS_PROFILE``:
 
@@ -28,7 +28,8 @@ DEEP = 200
 
 @pytest.hookimpl(tryfirst=True)  # before hypothesis looks for the profile that its option names
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the profiles, and load the chosen one."""
+    """Register the marker and the profiles, and load the chosen profile."""
+    config.addinivalue_line("markers", "deep: dear; a suite may leave it out of most runs by -m 'not deep'")
     try:
         from hypothesis import HealthCheck, settings
     except ImportError:  # pragma: no cover - the kit then has only its plain checks

@@ -158,7 +158,7 @@ def spaces(
     """A case (see `cases` for the parameters) and a space of its samples: dense, streamed or a kernel."""
 
     def fit(case: Case, view: str) -> tuple[Case, Space]:
-        return case, VIEWS[view].fit(case.X, Task(len(case.X), None), case.rng("space"))
+        return case, VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
 
     case_parameters: dict[str, Any] = parameters
     return st.builds(fit, cases(**case_parameters), st.sampled_from(views(types)))

@@ -24,7 +24,7 @@ def search_space(featuremap: FeatureMap, X: Array, rows: Indices, open_gamma: bo
     """The space of some rows of X; its bandwidth is 1 if it is open."""
     if open_gamma:
         featuremap = featuremap.with_parameters(gamma=1.0)
-    space: Space = featuremap.fit(X if len(rows) == len(X) else X[rows], Task(len(rows), None), rng)
+    space: Space = featuremap.space_of(X if len(rows) == len(X) else X[rows], Task(len(rows), None), rng)
     if isinstance(space, KernelSpace) and isinstance(space.points, SparseRows):
         # the same distances in few dense coordinates: hundreds of bandwidths pay for the conversion
         points = cast(Any, space.points).isometric()

@@ -20,6 +20,7 @@ def run(*options):
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.deep
 def test_labels_and_values_are_those_of_the_cpu():
     pytest.importorskip("array_api_strict", reason="array-api-strict simulates the devices")
     pytest.importorskip("array_api_compat")

@@ -68,12 +68,14 @@ def hals() -> tuple[np.ndarray, str]:
     """NMF by coordinate descent, long products against few factors."""
     from clusterkit.core.spaces import build_space
     from clusterkit.core.stages import Task
-    from clusterkit.core.transform import Keep
+    from clusterkit.core.transform import IdentityMap
     from clusterkit.solvers.factorisation.nmf import Nmf
 
     rng = np.random.default_rng(0)
     X = rng.random((2000, 5)) ** 3 @ rng.random((5, 4000)) ** 3 + 0.05 * rng.random((2000, 4000))
-    prepared = Nmf(update="hals", max_iter=30, tol=0).prepare(build_space(X, Keep(X.shape[1])), Task(len(X), 5), None)
+    prepared = Nmf(update="hals", max_iter=30, tol=0).prepare(
+        build_space(X, IdentityMap(X.shape[1])), Task(len(X), 5), None
+    )
     outcome = prepared.solve(None, None, np.random.default_rng(1))
     return outcome.rows, f"objective {outcome.status.history[-1]:.10g}"
 
@@ -103,11 +105,12 @@ def drift_of_many() -> tuple[np.ndarray, str]:
 def transport() -> tuple[np.ndarray, str]:
     """Equal sizes for the distances of 200,000 rows to ten of them."""
     from clusterkit.balancers.transport import Transport
-    from clusterkit.core.stages import Task
+    from clusterkit.core.label_turns import balanced_by
+    from clusterkit.core.stages import CostTable, Task
 
     X = blobs(200_000, 5, 10)
     C = ((X[:, None] - X[None, :10]) ** 2).sum(axis=2)
-    assignment = Transport().assign(C, C.argmin(axis=1), Task(len(X), 10))
+    assignment = balanced_by(Transport(), CostTable(C), Task(len(X), 10))
     return assignment.labels, f"cost {C[np.arange(len(X)), assignment.labels].sum():.14g}"
 
 

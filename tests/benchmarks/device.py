@@ -38,7 +38,6 @@ from sklearn import config_context
 from clusterkit import Pipeline, config
 from clusterkit.core.devices import Device
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.first_labels import GivenLabels
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.namespaces import to_host
 from clusterkit.core.outcomes import KernelDomain
@@ -77,20 +76,13 @@ class Given(Partitioner):
     """A start from labels that are there already."""
 
     name: ClassVar[str] = "given"
+    reads: ClassVar[str] = "passes"
 
     labels: np.ndarray
 
-    def partition(self, samples: Any, task: Any, rng: Any) -> np.ndarray:
+    def start(self, samples: Any, task: Any, rng: Any) -> np.ndarray:
         """The labels."""
         return self.labels
-
-    def why_not_by_blocks(self) -> None:
-        """Nothing rules it out."""
-        return
-
-    def starts(self, samples: Any, task: Any, rng: Any) -> GivenLabels:
-        """The labels block by block."""
-        return GivenLabels(self.labels)
 
 
 def blobs(n: int, d: int, k: int, spread: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

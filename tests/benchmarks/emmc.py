@@ -33,7 +33,7 @@ def usps(repeats: int) -> None:
     whole, parts, turns, accuracy = [], [], [], []
     for repeat in range(repeats + 1):
         start = time.perf_counter()
-        space = Elm(n_hidden=1000).fit(X, Task(len(X), None), np.random.default_rng(repeat))
+        space = Elm(n_hidden=1000).space_of(X, Task(len(X), None), np.random.default_rng(repeat))
         mapped = time.perf_counter()
         space.gram()
         grammed = time.perf_counter()
@@ -57,7 +57,7 @@ def usps(repeats: int) -> None:
             f"EMMC {end - begin:.2f} s ({model.n_iter_} turns, accuracy {100 * accuracy[-1]:.1f} %); "
             f"ratio {whole[-1] / parts[-1]:.2f}"
         )
-    space = Elm(n_hidden=1000).fit(X, Task(len(X), None), np.random.default_rng(0))
+    space = Elm(n_hidden=1000).space_of(X, Task(len(X), None), np.random.default_rng(0))
     coded = Argmax().encode(np.random.default_rng(0).integers(10, size=n), 10)
     B = np.random.default_rng(0).normal(size=(1000, 10))
     passes = _median_time(lambda: (space.adjoint(coded), space.apply(B)), 9)
@@ -77,7 +77,7 @@ def streamed(rows: int, repeats: int) -> None:
     elm = Elm(n_hidden=300, storage="streamed")
     codec = Threshold()
     for _ in range(repeats):
-        space = elm.fit(X, Task(len(X), None), np.random.default_rng(0))
+        space = elm.space_of(X, Task(len(X), None), np.random.default_rng(0))
         coded = codec.encode(rng.integers(2, size=rows), 2)
         B = rng.normal(size=(300, 1))
         begin = time.perf_counter()

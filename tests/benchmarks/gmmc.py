@@ -37,7 +37,7 @@ def data(n: int) -> tuple[np.ndarray, np.ndarray]:
 def gmmc(X: np.ndarray, **parameters):
     """Seconds from the rows to the scores, the prepared solver and the outcome."""
     begin = time.perf_counter()
-    space = Rbf(sigma_fraction=0.2).fit(X, Task(len(X), None), np.random.default_rng(0))
+    space = Rbf(sigma_fraction=0.2).space_of(X, Task(len(X), None), np.random.default_rng(0))
     prepared = Gmmc(**parameters).prepare(space, Task(len(X), 2), np.random.default_rng(0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClusterkitWarning)

@@ -21,7 +21,8 @@ def balance() -> list[tuple[str, float, float]]:
     """`band` on 100,000 samples and `ordinal` on 20,000: what is timed, CPU seconds, the goal."""
     from clusterkit.balancers.band import Band
     from clusterkit.balancers.ordinal import Ordinal
-    from clusterkit.core.stages import Task
+    from clusterkit.core.label_turns import balanced_by
+    from clusterkit.core.stages import CostTable, Task
     from clusterkit.labelers.codecs.interval import Interval
 
     rng, n = np.random.default_rng(0), 100_000
@@ -29,12 +30,12 @@ def balance() -> list[tuple[str, float, float]]:
     for k in (2, 10):
         costs, labels = rng.normal(size=(n, k)), np.zeros(n, dtype=int)
         begin = time.process_time()
-        Band(slack=0).assign(costs, labels, Task(n, k))
+        balanced_by(Band(slack=0), CostTable(costs, labels), Task(n, k))
         rows.append((f"band, n = {n}, k = {k}", time.process_time() - begin, 2.0))
     n, k = 20_000, 4
     costs = Interval().costs(rng.normal(size=(n, 1)), k)
     begin = time.process_time()
-    Ordinal(slack=200).assign(costs, np.argmin(costs, axis=1), Task(n, k))
+    balanced_by(Ordinal(slack=200), CostTable(costs), Task(n, k))
     rows.append((f"ordinal, n = {n}, k = {k}", time.process_time() - begin, 3.0))
     return rows
 
@@ -52,7 +53,7 @@ def interrupt() -> list[tuple[str, float, float]]:
     task = Task(n, 2, (np.full(2, n // 2), np.full(2, n // 2)))
     rows = []
     for solver in (MmcSdp(tol=1e-12), GmmcSdp(solver="CLARABEL", tol=1e-14)):
-        prepared = solver.prepare(Rbf(gamma=0.05).fit(X, task, rng), task, rng)
+        prepared = solver.prepare(Rbf(gamma=0.05).space_of(X, task, rng), task, rng)
         pressed: list[float] = []
 
         def press(pressed: list[float] = pressed) -> None:

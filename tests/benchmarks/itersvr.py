@@ -22,6 +22,7 @@ from machine import describe
 
 from clusterkit import datasets, recipe
 from clusterkit.core.seeds import Seeds
+from clusterkit.core.spaces import identity_space
 from clusterkit.core.stages import Task
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.partitioners.kmeans import KMeans
@@ -47,7 +48,7 @@ def fit(name: str, loss: str, X: np.ndarray, seed: int, width: float, n_init: in
 
 def start(X: np.ndarray, seed: int, n_init: int) -> np.ndarray:
     """The labels that all methods start from."""
-    return KMeans(n_init=n_init).partition(X, Task(len(X), 2), Seeds.of(seed).stream("init"))
+    return KMeans(n_init=n_init).start(identity_space(X), Task(len(X), 2), Seeds.of(seed).stream("init"))
 
 
 def error(y: np.ndarray, labels: np.ndarray) -> float:

@@ -35,10 +35,10 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from clusterkit import datasets, recipe
-from clusterkit.core.alternate import alternate
+from clusterkit.core.label_turns import alternate
 from clusterkit.core.spaces import DenseSpace, FeatureSpace, KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.codecs.argmax import Argmax
@@ -50,7 +50,7 @@ from clusterkit.solvers.means.centroids import Centroids
 def drawn(space: FeatureSpace | KernelSpace, k: int, starts: int) -> list[np.ndarray]:
     """Labels of k-means++ starts."""
     return [
-        Seeded(weighting="kmeans++").partition(space, Task(space.n, k), np.random.default_rng(seed))
+        Seeded(weighting="kmeans++").start(space, Task(space.n, k), np.random.default_rng(seed))
         for seed in range(starts)
     ]
 
@@ -153,7 +153,7 @@ def elm(options: argparse.Namespace) -> None:
         print(f"skipped: {missing}")
         return
     for dtype in (np.float64, np.float32):
-        space = Elm(n_hidden=1000, centers="uniform", width=1.0).fit(
+        space = Elm(n_hidden=1000, centers="uniform", width=1.0).space_of(
             X.astype(dtype), Task(len(X.astype(dtype)), None), np.random.default_rng(0)
         )
         on_rows("elm-kmeans on USPS", space.rows(), space, 10, options)
@@ -163,9 +163,9 @@ def plain(options: argparse.Namespace) -> None:
     """Blobs that overlap, and digits."""
     for n, d, k in ((100_000, 10, 10), (20_000, 50, 20), (100_000, 2, 30)):
         X = make_blobs(n, d, centers=k, cluster_std=4.0, random_state=0)[0]
-        on_rows("kmeans on blobs", X, build_space(X, Keep(d)), k, options)
+        on_rows("kmeans on blobs", X, build_space(X, IdentityMap(d)), k, options)
     X = load_digits().data
-    on_rows("kmeans on digits", X, build_space(X, Keep(64)), 10, options)
+    on_rows("kmeans on digits", X, build_space(X, IdentityMap(64)), 10, options)
 
 
 def kernel(options: argparse.Namespace) -> None:
@@ -180,7 +180,7 @@ def kernel(options: argparse.Namespace) -> None:
         ).fit(X)
         return model.labels_, model.n_iter_
 
-    K = Rbf(gamma=gamma).fit(X, Task(len(X), None), np.random.default_rng(0)).gram()
+    K = Rbf(gamma=gamma).space_of(X, Task(len(X), None), np.random.default_rng(0)).gram()
     print(f"tslearn {importlib.metadata.version('tslearn')}; gamma = {gamma:.3g}")
     sides = {"clusterkit": fit, "tslearn": lambda: tslearns(X, k, gamma, n_init, most)}
     title = f"kernel-kmeans on digits: {len(X)} rows, k = {k}, n_init = {n_init}"

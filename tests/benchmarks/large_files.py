@@ -38,14 +38,15 @@ from clusterkit.core.coding import Coded
 from clusterkit.core.compat import Composition
 from clusterkit.core.engines import engine_for
 from clusterkit.core.rows import Rows
-from clusterkit.core.rows_fit import BoundRows, bind_rows
+from clusterkit.core.run import BoundComposition, bind
+from clusterkit.core.samples import EngineSamples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.stages import Codec, StartsByBlocks, Task
+from clusterkit.core.stages import Codec, Task
 from clusterkit.core.summing import Adder, RowFunction, Summing, adder_of
 from clusterkit.core.sums import Sums
 from clusterkit.core.survey import extremes
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.datasets.raw_rows import spooled
 
 PIECE = 2**18
@@ -234,9 +235,9 @@ class Started:
         return self.adder.part(H, Coded(labels[None], self.codec.coding, self.k, self.codec.codebook(self.k)), None)
 
 
-def turn_of(bound: BoundRows) -> Turn:
+def turn_of(bound: BoundComposition) -> Turn:
     """The part of a turn after a first one from random labels."""
-    c, turns = bound.composition, bound.turns
+    c, turns = bound.composition, bound.prepared.turns
     assert isinstance(c.labeler, Codec)
     assert isinstance(turns, Summing)
     step: Any = turns
@@ -283,7 +284,7 @@ def of_a_pass(options: argparse.Namespace) -> None:
         }
         gigabytes = rows * d * 4 / 1e9
         for name, composition in compositions(options, 10).items():
-            bound = bind_rows(composition, sources["memory"], engine_for(sources["memory"]), Seeds(0))
+            bound = bind(composition, EngineSamples(sources["memory"], engine_for(sources["memory"])), Seeds(0))
             part, width = turn_of(bound), bound.space.width
             taken: dict[str, list[np.ndarray]] = {title: [] for title in sources}
             for _ in range(options.repeats):
@@ -304,12 +305,12 @@ def of_a_pass(options: argparse.Namespace) -> None:
 def bare(composition: Composition, rows: Rows, turns: int) -> tuple[np.ndarray, str]:
     """Both seconds of the passes that a fit cannot do without, and how they come together."""
     engine = engine_for(rows)
-    assert isinstance(composition.init, StartsByBlocks)
-    survey = both_of(lambda: extremes(RowsSpace.of(rows, engine, Keep(rows.d))))
-    bounds: list[BoundRows] = []
-    prepared = both_of(lambda: bounds.append(bind_rows(composition, rows, engine, Seeds(0)))) - survey
+    assert composition.init is not None
+    survey = both_of(lambda: extremes(RowsSpace.of(rows, engine, IdentityMap(rows.d))))
+    bounds: list[BoundComposition] = []
+    prepared = both_of(lambda: bounds.append(bind(composition, EngineSamples(rows, engine), Seeds(0)))) - survey
     bound = bounds[0]
-    start = both_of(lambda: composition.init.starts(bound.space, Task(rows.n, bound.task.k), Seeds(0).stream("init")))
+    start = both_of(lambda: composition.init.start(bound.space, Task(rows.n, bound.task.k), Seeds(0).stream("init")))
     part = turn_of(bound)
     turn = both_of(lambda: bound.space.reduce(part))
 

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.solvers.factorisation.nmf import Nmf
@@ -41,7 +41,7 @@ def ours(X: Any, k: int, update: str, max_iter: int) -> tuple[float, float, tupl
     from clusterkit.core.progress import listening
 
     points = SparseRows.of(X) if scipy.sparse.issparse(X) else X
-    space = build_space(points, Keep(X.shape[1]))
+    space = build_space(points, IdentityMap(X.shape[1]))
     prepared = Nmf(update=update, max_iter=max_iter, tol=0).prepare(space, Task(len(points), k), None)
     times: list[float] = []
     with listening(lambda report: times.append(time.perf_counter())):
@@ -155,9 +155,8 @@ def main() -> None:
         rng = np.random.default_rng(0)
         X = rng.normal(size=(2_000, 60)) + 2.0 * rng.normal(size=(6, 60))[rng.integers(6, size=2_000)]
         X = 2.0 * (X - X.min(axis=0)) / np.ptp(X, axis=0) - 1.0
-        features = (
-            Elm(n_hidden=1000, centers="uniform", width=1.0).fit(X, Task(len(X), None), np.random.default_rng(1)).rows()
-        )
+        elm = Elm(n_hidden=1000, centers="uniform", width=1.0)
+        features = elm.space_of(X, Task(len(X), None), np.random.default_rng(1)).rows()
         mu("ELM features", features, 6, options.updates, *run)
         hals("ELM features", features, 6, 200, *run)
 

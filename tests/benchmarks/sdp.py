@@ -34,7 +34,7 @@ def blobs(n: int) -> tuple[np.ndarray, np.ndarray]:
 def row(solver: Solver, X: np.ndarray, y: np.ndarray, fraction: float, memory: bool) -> None:
     """Solve and print a line."""
     n, rng = len(X), np.random.default_rng(0)
-    space = Rbf(sigma_fraction=fraction).fit(X, Task(len(X), None), rng)
+    space = Rbf(sigma_fraction=fraction).space_of(X, Task(len(X), None), rng)
     slack = 0.03 * n
     limit = max(n % 2, int(slack) - (int(slack) - n) % 2)  # the largest balance of that parity
     bounds = (np.full(2, (n - limit) / 2), np.full(2, (n + limit) / 2))

@@ -53,7 +53,7 @@ def line(name, X, y, qm, peer, repeats=3, min_cluster_size=50):
     model = svc(X, qm, outliers="nearest", min_cluster_size=min_cluster_size)
     seconds, fitted = timed(lambda: model.fit(X), repeats)
     # the two parts on their own: how the whole divides
-    space = model.composition().featuremap.fit(X, Task(len(X), None), np.random.default_rng(0))
+    space = model.composition().featuremap.space_of(X, Task(len(X), None), np.random.default_rng(0))
     train, _ = timed(lambda: solved(model, space), repeats)
     labels = fitted.labels_
     noise = Pipeline(**svc(X, qm).get_params(deep=False)).fit(X).labels_

@@ -29,8 +29,9 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 import clusterkit
 from clusterkit import ClusterkitWarning, recipe
 from clusterkit.core.engines import engine_for
+from clusterkit.core.samples import EngineSamples
 from clusterkit.core.seeds import Seeds
-from clusterkit.drivers.on_sample import fit_on_sample, fit_rows_on_sample
+from clusterkit.drivers.on_sample import fit_on_sample
 from clusterkit.metrics import adjusted_rand
 
 
@@ -111,7 +112,7 @@ def on_passes(options: argparse.Namespace) -> None:
         model = fit_on_sample(attrs.evolve(composition, rows=index), X, Seeds(0))
     else:
         rows = clusterkit.open(path)
-        model = fit_rows_on_sample(composition, index, rows, engine_for(rows), Seeds(0))
+        model = fit_on_sample(composition, index, EngineSamples(rows, engine_for(rows)), Seeds(0))
     wall, work = time.perf_counter() - begin, time.process_time() - work
     facts, domain = model.resolved["tuner"], model.outcome
     begin, one = time.perf_counter(), time.process_time()

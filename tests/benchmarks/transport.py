@@ -26,7 +26,8 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 
 from clusterkit.balancers.transport import Transport
-from clusterkit.core.stages import Task
+from clusterkit.core.label_turns import balanced_by
+from clusterkit.core.stages import CostTable, Task
 
 
 def timed(function, *arguments):
@@ -39,7 +40,7 @@ def timed(function, *arguments):
 def balance(costs, balancer=None):
     """The balanced labels from the cheapest ones, equal sizes by default."""
     labels = np.argmin(costs, axis=1)
-    return (balancer or Transport()).assign(costs, labels, Task(*costs.shape))
+    return balanced_by(balancer or Transport(), CostTable(costs, labels), Task(*costs.shape))
 
 
 def total(costs, labels):

@@ -18,7 +18,6 @@ import clusterkit
         ("stages", "solver"),
         ("recipes",),
         ("recipes", "emmc"),
-        ("compositions",),
         ("plugins",),
     ],
 )
@@ -67,7 +66,10 @@ def test_compositions(run):
         tuple(entry[slot] for slot in ("featuremap", "solver", "labeler", "balancer", "init")) for entry in listed
     } == compositions
     assert len(listed) == len(compositions)
-    lines = run("compositions").stdout.splitlines()
+    plain = run("compositions").stdout
+    assert "\x1b" not in plain
+    lines = plain.splitlines()
+    assert all(line == line.rstrip() for line in lines)
     assert lines[-1] == f"{len(compositions)} combinations"
     assert sum(int(line.split()[-1]) for line in lines[1:-1]) == len(compositions)
 

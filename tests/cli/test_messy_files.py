@@ -62,7 +62,6 @@ def test_the_planted_clusters_are_found(agreement):
     assert np.mean(list(agreement.values())) >= LEAST_AGREEMENT
 
 
-@pytest.mark.slow
 @pytest.mark.deep
 @pytest.mark.skipif(not deep(), reason="a minute: with the deep profile of hypothesis only")
 @pytest.mark.parametrize("name", messy_files.LARGE)

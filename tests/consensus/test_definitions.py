@@ -13,7 +13,7 @@ from clusterkit import consensus
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.labelings import Labelings, by_appearance
 from clusterkit.testing.laws.consensus import clear, ensembles
-from clusterkit.testing.oracles import consensus as naive
+from clusterkit_campaign.oracles import consensus as naive
 
 SEEDS = st.integers(0, 2**16)
 pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")

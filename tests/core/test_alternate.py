@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from oracles.maps import mapped
 
 from clusterkit.balancers.band import Band
-from clusterkit.core.alternate import alternate, one_turn
+from clusterkit.core.iteration import Ended, Start, Turn, Turns, solve
 from clusterkit.core.kernel import Linear
-from clusterkit.core.outcomes import Embedding, Scores, Status
+from clusterkit.core.label_turns import alternate, one_turn
+from clusterkit.core.outcomes import Embedding, Ending, Scores, Status
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Prepared, Task
-from clusterkit.core.starts import StartResult
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.rows_kmeans import RowsKMeans
@@ -46,6 +46,7 @@ class Script(Prepared):
     leads_to: dict[int, int]
     objectives: dict[int, float] | None
     interrupted_at: int | None = None
+    settles_at: int | None = None
     calls: int = 0
     widths: list[int] = attrs.field(factory=list)
 
@@ -61,7 +62,9 @@ class Script(Prepared):
         self.widths.append(targets.starts)
         follow = [labels_of(self.leads_to[state_of(labels)]) for labels in targets.labels]
         rows = np.concatenate([np.eye(2)[labels] for labels in follow], axis=1)
-        return Scores(rows, None, starts=targets.starts)
+        settles = state_of(follow[0]) == self.settles_at
+        status = Status(1, Ending.SETTLED, "hardly changed", settled=True) if settles else None
+        return Scores(rows, None, status=status, starts=targets.starts)
 
     def objective(self, targets, outcome):
         if self.objectives is None:
@@ -69,9 +72,7 @@ class Script(Prepared):
         return np.array([self.objectives[state_of(labels)] for labels in targets.labels])
 
 
-def run(
-    script: Script, *starts: int, max_iter: int = 50, balancer: Any = None, together: bool = True
-) -> list[StartResult]:
+def run(script: Script, *starts: int, max_iter: int = 50, balancer: Any = None, together: bool = True) -> list[Ended]:
     labels = [labels_of(start) for start in starts]
     ends, interrupted = alternate(
         script,
@@ -89,7 +90,7 @@ def run(
     return ends
 
 
-def summary(end: StartResult) -> tuple[int, int, bool, float, tuple[float, ...]]:
+def summary(end: Ended) -> tuple[int, int, bool, float, tuple[float, ...]]:
     """Everything a result says but the reason."""
     state = state_of(end.labeling.labels)
     return state, end.n_iter, end.converged, end.objective, end.history
@@ -152,6 +153,80 @@ class TestCycle:
         [end] = run(Script(RING, {0: 9.0, 1: 4.0, 2: 2.0, 3: 3.0}), 0)
         outcome = end.labeling.outcome
         np.testing.assert_array_equal(np.argmax(outcome.rows, axis=1), end.labeling.labels)
+
+
+class TestSettled:
+    def test_the_solver_says_why_and_the_labels_it_gave_are_judged(self):
+        [end] = run(Script(LINE, FALLING, settles_at=2), 0)
+        assert summary(end) == (2, 2, True, 2.0, (9.0, 4.0))
+        assert (end.ending, end.reason) == (Ending.SETTLED, "hardly changed")
+
+    def test_labels_that_repeat_are_said_to_repeat(self):
+        [end] = run(Script(LINE, FALLING, settles_at=3), 3)
+        assert (end.ending, end.reason) == (Ending.CONVERGED, "converged: labels no longer change")
+
+    def test_labels_that_come_back_are_a_cycle_even_if_the_solver_settles_on_them(self):
+        [end] = run(Script(RING, {0: 1.0, 1: 4.0, 2: 2.0, 3: 3.0}, settles_at=1), 3)
+        assert (end.ending, end.converged) == (Ending.SETTLED, True), "1 had not been there before"
+        [end] = run(Script({0: 1, 1: 2, 2: 0}, {0: 1.0, 1: 4.0, 2: 2.0}, settles_at=0), 0)
+        assert (end.ending, end.converged) == (Ending.CYCLED, False)
+        assert "labels alternate between states" in end.reason
+
+
+@attrs.frozen(eq=False)
+class Halving(Turns[float]):
+    """A solver with a number as its state; counts two steps a turn, and has nothing left to do below `floor`."""
+
+    tol: float = 0.0
+    floor: float = 0.0
+    name = "halving"
+    sentences = {Ending.INTERRUPTED: "stopped after {n} steps", Ending.STALLED: "stuck at {detail}"}
+
+    def advance(self, active):
+        [start] = active
+        if start.state < self.floor:
+            yield Turn(start.answer, None, Ending.STALLED, f"{start.answer:g}")
+            return
+        value = start.state / 2.0
+        start.judge(value)
+        start.n_iter += 1
+        yield Turn(value, value, Ending.SETTLED if value <= self.tol else None, f", at {value:g}")
+
+
+class TestSolver:
+    def start(self) -> Start[float]:
+        return Start(0, 16.0, keeps_best=False)
+
+    @pytest.mark.parametrize(
+        ("turns", "max_iter", "value", "n_iter", "ending", "reason"),
+        [
+            (Halving(tol=2.0), 50, 2.0, 6, Ending.SETTLED, ", at 2"),
+            (Halving(floor=3.0), 50, 2.0, 6, Ending.STALLED, "stuck at 2"),
+            (Halving(), 4, 4.0, 4, Ending.OUT_OF_ITERATIONS, "max_iter = 4 reached, at 4"),
+        ],
+    )
+    def test_each_end_has_its_sentence(self, turns, max_iter, value, n_iter, ending, reason):
+        heard = []
+        with listening(heard.append):
+            answer, status = solve(turns, self.start(), max_iter)
+        assert (answer, status.n_iter, status.ending, status.reason) == (value, n_iter, ending, reason)
+        assert status.history == tuple(8.0 / 2**turn for turn in range(n_iter // 2))
+        assert [report.turn for report in heard] == list(range(2, n_iter + 1, 2)), "a turn not made is not reported"
+
+    @pytest.mark.parametrize("turn", [1, 3])
+    def test_ctrl_c_is_kept_in_the_status_even_if_the_turn_was_the_last_one(self, turn):
+        def stop(report):
+            if report.turn == 2 * turn:
+                raise KeyboardInterrupt
+
+        with listening(stop):
+            answer, status = solve(Halving(tol=2.0), self.start(), 50)
+        assert (answer, status.ending) == (16.0 / 2**turn, Ending.INTERRUPTED)
+        assert status.reason == f"stopped after {2 * turn} steps"
+
+    def test_a_status_tells_how_it_ended_by_one_of_the_endings(self):
+        with pytest.raises(TypeError, match=r"True, which is none of Ending\.CONVERGED, "):
+            Status(1, True, "closed form")
 
 
 class TestMostTurns:
@@ -248,7 +323,7 @@ class TestSeveralStarts:
         prepared = Ridge(df=5.0).prepare(space, task, RNG)
         labels = np.random.default_rng(1).integers(3, size=(6, len(X)))
 
-        def results(together: bool) -> list[StartResult]:
+        def results(together: bool) -> list[Ended]:
             labels_of_start = labels.__getitem__
             return alternate(
                 prepared,
@@ -292,7 +367,8 @@ class Drawn(Prepared):
         if self.calls == self.raised_at:
             raise KeyboardInterrupt
         rows = rng.standard_normal((N, 1))
-        end = Status(3, False, "as drawn", (float(rows.sum()),), interrupted=self.calls == self.reported_at)
+        ending = Ending.INTERRUPTED if self.calls == self.reported_at else Ending.OUT_OF_ITERATIONS
+        end = Status(3, ending, "as drawn", (float(rows.sum()),))
         return Embedding(rows, None, status=end)
 
     def objective(self, targets, outcome):
@@ -300,7 +376,7 @@ class Drawn(Prepared):
 
 
 class TestOneTurn:
-    def results(self, prepared: Drawn, starts: int = 4) -> list[StartResult]:
+    def results(self, prepared: Drawn, starts: int = 4) -> list[Ended]:
         rngs = [np.random.default_rng(start) for start in range(starts)]
         ends, interrupted = one_turn(prepared, RowsKMeans(n_init=1), None, SPACE, Task(N, 2), rngs)
         assert interrupted == (prepared.calls in (prepared.raised_at, prepared.reported_at))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import sys
+from collections.abc import Callable
 
 import attrs
 import numpy as np
@@ -19,28 +21,39 @@ from clusterkit.core.device_paths import has_device_path
 from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.label_digests import digest_of
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import array_namespace, beside, follows, to_host
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    has_array_api,
+    table_columns,
+    to_device_of,
+    to_host,
+)
 from clusterkit.core.registry import registry
 from clusterkit.core.rows import SlicedRows
-from clusterkit.core.rows_fit import fit_rows, predict_rows
+from clusterkit.core.run import fit
+from clusterkit.core.samples import EngineSamples
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.spaces.rows_space import Mapped
+from clusterkit.core.spaces import build_space
+from clusterkit.core.spaces.rows_space import OfFeatures
 from clusterkit.core.stages import Task
 from clusterkit.core.summing import adder_of, solve_by_sums
-from clusterkit.core.sums import Sums, landed
+from clusterkit.core.sums import Sums
 from clusterkit.core.survey import Extremes
-from clusterkit.core.transform import Keep, Transform
+from clusterkit.core.transform import IdentityMap, Transform
 from clusterkit.featuremaps.elm import Elm
+from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.labelers.codecs.bias_threshold import BiasThreshold
 from clusterkit.partitioners import _scattered
 from clusterkit.partitioners._scattered import NearestOf
 from clusterkit.solvers.factorisation._passes import RowUpdate
 from clusterkit.solvers.factorisation._updates_on_device import descended, multiplied
-from clusterkit.solvers.means.centroids import Centroids, centroid_sums
+from clusterkit.solvers.means.centroids import Centroids
 from clusterkit.testing.compare import small_blocks, small_groups
 from clusterkit.testing.conformance import variants
 from clusterkit.testing.elsewhere import DEVICE, EXACT, numbers_of, put
 from clusterkit.testing.laws.solver import codebook
+from clusterkit.testing.laws.summing import bound_by_passes
 
 xp = pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")
 
@@ -59,7 +72,7 @@ def blobs(n=600, d=4, dtype=np.float64):
 
 def relative(there, here):
     """Largest difference of two lists of numbers, each relative to the largest entry of the host's."""
-    pairs = zip(numbers_of(landed(there)), numbers_of(landed(here)), strict=True)
+    pairs = zip(numbers_of(to_host(there)), numbers_of(to_host(here)), strict=True)
     sizes = [(one, other, float(np.abs(other).max(initial=0.0))) for one, other in pairs if np.isfinite(other).all()]
     assert sizes
     return max(float(np.abs(one - other).max(initial=0.0)) / (size or 1.0) for one, other, size in sizes)
@@ -78,15 +91,18 @@ def test_the_stages_that_carry_the_mark():
 @pytest.mark.parametrize("name", SOLVERS)
 def test_sums_of_a_block_are_those_of_numpy(name, mapping, weighted):
     X, solver = blobs(), SOLVERS[name]
-    space = build_space(X, Keep(4)) if mapping == "raw" else Elm(20).fit(X, Task(600, 3), np.random.default_rng(0))
+    space = (
+        build_space(X, IdentityMap(4))
+        if mapping == "raw"
+        else Elm(20).space_of(X, Task(600, 3), np.random.default_rng(0))
+    )
     weights = np.random.default_rng(1).random(600) if weighted else None
     task = Task(600, 3, sample_weight=weights)
-    path = solver.path(FeatureSpace)
-    turns = path.by_passes(held=True)(solver, space, task)
+    turns = bound_by_passes(solver, space, task).turns
     H = space.rows()
     there = put(H)
     if isinstance(turns, Storing):
-        twin = path.held(solver, space, task)
+        twin = bound_by_passes(solver, space, task).turns
         first, again = (each.begin(space, np.random.default_rng(2)) for each in (turns, twin))
         here = turns.part_of(slice(0, 600), H, first)
         assert relative(twin.part_of(slice(0, 600), there, again), here) < EXACT
@@ -117,8 +133,8 @@ class Recording(DeviceEngine):
     on_host: list[object]
 
     def reduce(self, part, rows, width):
-        inner = part.part if isinstance(part, Mapped) else part
-        if not (follows(part) and follows(inner)):
+        inner = part.part if isinstance(part, OfFeatures) else part
+        if not (has_array_api(part) and has_array_api(inner)):
             self.on_host.append(inner)
         return super().reduce(part, rows, width)
 
@@ -157,9 +173,9 @@ def test_a_fit_by_passes_gives_the_labels_of_the_host(name, weighted):
     c = attrs.evolve(model.composition(), sample_weight=np.arange(900.0) % 4 if weighted else None)
     engine = recording()
     with small_groups(300), small_blocks():
-        here = fit_rows(c, SlicedRows(X), LocalEngine(), Seeds.of(0))
-        there = fit_rows(c, SlicedRows(X), engine, Seeds.of(0))
-        predicted = predict_rows(there.predict, SlicedRows(X), engine, 4)
+        here = fit(c, EngineSamples(SlicedRows(X), LocalEngine()), Seeds.of(0))
+        there = fit(c, EngineSamples(SlicedRows(X), engine), Seeds.of(0))
+        predicted = EngineSamples(SlicedRows(X), engine).labels(there.predict, 4)
     np.testing.assert_array_equal(there.labels, here.labels)
     np.testing.assert_array_equal(predicted, here.predict(X))
     assert there.n_iter == here.n_iter
@@ -192,35 +208,35 @@ def test_targets_of_several_starts(weights):
 
 def test_the_digest_of_labels_depends_on_the_labels_alone():
     labels = np.random.default_rng(0).integers(4, size=1000)
-    digest = digest_of(slice(5, 1005), put(labels)).landed()
+    digest = digest_of(slice(5, 1005), put(labels)).to_host()
     for cut in (0, 1, 400):
         parts = [digest_of(slice(5, 5 + cut), put(labels[:cut])), digest_of(slice(5 + cut, 1005), put(labels[cut:]))]
-        assert (parts[0] + parts[1]).landed() == digest
+        assert (parts[0] + parts[1]).to_host() == digest
     swapped = labels.copy()
     first, second = np.flatnonzero(labels == 0)[0], np.flatnonzero(labels == 1)[0]
     swapped[[first, second]] = 1, 0
     for other in (swapped, (labels + 1) % 4, labels + 1):
-        assert digest_of(slice(5, 1005), put(other)).landed() != digest
-    assert digest_of(slice(6, 1006), put(labels)).landed() != digest
+        assert digest_of(slice(5, 1005), put(other)).to_host() != digest
+    assert digest_of(slice(6, 1006), put(labels)).to_host() != digest
 
 
 def test_sums_come_to_the_host_in_their_shapes_and_types():
     arrays = (np.arange(6.0).reshape(2, 3), np.int64(4), np.arange(3), np.float64(0.5))
     there = Sums.of(*(put(np.asarray(array)) for array in arrays[:3]), arrays[3])
-    both = (there + there).landed()
+    both = (there + there).to_host()
     for array, twice in zip(arrays, both.arrays, strict=True):
         assert type(np.asarray(twice)) is np.ndarray
         np.testing.assert_array_equal(twice, 2 * array)
         assert np.asarray(twice).dtype == np.asarray(array).dtype
-    assert Sums.of(arrays[0]).landed().arrays[0] is not None
+    assert Sums.of(arrays[0]).to_host().arrays[0] is not None
 
 
 def test_constants_are_sent_once_and_go_with_their_owner():
     array, block = np.arange(3.0), put(np.zeros((2, 3)))
-    copy = beside(array, block)
-    assert beside(array, block) is copy
-    assert beside(array, put(np.zeros((2, 3), dtype=np.float32))) is not copy
-    assert beside(array.copy(), block) is not copy
+    copy = to_device_of(array, block)
+    assert to_device_of(array, block) is copy
+    assert to_device_of(array, put(np.zeros((2, 3), dtype=np.float32))) is not copy
+    assert to_device_of(array.copy(), block) is not copy
     number = id(array)
     assert any(key[0] == number for key in namespaces._copies)
     del array
@@ -228,8 +244,65 @@ def test_constants_are_sent_once_and_go_with_their_owner():
     assert not any(key[0] == number for key in namespaces._copies)
     many = [np.arange(3.0) + i for i in range(2 * namespaces.REMEMBERED)]
     for each in many:
-        beside(each, block)
+        to_device_of(each, block)
     assert len(namespaces._copies) <= namespaces.REMEMBERED
+
+
+@attrs.frozen
+class Wide(BlockFunction):
+    array_api = True
+    table_columns = 7
+
+    def __call__(self, H):
+        return H
+
+    def on(self, H):
+        return H
+
+
+@attrs.frozen
+class Adding:
+    """No callable: what adds up by a method `part`, as the turns of a plugin."""
+
+    def part(self, H):
+        return Sums.of(H)
+
+
+@attrs.frozen
+class Chosen(BlockFunction):
+    """A codec is no callable either; it states its mark."""
+
+    k: int
+    names: tuple[str, ...] = ()
+    codec: object = None
+    several: tuple[Callable, ...] = ()
+    adder: object = None
+
+
+@pytest.mark.parametrize(
+    ("function", "marked", "columns"),
+    [
+        (Wide(), True, 7),
+        (Wide().on, True, 7),
+        (Chosen(3, ("a",)), False, 0),
+        (Chosen(3, codec=Argmax()), True, 0),
+        (Chosen(3, codec=BiasThreshold()), False, 0),
+        (Chosen(3, several=(Wide(), IdentityMap(2))), True, 7),
+        (Chosen(3, several=(Wide(), np.sqrt)), False, 7),
+        (Chosen(3, several=(Wide(),), adder=Adding()), False, 7),
+        (Chosen(3, several=(Chosen(3, codec=Argmax()), Wide().on)), True, 7),
+        (Chosen, False, 0),
+    ],
+)
+def test_marks_follow_from_the_functions_in_the_fields(function, marked, columns):
+    assert has_array_api(function) is marked
+    assert table_columns(function) == columns
+
+
+def test_marks_cost_no_attributes_and_travel():
+    there = pickle.loads(pickle.dumps(Chosen(3, several=(Wide(),))))
+    assert has_array_api(there)
+    assert not hasattr(there, "__dict__")
 
 
 def test_what_lacks_the_mark_gets_features_on_the_host():
@@ -239,8 +312,8 @@ def test_what_lacks_the_mark_gets_features_on_the_host():
             return Sums.of(H.sum(axis=0))
 
     X = blobs(20)
-    part = Mapped(Transform((Keep(4),), X.dtype), Part())
-    assert follows(part)
+    part = OfFeatures(Transform((IdentityMap(4),), X.dtype), Part())
+    assert has_array_api(part)
     np.testing.assert_allclose(part(slice(0, 20), put(X)).arrays[0], X.sum(axis=0))
 
 
@@ -254,8 +327,8 @@ def test_a_value_that_is_no_number_has_its_place():
 
 def test_an_empty_class_moves_to_the_farthest_row():
     X = blobs(60)
-    space = build_space(X, Keep(4))
-    turns = centroid_sums(Centroids(), space, Task(60, 4))
+    space = build_space(X, IdentityMap(4))
+    turns = bound_by_passes(Centroids(), space, Task(60, 4)).turns
     coded = Coded(np.arange(60)[None] % 2, Coding.ONEHOT, 4, np.eye(4))
     again = turns.finish(turns.part(X, coded, None), None)
     here, there = (again.part(block, coded, None) for block in (X, put(X)))
@@ -268,7 +341,7 @@ def test_many_rows_are_predicted_in_blocks(monkeypatch):
     X = blobs(9000)
     for name, changes in (("kmeans", {}), ("emmc-multi", {"balancer": None}), ("fuzzy-cmeans", {})):
         c = recipe(name, n_clusters=3, n_init=1, **changes).composition()
-        predict = fit_rows(c, SlicedRows(X[:500]), LocalEngine(), Seeds.of(0)).predict
+        predict = fit(c, EngineSamples(SlicedRows(X[:500]), LocalEngine()), Seeds.of(0)).predict
         np.testing.assert_array_equal(to_host(predict(put(X))), predict(X))
 
 

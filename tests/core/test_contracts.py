@@ -16,7 +16,7 @@ from clusterkit.core.outcomes import FunctionDomain, Scores
 from clusterkit.core.registry import registry
 from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import (
-    Assignment,
+    BalanceDecision,
     Balancer,
     Consensus,
     Driver,
@@ -29,7 +29,7 @@ from clusterkit.core.stages import (
     Tuned,
     Tuner,
 )
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.solvers.means.centroids import Centroids
@@ -79,14 +79,18 @@ class Map(FeatureMap):
     gives: ClassVar = Identity.gives
     what: Any = None
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         return self.what(X)
 
 
 SPACES = {
-    "nan": (lambda X: build_space(Spoilt(2)(X), Keep(2)), "its points have values that are not finite numbers"),
-    "inf": (lambda X: build_space(Spoilt(2, np.inf)(X), Keep(2)), "its points have values that are not finite numbers"),
-    "fewer": (lambda X: build_space(X[1:], Keep(2)), "its space has 59 samples instead of 60"),
+    "nan": (lambda X: build_space(Spoilt(2)(X), IdentityMap(2)), "its points have values that are not finite numbers"),
+    "inf": (
+        lambda X: build_space(Spoilt(2, np.inf)(X), IdentityMap(2)),
+        "its points have values that are not finite numbers",
+    ),
+    "fewer": (lambda X: build_space(X[1:], IdentityMap(2)), "its space has 59 samples instead of 60"),
     "array": (lambda X: X, "fit must return a FeatureSpace, got shape (60, 2) of float64"),
 }
 
@@ -231,8 +235,11 @@ class OddBalancer(Balancer):
     def bounds(self, n, k):
         return np.zeros(k), np.full(k, n)
 
-    def assign(self, costs, labels, task):
-        return self.what(labels)
+    def reads(self, k):
+        return "all"
+
+    def balance(self, costs, task):
+        return self.what(costs.labels)
 
     def resolved(self, n, k):
         return {}
@@ -241,10 +248,10 @@ class OddBalancer(Balancer):
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        (lambda y: Assignment(y[1:], None, True), "it must give 60 integer labels, got shape (59,)"),
-        (lambda y: Assignment(y * 0 + 3, None, True), "it gave the label 3, outside 0..2"),
-        (lambda y: Assignment(y * 0 - 1, None, True), "it gave the label -1, outside 0..2"),
-        (lambda y: y, "assign must return a Assignment"),
+        (lambda y: BalanceDecision(y[1:]), "it must give 60 integer labels, got shape (59,)"),
+        (lambda y: BalanceDecision(y * 0 + 3), "it gave the label 3, outside 0..2"),
+        (lambda y: BalanceDecision(lambda rows, costs: y * 0 - 1), "it gave the label -1, outside 0..2"),
+        (lambda y: y, "balance must return a BalanceDecision"),
     ],
 )
 def test_balancer(X, returned, message):
@@ -258,7 +265,7 @@ class OddParts(Partitioner):
     sees: ClassVar = "input"
     what: Any = None
 
-    def partition(self, samples, task, rng):
+    def start(self, samples, task, rng):
         return self.what(np.arange(N) % 3)
 
 
@@ -386,7 +393,7 @@ class TestNotesOfExceptions:
         class Failing(OddParts):
             name: ClassVar[str] = "failing"
 
-            def partition(self, samples, task, rng):
+            def start(self, samples, task, rng):
                 return np.ones(3)[7]
 
         clusterkit.register(Failing)

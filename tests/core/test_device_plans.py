@@ -38,7 +38,7 @@ class Given(Partitioner):
 
     labels: np.ndarray
 
-    def partition(self, samples, task, rng):
+    def start(self, samples, task, rng):
         return self.labels
 
 
@@ -145,8 +145,8 @@ def test_unit_vectors_of_many_clusters_need_no_table(monkeypatch, starts, weight
     labels = np.random.default_rng(0).integers(9, size=(starts, 60))
     coded = Coded(labels, Coding.ONEHOT, 9, np.eye(9), weights)
     H = put(np.zeros((60, 2)))
-    usual = to_host(coded.targets_beside(H))
+    usual = to_host(coded.device_targets(H))
     monkeypatch.setattr(coding, "MOST_UNIT_VECTORS", 8)
-    np.testing.assert_array_equal(to_host(coded.targets_beside(H)), usual)
+    np.testing.assert_array_equal(to_host(coded.device_targets(H)), usual)
     np.testing.assert_array_equal(usual, coded.block(slice(None)))
-    np.testing.assert_array_equal(to_host(coded.start(0).sizes_beside(H)), coded.start(0).sizes()[0])
+    np.testing.assert_array_equal(to_host(coded.start(0).device_sizes(H)), coded.start(0).sizes()[0])

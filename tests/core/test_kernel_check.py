@@ -18,7 +18,7 @@ from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.kernel_check import warn_of_degenerate_kernel
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Tuned, Tuner
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
 KERNEL_METHODS = [
     "itersvm",
@@ -72,7 +72,7 @@ def test_it_warns_of_the_matrix_as_a_whole(n, d, seed, power, columns):
 def test_features_and_other_kernels_are_passed_over():
     X = np.ones((9, 2)) + 1e-9 * rows(9, 2)
     assert messages_of(KernelSpace(X, Linear())) == []
-    assert messages_of(build_space(X, Keep(2))) == []
+    assert messages_of(build_space(X, IdentityMap(2))) == []
 
 
 @pytest.mark.parametrize("name", KERNEL_METHODS)

@@ -156,7 +156,7 @@ class Point:
 
 def module_of(**attributes):
     module = types.ModuleType("a_plugin_of_a_test")
-    module.API_VERSION = 2
+    module.API_VERSION = 3
     for name, value in attributes.items():
         setattr(module, name, hookimpl(value) if name.startswith("clusterkit_") else value)
     return module
@@ -215,13 +215,15 @@ class TestScan:
         with pytest.raises(BrokenPlugin, match=r"reader '\.x' of somebody cannot be loaded: SystemExit: enough"):
             fresh.get("reader", ".x")
 
-    @pytest.mark.parametrize("version", [True, False, "2", 2.0, None, (2,), 0, 1, 3, 99])
+    @pytest.mark.parametrize("version", [True, False, "3", 3.0, None, (3,), 0, 1, 2, 4, 99])
     def test_a_version_must_be_the_one_spoken_and_an_int(self, installing, version):
         registry = installing(odd=lambda: module_of(API_VERSION=version))
         [plugin] = registry.plugins()
-        assert plugin.problem.startswith(f"it says API_VERSION = {version!r}, this clusterkit speaks 2; ")
+        assert plugin.problem.startswith(f"it says API_VERSION = {version!r}, this clusterkit speaks 3; ")
         if version in (0, 1) and type(version) is int:
             assert "FeatureMap.fit(X, rng) is now fit(X, task, rng)" in plugin.problem
+        if version in (0, 1, 2) and type(version) is int:
+            assert "Balancer.assign and decide are balance(costs, task)" in plugin.problem
 
 
 class TestBuiltinsAreSafe:

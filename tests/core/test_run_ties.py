@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from clusterkit.core.starts import first_least
+from clusterkit.core.iteration import first_least
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from clusterkit.core.spaces import (
     build_space,
 )
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep, block_plan
+from clusterkit.core.transform import IdentityMap, block_plan
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.labelers.codecs.argmax import Argmax
@@ -47,7 +47,9 @@ class Blocked:
     case: Case
 
     def features(self, storage: str) -> FeatureSpace:
-        return Elm(n_hidden=7, storage=storage).fit(self.case.X, Task(len(self.case.X), None), self.case.rng("map"))
+        return Elm(n_hidden=7, storage=storage).space_of(
+            self.case.X, Task(len(self.case.X), None), self.case.rng("map")
+        )
 
 
 BLOCKED = st.builds(
@@ -213,8 +215,11 @@ class TestMemoryCap:
                 lambda X: KernelSpace(X, Gaussian(1.0)).rescaled(2.0).gram(),
                 "the 50 x 50 kernel matrix needs 20,000 bytes",
             ),
-            (lambda X: build_space(X, Keep(3)).outer(), "the 50 x 50 matrix of inner products needs 20,000 bytes"),
-            (lambda X: build_space(X, Keep(3)).rows(), "the 50 x 3 feature matrix needs 1,200 bytes"),
+            (
+                lambda X: build_space(X, IdentityMap(3)).outer(),
+                "the 50 x 50 matrix of inner products needs 20,000 bytes",
+            ),
+            (lambda X: build_space(X, IdentityMap(3)).rows(), "the 50 x 3 feature matrix needs 1,200 bytes"),
             (
                 lambda X: mapped(Elm(n_hidden=9, storage="dense"), X, 0),
                 "the 50 x 9 feature matrix needs 3,600 bytes",
@@ -320,13 +325,13 @@ def test_the_identity_copies_nothing():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("value", [0.1, 1e6 / 3])
 def test_equal_samples_have_a_mean_that_equals_them(dtype, value):
-    space = build_space(np.full((151, 3), value, dtype=dtype), Keep(3))
+    space = build_space(np.full((151, 3), value, dtype=dtype), IdentityMap(3))
     assert np.array_equal(space.mean().astype(dtype), space.points[0])
     assert not space.squared_distances_to(space.mean()).any()
 
 
 def test_the_mean_of_sparse_features():
     X = np.random.default_rng(0).random((90, 20)) * (np.random.default_rng(1).random((90, 20)) < 0.2)
-    space = build_space(SparseRows.of(X), Keep(20))
+    space = build_space(SparseRows.of(X), IdentityMap(20))
     assert space.sparse
     np.testing.assert_allclose(space.mean(), X.mean(axis=0), rtol=1e-12)

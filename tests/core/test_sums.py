@@ -15,11 +15,12 @@ from clusterkit.core.rows import SlicedRows
 from clusterkit.core.spaces import build_space
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep, block_plan
+from clusterkit.core.transform import IdentityMap, block_plan
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.solvers.means.centroids import Centroids
 from clusterkit.solvers.regression.ridge import Ridge
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
+from clusterkit.testing.laws.summing import bound_by_passes
 
 
 @attrs.frozen
@@ -74,11 +75,11 @@ def test_memory_and_rows_add_up_to_the_same_bits_above_one_group(solver, dtype, 
     coded = Coded(rng.integers(3, size=(1, 1500)), Coding.ONEHOT, 3, np.eye(3))
     monkeypatch.setattr("clusterkit.core.local_engine.READ_BYTES", 3000)
     with small_groups(200), small_blocks():
-        here = Elm(n_hidden=20).fit(X, Task(1500, 3), np.random.default_rng(1))
+        here = Elm(n_hidden=20).space_of(X, Task(1500, 3), np.random.default_rng(1))
         there = RowsSpace.of(SlicedRows(X), LocalEngine(), here.mapping)
         totals = []
         for space in (here, there):
-            summing = solver.paths[next(iter(solver.paths))].sums(solver, space, Task(1500, 3))
+            summing = bound_by_passes(solver, space, Task(1500, 3)).turns
             total = space.reduce(lambda rows, H, summing=summing: summing.part(H, coded.of(rows), None))
             totals.append((*total.arrays, summing.finish(total, None).objective))
     for one, other in zip(*totals, strict=True):
@@ -93,9 +94,9 @@ def test_memory_and_rows_add_up_to_the_same_bits_above_one_group(solver, dtype, 
 def test_a_space_in_memory_adds_in_the_same_order():
     X = np.random.default_rng(3).standard_normal((700, 3)).astype(np.float32)
     with small_groups(128), small_blocks():
-        dense = build_space(X, Keep(3))
-        streamed = build_space(X, Keep(3), storage="streamed")
-        rows = RowsSpace.of(SlicedRows(X), LocalEngine(), Keep(3))
+        dense = build_space(X, IdentityMap(3))
+        streamed = build_space(X, IdentityMap(3), storage="streamed")
+        rows = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(3))
         for space in (streamed, rows):
             same_bits(space.gram(), dense.gram(), "Gram matrices")
             same_bits(space.mean(), dense.mean(), "means")
@@ -106,9 +107,9 @@ def test_parts_and_scores_follow_the_array_api(solver):
     xp = pytest.importorskip("array_api_strict", reason="array-api-strict checks code against the standard")
     rng = np.random.default_rng(2)
     H = rng.standard_normal((60, 5))
-    space = build_space(H, Keep(5))
+    space = build_space(H, IdentityMap(5))
     coded = Coded(rng.integers(3, size=(1, 60)), Coding.ONEHOT, 3, np.eye(3))
-    summing = solver.paths[next(iter(solver.paths))].sums(solver, space, Task(60, 3))
+    summing = bound_by_passes(solver, space, Task(60, 3)).turns
     finished = summing.finish(summing.part(H, coded, None), None)
     strict = xp.asarray(H)
     scores = finished.extend.on(strict)

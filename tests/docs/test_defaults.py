@@ -1,17 +1,28 @@
-"""The defaults that the page of a recipe states are those of the recipe."""
+"""Numbers that prose repeats are those of the code: defaults of parameters, and the weights of a formula."""
 
 from __future__ import annotations
 
 import ast
+import functools
+import importlib
+import inspect
 import re
+from itertools import pairwise
 from pathlib import Path
 
+import attrs
+import numpy as np
 import pytest
 
-from clusterkit import recipe, recipes
+from clusterkit import MinMaxModularSVC, recipe, recipes
+from clusterkit.core.registry import ABSTRACT, registry
 from clusterkit.core.stages import Stage
+from clusterkit.criteria.likelihood import CompletedLikelihood
+from clusterkit.criteria.rules import FEWEST_FAMILIES, known_number, unknown_number
+from clusterkit.criteria.terrain import Terrain
 
-PAGES = Path(__file__).parents[2] / "docs" / "recipes"
+ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "docs" / "recipes"
 NAMES = sorted(name for name in recipes() if (PAGES / f"{name}.md").exists())
 
 WORDS = {"none": None, "yes": True, "true": True, "no": False, "false": False, "inf": float("inf")}
@@ -46,8 +57,8 @@ def value_of(cell: str) -> object:
 
 
 def default_of(model, parameter: str) -> object:
-    """The value of a parameter of a model, or of a stage inside one of its stages."""
-    parameters = model.get_params()
+    """The value of a parameter of a model or a stage, or of a stage inside one of its stages."""
+    parameters = model.parameters() if isinstance(model, Stage) else model.get_params()
     if parameter in parameters:
         return parameters[parameter]
     outer, _, inner = parameter.rpartition("__")
@@ -55,9 +66,8 @@ def default_of(model, parameter: str) -> object:
     return stage.parameters().get(inner, MISSING) if isinstance(stage, Stage) else MISSING
 
 
-def differences(name: str, text: str) -> list[str]:
-    """Rows of a page whose default is not that of the recipe."""
-    model = recipe(name)
+def differences(model, text: str) -> list[str]:
+    """Rows of a page whose default is not that of the model."""
     wrong = []
     for cell, default in rows_of(text):
         names = re.findall(r"`(\w+)`", cell)
@@ -67,7 +77,7 @@ def differences(name: str, text: str) -> list[str]:
             value = None
         values = value if isinstance(value, tuple) and len(names) > 1 else (value,) * len(names)
         wrong += [
-            f"{parameter}: the page says {default}, the recipe has {default_of(model, parameter)!r}"
+            f"{parameter}: the page says {default}, the code has {default_of(model, parameter)!r}"
             for parameter, stated in zip(names, values, strict=True)
             if not _equal(default_of(model, parameter), stated)
         ]
@@ -98,15 +108,80 @@ def _equal(value: object, stated: object) -> bool:
     return getattr(value, "name", value) == stated
 
 
+SENTENCE = re.compile(r"""`(\w+)`\s\(`?("[^"`]*"|\d[\d,]*\.?\d*(?:e-?\d+)?|none|true|false)`?(?=[,;) ])""")
+"""A parameter and its default in a sentence, as in "`max_rows` (5,000)"."""
+
+NAMED = re.compile(r"""default `(\w+)` of `?("\w+"|\d[\d,]*\.?\d*(?:e-?\d+)?)`?""")
+"""The same the other way round, as in "its default `slack` of 0.03"."""
+
+CHOSEN = re.compile(r"""`("[\w+-]+")` \(default\)""")
+"""One of several words that are listed, as in "`"nearest"` (default)"."""
+
+
+def sentences(text: str, pattern: re.Pattern[str]) -> list[tuple[str, str]]:
+    """What a pattern matches in a page, with the code left out."""
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    return pattern.findall(re.sub(r"\s+", " ", prose))
+
+
+def wrong_sentences(model, text: str) -> list[str]:
+    """Sentences that state another default than the model has; a name may lack the slot before it."""
+    names = {*model.get_params(), *(name.rpartition("__")[2] for name in model.get_params())}
+    wrong = [
+        f"`{name}` ({value})"
+        for name, value in sentences(text, SENTENCE)
+        if name in names and not any(_equal(default, value_of(value)) for default in _defaults(model, name))
+    ]
+    every = {getattr(value, "name", value) for value in model.get_params().values() if isinstance(value, str | Stage)}
+    return wrong + [f"{word} (default)" for word in sentences(text, CHOSEN) if ast.literal_eval(word) not in every]
+
+
+def _defaults(model, name: str) -> list[object]:
+    parameters = model.get_params()
+    return [parameters[full] for full in parameters if full == name or full.endswith(f"__{name}")]
+
+
+def _text(name: str) -> str:
+    return (PAGES / f"{name}.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_defaults_of_a_page_are_those_of_the_recipe(name):
-    assert not differences(name, (PAGES / f"{name}.md").read_text(encoding="utf-8"))
+    model = recipe(name)
+    assert not differences(model, _text(name))
+    assert not wrong_sentences(model, _text(name))
+
+
+def test_the_defaults_of_other_pages():
+    assert not differences(MinMaxModularSVC(), (ROOT / "docs" / "min-max-svm.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", ["mmc_sdp", "gmmc_sdp"])
+def test_the_defaults_of_the_plugin_of_semidefinite_programs(name):
+    if registry.find("solver", name) is None:
+        pytest.skip("clusterkit-sdp is not installed")
+    page = (ROOT / "plugins" / "clusterkit-sdp" / "README.md").read_text(encoding="utf-8")
+    section = page.split(f"\n## {name}\n")[1].split("\n## ")[0]
+    assert len(rows_of(section)) >= 5
+    assert not differences(registry.specimens("solver")[name], section)
+
+
+def test_defaults_in_other_sentences_are_those_of_a_stage():
+    stages = [stage for kind in ABSTRACT for stage in registry.specimens(kind).values()]
+    stated = [
+        (page.name, name, value)
+        for page in ROOT.glob("docs/*.md")
+        for name, value in sentences(page.read_text(encoding="utf-8"), NAMED)
+    ]
+    assert ("architecture.md", "slack", "0.03") in stated
+    for page, name, value in stated:
+        assert any(stage.parameters().get(name, MISSING) == value_of(value) for stage in stages), (page, name, value)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_composition_of_a_page_is_that_of_the_recipe(name):
     model = recipe(name)
-    for parameter, text in composition_of((PAGES / f"{name}.md").read_text(encoding="utf-8")):
+    for parameter, text in composition_of(_text(name)):
         assert default_of(model, parameter) == ast.literal_eval(text), parameter
 
 
@@ -117,9 +192,175 @@ def test_a_setting_of_a_composition_is_read_with_its_slot():
 
 def test_a_wrong_default_is_seen():
     table = "| parameter | default | meaning |\n|---|---|---|\n| `n_init` | 11 | starts |\n| `solver__tol` | 1e-4 | |\n"
-    assert differences("kmeans", table) == ["n_init: the page says 11, the recipe has 10"]
+    assert differences(recipe("kmeans"), table) == ["n_init: the page says 11, the code has 10"]
+
+
+def test_a_wrong_sentence_is_seen():
+    page = """It tries `n_init` (11) starts, `init__trials` (4) seeds
+with `tol` (1e-3); `"k-means"` (default)."""
+    assert wrong_sentences(recipe("kmeans"), page) == ["`n_init` (11)", "`tol` (1e-3)", '"k-means" (default)']
 
 
 def test_most_pages_state_defaults():
-    stating = [name for name in NAMES if rows_of((PAGES / f"{name}.md").read_text(encoding="utf-8"))]
+    stating = [name for name in NAMES if rows_of(_text(name))]
     assert len(stating) > len(NAMES) / 2
+
+
+ENTRY = re.compile(r"^(\w+(?:, \w+)*) : (.*?)(?:, default (.+))$", re.M)
+"""An entry of a numpydoc section that states a value; "default: a new figure" states none."""
+
+
+def entries(docstring: str) -> list[tuple[str, object]]:
+    """Parameters and the defaults that a docstring states."""
+    pattern = re.compile(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}\n|\Z)", re.M | re.S)
+    section = pattern.search(inspect.cleandoc(docstring))
+    if section is None:
+        return []
+    lines = section[1].replace("\\\n", " ")
+    return [(name, ast.literal_eval(text)) for names, _, text in ENTRY.findall(lines) for name in names.split(", ")]
+
+
+def stating_files() -> list[tuple[str, Path]]:
+    """Modules of the library and the plugins with a docstring that states a default, by their dotted names."""
+    files = []
+    for root in (ROOT, *ROOT.glob("plugins/*/src")):
+        for path in sorted(root.glob("clusterkit*/**/*.py")):
+            if re.search(r"^ +\w+(?:, \w+)* : .*, default ", path.read_text(encoding="utf-8"), re.M):
+                parts = path.relative_to(root).with_suffix("").parts
+                files.append((".".join(parts[:-1] if parts[-1] == "__init__" else parts), path))
+    return files
+
+
+def definitions(body: list[ast.stmt], outer: str = "") -> list[tuple[str, str]]:
+    """Functions and classes with a docstring, at any depth of classes, by their dotted names within the module."""
+    every: list[tuple[str, str]] = []
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            every.append((outer + node.name, ast.get_docstring(node, clean=False) or ""))
+        if isinstance(node, ast.ClassDef):
+            every += definitions(node.body, f"{outer}{node.name}.")
+    return every
+
+
+def defaults_of(definition) -> dict[str, object]:
+    """The defaults of the parameters of a function or a class, those too that attrs makes anew for each object."""
+    parameters = inspect.signature(definition).parameters
+    return {
+        name: attrs.fields_dict(definition)[name].default.factory() if each.default is attrs.NOTHING else each.default
+        for name, each in parameters.items()
+    }
+
+
+def wrong_defaults(scope: object, text: str) -> list[str]:
+    """Defaults that docstrings of a module state and the signatures do not have."""
+    wrong = []
+    for name, docstring in definitions(ast.parse(text).body):
+        stated = entries(docstring)
+        if stated:
+            defaults = defaults_of(functools.reduce(getattr, name.split("."), scope))
+            wrong += [
+                f"{name}: {parameter} is {defaults[parameter]!r}, the docstring says {value!r}"
+                for parameter, value in stated
+                if not _equal(defaults[parameter], value)
+            ]
+    return wrong
+
+
+STATING = stating_files()
+
+
+@pytest.mark.parametrize(("module", "path"), STATING, ids=[module for module, _ in STATING])
+def test_the_defaults_of_a_docstring_are_those_of_the_signature(module, path):
+    assert not wrong_defaults(importlib.import_module(module), path.read_text(encoding="utf-8"))
+
+
+def test_many_docstrings_state_defaults():
+    assert len(STATING) > 100
+
+
+def test_a_wrong_default_of_a_docstring_is_seen():
+    text = """
+class C:
+    def f(self, a=1, b="x", c=None):
+        '''Do.
+
+        Parameters
+        ----------
+        a, b : int, default 1
+        c : int or None, default None
+
+        Returns
+        -------
+        d : int, default 5
+        '''
+"""
+    scope: dict[str, object] = {}
+    exec(text, scope)
+    [line] = wrong_defaults(type("module", (), scope), text)
+    assert line == "C.f: b is 'x', the docstring says 1"
+
+
+SYMBOLS = {
+    "known": {"V": "separation", "H": "entropy", "icl": "likelihood"},
+    "unknown": {
+        "b": "contrast", "A3": "agreement", "i": "inside", "C": "confirmed", "c": "least_confirmed", "S": "stability",
+        "V": "separation",
+    },
+    "few families": {"rw": "contrast", "S": "stability", "A3": "agreement", "mk": "mass_drop"},
+}  # fmt: skip
+"""The letters in the sums by which `Auto` chooses, and the terms of the ranking that they stand for."""
+
+OWN = {"known": "icl", "unknown": "c", "few families": "mk"}
+"""A letter that only this sum has."""
+
+
+def python_of(formula: str) -> str:
+    """A sum in the words of a docstring or in LaTeX as Python: ``4.5 A_3`` is ``4.5 * A3``."""
+    plain = re.sub(r"\\mathrm\{(\w+)\}", r"\1", formula).replace("\\,", " ").replace("_", "")
+    plain = re.sub(r"e\^\{(.*?)\}", r"exp(\1)", plain)
+    words: list[str] = re.findall(r"\d*\.?\d+|[A-Za-z]\w*|\S", plain)
+    parts = words[:1]
+    for before, word in pairwise(words):
+        product = re.match(r"[\w.)]", before[-1]) and re.match(r"[\w.(]", word) and before != "exp"
+        parts += ["*", word] if product else [word]
+    return " ".join(parts)
+
+
+@functools.cache
+def formulas() -> list[tuple[str, str, str]]:
+    """Every sum of these letters in the library and on the pages: its kind, the file, and how it is written."""
+    every = []
+    pages = [path for path in ROOT.glob("docs/**/*.md") if path.parent.name != "decisions"]  # they are of their time
+    for path in [*pages, *ROOT.glob("clusterkit/**/*.py")]:
+        for span in re.findall(r"``([^`]+)``|\$([^$`]+)\$", path.read_text(encoding="utf-8")):
+            formula = "".join(span)
+            letters = set(re.findall(r"[A-Za-z]\w*", python_of(formula))) - {"exp"}
+            for kind, symbols in SYMBOLS.items():
+                if "+" in formula and OWN[kind] in letters and letters <= {*symbols, "D"}:
+                    every.append((kind, path.name, " ".join(formula.split())))
+    return every
+
+
+def test_the_sums_are_stated_where_users_and_maintainers_read():
+    places = {(kind, name) for kind, name, _ in formulas()}
+    for name in ("auto.py", "rules.py", "auto.md"):
+        assert {("known", name), ("unknown", name)} <= places
+    assert {("few families", "rules.py"), ("few families", "auto.md")} <= places
+
+
+@pytest.mark.parametrize(("kind", "name", "formula"), formulas())
+def test_a_sum_is_what_is_computed(kind, name, formula):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    X[::2] += 2.0
+    labelings = [np.arange(40) % 2, *(np.unique(rng.integers(3, size=40), return_inverse=True)[1] for _ in range(6))]
+    terrain = Terrain.of(X)
+    if kind == "known":
+        ranking = known_number(terrain, labelings)
+    else:
+        n_families = FEWEST_FAMILIES if kind == "unknown" else FEWEST_FAMILIES - 1
+        families = [f"family {i % n_families}" for i in range(len(labelings))]
+        ranking = unknown_number(terrain, labelings, families, rng.random(len(labelings)))
+    values = {symbol: ranking.terms[term] for symbol, term in SYMBOLS[kind].items()}
+    computed = eval(python_of(formula), {**values, "D": CompletedLikelihood.of(X).dimension, "exp": np.exp})
+    np.testing.assert_allclose(computed, ranking.total, rtol=1e-12, atol=1e-12)

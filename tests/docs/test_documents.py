@@ -25,11 +25,22 @@ BLOCK = re.compile(
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 MACHINE_PATH = re.compile(r"(?<![\w.:/~$}])/(?:home|root|work|tmp|var|usr|opt|mnt|Users)/|\b[A-Z]:\\")
 
+DEAR = {
+    f"docs/{name}.md"
+    for name in ("how-to/every-kind-of-stage", "how-to/plot-a-fit", "recipes/edsvc", "recipes/emmc-auto")
+}
+"""Pages whose code takes more than a second."""
+
 pytest.importorskip("matplotlib")
 
 
 def _name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
+
+
+PAGES = [
+    pytest.param(path, marks=[pytest.mark.deep] if _name(path) in DEAR else [], id=_name(path)) for path in DOCUMENTS
+]
 
 
 def _prose(text: str) -> str:
@@ -54,7 +65,7 @@ def few_examples(change_settings):
     change_settings(max_examples=5, deadline=None, database=None)
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
+@pytest.mark.parametrize("path", PAGES)
 @pytest.mark.usefixtures("few_examples")
 @pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive:UserWarning")
 def test_code_runs(path, tmp_path, monkeypatch):

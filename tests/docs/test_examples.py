@@ -12,10 +12,13 @@ pytest.importorskip("matplotlib")
 
 FOLDER = Path(__file__).parents[2] / "examples"
 SCRIPTS = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("_"))
+DEAR = {"plots", "streamed"}
+"""Examples that take more than a second."""
+CASES = [pytest.param(path, marks=[pytest.mark.deep] if path.stem in DEAR else [], id=path.stem) for path in SCRIPTS]
 WITHOUT_PICTURE = {"csv_to_labels", "grid_search", "streamed"}
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CASES)
 def test_example_runs(path, tmp_path, monkeypatch, capsys):
     before = set(FOLDER.iterdir())
     monkeypatch.setenv("CLUSTERKIT_EXAMPLE_OUT", str(tmp_path))

@@ -11,6 +11,9 @@ pyplot = pytest.importorskip("matplotlib.pyplot")
 
 FOLDER = Path(__file__).parents[2] / "examples" / "gallery"
 SCRIPTS = sorted(FOLDER.rglob("*.py"))
+DEAR = {"large_sample", "reproduce_a_table", "width_path"}
+"""Examples that take more than a second."""
+CASES = [pytest.param(path, marks=[pytest.mark.deep] if path.stem in DEAR else [], id=path.stem) for path in SCRIPTS]
 
 
 def test_there_are_examples_in_every_section():
@@ -28,7 +31,7 @@ def test_example_is_short_and_has_a_title(path):
     assert lines[2] == "=" * len(lines[1])
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CASES)
 @pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive:UserWarning")
 def test_example_runs(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

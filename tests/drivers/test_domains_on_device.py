@@ -52,9 +52,9 @@ def model_of(labeler, solver="svdd", featuremap=None, **parameters):
 @pytest.mark.parametrize("solver", ["svdd", {"name": "svdd", "nu": 0.1}], ids=["all", "nu"])
 @pytest.mark.parametrize("labeler", LABELERS, ids=str)
 def test_predictions_of_a_domain_are_those_of_the_host(labeler, solver, no_passes_on_the_host):
-    X = moons(300)
+    X = moons(200)
     model = model_of(labeler, solver).fit(X)
-    new = np.concatenate([moons(400, 0.15, 1), X[::7]])
+    new = np.concatenate([moons(150, 0.15, 1), X[::7]])
     expected = model.predict(new)
     with config(device=DEVICE):
         labels = model.predict(new)
@@ -75,9 +75,9 @@ def test_the_linear_kernel_of_features_too(no_passes_on_the_host):
 @pytest.mark.parametrize("nu", [0.1, None])
 @pytest.mark.parametrize("outliers", ["nearest", "noise"])
 def test_the_passes_of_a_fit_by_sample_are_those_of_the_host(outliers, nu, monkeypatch):
-    X = moons(9000)
+    X = moons(4000)
     solver, labeler = {"name": "svdd", "nu": nu}, {"name": "complete_graph", "outliers": outliers}
-    monkeypatch.setattr("clusterkit.estimators._rows_elsewhere.in_memory", lambda rows: False)
+    monkeypatch.setattr("clusterkit.estimators.place.read_at_once", lambda rows: False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClusterkitWarning)
         host = model_of(labeler, solver).fit(SlicedRows(X))

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import attrs
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
 from clusterkit import ClusterkitWarning, recipe
-from clusterkit.core import rows_fit
+from clusterkit.core.device_paths import read_at_once
 from clusterkit.core.engines import engine_for
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.rows import SlicedRows
+from clusterkit.core.samples import EngineSamples
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import build_space
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.drivers import _over_all_rows
 from clusterkit.drivers._over_all_rows import level_for
-from clusterkit.drivers.on_sample import fit_on_sample, fit_rows_on_sample
-from clusterkit.estimators import _rows_elsewhere
+from clusterkit.drivers.on_sample import fit_on_sample
+from clusterkit.estimators import place
 from clusterkit.metrics import adjusted_rand
 from clusterkit.testing.compare import small_groups
 
@@ -49,7 +49,7 @@ def test_the_level_is_an_order_statistic_whatever_the_bracket_is(monkeypatch, mo
     X, _ = moons
     monkeypatch.setattr(_over_all_rows, "PILOT", pilot)
     monkeypatch.setattr(_over_all_rows, "DEVIATIONS", 6.0 if pilot > 3 else 0.0)  # so that the bracket misses
-    domain, outside = level_for(domain_of(X), build_space(X, Keep(2)), nu, 1e-6, np.random.default_rng(0))
+    domain, outside = level_for(domain_of(X), build_space(X, IdentityMap(2)), nu, 1e-6, np.random.default_rng(0))
     values = np.sort(domain.value(X))
     allowed = int(nu * N)
     least = values[allowed]
@@ -61,7 +61,7 @@ def test_the_level_is_an_order_statistic_whatever_the_bracket_is(monkeypatch, mo
 def test_equal_values_are_all_inside():
     X = np.zeros((500, 2))
     domain, outside = level_for(
-        KernelDomain(X[:1], np.ones(1), Gaussian(1.0), level=0.0), build_space(X, Keep(2)), 0.3, 1e-6,
+        KernelDomain(X[:1], np.ones(1), Gaussian(1.0), level=0.0), build_space(X, IdentityMap(2)), 0.3, 1e-6,
         np.random.default_rng(0),
     )  # fmt: skip
     assert outside == 0.0
@@ -71,7 +71,7 @@ def test_equal_values_are_all_inside():
 def test_violators_join_until_the_sphere_is_that_of_all_rows(moons):
     X, _ = moons
     c = composition(solver__C=1.0)
-    sampled = fit_on_sample(attrs.evolve(c, rows=SAMPLE), X, Seeds(0))
+    sampled = fit_on_sample(c, SAMPLE, X, Seeds(0))
     full = recipe(
         "svc", tuner=None, featuremap__gamma=20.0, labeler__min_cluster_size=20, solver__C=1.0, random_state=0
     ).fit(X)
@@ -88,7 +88,7 @@ def test_violators_join_until_the_sphere_is_that_of_all_rows(moons):
 def test_labels_agree_with_those_of_all_rows_and_new_rows_with_them(moons, outliers):
     X, y = moons
     c = composition(solver__nu=0.1, labeler__outliers=outliers)
-    fit = fit_on_sample(attrs.evolve(c, rows=SAMPLE), X, Seeds(0))
+    fit = fit_on_sample(c, SAMPLE, X, Seeds(0))
     facts = fit.resolved["tuner"]
     assert facts["share_outside"] <= 0.1
     assert facts["share_outside"] == pytest.approx(0.1, abs=0.01)
@@ -106,8 +106,8 @@ def test_rows_out_of_core_give_the_same_domain_and_labels(moons, bound):
     X, _ = moons
     c, rows = composition(**bound), SlicedRows(X)
     with small_groups(256):
-        in_memory = fit_on_sample(attrs.evolve(c, rows=SAMPLE), X, Seeds(0))
-        out_of_core = fit_rows_on_sample(c, SAMPLE, rows, engine_for(rows), Seeds(0))
+        in_memory = fit_on_sample(c, SAMPLE, X, Seeds(0))
+        out_of_core = fit_on_sample(c, SAMPLE, EngineSamples(rows, engine_for(rows)), Seeds(0))
     assert in_memory.outcome.level == out_of_core.outcome.level
     assert np.array_equal(in_memory.labels, out_of_core.labels)
     one, other = (fit.resolved["tuner"] for fit in (in_memory, out_of_core))
@@ -116,8 +116,8 @@ def test_rows_out_of_core_give_the_same_domain_and_labels(moons, bound):
 
 def test_the_recipe_takes_rows_that_are_read_block_by_block(monkeypatch, moons):
     X, y = moons
-    monkeypatch.setattr(_rows_elsewhere, "in_memory", lambda rows: False)
-    assert rows_fit.in_memory(SlicedRows(X))
+    monkeypatch.setattr(place, "read_at_once", lambda rows: False)
+    assert read_at_once(SlicedRows(X))
     model = recipe("svc", random_state=0, tuner__max_rows=300)
     with pytest.warns(ClusterkitWarning, match="300 of the 1500 rows"):
         model.fit(SlicedRows(X))

@@ -64,13 +64,27 @@ def run_all(estimator) -> list[str]:
     return names
 
 
+def printed(*command: str) -> str:
+    """What a process of its own prints."""
+    environment = {**os.environ, VARIABLE: "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.deep
 @pytest.mark.skipif(VARIABLE in os.environ, reason="this is the process of its own")
 def test_the_checks_pass_in_a_process_of_their_own():
-    environment = {**os.environ, VARIABLE: "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(Path(__file__))]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert f"{len(RECIPES) + len(WEIGHTED) + 4} passed" in done.stdout
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    assert f"{len(RECIPES) + len(WEIGHTED) + 4} passed" in printed("-m", "pytest", *options, str(Path(__file__)))
+
+
+@pytest.mark.skipif(VARIABLE in os.environ, reason="this is the process of its own")
+def test_the_checks_of_one_recipe_pass_in_a_process_of_their_own():
+    code = (
+        "import runpy; TestThere = runpy.run_path({!r})['TestThere']; TestThere().test_checks_of_scikit_learn('kmeans')"
+    )
+    printed("-c", code.format(str(Path(__file__))))
 
 
 @pytest.mark.skipif(VARIABLE not in os.environ, reason="runs in a process of its own")

@@ -17,8 +17,8 @@ from clusterkit.datasets import DatasetNotFound
 from clusterkit.drivers.auto_pooled import halvings
 from clusterkit.drivers.gap import Gaps, reference, scale_free
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.testing.oracles import gap as oracle
 from clusterkit.testing.pytest_plugin import deep
+from clusterkit_campaign.oracles import ridge as oracle
 
 QUICK = {
     "n_maps": 2,
@@ -269,7 +269,6 @@ def test_svmguide1_is_not_worse_than_from_k_means():
     assert clustering_accuracy(dataset.target[rows], plain.labels_) > 0.65
 
 
-@pytest.mark.slow
 @pytest.mark.deep
 def test_pairs_of_digits():
     """All 45 with the deep profile of hypothesis, among them 1 against 9, the worst of all; every ninth otherwise."""

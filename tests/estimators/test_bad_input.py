@@ -209,7 +209,7 @@ def test_init_with_labels_out_of_range():
     class Wild(Partitioner):
         name = "wild"
 
-        def partition(self, samples, task, rng):
+        def start(self, samples, task, rng):
             return np.full(samples.n, 7)
 
     with pytest.raises(InvalidParameter, match=r"init 'wild' gave the label 7, outside 0..1"):

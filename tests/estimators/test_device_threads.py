@@ -13,7 +13,7 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.core import devices, namespaces
 from clusterkit.core.devices import Device, on_host
-from clusterkit.core.namespaces import beside, to_host
+from clusterkit.core.namespaces import to_device_of, to_host
 from clusterkit.testing.elsewhere import DEVICE, put
 
 xp = pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")
@@ -89,8 +89,8 @@ def test_copies_are_kept_and_dropped_by_several_threads():
     def work(seed):
         for number in range(400):
             array = np.full(3, float(seed * 1000 + number))
-            assert to_host(beside(array, block)).tolist() == array.tolist()
-            again = beside(array, block)
+            assert to_host(to_device_of(array, block)).tolist() == array.tolist()
+            again = to_device_of(array, block)
             del array
             assert to_host(again)[0] == seed * 1000 + number
 
@@ -101,7 +101,7 @@ def test_copies_are_kept_and_dropped_by_several_threads():
 
 def test_the_end_of_an_owner_drops_its_own_copy_only():
     block, first = put(np.zeros((2, 3))), np.arange(3.0)
-    beside(first, block)
+    to_device_of(first, block)
     (key,) = [key for key in namespaces._copies if key[0] == id(first)]
     dead = namespaces._copies[key][0]
     # another array has got the number of the first one, and a copy under it, before the first one's end is told
@@ -125,5 +125,5 @@ def test_an_owner_that_goes_while_room_is_made_is_no_error(monkeypatch):
 
     monkeypatch.setattr(namespaces, "_copies", Vanishing({(number, "", ""): (None, None) for number in range(64)}))
     block, array = put(np.zeros((2, 3))), np.arange(3.0)
-    assert to_host(beside(array, block)).tolist() == [0.0, 1.0, 2.0]
+    assert to_host(to_device_of(array, block)).tolist() == [0.0, 1.0, 2.0]
     assert len(namespaces._copies) == 1

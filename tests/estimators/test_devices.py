@@ -62,13 +62,16 @@ def assert_same_fit(there, here, dtype):
 BOTH = [np.float32, np.float64]
 """Each in one of the two ways to a device; both in both ways with the deep profile of hypothesis."""
 
+ROWS = 700 if deep() else 340
+"""Several blocks, which the simulated device makes slow."""
+
 
 class TestChosenForTheProcess:
-    @pytest.mark.deep
+    @pytest.mark.hypothesis
     @pytest.mark.parametrize("dtype", BOTH if deep() else [np.float64])
     @pytest.mark.parametrize("name", COMPOSITIONS)
     def test_labels_are_those_of_the_host(self, few_device_rows, name, dtype):
-        X = blobs(dtype)
+        X = blobs(dtype, n=ROWS)
         here = model_of(name).fit(X)
         with clusterkit.config(device=DEVICE):
             there = model_of(name).fit(X)
@@ -80,8 +83,8 @@ class TestChosenForTheProcess:
 
     @pytest.mark.parametrize("name", ["k-means", "EMMC", "EMMC of two clusters in a band", "EMMC of equal clusters"])
     def test_starts_and_balances_of_many_rows_are_found_by_passes(self, few_device_rows, name, tmp_path):
-        np.save(tmp_path / "x.npy", blobs())
-        with small_groups(150), small_blocks():
+        np.save(tmp_path / "x.npy", blobs(n=400))
+        with small_groups(90), small_blocks():
             here = model_of(name).fit(clusterkit.open(tmp_path / "x.npy"))
             with clusterkit.config(device=DEVICE):
                 there = model_of(name).fit(clusterkit.open(tmp_path / "x.npy"))
@@ -119,11 +122,11 @@ class TestChosenForTheProcess:
 
 
 class TestArraysThatLieThere:
-    @pytest.mark.deep
+    @pytest.mark.hypothesis
     @pytest.mark.parametrize("dtype", BOTH if deep() else [np.float32])
     @pytest.mark.parametrize("name", COMPOSITIONS)
     def test_results_live_where_the_samples_live(self, dispatch, few_device_rows, name, dtype):
-        X = blobs(dtype)
+        X = blobs(dtype, n=ROWS)
         here, there = model_of(name).fit(X), model_of(name).fit(on_device(X))
         assert_same_fit(there, here, dtype)
         answers = {
@@ -321,8 +324,8 @@ def test_numpy_without_a_device_never_comes_here():
         "import numpy as np, sys, clusterkit\n"
         "from clusterkit.core import device_engine, namespaces\n"
         "def stop(*a, **k): raise AssertionError('a device')\n"
-        "device_engine.DeviceEngine.__init__ = stop; namespaces.sent = stop\n"
-        "X = np.random.default_rng(0).normal(size=(60, 3))\n"
+        "device_engine.DeviceEngine.__init__ = stop; namespaces.move_to = stop\n"
+        "X = np.random.default_rng(0).normal(size=(30, 3))\n"
         "for name in ('kmeans', 'emmc', 'elm-kmeans'):\n"
         "    clusterkit.recipe(name, n_clusters=2, random_state=0).fit(X).predict(X)\n"
         "print(*[m for m in ('array_api_compat', 'array_api_strict', 'torch', 'cupy') if m in sys.modules])"

@@ -22,7 +22,7 @@ from clusterkit.core.errors import InvalidData, InvalidParameter, UnknownName
 from clusterkit.core.rows import SlicedRows
 from clusterkit.core.stages import Partitioner
 from clusterkit.testing.compare import small_groups
-from clusterkit.testing.oracles.min_max import machines, min_max, parts_of, staircase, table
+from clusterkit_campaign.oracles.max_margin import machines, min_max, parts_of, staircase, table
 
 EXACT = ("shared", "alpha_beta", "row_break")
 
@@ -157,8 +157,8 @@ class FromColumn(Partitioner):
     name = "from_column"
     sees = "input"
 
-    def partition(self, samples, task, rng):
-        return np.rint(samples[:, -1] * 1e9).astype(int)
+    def start(self, samples, task, rng):
+        return np.rint(samples.points[:, -1] * 1e9).astype(int)
 
 
 @st.composite

@@ -143,7 +143,7 @@ class TestResult:
         assert type(model.space_).__name__ == "DenseSpace"
 
     def test_streamed_and_dense_labels_are_equal(self):
-        X, _ = make_blobs(3000, centers=3, n_features=4, random_state=0, cluster_std=2.0)
+        X, _ = make_blobs(1500, centers=3, n_features=4, random_state=0, cluster_std=2.0)
         models = [
             recipe("emmc-multi", n_clusters=3, featuremap__storage=storage, random_state=0).fit(X)
             for storage in ("dense", "streamed")
@@ -160,10 +160,11 @@ def test_recipes_carry_their_citation():
         assert entry.use_when
 
 
-def test_streamed_and_dense_labels_are_equal_on_200_000_rows():
+@pytest.mark.parametrize("n", [5000, pytest.param(200_000, marks=pytest.mark.deep)])
+def test_streamed_and_dense_labels_are_equal_on_many_rows(n):
     rng = np.random.default_rng(0)
-    truth = rng.integers(2, size=200_000)
-    X = (rng.normal(size=(200_000, 20)) + 0.8 * truth[:, None]).astype(np.float32)
+    truth = rng.integers(2, size=n)
+    X = (rng.normal(size=(n, 20)) + 0.8 * truth[:, None]).astype(np.float32)
     models = [
         recipe(
             "emmc",

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core import rows_fit, rows_loop
+from clusterkit.core import rows_loop
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
 from clusterkit.core.rows import SlicedRows, gather_by_slices
 from clusterkit.numerics.thread_limit import THIN
@@ -321,7 +321,6 @@ def test_an_engine_is_found_by_the_package_of_the_samples(small, monkeypatch):
     assert isinstance(engine_for(Frame()), Frames)
     model = recipe("kmeans", n_clusters=4, n_init=1, random_state=0).fit(Frame())
     assert np.array_equal(model.labels_, recipe("kmeans", n_clusters=4, n_init=1, random_state=0).fit(blobs()).labels_)
-    monkeypatch.setattr(rows_fit, "fit_rows", None)
     assert engine_for(blobs()) is None
 
 

@@ -28,7 +28,7 @@ class Fixed(Partitioner):
     weighted = True
     index = None
 
-    def partition(self, samples, task, rng):
+    def start(self, samples, task, rng):
         labels = np.argsort(np.argsort(X[:, 0])) * task.k // len(X)
         return labels if task.n == len(X) else labels[REPEATED]
 

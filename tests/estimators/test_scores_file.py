@@ -20,7 +20,7 @@ from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.rows import SlicedRows
 from clusterkit.core.rows_file import RowsFile
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
 X = make_blobs(700, 5, centers=4, cluster_std=4.0, random_state=0)[0].astype(np.float32)
@@ -158,7 +158,7 @@ def test_the_file_has_no_name_and_goes_with_the_fit(tmp_path, monkeypatch, files
 
 
 def test_scores_of_another_type_than_the_rows_are_not_kept():
-    space = RowsSpace.of(SlicedRows(X), LocalEngine(), Keep(5))
+    space = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(5))
     for dtype, keeps in ((np.float64, False), (np.float32, True)):
         decide = SimpleNamespace(scores=lambda rows, block, dtype=dtype: block[:, :2].astype(dtype))
         with TurnCosts(space) as costs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 
 import joblib
 import numpy as np
@@ -58,11 +59,14 @@ def expected(estimator) -> dict[str, str]:
     return {"check_clustering": TWO} if labeler.max_clusters == 2 else {}
 
 
+CHECKS = parametrize_with_checks([*estimators(), FindsK()], expected_failed_checks=expected)
+
+
 # some checks fit without a seed: on so few rows a tuner may then choose a kernel that tells no rows apart, and a
 # mixture may end with a component that is nowhere the most likely
 @pytest.mark.filterwarnings("ignore:with gamma.*numerically")
 @pytest.mark.filterwarnings("ignore:solver 'lapgmm'.*components are nowhere the most likely")
-@parametrize_with_checks([*estimators(), FindsK()], expected_failed_checks=expected)
+@pytest.mark.parametrize(*CHECKS.args, ids=cache(CHECKS.kwargs["ids"]))  # an estimator takes a millisecond to print
 def test_scikit_learn_checks(estimator, check, request):
     try:
         run_check(estimator, check)

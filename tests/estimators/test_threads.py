@@ -22,12 +22,12 @@ from clusterkit.testing.pytest_plugin import deep
 
 def digits_pair():
     X, y = load_digits(return_X_y=True)
-    return X[(y == 3) | (y == 9)][: None if deep() else 200] / 16
+    return X[(y == 3) | (y == 9)][: None if deep() else 80] / 16
 
 
 SETS = {
     "digits 3-9": digits_pair,
-    "iris": lambda: load_iris().data,
+    "iris": lambda: load_iris().data[:: 1 if deep() else 2],
     "wine": lambda: minmax_scale(load_wine().data),
     "wdbc": lambda: minmax_scale(load_breast_cancer().data),
     "moons": lambda: make_moons(200, noise=0.08, random_state=0)[0],
@@ -52,7 +52,7 @@ def all_threads(monkeypatch):
     monkeypatch.setattr("clusterkit.numerics.thread_limit.THIN", 0)
 
 
-@pytest.mark.deep
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", RECIPES)
 @pytest.mark.parametrize("data", TAKEN)
 def test_one_and_two_threads(name, data):
@@ -73,9 +73,9 @@ def test_centres_of_kmeans_by_loops_are_the_same_bits_on_one_and_two_threads(mon
     np.testing.assert_array_equal(centres(1), centres(2))
 
 
-@pytest.mark.deep
+@pytest.mark.hypothesis
 @pytest.mark.skipif("CLUSTERKIT_DATA" not in os.environ, reason="CLUSTERKIT_DATA is not set")
-@pytest.mark.parametrize("name", ["emmc", "kmeans", "elm-nmf", "svc"])
+@pytest.mark.parametrize("name", ["emmc", "kmeans", "elm-nmf", pytest.param("svc", marks=pytest.mark.deep)])
 @pytest.mark.parametrize("data", REAL)
 def test_one_and_two_threads_on_real_data(name, data):
     X = minmax_scale(datasets.load(data).data)

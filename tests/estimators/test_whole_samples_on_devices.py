@@ -11,18 +11,17 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.core import devices
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
+from clusterkit.core.device_paths import check_rows
 from clusterkit.core.devices import Device
 from clusterkit.core.errors import IncompatibleStages, NeedsMemory
 from clusterkit.core.file_locks import HeldFiles
-from clusterkit.core.host_mapping import made_on_host
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import elsewhere, to_host
+from clusterkit.core.namespaces import is_device_array, to_host
 from clusterkit.core.progress import listening
 from clusterkit.core.rows import RowsOfColumns, SlicedRows
-from clusterkit.core.rows_fit import check_rows
-from clusterkit.core.stages import Task
-from clusterkit.drivers.samples import RowsThere, columns_of, on_the_host, spreads
-from clusterkit.featuremaps.graph import Graph
+from clusterkit.core.run import bind
+from clusterkit.core.samples import EngineSamples
+from clusterkit.core.seeds import Seeds
 from clusterkit.solvers.factorisation._factor_in_memory import FactorInMemory
 from clusterkit.testing.compare import small_blocks, small_groups
 
@@ -52,7 +51,7 @@ class TestFactors:
             factor.prepare(HeldFiles())
             factor.write(1, slice(0, 40), strict(X[:40]))
             factor.write(1, slice(40, 60), strict(X[40:]))
-            assert elsewhere(factor.rows(1).read(slice(0, 40))) is not on_host
+            assert is_device_array(factor.rows(1).read(slice(0, 40))) is not on_host
             assert np.array_equal(factor.rows(1).read(slice(0, 60)), X)
             assert np.array_equal(factor.rows(1).read(slice(30, 50)), X[30:50])
             assert np.array_equal(factor.rows(1).gather(np.array([59, 3])), X[[59, 3]])
@@ -122,13 +121,13 @@ class TestDrivers:
             recipe("emmc-multistart").set_params(**model.get_params()).fit(X) for X in (blobs(), strict(blobs()))
         )
         np.testing.assert_allclose(to_host(there.pooled_), here.pooled_)
-        assert elsewhere(there.pooled_)
+        assert is_device_array(there.pooled_)
         assert (there.agreement_, there.winner_) == (here.agreement_, here.winner_)
 
     def test_the_choice_is_that_of_the_host(self, dispatch):
-        changes = {"n_maps": 2, "n_init": 2, "n_trials": 2, "n_references": 1, "n_halvings": 2}
+        changes = {"n_maps": 2, "n_init": 2, "n_trials": 2, "n_references": 1, "n_halvings": 2, "degrees": (8.0, 12.0)}
         model = recipe("emmc-auto", n_clusters=3, random_state=1, **changes)
-        X = blobs(n=600)
+        X = blobs(n=200)
         here, there = (recipe("emmc-auto").set_params(**model.get_params()).fit(each) for each in (X, strict(X)))
         assert there.gaps_ == here.gaps_
         assert there.chosen_ == here.chosen_
@@ -138,12 +137,13 @@ class TestDrivers:
     def test_samples_that_an_engine_reads(self):
         X = blobs(n=50)
         for rows in (SlicedRows(X), ArrayRows.of(strict(X))):
-            samples = RowsThere(rows, DeviceEngine(DEVICE))
+            samples = EngineSamples(rows, DeviceEngine(DEVICE))
             assert len(samples) == 50
-            np.testing.assert_allclose(spreads(samples), np.ptp(X, axis=0))
-            half = columns_of(samples, np.array([4, 1]))
-            assert np.array_equal(on_the_host(half), X[:, [4, 1]])
-            assert np.array_equal(on_the_host(half, np.array([7, 2])), X[[7, 2]][:, [4, 1]])
+            low, high = samples.extremes()
+            np.testing.assert_allclose(high - low, np.ptp(X, axis=0))
+            half = samples.columns(np.array([4, 1]))
+            assert np.array_equal(half.whole("the rows", "Fit fewer."), X[:, [4, 1]])
+            assert np.array_equal(half.gather(np.array([7, 2])), X[[7, 2]][:, [4, 1]])
             assert (half.rows.n, half.rows.d, half.rows.dtype, half.rows.names) == (50, 2, X.dtype, None)
         assert isinstance(half.rows, ArrayRows)
         assert np.array_equal(RowsOfColumns(SlicedRows(X), np.array([2])).read(slice(3, 9)), X[3:9, [2]])
@@ -174,7 +174,7 @@ class TestMapsMadeOnTheHost:
         assert there.resolved_["featuremap"] == {**here.resolved_["featuremap"], "made_on": "host"}
         assert np.array_equal(to_host(there.labels_), here.labels_)
         predicted = there.predict(strict(X + 0.01))
-        assert elsewhere(predicted)
+        assert is_device_array(predicted)
         assert np.array_equal(to_host(predicted), here.predict(X + 0.01))
         there.save(tmp_path / "model.clusterkit")
         assert np.array_equal(clusterkit.load(tmp_path / "model.clusterkit").predict(X + 0.01), here.predict(X + 0.01))
@@ -189,8 +189,9 @@ class TestMapsMadeOnTheHost:
     def test_the_memory_of_the_host_is_asked_for(self, monkeypatch):
         monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "1K")
         rows = ArrayRows.of(strict(blobs()))
+        c = recipe("emmc-graph", n_clusters=4).composition()
         with pytest.raises(NeedsMemory, match="the 700 rows of featuremap 'graph', which is made on the host"):
-            made_on_host(Graph(), rows, DeviceEngine(DEVICE), Task(700, 4), np.random.default_rng(0))
+            bind(c, EngineSamples(rows, DeviceEngine(DEVICE)), Seeds(0))
 
     def test_more_than_a_group_of_rows_is_refused_before_work(self):
         c = recipe("emmc-graph", n_clusters=2).composition()

@@ -219,7 +219,8 @@ class Cubed(FeatureMap):
     name: ClassVar[str] = "cubed"
     mapping: type = Cubes
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         return build_space(X, self.mapping(X.shape[1]), storage="dense")
 
 

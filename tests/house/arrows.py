@@ -37,14 +37,14 @@ def graph_of(modules: Mapping[str, Source]) -> Graph:
         name: {
             target: node.lineno
             for node in reversed(list(everywhere(source.tree)))
-            for target in _targets(name, source, node, modules)
+            for target in targets(name, source, node, modules)
             if target != name
         }
         for name, source in modules.items()
     }
 
 
-def _targets(
+def targets(
     name: str, source: Source, node: ast.Import | ast.ImportFrom, modules: Mapping[str, Source]
 ) -> Iterator[str]:
     """The modules of the project that an import statement names."""

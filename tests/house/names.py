@@ -15,8 +15,8 @@ EMPTY_FILE_NAMES = frozenset({"utils", "util", "helpers", "helper", "misc", "com
 """Names of files that would fit anything."""
 
 MOST_LINES = 800
-"""Longest file in which a reader finds things by scrolling. One question that takes several files costs more than a long
-file does."""
+"""Longest file in which a reader finds things by scrolling. A question that takes several files to answer costs more
+than a long file does."""
 
 PYTHON_FILE = re.compile(r"(?<![\w/.{$<-])(?:[\w-]+/)*[a-z_]\w*\.py\b")
 """A path of a Python file within prose."""
@@ -73,14 +73,14 @@ def empty_file_names() -> Iterator[Breach]:
 
 
 def paths_in_docstrings() -> Iterator[Breach]:
-    """Every Python file that a docstring names exists: below the root, below clusterkit/, or near the docstring."""
+    """Every Python file that a docstring names exists: below the root, clusterkit/ or a src/, or near the docstring."""
     for source in sources(*LIBRARY, *TESTS):
         yield from missing_files_of(source)
 
 
 def missing_files_of(source: Source) -> Iterator[Breach]:
     """Python files that the docstrings of a file name and that are nowhere; placeholders such as NAME.py are none."""
-    places = (ROOT, ROOT / "clusterkit", *source.path.parents)
+    places = (ROOT, ROOT / "clusterkit", *ROOT.glob("plugins/*/src"), *source.path.parents)
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             for path in PYTHON_FILE.findall(ast.get_docstring(node) or ""):

@@ -6,12 +6,16 @@ import ast
 import functools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import attrs
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = ("clusterkit", "plugins/*/src")
 TESTS = ("tests", "plugins/*/tests")
+
+Place: TypeAlias = Literal["top", "inside", "types"]
+"""Where an import stands: what runs with the module, what runs later, and what never runs."""
 
 
 @attrs.frozen
@@ -66,19 +70,27 @@ def sources(*folders: str) -> tuple[Source, ...]:
 
 def at_top(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
     """Imports that run when the module is imported; not those for type checkers."""
-    yield from _imports(tree.body, inside_functions=False)
+    return (node for node, place in imports(tree) if place == "top")
 
 
 def everywhere(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
     """Imports anywhere, functions included; not those for type checkers."""
-    yield from _imports(tree.body, inside_functions=True)
+    return (node for node, place in imports(tree) if place != "types")
 
 
-def _imports(nodes: Iterable[ast.AST], *, inside_functions: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+def imports(tree: ast.Module) -> Iterator[tuple[ast.Import | ast.ImportFrom, Place]]:
+    """Every import and where it stands: at the top of the module, inside a function, or for type checkers only."""
+    return _imports(tree.body, "top")
+
+
+def _imports(nodes: Iterable[ast.AST], place: Place) -> Iterator[tuple[ast.Import | ast.ImportFrom, Place]]:
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
-            yield node
+            yield node, place
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            yield from _imports(node.orelse, inside_functions=inside_functions)
-        elif inside_functions or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            yield from _imports(ast.iter_child_nodes(node), inside_functions=inside_functions)
+            yield from _imports(node.body, "types")
+            yield from _imports(node.orelse, place)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from _imports(ast.iter_child_nodes(node), "types" if place == "types" else "inside")
+        else:
+            yield from _imports(ast.iter_child_nodes(node), place)

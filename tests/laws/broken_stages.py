@@ -11,8 +11,8 @@ from clusterkit.core.coding import Coding
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Embedding
 from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Assignment, Balancer, Codec, FeatureMap, Labeler, Labeling, Partitioner
-from clusterkit.core.transform import Keep
+from clusterkit.core.stages import BalanceDecision, Balancer, Codec, FeatureMap, Labeler, Labeling, Partitioner
+from clusterkit.core.transform import IdentityMap
 
 
 @attrs.frozen
@@ -38,21 +38,24 @@ class Widened:
 class MeanRemoved(FeatureMap):
     name: ClassVar[str] = "mean_removed"
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         return build_space(X, Moved(X.shape[1]), storage="dense")
 
 
 class Widening(FeatureMap):
     name: ClassVar[str] = "widening"
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         return build_space(X, Widened(X.shape[1]), storage="streamed")
 
 
 class Unseeded(FeatureMap):
     name: ClassVar[str] = "unseeded"
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         noise = np.random.default_rng().standard_normal()
         return build_space(X * np.asarray(noise, X.dtype), Scaled(X.shape[1], noise), storage="dense")
 
@@ -69,15 +72,17 @@ class Scaled:
 class Overwriting(FeatureMap):
     name: ClassVar[str] = "overwriting"
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         X[0] = 1.0
-        return build_space(X, Keep(X.shape[1]), storage="dense")
+        return build_space(X, IdentityMap(X.shape[1]), storage="dense")
 
 
 class Misdeclared(FeatureMap):
     name: ClassVar[str] = "misdeclared"
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         return KernelSpace(X, Gaussian(1.0))
 
 
@@ -95,7 +100,8 @@ class Indefinite(FeatureMap):
     name: ClassVar[str] = "indefinite"
     gives: ClassVar[type] = KernelSpace
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         return KernelSpace(X, Negative())
 
 
@@ -199,8 +205,11 @@ class Lazy(Balancer):
     def bounds(self, n, k):
         return np.full(k, n // k), np.full(k, -(-n // k))
 
-    def assign(self, costs, labels, task):
-        return Assignment(labels, None, True)
+    def reads(self, k):
+        return "all"
+
+    def balance(self, costs, task):
+        return BalanceDecision()
 
     def resolved(self, n, k):
         return {}
@@ -211,8 +220,8 @@ class Restless(Lazy):
 
     name: ClassVar[str] = "restless"
 
-    def assign(self, costs, labels, task):
-        return Assignment((np.roll(np.arange(len(labels)), 1 + int(labels[0])) % costs.shape[1]), None, True)
+    def balance(self, costs, task):
+        return BalanceDecision(np.roll(np.arange(costs.n), 1 + int(costs.labels[0])) % costs.k)
 
 
 class Boundless(Lazy):
@@ -231,8 +240,8 @@ class Outside(Partitioner):
     name: ClassVar[str] = "outside"
     sees: ClassVar[str] = "input"
 
-    def partition(self, samples, task, rng):
-        return np.full(len(samples), task.k)
+    def start(self, samples, task, rng):
+        return np.full(samples.n, task.k)
 
 
 class Fickle(Partitioner):
@@ -240,13 +249,13 @@ class Fickle(Partitioner):
     sees: ClassVar[str] = "input"
     varies: ClassVar[bool] = False
 
-    def partition(self, samples, task, rng):
-        return rng.integers(task.k, size=len(samples))
+    def start(self, samples, task, rng):
+        return rng.integers(task.k, size=samples.n)
 
 
 class Freely(Partitioner):
     name: ClassVar[str] = "freely"
     sees: ClassVar[str] = "input"
 
-    def partition(self, samples, task, rng):
-        return np.random.default_rng().integers(task.k, size=len(samples))
+    def start(self, samples, task, rng):
+        return np.random.default_rng().integers(task.k, size=samples.n)

@@ -127,8 +127,8 @@ class Sound(Partitioner):
     varies: ClassVar[bool] = False
     shift: int = params.integer(0, at_least=0)
 
-    def partition(self, samples, task, rng):
-        return (np.arange(len(samples)) + self.shift) % task.k
+    def start(self, samples, task, rng):
+        return (np.arange(samples.n) + self.shift) % task.k
 
 
 def test_a_sound_stage_of_a_session_breaks_none():
@@ -144,8 +144,8 @@ class Sloppy(Partitioner):
     tunable: ClassVar[frozenset[str]] = frozenset({"nothing"})
     shift: int = attrs.field(default=0, metadata={"invalid": (-1,)})
 
-    def partition(self, samples, task, rng):
-        return np.arange(len(samples)) % task.k
+    def start(self, samples, task, rng):
+        return np.arange(samples.n) % task.k
 
 
 def test_the_contract_names_what_is_missing():
@@ -171,7 +171,7 @@ class Anonymous(Partitioner):
     name: ClassVar[str] = "anonymous"
     shift: int = attrs.field(default=0, validator=attrs.validators.ge(0), metadata={"invalid": (-1,)})
 
-    def partition(self, samples, task, rng):
+    def start(self, samples, task, rng):
         return np.arange(samples.n) % task.k
 
 
@@ -190,8 +190,8 @@ class Outdated(Partitioner):
     varies: ClassVar[bool] = False
     shift: int = params.integer(1, at_least=0)
 
-    def partition(self, samples, task, rng):
-        return (np.arange(len(samples)) + self.shift) % task.k
+    def start(self, samples, task, rng):
+        return (np.arange(samples.n) + self.shift) % task.k
 
 
 def test_a_default_that_the_docstring_states_must_be_the_default():
@@ -255,8 +255,8 @@ class TestParametrisation:
             name: ClassVar[str] = "needy"
             must: int
 
-            def partition(self, samples, task, rng):
-                return np.zeros(len(samples), int)
+            def start(self, samples, task, rng):
+                return np.zeros(samples.n, int)
 
         registry.register(Needy)
         [case] = parametrize_with_laws(names=["needy"]).args[1]
@@ -273,7 +273,7 @@ class TestParametrisation:
             name: ClassVar[str] = "worded"
             way: str = attrs.field(default="up", metadata={"options": ("up", "down")})
 
-            def partition(self, samples, task, rng):
-                return np.zeros(len(samples), int)
+            def start(self, samples, task, rng):
+                return np.zeros(samples.n, int)
 
         assert [(label, stage.way) for label, stage in variants(Worded())] == [("", "up"), ("[way=down]", "down")]

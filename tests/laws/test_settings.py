@@ -54,12 +54,15 @@ def _name(stage) -> str:
     return f"{stage.name}-{'-'.join(f'{key}={value}' for key, value in changed.items())}"
 
 
+LAWS = {
+    f"{_name(stage)}-{name}": check for stage in SETTINGS for name, check in laws_of(stage) if name not in ABOUT_CLASSES
+}
+
+
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("stage", SETTINGS, ids=_name)
-def test_setting_keeps_the_laws(stage):
-    for name, check in laws_of(stage):
-        if name not in ABOUT_CLASSES:
-            check()
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_setting_keeps_the_law(law):
+    law()
 
 
 def test_storage_does_not_matter_where_cholesky_fails():

@@ -50,7 +50,8 @@ class Narrowed(FeatureMap):
     tunable: ClassVar[frozenset[str]] = frozenset({"width"})
     width: int | None = params.integer(None, at_least=1, optional=True)
 
-    def fit(self, X, task, rng):
+    def fit(self, samples, task, rng):
+        X = samples.points
         return build_space(X, FirstColumns(X.shape[1] if self.width is None else min(self.width, X.shape[1])))
 
 

@@ -17,7 +17,7 @@ from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.level_sets import candidate_labels
 from clusterkit.level_sets._candidate_edges_jit import CLOSE, LEFT_OUT, inside_rows, join_candidates
 from clusterkit.level_sets.candidate_labels import CandidateLabels
-from clusterkit.testing.oracles.candidate_edges import components, sums_on_segment
+from clusterkit_campaign.oracles.domains import joined_components, sums_on_segment
 
 M = 20
 """Points tested on a segment."""
@@ -90,7 +90,7 @@ def test_the_components_are_those_of_the_complete_graph_or_finer(parameters):
     slack = 2 * LEFT_OUT + CLOSE + 1e-6 * domain.kernel.gamma * D.max()
     inside = domain.value(X) >= domain.level * (1.0 - 1e-7)
     pairs = np.stack(np.triu_indices(len(X), 1), axis=1)
-    exact = components(
+    exact = joined_components(
         pairs, inside,
         lambda i, j: sums_on_segment(D, i, j, *_sum_of(X, domain), M).min() >= domain.level * (1.0 - slack),
     )  # fmt: skip

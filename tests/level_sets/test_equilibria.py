@@ -14,8 +14,8 @@ from sklearn.datasets import make_blobs
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.level_sets.equilibria import Balls, cover, find_basins, single_link
-from clusterkit.testing.oracles import equilibrium as plain
-from clusterkit.testing.oracles.complete_graph import canonical
+from clusterkit_campaign.oracles import domains as plain
+from clusterkit_campaign.oracles.domains import canonical
 
 
 def around(point, radius, count, seed):

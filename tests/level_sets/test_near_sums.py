@@ -26,7 +26,7 @@ from clusterkit.level_sets._tree_jit import ComponentTree
 from clusterkit.level_sets.neighbours import TREE_DIMENSIONS, nearest_edges, nearest_rows
 from clusterkit.numerics.distinct_rows_jit import distinct_rows, find_rows
 from clusterkit.numerics.near_jit import SIZE, Blocks, block_terms, far_enough, near_blocks
-from clusterkit.testing.oracles.all_pairs import kernel_sum
+from clusterkit_campaign.oracles.domains import kernel_sum
 
 SIZES = (1, 2, 30, SIZE - 1, SIZE, SIZE + 1, 1000)
 

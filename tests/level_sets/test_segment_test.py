@@ -23,8 +23,8 @@ from clusterkit.core.stages import Task
 from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.level_sets import _components as search
 from clusterkit.level_sets import _reject_by_tree_jit as dual
-from clusterkit.testing.oracles import all_pairs as plain
 from clusterkit.testing.pytest_plugin import deep
+from clusterkit_campaign.oracles import domains as plain
 
 MARGIN = 1e-10
 """Relative difference from the level up to which values are ties."""
@@ -127,7 +127,9 @@ def labels_of(X, domain, m):
 
 
 def check(X, domain, m):
-    expected, margin = plain.complete_graph(X, domain.centres, domain.weights, domain.kernel.gamma, domain.level, m)
+    expected, margin = plain.complete_graph_of_sum(
+        X, domain.centres, domain.weights, domain.kernel.gamma, domain.level, m
+    )
     assume(margin > MARGIN)
     assert labels_of(X, domain, m).tolist() == expected.tolist()
 
@@ -235,7 +237,7 @@ def test_a_level_next_to_nothing(mapped):
         assert labels_of(X, domain, 1).tolist() == [0, 0, 1]
 
 
-@pytest.mark.deep
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_the_instances_reach_the_proof(pattern):
     """Otherwise the tests above would say little: how many come to the proof, and to its expansions."""

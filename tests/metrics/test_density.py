@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_moons
 
 from clusterkit.metrics import dbcv
-from clusterkit.testing.oracles.dbcv import dbcv as naive
+from clusterkit_campaign.oracles.measures import dbcv as naive
 
 
 @given(

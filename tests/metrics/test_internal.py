@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import davies_bouldin_score
 
 from clusterkit.metrics import compactness, davies_bouldin
-from clusterkit.testing.oracles.validity import compactness_by_pairs, davies_bouldin_by_clusters
+from clusterkit_campaign.oracles.measures import compactness_by_pairs, davies_bouldin_by_clusters
 
 MODES = ["exclude", "singletons", "cluster"]
 

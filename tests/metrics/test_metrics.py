@@ -21,14 +21,14 @@ from clusterkit.metrics import (
     rand_index,
 )
 from clusterkit.metrics.pairs import count_pairs, rand_from_pairs
-from clusterkit.testing.oracles.agreement import (
+from clusterkit_campaign.oracles.measures import (
     accuracy_by_enumeration,
     asymmetric_accuracy_by_enumeration,
     nmi_by_definition,
+    purity_by_class_by_counting,
     purity_by_clusters,
     rand_index_by_pairs,
 )
-from clusterkit.testing.oracles.validity import purity_by_class_by_counting
 
 METRICS = [adjusted_asymmetric_accuracy, clustering_accuracy, rand_index, adjusted_rand, purity, purity_by_class, nmi]
 SYMMETRIC = [clustering_accuracy, rand_index, adjusted_rand, nmi]

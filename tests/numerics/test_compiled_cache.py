@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
+
+import numba
+import pytest
 
 # the suite is also run uncompiled, where these processes compile all the same
 COMPILING = {"NUMBA_DISABLE_JIT": "0"}
@@ -24,17 +28,20 @@ print(doubled({name}(1.5)))
 """
 
 
-def test_a_renamed_named_tuple_compiles_anew(tmp_path):
-    variables = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "CLUSTERKIT_JIT_CACHE": "1"}
-    environment = {**os.environ, **COMPILING, **variables}
+def test_a_renamed_named_tuple_compiles_anew(tmp_path, monkeypatch, capsys):
+    hits = []
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
+    monkeypatch.setattr("clusterkit._jit.CACHE", True)
+    monkeypatch.syspath_prepend(tmp_path)
     for name in ("Before", "Before", "Renamed"):
-        (tmp_path / "compiled.py").write_text(SOURCE.format(name=name), encoding="utf-8")
-        command = [sys.executable, "-c", "import compiled"]
-        process = subprocess.run(
-            command, capture_output=True, text=True, cwd=tmp_path, env={**environment, "PYTHONPATH": "."}
-        )
-        assert process.returncode == 0, process.stderr
-        assert process.stdout == "3.0\n"
+        (tmp_path / "compiled_here.py").write_text(SOURCE.format(name=name), encoding="utf-8")
+        monkeypatch.delitem(sys.modules, "compiled_here", raising=False)
+        importlib.invalidate_caches()
+        doubled = importlib.import_module("compiled_here").doubled
+        assert capsys.readouterr().out == "3.0\n"
+        hits.append(sum(doubled.stats.cache_hits.values()))
+    assert hits == [0, 1, 0]
 
 
 ANNOUNCED = """
@@ -94,6 +101,7 @@ problem.move(np.full(20, 0.05), 2 * Gaussian(1.0)(points, points).mean(axis=0) -
 """
 
 
+@pytest.mark.deep
 def test_the_pair_steps_compile_no_texts(tmp_path):
     """Assigning a row checks shapes, and the text of that error takes longer to compile than the loop."""
     environment = {

@@ -1,1 +1,1 @@
-"""What the tests share besides the plain versions in `clusterkit.testing.oracles`: small recipes, inputs, runs."""
+"""What the tests share besides the plain versions in `clusterkit_campaign.oracles`: small recipes, inputs, runs."""

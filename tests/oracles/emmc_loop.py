@@ -31,7 +31,7 @@ class FixedLabels(Partitioner):
     varies: ClassVar[bool] = False
     labels: tuple[int, ...] = ()
 
-    def partition(self, samples, task, rng):
+    def start(self, samples, task, rng):
         return np.array(self.labels)
 
 

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from clusterkit.core.spaces import build_space
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
 
 def dense(X):
-    return build_space(X, Keep(X.shape[1]))
+    return build_space(X, IdentityMap(X.shape[1]))
 
 
 @st.composite

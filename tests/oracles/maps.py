@@ -9,4 +9,4 @@ from clusterkit.core.stages import Task
 
 def mapped(featuremap, X, seed, k=None):
     """The space of the rows of X under a map, its draws from `seed`."""
-    return featuremap.fit(X, Task(len(X), k), np.random.default_rng(seed))
+    return featuremap.space_of(X, Task(len(X), k), np.random.default_rng(seed))

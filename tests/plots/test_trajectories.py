@@ -19,7 +19,7 @@ from clusterkit.plots._trajectories import paths_of
 
 
 def test_trajectories_equal_the_plain_ascent(svc, moons):
-    from clusterkit.testing.oracles.equilibrium import shift
+    from clusterkit_campaign.oracles.domains import shift
 
     domain = svc.outcome_
     ascents = paths_of(domain, moons, np.arange(0, len(moons), 5))

@@ -43,7 +43,7 @@ def clusterkit_recipes():
 LISTENS = """
 import clusterkit
 
-API_VERSION = 2
+API_VERSION = 3
 CALLS = 0
 
 
@@ -56,7 +56,7 @@ def clusterkit_iteration():
 FAILS = """
 import clusterkit
 
-API_VERSION = 2
+API_VERSION = 3
 
 
 @clusterkit.hookimpl

@@ -33,7 +33,7 @@ def check(environment, tmp_path_factory):
 
 
 def test_a_good_plugin_passes(check):
-    done = check("good", "--check", "--examples", "2", plugins="good,broken")
+    done = check("good", "--check", "--examples", "1", plugins="good,broken")
     assert done.returncode == 0, done.stdout + done.stderr
     first, stage, recipe, last = done.stdout.splitlines()
     assert first == "good (dummy-good 1.0)"
@@ -43,6 +43,16 @@ def test_a_good_plugin_passes(check):
     assert last == "1 plugin checked: every law holds"
 
 
+def test_what_cannot_be_used_or_loaded_is_named(check):
+    done = check("--check", "--examples", "1", plugins="broken,missing")
+    assert done.returncode == 1
+    text = done.stdout
+    assert "  not used: ModuleNotFoundError: No module named 'a_module_that_is_nowhere'" in text
+    assert "  partitioner missing: breaks 1 of 1 law\n    loads\n      BrokenPlugin: partitioner 'missing' of" in text
+    assert text.splitlines()[-1] == "2 plugins checked: 2 not as they should be"
+
+
+@pytest.mark.deep
 def test_what_breaks_a_law_is_named_with_the_law(check):
     done = check("--check", "--examples", "1", plugins="broken,heavy,missing,shadow")
     assert done.returncode == 1

@@ -24,10 +24,10 @@ class TestListing:
         ("distribution", "reason"),
         [
             ("dummy-broken", "ModuleNotFoundError: No module named 'a_module_that_is_nowhere'"),
-            ("dummy-new", "it says API_VERSION = 99, this clusterkit speaks 2; update clusterkit"),
+            ("dummy-new", "it says API_VERSION = 99, this clusterkit speaks 3; update clusterkit"),
             (
                 "dummy-old",
-                "it says API_VERSION = 1, this clusterkit speaks 2; update the plugin: FeatureMap.fit",
+                "it says API_VERSION = 1, this clusterkit speaks 3; update the plugin: FeatureMap.fit",
             ),
             ("dummy-unversioned", "it says API_VERSION = None"),
             ("dummy-exit", "SystemExit: enough"),
@@ -55,7 +55,7 @@ answer["init"] = Pipeline("identity", "centroids", "argmax", init="striped-means
 answer["listed"] = "striped-means" in recipes() and "stripes" in clusterkit.stages("partitioner")
 from dummy_good import plugin
 answer["turns heard"] = plugin.SEEN[:1]
-check_stage("stripes")
+check_stage("stripes", share=0.05)
 """
     )
     expected = {"sizes": [3, 3], "recipe": "Pipeline", "init": True, "listed": True, "turns heard": [1]}
@@ -205,7 +205,15 @@ answer["named"] = "weighty" in registry.names("partitioner")
 answer["before"] = "sklearn" in sys.modules
 registry.get("partitioner", "weighty")
 answer["after"] = "sklearn" in sys.modules
+"""
+    )
+    assert answer == {"named": True, "before": False, "after": True}
 
+
+@pytest.mark.deep
+def test_a_stage_whose_import_is_heavy_breaks_a_law(ask):
+    answer = ask(
+        """
 from clusterkit.testing import laws_of
 try:
     dict(laws_of("weighty"))["imports_nothing_heavy"]()
@@ -213,9 +221,7 @@ except AssertionError as error:
     answer["message"] = str(error)
 """
     )
-    message = answer.pop("message")
-    assert answer == {"named": True, "before": False, "after": True}
-    assert "importing dummy_heavy.weighty also imports sklearn" in message
+    assert "importing dummy_heavy.weighty also imports sklearn" in answer["message"]
 
 
 @pytest.fixture(scope="module")
@@ -267,7 +273,8 @@ def test_a_stage_that_needs_arguments_does_not_spoil_the_rest(ask, needy):
     """The legal compositions, and what to offer for an illegal one, try every registered stage."""
     answer = ask(
         """
-answer["compositions"] = len(list(clusterkit.compositions()))
+from itertools import islice
+answer["compositions"] = len(list(islice(clusterkit.compositions(), 101)))
 try:
     clusterkit.Pipeline("elm", "convex_nmf", n_clusters=2).composition()
 except ValueError as error:

@@ -33,7 +33,8 @@ def test_every_kind_has_a_template_or_a_reason():
     assert {*KINDS, *LEFT_OUT} == set(hookspecs.HOOKS)
 
 
-def test_its_own_tests_pass(run, tmp_path):
+@pytest.mark.parametrize("only", ["plugin", pytest.param("", marks=pytest.mark.deep)])
+def test_its_own_tests_pass(run, tmp_path, only):
     """The labeler, found by an entry point on the path instead of an installation; .ci/deep installs every kind."""
     assert run("ck-nearby", "--kind", "labeler").exit_code == 0
     source = tmp_path / "ck-nearby" / "src"
@@ -47,7 +48,7 @@ def test_its_own_tests_pass(run, tmp_path):
     environment = {**os.environ, "PYTHONPATH": path, "HYPOTHESIS_PROFILE": "few", "CLUSTERKIT_PLUGINS": "ck-nearby"}
     environment.pop("PYTEST_ADDOPTS", None)  # `--durations` would print names of tests that pass
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", only],
         capture_output=True,
         text=True,
         cwd=tmp_path / "ck-nearby",

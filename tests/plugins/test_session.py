@@ -35,8 +35,8 @@ def make(stage_name: str) -> type[Partitioner]:
         name: ClassVar[str] = stage_name
         sees: ClassVar[str] = "input"
 
-        def partition(self, samples, task, rng):
-            return np.arange(len(samples)) * task.k // len(samples)
+        def start(self, samples, task, rng):
+            return np.arange(samples.n) * task.k // samples.n
 
     return Halves
 
@@ -67,7 +67,7 @@ def test_a_recipe():
 
 def test_a_plugin_module(monkeypatch):
     module = types.ModuleType("mine")
-    module.API_VERSION = 2
+    module.API_VERSION = 3
     module.clusterkit_partitioners = clusterkit.hookimpl(lambda: {"stripes": "a_module_of_stripes:Stripes"})
     # pluggy takes the name of the hook from the attribute
     assert clusterkit.register(module) is module
@@ -83,7 +83,7 @@ def test_a_plugin_module_without_a_version_is_refused():
 def answering(hook: str, answer: object) -> types.ModuleType:
     """A plugin module with one hook."""
     module = types.ModuleType("answers")
-    module.API_VERSION = 2
+    module.API_VERSION = 3
     setattr(module, hook, clusterkit.hookimpl(lambda: answer))
     return module
 
@@ -131,7 +131,7 @@ def test_the_warning_about_shadowed_names_fits_every_kind():
 def listener(heard: list[int], name: str = "listens") -> types.ModuleType:
     """A plugin module that hears of every iteration."""
     module = types.ModuleType(name)
-    module.API_VERSION = 2
+    module.API_VERSION = 3
 
     def hear(report):
         heard.append(report.turn)
@@ -207,7 +207,7 @@ class TestClash:
 
     def test_a_module_does_not_replace_silently(self):
         module = types.ModuleType("mine")
-        module.API_VERSION = 2
+        module.API_VERSION = 3
         module.clusterkit_partitioners = clusterkit.hookimpl(
             lambda: {"kmeans": "clusterkit.partitioners.random:Random"}
         )

@@ -29,8 +29,8 @@ class {cls}(Partitioner):
     sees: ClassVar[str] = "input"
     varies: ClassVar[bool] = False
 
-    def partition(self, samples, task, rng):
-        return (np.arange(len(samples)) + {shift}) % task.k
+    def start(self, samples, task, rng):
+        return (np.arange(samples.n) + {shift}) % task.k
 '''
 
 PLUGIN = """

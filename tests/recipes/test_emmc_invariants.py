@@ -14,13 +14,13 @@ from clusterkit.balancers.ordinal import Ordinal
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
-from clusterkit.testing.oracles import balance
-from clusterkit.testing.oracles import ridge as oracle
+from clusterkit_campaign.oracles import balance
+from clusterkit_campaign.oracles import ridge as oracle
 
 
 def agree(one, two, number=None):
@@ -79,7 +79,7 @@ def test_features_and_their_kernel_give_the_same_labels(case):
     for balancer in (None, Band(slack=slack)):
         one, two = (
             loop(s, labels, k, Argmax(), balancer, C=C)
-            for s in (build_space(H, Keep(H.shape[1])), KernelSpace(H, Linear()))
+            for s in (build_space(H, IdentityMap(H.shape[1])), KernelSpace(H, Linear()))
         )
         agree(one, two)
         np.testing.assert_allclose(one.history, two.history, rtol=1e-6)
@@ -146,7 +146,9 @@ def test_tiny_C_decides_by_the_sign_of_the_class_sums(case):
     f = H @ (H.T @ (2.0 * labels - 1))
     assume(np.abs(f).min() > 1e-6)
     fit = loop(space, labels, 2, Threshold(), C=1e-12)
-    visited, _ = oracle.emmc(H, labels, np.array([[-1.0], [1.0]]), lambda F: (F[:, 0] > 0).astype(int), keep, 1e-12)
+    visited, _ = oracle.emmc_path(
+        H, labels, np.array([[-1.0], [1.0]]), lambda F: (F[:, 0] > 0).astype(int), keep, 1e-12
+    )
     np.testing.assert_array_equal(visited[1], f > 0)
     np.testing.assert_array_equal(fit.labels, visited[-1])
 
@@ -184,7 +186,7 @@ def test_one_factorisation_equals_one_in_every_turn(case, codec, balanced):
     fit = loop(space, labels, k, codec, Band(slack=slack) if balanced else None, C=C)
     decode, repair = literal(codec, k, slack, space.n)
     start = along_principal_axis(space, labels, k) if isinstance(codec, Interval) else labels
-    visited, values = oracle.emmc(space.rows(), start, codec.codebook(k), decode, repair if balanced else keep, C)
+    visited, values = oracle.emmc_path(space.rows(), start, codec.codebook(k), decode, repair if balanced else keep, C)
     np.testing.assert_allclose(fit.history, values, rtol=1e-7)
     assert fit.converged == np.array_equal(visited[-1], visited[-2])
     # without convergence: the best labels that were read, the start being no candidate
@@ -224,7 +226,7 @@ def test_without_it_single_output_depends_on_the_numbering():
     decode, repair = literal(codec, 3, 2, 60)
     partitions = set()
     for number in ([0, 1, 2], [1, 0, 2], [0, 2, 1]):
-        visited, _ = oracle.emmc(space.rows(), np.array(number)[labels], codec.codebook(3), decode, repair, 10.0)
+        visited, _ = oracle.emmc_path(space.rows(), np.array(number)[labels], codec.codebook(3), decode, repair, 10.0)
         partitions.add((visited[-1][:, None] == visited[-1]).tobytes())
     assert len(partitions) > 1
 

@@ -14,7 +14,7 @@ from clusterkit.core.ordering import along_principal_axis
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
-from clusterkit.testing.oracles import emmc as plain
+from clusterkit_campaign.oracles import ridge as plain
 
 CODECS = {
     "sign": Threshold(),

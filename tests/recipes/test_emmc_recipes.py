@@ -15,7 +15,7 @@ from clusterkit.core.stages import Partitioner
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.testing.oracles import ridge as oracle
+from clusterkit_campaign.oracles import ridge as oracle
 
 RECIPES = {
     "emmc": {},
@@ -134,8 +134,8 @@ def test_the_start_sees_what_the_maps_before_the_last_one_make():
         name: ClassVar[str] = "witness"
         sees: ClassVar[Literal["input", "space"]] = "input"
 
-        def partition(self, samples, task, rng):
-            seen.append(samples)
+        def start(self, samples, task, rng):
+            seen.append(samples.points)
             return np.arange(task.n) % task.k
 
     X = blobs(40, 2, 0) * np.array([1.0, 50.0, 0.1])

@@ -288,13 +288,14 @@ def test_long_names_of_columns_are_shortened_in_names_of_clusters(tmp_path):
 
 
 class TestSize:
-    def test_many_rows_columns_and_clusters_stay_below_the_limit(self):
+    @pytest.mark.parametrize(("n", "d", "k"), [(300, 20, 4), pytest.param(6000, 40, 40, marks=pytest.mark.deep)])
+    def test_many_rows_columns_and_clusters_stay_below_the_limit(self, n, d, k):
         rng = np.random.default_rng(0)
-        labels = rng.integers(40, size=6000)
-        X = rng.normal(size=(6000, 40)) + 12 * rng.normal(size=(40, 40))[labels]
-        names = [f"a rather long name of a column, number {j}, of which there are many" for j in range(40)]
+        labels = rng.integers(k, size=n)
+        X = rng.normal(size=(n, d)) + 12 * rng.normal(size=(k, d))[labels]
+        names = [f"a rather long name of a column, number {j}, of which there are many" for j in range(d)]
         columns = {name: X[:, j] for j, name in enumerate(names)}
-        page, _ = make_report(columns, n_clusters=40, methods=["kmeans"])
+        page, _ = make_report(columns, n_clusters=k, methods=["kmeans"])
         self_contained(page)
 
 

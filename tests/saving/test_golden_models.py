@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from clusterkit import load
+from clusterkit.core.outcomes import Ending, Status
 from clusterkit.estimators.preparing import fit_prepared
 
 from .golden_models import FOLDER, ROWS, TABLE, labels_of
@@ -35,6 +36,15 @@ def test_an_old_file_gives_its_labels(path, tmp_path):
     assert labels_of(model) == expected
     model.save(tmp_path / "again.clusterkit")
     assert labels_of(load(tmp_path / "again.clusterkit")) == expected
+
+
+@pytest.mark.parametrize(("interrupted", "ending"), [(True, Ending.INTERRUPTED), (False, Ending.OUT_OF_ITERATIONS)])
+def test_a_status_of_before_there_were_endings(interrupted, ending):
+    old = {"n_iter": 3, "converged": False, "reason": "as it was", "interrupted": interrupted}
+    assert Status(**Status.migrated(old, 1)) == Status(3, ending, "as it was")
+    fitted = load(FOLDER / "0.2.0" / "gmmc.clusterkit")
+    assert fitted.converged_
+    assert fitted.outcome_.status.ending is Ending.CONVERGED
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")

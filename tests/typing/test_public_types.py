@@ -67,7 +67,7 @@ class Named(Partitioner[FeatureSpace]):
     name: ClassVar[str] = "named"
     share: float = 0.5
 
-    def partition(self, samples, task, rng):
+    def start(self, samples, task, rng):
         return np.zeros(task.n, dtype=int)
 
 
@@ -76,7 +76,7 @@ class Bare(Partitioner):
     name: ClassVar[str] = "bare"
     share: float = 0.5
 
-    def partition(self, samples, task, rng):
+    def start(self, samples, task, rng):
         return np.zeros(task.n, dtype=int)
 
 

@@ -9,9 +9,11 @@ from clusterkit.core.spaces.features import (
     DenseSpace,
     EmbeddedSpace,
     FeatureSpace,
+    FittedMap,
     SparseSpace,
     StreamedSpace,
     build_space,
+    identity_space,
 )
 from clusterkit.core.spaces.kernel import KernelSpace
 from clusterkit.core.spaces.space import Space
@@ -20,10 +22,12 @@ __all__ = [
     "DenseSpace",
     "EmbeddedSpace",
     "FeatureSpace",
+    "FittedMap",
     "KernelSpace",
     "Space",
     "SparseSpace",
     "StreamedSpace",
     "build_space",
+    "identity_space",
     "squared_distances_to",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar, cast, final
+from typing import Any, ClassVar, TypeVar, cast, final
 
 import attrs
 import numpy as np
@@ -22,16 +22,18 @@ from clusterkit.core.namespaces import to_host
 from clusterkit.core.spaces.feature_sums import Differences, Gram, squared_distances_to
 from clusterkit.core.spaces.space import Space, check_saved_names
 from clusterkit.core.sums import Addable, Sums
-from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply, scaling_of
+from clusterkit.core.transform import IdentityMap, RowMap, Transform, block_plan, multiply, scaling_of
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
     "DenseSpace",
     "EmbeddedSpace",
     "FeatureSpace",
+    "FittedMap",
     "SparseSpace",
     "StreamedSpace",
     "build_space",
+    "identity_space",
 ]
 
 Part = TypeVar("Part", bound=Addable)
@@ -48,6 +50,9 @@ class FeatureSpace(Space):
         The last map, coordinates to features.
     """
 
+    in_memory: ClassVar[bool] = True
+    """False if an engine reads the samples. Solvers then bind themselves by passes (`Path.passes`)."""
+
     mapping: RowMap
 
     def lean(self) -> FeatureSpace:
@@ -58,6 +63,11 @@ class FeatureSpace(Space):
     def sparse(self) -> bool:
         """True if the features are `SparseRows`."""
         return isinstance(self, SparseSpace)
+
+    @property
+    def by_blocks(self) -> bool:
+        """True outside memory, and of dense features of more rows than one group (`clusterkit.core.sums.GROUP`)."""
+        return not self.in_memory or (self.n > sums.GROUP and not self.sparse)
 
     def scaled_points(self) -> Array:
         """The points by the scaling inside the last map, or its features if it does nothing but scale, (n, d)."""
@@ -98,6 +108,37 @@ class FeatureSpace(Space):
         its rows.
         """
         return sums.total(self.passed(part))
+
+    def table(self, function: Callable[[Array], Array], columns: int, what: str) -> Array:
+        """One pass: a function of the rows of H, (b, L) to (b, columns), of all rows on the host, (n, columns).
+
+        Raises
+        ------
+        NeedsMemory
+            If the samples are not in memory and the memory cap does not allow the table, which `what` names.
+        """
+        values = np.empty((self.n, columns), dtype=self.dtype)
+        for rows, part in self.passed(lambda _, H: function(H)):
+            values[rows] = part
+        return values
+
+    def mapped(self, fitted: FittedMap) -> FeatureSpace:
+        """The features that a fitted map makes of the features of this space."""
+        identity = isinstance(self.mapping, IdentityMap)
+        return build_space(
+            self.points if identity else self.rows(),
+            fitted.mapping,
+            storage=fitted.storage,
+            before=self.before if identity else self.transform.steps,
+            resolved=fitted.resolved,
+        )
+
+    def as_samples(self) -> FeatureSpace:
+        """The features as samples of a further map."""
+        return self if isinstance(self.mapping, IdentityMap) else identity_space(self.rows(), self.transform.steps)
+
+    def require_table(self, columns: int, what: str) -> None:
+        """Refuse a table (n, columns) that the memory cap does not allow, where samples are not in memory."""
 
     def at(self, Y: Array) -> Array:
         """Features of new raw rows, (m, L); sparse rows are accepted if the map accepts them."""
@@ -181,6 +222,25 @@ class FeatureSpace(Space):
     def minimum(self) -> float:
         """Smallest entry of H."""
         return float(min(H.min() for _, H in self.blocks()))
+
+
+@final
+@attrs.frozen(eq=False)
+class FittedMap:
+    """A fitted map of rows, without the rows.
+
+    Parameters
+    ----------
+    mapping : RowMap
+    resolved : mapping
+        Values of parameters that the fit chose, for `resolved_`.
+    storage : {"dense", "auto", "streamed"}, default "dense"
+        As of `build_space`, for samples in memory.
+    """
+
+    mapping: RowMap
+    resolved: Mapping[str, object] = attrs.field(factory=dict)
+    storage: str = "dense"
 
 
 @final
@@ -316,6 +376,11 @@ class SparseSpace(FeatureSpace):
         return cls(**arguments, H=None)
 
 
+def identity_space(X: Array, before: tuple[RowMap, ...] = ()) -> FeatureSpace:
+    """The space of samples X (n, d) in memory as they are, an array or sparse rows; `before` led to them."""
+    return build_space(X, IdentityMap(X.shape[1]), storage="dense", before=before)
+
+
 def build_space(
     points: Array,
     mapping: RowMap,
@@ -346,7 +411,7 @@ def build_space(
             return SparseSpace(points, mapping, H, before=before, resolved=facts)
         return DenseSpace(points, mapping, H, before=before, resolved=facts)
     n_bytes = len(points) * mapping.width * points.dtype.itemsize
-    identity = isinstance(mapping, Keep)
+    identity = isinstance(mapping, IdentityMap)
     if storage == "auto":
         # half the cap: a solver needs memory beside the features
         storage = "dense" if identity or n_bytes <= memory.cap() // 2 else "streamed"
@@ -359,7 +424,7 @@ def build_space(
 
 def _mapped(points: Array, mapping: RowMap) -> Array:
     """The features of points, in memory, if the cap allows it."""
-    if isinstance(mapping, Keep):
+    if isinstance(mapping, IdentityMap):
         return points
     if isinstance(points, SparseRows):
         return mapping(points)

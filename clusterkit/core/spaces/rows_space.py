@@ -9,18 +9,20 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
+from clusterkit.core import memory
+from clusterkit.core.device_engine import DeviceEngine
 from clusterkit.core.engines import Engine
-from clusterkit.core.namespaces import elsewhere, follows, sent, table_columns, to_host
+from clusterkit.core.namespaces import BlockFunction, block_for, is_device_array, move_to, to_host
 from clusterkit.core.row_graph import Node
-from clusterkit.core.rows import Rows
-from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, StreamedSpace, build_space
+from clusterkit.core.rows import Rows, read_whole
+from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, FittedMap, StreamedSpace, build_space
 from clusterkit.core.sums import Addable
-from clusterkit.core.transform import RowMap, Transform
+from clusterkit.core.transform import IdentityMap, RowMap, Transform
 
 if TYPE_CHECKING:
     from clusterkit.core.survey import Extremes
 
-__all__ = ["MapOfHost", "Mapped", "RowsSpace"]
+__all__ = ["HostMap", "OfFeatures", "RowsSpace"]
 
 Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
@@ -28,7 +30,7 @@ Value = TypeVar("Value")
 
 @final
 @attrs.frozen(eq=False)
-class Mapped:
+class OfFeatures(BlockFunction):
     """A part of features, as a part of the raw rows that they are made of."""
 
     transform: Transform
@@ -36,23 +38,30 @@ class Mapped:
 
     @property
     def array_api(self) -> bool:
-        """Whether the rows are mapped where they lie; a part that cannot follow gets the features on the host."""
+        """That of the maps: a part without the mark gets the features on the host."""
         return self.transform.array_api
-
-    @property
-    def table_columns(self) -> int:
-        """As of the part."""
-        return table_columns(self.part)
 
     def __call__(self, rows: slice, X: Array) -> Addable:
         """Map the rows and take their part."""
-        H = self.transform(X)
-        return self.part(rows, H if follows(self.part) else to_host(H))
+        return self.part(rows, block_for(self.part, self.transform(X)))
 
 
 @final
 @attrs.frozen(eq=False)
-class MapOfHost:
+class ValuesOf(BlockFunction):
+    """A function of features, as a function of the raw rows that they are made of."""
+
+    transform: Transform
+    function: Callable[[Array], Array]
+
+    def __call__(self, rows: slice, X: Array) -> Array:
+        """Map the rows and take their values."""
+        return self.function(self.transform(X))
+
+
+@final
+@attrs.frozen(eq=False)
+class HostMap:
     """Maps that work on the host alone, for rows of any place: these are brought there, and their features sent back.
 
     Parameters
@@ -72,7 +81,7 @@ class MapOfHost:
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), where the rows lie."""
         features = self.transform(to_host(Y))
-        return sent(features, Y) if elsewhere(Y) else features
+        return move_to(features, Y) if is_device_array(Y) else features
 
     def onnx(self, rows: Node) -> Node:
         """As of the maps."""
@@ -94,6 +103,8 @@ class RowsSpace(FeatureSpace):
     known : Extremes or None
         Those of the features, where a pass has found them already.
     """
+
+    in_memory: ClassVar[bool] = False
 
     source: Rows
     engine: Engine
@@ -119,13 +130,29 @@ class RowsSpace(FeatureSpace):
     @property
     def transform(self) -> Transform:
         """Raw rows to features: what predictions apply."""
-        return self.reading if self.made is None else Transform((MapOfHost(self.made.transform),), self.dtype)
+        return self.reading if self.made is None else Transform((HostMap(self.made.transform),), self.dtype)
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
-        # what adds up has the type of its parts, which the type of `Mapped` does not say
-        whole: Part = self.engine.reduce(Mapped(self.reading, part), self.source, self.width)  # type: ignore[assignment]
+        # what adds up has the type of its parts, which the type of `OfFeatures` does not say
+        whole: Part = self.engine.reduce(OfFeatures(self.reading, part), self.source, self.width)  # type: ignore[assignment]
         return whole
+
+    def table(self, function: Callable[[Array], Array], columns: int, what: str) -> Array:
+        """One pass of the engine, whose values come to the host."""
+        self.require_table(columns, what)
+        if not isinstance(self.engine, DeviceEngine):
+            return super().table(function, columns, what)
+        values = self.engine.values(ValuesOf(self.reading, function), self.source, self.width)
+        return np.asarray(to_host(values))
+
+    def require_table(self, columns: int, what: str) -> None:
+        """Refuse a table that the memory cap does not allow."""
+        memory.require(
+            self.n * columns * self.dtype.itemsize,
+            f"the {self.n} x {columns} {what}",
+            "Use labeler='argmax', which reads the label of each row by itself.",
+        )
 
     def passed(self, function: Callable[[slice, Array], Value]) -> Iterator[tuple[slice, Value]]:
         """The function of all blocks, by this thread: what reads them, and where they lie, is up to the engine."""
@@ -151,6 +178,29 @@ class RowsSpace(FeatureSpace):
         space = build_space(points, self.mapping, before=self.before, resolved=self.resolved)
         assert isinstance(space, DenseSpace | StreamedSpace)
         return space
+
+    def mapped(self, fitted: FittedMap) -> RowsSpace:
+        """The features that a fitted map makes of the features of this space."""
+        before = self.before if isinstance(self.mapping, IdentityMap) else (*self.before, self.mapping)
+        space = RowsSpace.of(self.source, self.engine, fitted.mapping, before)
+        return attrs.evolve(space, resolved=dict(fitted.resolved))
+
+    def as_samples(self) -> RowsSpace:
+        """The space itself."""
+        return self
+
+    def on_host(self, what: str, advice: str, storage: str = "auto") -> FeatureSpace:
+        """The same features as a space in memory; `what` and `advice` are for the error, `storage` as of `build_space`.
+
+        Raises
+        ------
+        NeedsMemory
+            If the rows exceed the memory cap.
+        """
+        if self.made is not None:
+            return self.made
+        points = self.coordinates(read_whole(self.source, what, advice))
+        return build_space(points, self.mapping, storage=storage, before=self.before)
 
     def lean(self) -> FeatureSpace:
         """A space that maps new rows as this one: what a finished fit holds, without samples but those of the host."""

@@ -33,6 +33,9 @@ class Space(ABC):
     same_products: ClassVar[bool] = True
     """True if predicting the training rows repeats the products of the fit bit for bit."""
 
+    in_memory: ClassVar[bool] = True
+    """False for samples that an engine reads: their points are not here."""
+
     points: Array = attrs.field(validator=shapes.shaped("n", "d"))
     before: tuple[RowMap, ...] = attrs.field(default=(), kw_only=True)
     resolved: Mapping[str, object] = attrs.field(factory=dict, kw_only=True)
@@ -51,6 +54,11 @@ class Space(ABC):
     @abstractmethod
     def sparse(self) -> bool:
         """True if what a solver works on (the points of a kernel, or the features) is `SparseRows`."""
+
+    @property
+    def by_blocks(self) -> bool:
+        """Whether first labels are a function of blocks: of dense features above one group, or outside memory."""
+        return False
 
     @property
     def coordinates(self) -> Transform:

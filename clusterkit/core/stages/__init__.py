@@ -23,30 +23,32 @@ Nothing concrete is overridden: a method here is either abstract or final.
 
 from __future__ import annotations
 
-from clusterkit.core.stages.balancer import Assignment, Balancer
+from clusterkit.core.stages.balancer import BalanceDecision, Balancer, Costs, CostTable
 from clusterkit.core.stages.consensus import Consensus
 from clusterkit.core.stages.driver import Driver, DriverResult
-from clusterkit.core.stages.featuremap import FeatureMap, FittedMap, MapsByPasses
+from clusterkit.core.stages.featuremap import FeatureMap, FittedMap
 from clusterkit.core.stages.labeler import Codec, Decoder, Labeler, Labeling, Predict, outcome_labeler
-from clusterkit.core.stages.partitioner import BlockLabels, Partitioner, StartsByBlocks, labels_by_blocks
+from clusterkit.core.stages.partitioner import BlockLabels, GivenLabels, Partitioner, labels_by_blocks
 from clusterkit.core.stages.solver import Path, Prepared, Resumable, Solver
 from clusterkit.core.stages.stage import Stage, Task
 from clusterkit.core.stages.tuner import Tuned, Tuner
 
 __all__ = [
-    "Assignment",
+    "BalanceDecision",
     "Balancer",
     "BlockLabels",
     "Codec",
     "Consensus",
+    "CostTable",
+    "Costs",
     "Decoder",
     "Driver",
     "DriverResult",
     "FeatureMap",
     "FittedMap",
+    "GivenLabels",
     "Labeler",
     "Labeling",
-    "MapsByPasses",
     "Partitioner",
     "Path",
     "Predict",
@@ -54,7 +56,6 @@ __all__ = [
     "Resumable",
     "Solver",
     "Stage",
-    "StartsByBlocks",
     "Task",
     "Tuned",
     "Tuner",

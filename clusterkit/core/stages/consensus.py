@@ -10,7 +10,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from clusterkit._typing import ArrayLike, Labels, Rng
-from clusterkit.core.contracts import During, check_consensus
+from clusterkit.core.contracts import During, check_labels
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.labelings import NOISE, Labelings, by_appearance, checked
 from clusterkit.core.params import check_count
@@ -98,7 +98,7 @@ class Consensus(Stage):
             return columns
         with During(self):
             labels = np.asarray(self.merge(labelings, k, rng))
-        check_consensus(self, labels, members.shape[1])
+        check_labels(self, labels, members.shape[1], 0, None)
         return by_appearance(labels)
 
     @abstractmethod

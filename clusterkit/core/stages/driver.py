@@ -52,8 +52,8 @@ class Driver(Stage):
     weighted: ClassVar[bool] = False
     """True if it compares fits whose compositions have sample weights (`Composition.sample_weight`)."""
     on_devices: ClassVar[bool] = False
-    """True if `run` also takes samples that a device computes, `clusterkit.drivers.samples.RowsThere`, in the place of
-    an array."""
+    """True if `run` also takes samples that a device computes, `clusterkit.core.samples.EngineSamples`, in
+    the place of an array."""
 
     @abstractmethod
     def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import ClassVar, Protocol, final, runtime_checkable
+from typing import ClassVar, Literal, final
 
 import attrs
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core.spaces import FeatureSpace, Space
+from clusterkit.core.spaces import FeatureSpace, FittedMap, Space, identity_space
 from clusterkit.core.stages.stage import Stage, Task
-from clusterkit.core.transform import RowMap
 
-__all__ = ["FeatureMap", "FittedMap", "MapsByPasses"]
+__all__ = ["FeatureMap", "FittedMap"]
 
 
 class FeatureMap(Stage):
     """Turns data into a space."""
 
     kind: ClassVar[str] = "featuremap"
+    reads: ClassVar[Literal["passes", "all"]] = "all"
+    """What `fit` reads of the samples. "passes": ``samples.reduce(part)``, what is derived from that, and
+    ``samples.rows(index)``, wherever they lie; it then returns a `FittedMap`. "all": ``samples.points``, which are then
+    in memory."""
     gives: ClassVar[type[Space]] = FeatureSpace
     nonnegative: ClassVar[bool | None] = None
     """True if no feature is negative, False if some may be, None if that depends on the data."""
@@ -33,53 +35,34 @@ class FeatureMap(Stage):
     """True if sparse input is passed as `SparseRows` whatever its size."""
     makes_dense: ClassVar[bool] = False
     """True if the features of sparse samples are dense."""
-    made_on_host: ClassVar[bool] = False
-    """True if a map that needs all rows at once is fitted on the host for samples that a device computes: its features
-    are few for each row, and go to the device, where everything behind the map works. `resolved_` then says so."""
+    small: ClassVar[bool] = False
+    """For maps that read all samples: True if the features are few for each sample. Samples that a device computes are
+    then mapped on the host, and the features go to the device, where everything behind the map works; `resolved_` says
+    so."""
     counts_rows: ClassVar[bool] = False
     """True if clusters follow from the map itself, as from a graph of the samples, and it takes no weights of them.
     Fits with sample weights are then refused; other maps are fitted to the samples as they are."""
 
     @abstractmethod
-    def fit(self, X: Array, task: Task, rng: Rng) -> Space:
-        """The space of the samples X (n, d); it maps new rows with what was fitted here.
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap | Space:
+        """The map of the samples, or the space where they are mapped together.
 
         Parameters
         ----------
-        X : ndarray or SparseRows of shape (n, d)
+        samples : FeatureSpace
+            The samples as they are: the space of the identity map. In memory ``samples.points`` is their array (n, d),
+            or `SparseRows`.
         task : Task
             The number of clusters, for maps that depend on it: a spectral map takes that many eigenvectors.
         rng : Generator
             The only source of randomness.
         """
 
-
-@final
-@attrs.frozen(eq=False)
-class FittedMap:
-    """A fitted map of rows, without the rows.
-
-    Parameters
-    ----------
-    mapping : RowMap
-    resolved : mapping
-        Values of parameters that the fit chose, for `resolved_`.
-    """
-
-    mapping: RowMap
-    resolved: Mapping[str, object] = attrs.field(factory=dict)
-
-
-@runtime_checkable
-class MapsByPasses(Protocol):
-    """A feature map that is fitted by passes over the samples and by single rows, wherever they lie.
-
-    Not part of `FeatureMap`: a map may need all samples at once. `fit` of such a map makes a space of what `row_map`
-    returns, so that samples in memory and elsewhere are mapped alike.
-    """
-
-    def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
-        """The map of the samples, which are the features of a space that may lie outside memory.
-
-        It reads them by ``samples.reduce(part)``, what is derived from that, and ``samples.rows(index)``.
-        """
+    @final
+    def space_of(self, samples: Array | FeatureSpace, task: Task, rng: Rng) -> Space:
+        """The space that the map makes of the samples that it is fitted to; it maps new rows as well."""
+        seen = samples if isinstance(samples, FeatureSpace) else identity_space(samples)
+        fitted = self.fit(seen, task, rng)
+        if isinstance(fitted, FittedMap):
+            return seen.mapped(fitted)
+        return attrs.evolve(fitted, before=seen.before) if seen.before else fitted

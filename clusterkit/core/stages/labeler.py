@@ -13,7 +13,7 @@ from clusterkit._typing import Array, Floats, Labels, Rng
 from clusterkit.core.block_threads import each_block
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.errors import NotExportable
-from clusterkit.core.namespaces import array_namespace, beside, elsewhere, follows, table_columns
+from clusterkit.core.namespaces import BlockFunction, array_namespace, is_device_array, to_device_of
 from clusterkit.core.outcomes import Domain, Embedding, Outcome, Scores, Tree
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import Space
@@ -97,7 +97,7 @@ class Codec(Labeler[Scores]):
     largest: ClassVar[bool] = False
     """True if the label is always the column of the largest score, the lowest at ties.
 
-    A solver may then compute labels without the table of scores (`core.descent`).
+    A solver may then compute labels without the table of scores (`Prepared.leap`).
     """
     array_api: ClassVar[bool] = False
     """True if `costs` is written against the namespace of the scores (`clusterkit.core.namespaces`)."""
@@ -181,7 +181,7 @@ class _Decoding:
 
 @final
 @attrs.frozen(eq=False)
-class Decoder:
+class Decoder(BlockFunction):
     """Predicts by scores and a codec; a frozen callable, so that a fit pickles."""
 
     codec: Codec
@@ -191,21 +191,16 @@ class Decoder:
     offsets: Array | None = None
 
     @property
-    def array_api(self) -> bool:
-        """Whether codec and scores are written against the namespace of their rows."""
-        return follows(self.codec) and follows(self.extend)
-
-    @property
     def table_columns(self) -> int:
         """Scores and costs have k columns."""
-        return max(self.k, table_columns(self.extend))
+        return max(self.k, super().table_columns)
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, where these lie."""
         rows = self.extend(Y)
         scale, offsets = self.scale, self.offsets
-        if elsewhere(rows):
-            scale, offsets = (None if array is None else beside(array, rows) for array in (scale, offsets))
+        if is_device_array(rows):
+            scale, offsets = (None if array is None else to_device_of(array, rows) for array in (scale, offsets))
         costs = self.codec.costs(rows if scale is None else rows * scale, self.k)
         return array_namespace(rows).argmin(costs if offsets is None else costs + offsets, axis=1)
 

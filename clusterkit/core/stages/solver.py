@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, final, runtime_checkable
 
 import attrs
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Outcome
 from clusterkit.core.spaces import Space
@@ -16,14 +16,17 @@ from clusterkit.core.stages.stage import Stage, Task
 from clusterkit.core.stages.type_parameters import SolverT, SpaceT
 
 if TYPE_CHECKING:
-    from clusterkit.core.iterating import Iterating
-    from clusterkit.core.summing import Learner, Summing
+    from clusterkit.core.summing import Learner
 
 __all__ = ["Path", "Prepared", "Resumable", "Solver"]
 
 
 class Prepared(ABC):
-    """A solver bound to a space: whatever does not depend on targets has been done once."""
+    """A solver bound to a space: whatever does not depend on targets has been done once.
+
+    It may need all samples at once. One whose turns are sums over the rows is a `PassSolver`
+    (`clusterkit.core.pass_solver`).
+    """
 
     @property
     @abstractmethod
@@ -45,6 +48,18 @@ class Prepared(ABC):
         Objectives divided by it can be compared between feature maps and data sets; 1 where there is no such factor.
         """
         return 1.0
+
+    def leap(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | float | None] | None:
+        """Turns in memory without a table of scores, for labels that are columns of the largest scores; None: none.
+
+        Yield the objective of the labels of one start and the next labels (n,), a fresh array each time. The values are
+        those of `solve`, `objective` and argmax up to rounding. Only for monotone solvers: labels cannot come back
+        while the objective falls, so nobody looks out for cycles. The generator ends before a turn that would change no
+        label, would not lower the objective, or is better made in full. It returns the reason if that turn is the last
+        one by a tolerance of the solver, the objective of the labels if it would change none of them, and None
+        otherwise.
+        """
+        return None
 
 
 @runtime_checkable
@@ -74,17 +89,14 @@ class Path(Generic[SolverT, SpaceT]):
     square : bool
         Whether it keeps a matrix of n x n inner products or kernel values, so that too many samples are refused
         before any work.
-    sums : callable or None
-        ``sums(solver, space, task) -> Summing`` for a solver whose turns are sums over the rows, a module-level
-        function, or ``-> Iterating`` for one that learns from no labels. It reads the features by
-        `FeatureSpace.reduce` alone; the fit then runs wherever the samples lie.
+    passes : {"never", "kept", "anywhere"}
+        Where samples outside memory can be fitted: there `prepare` gives a `PassSolver`, which reads the features by
+        `FeatureSpace.reduce` alone. "kept": only where numbers of every row may stay between the passes, as on a device
+        whose blocks are computed in the process of the fit.
     learner : callable or None
         ``learner(solver, space, task) -> Learner`` for a solver that goes on with further samples (`partial_fit`).
-    held : callable or None
-        As `sums`, for a solver without them whose turns keep numbers of every row in memory: it runs where the blocks
-        of a device are computed in the process of the fit, and nowhere else.
     instead : str
-        What to change in a solver without `sums` so that it has some, for errors.
+        What to change in a solver that never runs by passes so that it does, for errors.
     weighted : bool
         Whether it counts the samples by `Task.sample_weight` and `Coded.weights`.
     """
@@ -94,15 +106,14 @@ class Path(Generic[SolverT, SpaceT]):
     inductive: bool = True
     sparse: bool = False
     square: bool = False
-    sums: Callable[[SolverT, SpaceT, Task], Summing | Iterating] | None = None
+    passes: Literal["never", "kept", "anywhere"] = "never"
     weighted: bool = False
     learner: Callable[[SolverT, SpaceT, Task], Learner] | None = None
     instead: str = ""
-    held: Callable[[SolverT, SpaceT, Task], Iterating] | None = None
 
-    def by_passes(self, held: bool) -> Callable[[SolverT, SpaceT, Task], Summing | Iterating] | None:
-        """What makes the turns of a fit by passes; `held` tells whether numbers of every row may stay in memory."""
-        return self.held if self.sums is None and held else self.sums
+    def by_passes(self, kept: bool) -> bool:
+        """Whether a fit by passes is possible; `kept` tells whether numbers of every row may stay between them."""
+        return self.passes == "anywhere" or (self.passes == "kept" and kept)
 
 
 class Solver(Stage):

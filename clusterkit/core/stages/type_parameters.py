@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    from clusterkit._typing import Rows
     from clusterkit.core.outcomes import Outcome
     from clusterkit.core.spaces import Space
     from clusterkit.core.stages.solver import Solver
 
     OutcomeT = TypeVar("OutcomeT", bound=Outcome, contravariant=True, default=Any)
-    SamplesT = TypeVar("SamplesT", bound=Space | Rows, contravariant=True, default=Any)
     SolverT = TypeVar("SolverT", bound=Solver, contravariant=True, default=Any)
     SpaceT = TypeVar("SpaceT", bound=Space, contravariant=True, default=Any)
 else:
@@ -26,11 +24,9 @@ else:
 
     OutcomeT = TypeVar("OutcomeT", contravariant=True)
     """What a labeler reads."""
-    SamplesT = TypeVar("SamplesT", contravariant=True)
-    """What a partitioner splits: a space, or the raw rows."""
     SolverT = TypeVar("SolverT", contravariant=True)
     """The solver of a path."""
     SpaceT = TypeVar("SpaceT", contravariant=True)
-    """The space of a path."""
+    """The space of a path, or of what a partitioner splits."""
 
-__all__ = ["OutcomeT", "SamplesT", "SolverT", "SpaceT"]
+__all__ = ["OutcomeT", "SolverT", "SpaceT"]

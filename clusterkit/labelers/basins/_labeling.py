@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core import shapes
 from clusterkit.core.kernel_products import left_with, rows_at
 from clusterkit.core.labelings import NOISE, by_appearance
-from clusterkit.core.namespaces import elsewhere, follows, to_host
+from clusterkit.core.namespaces import BlockFunction, is_device_array, to_host
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeling
@@ -102,7 +102,7 @@ def basin_labeling(
 
 @final
 @attrs.frozen(eq=False)
-class BasinPredictor:
+class BasinPredictor(BlockFunction):
     """Labels new samples; a frozen callable, so that a fit can be pickled.
 
     A row equal to a training sample gets the label of that sample. Any other row ascends and gets the label of the
@@ -146,18 +146,13 @@ class BasinPredictor:
             raise ValueError(f"BasinPredictor: {len(self.equilibrium_labels)} labels of {M} equilibria")
         shapes.in_range(self.basins.balls.limits, 0, M, "BasinPredictor: a ball's limit")
 
-    @property
-    def array_api(self) -> bool:
-        """Whether rows of any library ascend where they lie; equal rows are looked up on the host."""
-        return follows(self.coordinates) and follows(self.domain)
-
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,); O(p I s d) for I steps of the ascent from a row."""
         from clusterkit.numerics.distinct_rows_jit import find_rows
 
         mapped = self.coordinates(Y)
         points = np.ascontiguousarray(to_host(mapped), dtype=np.float64)
-        there = mapped if elsewhere(mapped) else points
+        there = mapped if is_device_array(mapped) else points
         same = find_rows(self.rows, points) if len(points) else np.empty(0, dtype=np.intp)
         labels = self.labels[same]
         new = np.flatnonzero(same < 0)

@@ -1,14 +1,14 @@
 """The cutting-plane loop: add the most violated cut, linearise at the present winners, solve, repeat.
 
-`CuttingPlaneLoop.run` is the outer loop, `_concave_convex` the inner one; the program that both solve is in
-``_restricted_dual.py``.
+A turn of the outer loop is `CuttingPlaneLoop.advance`, the inner loop is `_concave_convex`; the program that both solve
+is in ``_restricted_dual.py``.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any, final
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -16,8 +16,8 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.outcomes import Outcome, Scores, Status
-from clusterkit.core.progress import Report, tell
+from clusterkit.core.iteration import Start, Turn, Turns, solve
+from clusterkit.core.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
 from clusterkit.core.stages import Prepared, Task
 from clusterkit.solvers.cutting_plane._cuts import (
@@ -199,7 +199,7 @@ class PreparedCuttingPlanes(Prepared):
 
 @final
 @attrs.define(eq=False)
-class CuttingPlaneLoop:
+class CuttingPlaneLoop(Turns[CuttingPlaneIterate]):
     """The cutting-plane loop from one labelling.
 
     Parameters
@@ -226,39 +226,48 @@ class CuttingPlaneLoop:
     history: list[float] = attrs.field(factory=list)
     n_cuts: list[int] = attrs.field(factory=list)
 
+    sentences: ClassVar[Mapping[Ending, str]] = {
+        Ending.SETTLED: "no constraint is violated by more than xi + tol: {detail} with {n} cuts",
+        Ending.INTERRUPTED: "interrupted with {n} cuts: the last iterate is returned",
+        Ending.OUT_OF_ITERATIONS: "max_iter = {most} cuts reached with a violation of {detail}",
+    }
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """That of the solver."""
+        return self.settings.name
+
     def run(self) -> tuple[CuttingPlaneIterate, Status]:
         """Add cuts until none is violated by more than ξ + tol, `max_iter` or Ctrl-C; returns the last iterate."""
+        # a turn solves several programs, and all of them are in the history
+        start: Start[CuttingPlaneIterate] = Start(0, None, keeps_best=False, history=self.history)
+        iterate, status = solve(self, start, self.settings.max_iter)
+        reason = status.reason
+        if len(self.history) > 1:
+            reason += "; the history has the values of the programs with the cuts so far, which rise"
+        facts = {"cuts": self.cuts.p, "programs": len(self.history), "cuts_of_each": tuple(self.n_cuts)}
+        empty = self._empty_clusters(iterate.F)
+        return iterate, attrs.evolve(status, reason=reason, facts=facts, empty_clusters=empty)
+
+    def advance(self, active: list[Start[CuttingPlaneIterate]]) -> Iterator[Turn[CuttingPlaneIterate]]:
+        """Add the most violated cut, and solve for the present ones; the first cuts are those of the labels."""
+        [start] = active
         settings, cuts = self.settings, self.cuts
-        converged = interrupted = False
-        violation = np.inf
-        try:
+        if start.answer is None:
             cuts.add(rivals(self._nearness(), cuts.z))
             if settings.n_outputs > 2:
                 self._fit_start_labels()
-            while True:
-                iterate = self._concave_convex()
-                violation = float(np.maximum(0.0, 1.0 - margins(iterate.F)).mean())
-                tell(Report(settings.name, cuts.p, settings.max_iter, iterate.solution.value))
-                converged = violation <= iterate.solution.slack + settings.tol
-                if converged or cuts.p >= settings.max_iter:
-                    break
-                cuts.add(cuts.most_violated(iterate.F))
-        except KeyboardInterrupt:
-            interrupted = True
-        if self.iterate is None:
-            raise KeyboardInterrupt
-        if interrupted:
-            reason = f"interrupted with {cuts.p} cuts: the last iterate is returned"
-        elif converged:
-            reason = f"no constraint is violated by more than xi + tol: {violation:.3g} with {cuts.p} cuts"
         else:
-            reason = f"max_iter = {settings.max_iter} cuts reached with a violation of {violation:.3g}"
-        if len(self.history) > 1:
-            reason += "; the history has the values of the programs with the cuts so far, which rise"
-        facts = {"cuts": cuts.p, "programs": len(self.history), "cuts_of_each": tuple(self.n_cuts)}
-        empty = self._empty_clusters(self.iterate.F)
-        status = Status(cuts.p, converged, reason, tuple(self.history), facts, interrupted, empty_clusters=empty)
-        return self.iterate, status
+            cuts.add(cuts.most_violated(start.answer.F))
+        iterate = self._concave_convex()
+        violation = float(np.maximum(0.0, 1.0 - margins(iterate.F)).mean())
+        start.n_iter = cuts.p
+        settled = violation <= iterate.solution.slack + settings.tol
+        yield Turn(iterate, None, Ending.SETTLED if settled else None, f"{violation:.3g}")
+
+    def recover(self, start: Start[CuttingPlaneIterate]) -> None:
+        """The iterate of the last program, with the cuts so far."""
+        start.answer, start.n_iter = self.iterate, self.cuts.p
 
     def _empty_clusters(self, F: Array) -> str | None:
         """Warning that some clusters have no sample; None if all have one or two clusters share an output."""

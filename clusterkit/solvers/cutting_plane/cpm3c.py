@@ -26,8 +26,8 @@ class Cpm3c(Solver):
 
     Minimises ``Σ_p |w_p|²/2 + (C/n) Σ_i max(0, 1 - (f_z(x_i) - f_r(x_i)))`` where z has the largest and r the next
     output, ``f_p(x) = w_p·x + b_p``, subject to ``|Σ_i f_p(x_i) - Σ_i f_q(x_i)| <= l`` for all p, q. The constraint
-    balances outputs, not cluster sizes. The loop is in cutting_plane/_loop.py (CuttingPlaneLoop.run), the program over
-    the cuts in cutting_plane/_restricted_dual.py (solve_cuts).
+    balances outputs, not cluster sizes. The loop is in cutting_plane/_loop.py (CuttingPlaneLoop.advance), the program
+    over the cuts in cutting_plane/_restricted_dual.py (solve_cuts).
 
     Parameters
     ----------

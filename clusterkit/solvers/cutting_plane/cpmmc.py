@@ -26,7 +26,7 @@ class Cpmmc(Solver):
 
     Minimises ``|w|²/2 + (C/n) Σ_i max(0, 1 - |f(x_i)|)``, ``f(x) = w·x + b``, subject to ``|Σ_i f(x_i)| <= l``. The
     constraint balances outputs, not cluster sizes: sizes may differ by more than l. The loop is in
-    cutting_plane/_loop.py (CuttingPlaneLoop.run), the program over the cuts in cutting_plane/_restricted_dual.py
+    cutting_plane/_loop.py (CuttingPlaneLoop.advance), the program over the cuts in cutting_plane/_restricted_dual.py
     (solve_cuts).
 
     Parameters

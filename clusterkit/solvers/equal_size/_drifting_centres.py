@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory
 from clusterkit.core.coding import Coded
-from clusterkit.core.outcomes import Outcome, Scores, Status
+from clusterkit.core.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace
@@ -73,42 +73,46 @@ class PreparedDrift(Prepared):
             rows, offsets, moved, tied = even_out(rows)
             extend = attrs.evolve(extend, offsets=offsets)
             facts = {"repaired": True, "moved": moved, "tied": tied}
-        return Scores(rows, extend, status=_status(parts, rows, facts, exact=tied == 0))
+        return Scores(rows, extend, status=self._status(parts, rows, facts, exact=tied == 0))
 
     def _single_cluster(self) -> Scores:
         centre: Array = self.space.rows().astype(np.float64).mean(axis=0)[None]
         extend = Nearness(self.space.transform, centre, np.zeros(1))
         facts = {"sizes": (self.space.n,), "imbalance": 0, "best_iteration": 0, "starts": 0}
-        status = Status(0, True, "one cluster: there is nothing to divide", (), facts, objective=0.0)
+        status = Status(0, Ending.CONVERGED, "one cluster: there is nothing to divide", (), facts, objective=0.0)
         return Scores(extend.of_features(self.space.rows()), extend, status=status)
 
-
-def _status(parts: Parts, rows: Array, repair: Mapping[str, Any], exact: bool) -> Status:
-    """The status of a fit. Sizes are counted from the labels; the sizes in the loop agree with them up to ties."""
-    n, m = rows.shape
-    sizes = np.bincount(np.argmax(rows, axis=1), minlength=m)
-    facts: dict[str, Any] = {
-        "sizes": tuple(sizes.tolist()),
-        "imbalance": int(np.abs(sizes - n // m).max()),
-        "best_iteration": parts.iteration,
-        "starts": parts.starts,
-        **repair,
-    }
-    warning = None
-    if parts.distinct < m:
-        warning = f"only {parts.distinct} distinct samples for n_clusters={m}: clusters cannot be of equal size"
-    history = tuple(parts.imbalances.astype(float).tolist())
-    return Status(
-        len(history),
-        parts.converged,
-        parts.reason,
-        history,
-        facts,
-        parts.interrupted,
-        warning=warning,
-        predicts_labels=exact,
-        objective=float(facts["imbalance"]),
-    )
+    def _status(self, parts: Parts, rows: Array, repair: Mapping[str, Any], exact: bool) -> Status:
+        """The status of a fit. Sizes are counted from the labels; the sizes in the loop agree with them up to ties."""
+        n, m = rows.shape
+        sizes = np.bincount(np.argmax(rows, axis=1), minlength=m)
+        facts: dict[str, Any] = {
+            "sizes": tuple(sizes.tolist()),
+            "imbalance": int(np.abs(sizes - n // m).max()),
+            "best_iteration": parts.iteration,
+            "starts": parts.starts,
+            **repair,
+        }
+        warning = None
+        if parts.distinct < m:
+            warning = f"only {parts.distinct} distinct samples for n_clusters={m}: clusters cannot be of equal size"
+        history = tuple(parts.imbalances.astype(float).tolist())
+        if parts.converged:
+            ending = Ending.SETTLED
+        elif parts.interrupted:
+            ending = Ending.INTERRUPTED
+        else:
+            ending = Ending.STALLED if len(history) < self.rule.max_iter else Ending.OUT_OF_ITERATIONS
+        return Status(
+            len(history),
+            ending,
+            parts.reason,
+            history,
+            facts,
+            warning=warning,
+            predicts_labels=exact,
+            objective=float(facts["imbalance"]),
+        )
 
 
 @final

@@ -3,10 +3,10 @@
 The rows of A (n, k) describe the samples by k nonnegative parts; a labeler clusters them.
 
 nmf.py
-    NMF of features, or of a kernel matrix in the place of H. The iteration is `_PreparedNmf._iterate`.
+    NMF of features, or of a kernel matrix in the place of H. An iteration is `_TurnsInMemory.advance`.
 convex_nmf.py
     Convex NMF in the space of a kernel: the basis vectors are nonnegative sums of samples. The iteration is
-    `_PreparedConvexNmf._iterate`.
+    `_ConvexTurns.advance`.
 _passes.py
     Passes over the rows of H, with threads, and the embedding of new samples with the basis fixed (`FoldIn`).
 _anls.py, _stored_turns.py, _factor_files.py

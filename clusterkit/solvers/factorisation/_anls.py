@@ -10,13 +10,19 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core.class_sums import products_of_rows
-from clusterkit.core.coding import Coded
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.iterating import Step, solve_by_turns
-from clusterkit.core.namespaces import array_namespace, as_type, elsewhere, row_chunks, row_squares, sent
-from clusterkit.core.outcomes import LinearRows, Outcome, Scores
+from clusterkit.core.iterating import Step
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    is_device_array,
+    move_to,
+    row_chunks,
+    row_squares,
+)
+from clusterkit.core.outcomes import LinearRows
 from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.stages import Prepared
 from clusterkit.core.summing import RowFunction
 from clusterkit.core.sums import Sums
 from clusterkit.core.transform import Transform
@@ -31,7 +37,7 @@ from clusterkit.solvers.factorisation._passes import (
     inner,
 )
 
-__all__ = ["AnlsTurns", "PreparedAnls", "refuse_negative"]
+__all__ = ["AnlsTurns", "refuse_negative"]
 
 ROWS = RowUpdate("hals")
 """How a row of A is found: coordinate descent to `FOLD_IN_CHANGE`, as for new samples."""
@@ -63,16 +69,16 @@ class _Survey:
 
 @final
 @attrs.frozen(eq=False)
-class _SurveyOf:
+class _SurveyOf(BlockFunction):
     array_api: ClassVar[bool] = True
 
     weights: Array | None
 
     def __call__(self, rows: slice, H: Any) -> _Survey:
-        if elsewhere(H):
+        if is_device_array(H):
             xp = array_namespace(H)
             there = xp.concat([row_squares(as_type(chunk, np.float64)) for _, chunk in row_chunks(H)])
-            counted = there if self.weights is None else there * sent(self.weights[rows], H, np.float64)
+            counted = there if self.weights is None else there * move_to(self.weights[rows], H, np.float64)
             return _Survey(float(xp.min(H)), float(xp.sum(counted)))
         squares = H.squares() if isinstance(H, SparseRows) else np.einsum("ij,ij->i", H, H, dtype=np.float64)
         norm = squares.sum() if self.weights is None else self.weights[rows] @ squares
@@ -81,7 +87,7 @@ class _SurveyOf:
 
 @final
 @attrs.frozen(eq=False)
-class AnlsTurns:
+class AnlsTurns(BlockFunction):
     """The turns of alternating nonnegative least squares; the function of a turn is `FoldIn`, the rows of A by W.
 
     Parameters
@@ -96,7 +102,6 @@ class AnlsTurns:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     transform: Transform
     k: int
@@ -133,10 +138,10 @@ class AnlsTurns:
     def part(self, H: Array, function: RowFunction, before: RowFunction | None, weights: Array | None) -> Sums:
         """``H_b'A_b``, (L, k), and ``A_b'A_b``, (k, k)."""
         A = function.on(H)
-        if elsewhere(A):
+        if is_device_array(A):
             there, wide = A, as_type(A, np.float64)
             if weights is not None:
-                there, wide = A * sent(weights, A)[:, None], wide * sent(weights, A, np.float64)[:, None]
+                there, wide = A * move_to(weights, A)[:, None], wide * move_to(weights, A, np.float64)[:, None]
             return Sums.of(products_of_rows(H, there), products_of_rows(as_type(A, np.float64), wide))
         counted = A if weights is None else A * weights[:, None].astype(A.dtype, copy=False)
         wide = A.astype(np.float64, copy=False)
@@ -163,28 +168,3 @@ class AnlsTurns:
         W = np.divide(W, norms, out=np.zeros_like(W), where=norms > 0).astype(self.transform.dtype, copy=False)
         shown = np.arange(self.k)
         return FoldIn(LinearRows(self.transform, W), factor_gram(W), ROWS, self.transform.dtype, shown)
-
-
-@final
-@attrs.frozen(eq=False)
-class PreparedAnls(Prepared):
-    """The turns on a space in memory."""
-
-    turns: AnlsTurns
-    space: FeatureSpace
-    weights: Array | None = None
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return self.turns.resolved
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        assert outcome.status is not None
-        return np.array([outcome.status.history[-1]])
-
-    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
-        function, status = solve_by_turns(self.turns, self.space, rng, self.weights)
-        A = np.empty((self.space.n, self.turns.k), dtype=self.space.dtype)
-        for rows, values in self.space.passed(lambda _, H: function.on(H)):
-            A[rows] = values
-        return Scores(A, function, status=status)

@@ -17,7 +17,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core.errors import InvalidData, NeedsSpace
 from clusterkit.core.file_locks import HeldFiles
-from clusterkit.core.namespaces import as_type, beside, elsewhere, to_host
+from clusterkit.core.namespaces import as_type, is_device_array, to_device_of, to_host
 from clusterkit.core.rows import Rows
 from clusterkit.core.whole_files import replacing
 from clusterkit.datasets.raw_rows import RawRows, require_space
@@ -203,8 +203,8 @@ class ScaledRows:
     def read(self, rows: slice) -> Array:
         """Neighbouring rows, (b, k), where they are stored."""
         stored = self.stored.read(rows)
-        if elsewhere(stored):
-            return as_type(stored, np.float64) * beside(self.factors, stored, np.float64)
+        if is_device_array(stored):
+            return as_type(stored, np.float64) * to_device_of(self.factors, stored, np.float64)
         return stored * self.factors
 
     def gather(self, index: Indices) -> Array:

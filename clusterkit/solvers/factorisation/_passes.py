@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core import shapes
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows
+from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, is_device_array, to_device_of
 from clusterkit.core.outcomes import Extension, KernelRows, LinearRows
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import KernelSpace
@@ -236,7 +236,7 @@ def fold_in(N: Array, G: Array, update: RowUpdate) -> Array:
 
     The start is the best row whose entries are all equal, so a row depends on nothing but its products N and G.
     """
-    if elsewhere(N):
+    if is_device_array(N):
         return _fold_in_on_device(N, G, update)
     N = np.maximum(N, 0.0).astype(np.float64, copy=False)
     total = float(G.sum())
@@ -263,7 +263,7 @@ def _fold_in_on_device(N: Any, G: Array, update: RowUpdate) -> Any:
 
 @final
 @attrs.frozen(eq=False)
-class FoldIn:
+class FoldIn(BlockFunction):
     """Rows of the factor A for new samples, with the basis fixed.
 
     Parameters
@@ -291,11 +291,6 @@ class FoldIn:
         return self.products.coefficients
 
     @property
-    def array_api(self) -> bool:
-        """As of the products."""
-        return follows(self.products)
-
-    @property
     def table_columns(self) -> int:
         """Of the rows, their products, and what the updates make of them."""
         return TABLES * len(self.gram)
@@ -311,8 +306,8 @@ class FoldIn:
 
     def _of(self, N: Array) -> Array:
         A = fold_in(N, self.gram, self.update)
-        if elsewhere(A):
-            A = array_namespace(A).take(A, beside(self.shown, A), axis=1)
+        if is_device_array(A):
+            A = array_namespace(A).take(A, to_device_of(self.shown, A), axis=1)
             return as_type(A, self.dtype)
         return A[:, self.shown].astype(self.dtype, copy=False)
 

@@ -15,13 +15,13 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core.file_locks import HeldFiles
 from clusterkit.core.iterating import Step, Stored
 from clusterkit.core.namespaces import (
+    BlockFunction,
     array_namespace,
     as_type,
-    elsewhere,
-    follows,
+    is_device_array,
+    move_to,
     row_chunks,
     row_squares,
-    sent,
     to_host,
 )
 from clusterkit.core.outcomes import LinearRows
@@ -57,7 +57,7 @@ class FeatureTotals:
 
     @classmethod
     def _of(cls, H: Array, digest: bytes) -> FeatureTotals:
-        if elsewhere(H):
+        if is_device_array(H):
             xp = array_namespace(H)
             total = sum(xp.sum(as_type(chunk, np.float64), axis=0) for _, chunk in row_chunks(H))
             norm = sum(xp.sum(row_squares(as_type(chunk, np.float64))) for _, chunk in row_chunks(H))
@@ -79,7 +79,7 @@ class FeatureTotals:
 
 @final
 @attrs.frozen(eq=False)
-class TotalsAnywhere:
+class TotalsAnywhere(BlockFunction):
     """`FeatureTotals` without a digest of the features, where these lie."""
 
     array_api: ClassVar[bool] = True
@@ -91,7 +91,7 @@ class TotalsAnywhere:
 
 @final
 @attrs.frozen(eq=False)
-class _Turn:
+class _Turn(BlockFunction):
     """What a turn leaves behind, beside the rows of A, which are stored: W, and what led to it.
 
     Parameters
@@ -113,11 +113,6 @@ class _Turn:
     history: tuple[float, ...] = ()
     change: float = np.inf
 
-    @property
-    def array_api(self) -> bool:
-        """As of the rows for new samples."""
-        return follows(self.fold)
-
     def __call__(self, Y: Array) -> Array:
         return self.fold(Y)
 
@@ -130,7 +125,7 @@ class _Turn:
 
 @final
 @attrs.frozen(eq=False)
-class StoredTurns:
+class StoredTurns(BlockFunction):
     """The turns of the solver `nmf` with a checkpoint, or with its rows of A in memory, for a device.
 
     Parameters
@@ -165,7 +160,6 @@ class StoredTurns:
     held: HeldFiles = attrs.field(factory=HeldFiles, init=False)
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     @property
     def name(self) -> str:
@@ -218,11 +212,11 @@ class StoredTurns:
         else:
             drawn = _drawn(function.begin, rows.start * self.k, H.shape[0], self.k)
             A = ((1.0 - drawn) * self._scale).astype(self.transform.dtype)
-        if elsewhere(H):
+        if is_device_array(H):
             from clusterkit.solvers.factorisation._updates_on_device import update_block
 
             fold = function.fold
-            there, *added = update_block(H, fold.basis, fold.gram, sent(A, H, self.transform.dtype), self.rows)
+            there, *added = update_block(H, fold.basis, fold.gram, move_to(A, H, self.transform.dtype), self.rows)
             function.files.write(turn + 1, rows, there)
             return Sums.of(*added)
         P, gram, moved = update_rows(lambda: iter([(slice(0, len(H)), H)]), function.fold.basis, A, self.rows, None)

@@ -12,7 +12,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.class_sums import products_of_rows
-from clusterkit.core.namespaces import array_namespace, as_type, beside, host_dtype
+from clusterkit.core.namespaces import array_namespace, as_type, host_dtype, to_device_of
 
 if TYPE_CHECKING:
     from clusterkit.solvers.factorisation._passes import RowUpdate
@@ -38,7 +38,7 @@ def descended(A: Any, N: Any, G: Array, max_passes: int, stop_ratio: float) -> A
         A row ends after a pass that moved it by less than this times its first pass.
     """
     xp = array_namespace(A)
-    there = beside(G, A, np.float64)
+    there = to_device_of(G, A, np.float64)
     rows = [A[:, column] for column in range(A.shape[1])]
     residual = N - xp.matmul(A, there)
     slope = xp.stack([residual[:, column] for column in range(A.shape[1])])  # (q, b): a step takes whole columns
@@ -64,7 +64,7 @@ def descended(A: Any, N: Any, G: Array, max_passes: int, stop_ratio: float) -> A
 def multiplied(A: Any, N: Any, G: Array, max_passes: int, delta: float) -> Any:
     """Rows after multiplicative updates ``a (N + δ) / (a G + δ)``, (b, q), float64; parameters as of `descended`."""
     xp = array_namespace(A)
-    there, zero = beside(G, A, np.float64), xp.zeros((), dtype=xp.float64, device=A.device)
+    there, zero = to_device_of(G, A, np.float64), xp.zeros((), dtype=xp.float64, device=A.device)
     for _ in range(max_passes):
         below = xp.matmul(A, there) + delta
         positive = below > 0.0
@@ -96,7 +96,7 @@ def update_block(H: Any, W: Array, G: Array, A: Any, update: RowUpdate) -> tuple
         Sum of the squared changes.
     """
     xp = array_namespace(H)
-    N, before = as_type(xp.matmul(H, beside(W, H)), np.float64), as_type(A, np.float64)
+    N, before = as_type(xp.matmul(H, to_device_of(W, H)), np.float64), as_type(A, np.float64)
     if update.kind == "multiplicative":
         after = multiplied(before, N, G, update.max_passes, update.delta)
     else:

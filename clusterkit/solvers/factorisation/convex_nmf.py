@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any, ClassVar, final
 
@@ -12,8 +12,8 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.outcomes import KernelRows, Outcome, Scores, Status
-from clusterkit.core.progress import Report, tell
+from clusterkit.core.iteration import Start, Turn, Turns, solve
+from clusterkit.core.outcomes import Ending, KernelRows, Outcome, Scores, Status
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.solvers.factorisation._passes import (
@@ -37,7 +37,7 @@ class ConvexNmf(Solver):
     The k basis vectors ``A'Φ`` are nonnegative sums of samples, so they lie among the samples in every space; the rows
     of R embed the samples. Unlike in `nmf` of the kernel matrix, F is the error in feature space:
     ``2 F = tr (I - R A') K (I - A R')``. The matrix K is kept, O(n² d) once, and an iteration takes two products with
-    it, O(n² k). The iteration is in `_PreparedConvexNmf._iterate`.
+    it, O(n² k). An iteration is `_ConvexTurns.advance`.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class _PreparedConvexNmf(Prepared):
         R, A = 1.0 - rng.random((n, k)), 1.0 - rng.random((n, k))
         if mean == 0.0:
             factors = _ConvexFactors(np.zeros((n, k)), A, np.zeros((n, k)), np.zeros((k, k)))
-            status = Status(1, True, "all kernel values are zero, and so are the rows", (0.0,))
+            status = Status(1, Ending.CONVERGED, "all kernel values are zero, and so are the rows", (0.0,))
         else:
             factors, status = self._iterate(R, A, update)
         status = attrs.evolve(status, predicts_labels=False)
@@ -139,7 +139,6 @@ class _PreparedConvexNmf(Prepared):
 
     def _iterate(self, R: Array, A: Array, update: RowUpdate) -> tuple[_ConvexFactors, Status]:
         """Alternate until the factors no longer change."""
-        spec, trace = self.spec, float(self.K.trace(dtype=np.float64))
         blocks, pool = blocks_of(self.K), workers(len(R), len(R), self.k)
         # K A in the type of K: its rounding errors are no larger than those of K itself
         thin = np.empty((len(R), self.k), dtype=self.K.dtype)
@@ -147,37 +146,46 @@ class _PreparedConvexNmf(Prepared):
         def times(M: Array) -> Array:
             return np.array(thin_product(blocks, M, thin, pool), dtype=np.float64)
 
-        history: list[float] = []
-        converged, reason, interrupted = False, "", False
         with nullcontext() if pool is None else pool:
             KA = times(A)
             # scale A so that the random product has the smallest error
             factor = inner(R, KA) / max(inner(A.T @ KA, R.T @ R), np.finfo(np.float64).tiny)
             A *= factor
-            current = _ConvexFactors(R, A, KA * factor, A.T @ KA * factor)
-            try:
-                for turn in range(1, spec.max_iter + 1):
-                    R = current.R.copy()
-                    changes = [update.advance(R, current.KA, current.AKA) / inner(R, R)]
-                    RR, KR = R.T @ R, times(R)
-                    A = current.A * _ratio(KR, current.KA @ RR, update.delta)
-                    changes.append(inner(A - current.A, A - current.A) / inner(A, A))
-                    KA = times(A)
-                    current = _ConvexFactors(R, A, KA, A.T @ KA)
-                    history.append(max(0.0, 0.5 * (trace - 2.0 * inner(R, KA) + inner(current.AKA, RR))))
-                    change = float(np.sqrt(max(changes)))
-                    tell(Report("convex_nmf", turn, spec.max_iter, history[-1]))
-                    if change < spec.tol:
-                        converged, reason = True, f"tolerance reached: the factors changed by {change:.1e}, relative"
-                        break
-                else:
-                    reason = f"max_iter = {spec.max_iter} reached, the factors still changed by {change:.1e}, relative"
-            except KeyboardInterrupt:
-                if not history:
-                    raise
-                interrupted = True
-                reason = f"interrupted after {len(history)} iterations: the factors so far are kept"
-        return current, Status(len(history), converged, reason, tuple(history), interrupted=interrupted)
+            first = _ConvexFactors(R, A, KA * factor, A.T @ KA * factor)
+            turns = _ConvexTurns(times, update, float(self.K.trace(dtype=np.float64)), self.spec.tol)
+            return solve(turns, Start(0, first, keeps_best=False), self.spec.max_iter)
+
+
+@attrs.frozen(eq=False)
+class _ConvexTurns(Turns[_ConvexFactors]):
+    """Updates of R and A from the products that the update before has left."""
+
+    times: Callable[[Array], Array]
+    update: RowUpdate
+    trace: float
+    tol: float
+
+    name = "convex_nmf"
+    sentences: ClassVar[Mapping[Ending, str]] = {
+        Ending.SETTLED: "tolerance reached: the factors changed by {detail}, relative",
+        Ending.INTERRUPTED: "interrupted after {n} iterations: the factors so far are kept",
+        Ending.OUT_OF_ITERATIONS: "max_iter = {most} reached, the factors still changed by {detail}, relative",
+    }
+
+    def advance(self, active: list[Start[_ConvexFactors]]) -> Iterator[Turn[_ConvexFactors]]:
+        """One iteration."""
+        [start] = active
+        current: _ConvexFactors = start.state
+        R = current.R.copy()
+        changes = [self.update.advance(R, current.KA, current.AKA) / inner(R, R)]
+        RR, KR = R.T @ R, self.times(R)
+        A = current.A * _ratio(KR, current.KA @ RR, self.update.delta)
+        changes.append(inner(A - current.A, A - current.A) / inner(A, A))
+        KA = self.times(A)
+        current = _ConvexFactors(R, A, KA, A.T @ KA)
+        start.judge(max(0.0, 0.5 * (self.trace - 2.0 * inner(R, KA) + inner(current.AKA, RR))))
+        change = float(np.sqrt(max(changes)))
+        yield Turn(current, current, Ending.SETTLED if change < self.tol else None, f"{change:.1e}")
 
 
 def _ratio(numerator: Array, denominator: Array, delta: float) -> Array:

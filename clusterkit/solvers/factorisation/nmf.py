@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Literal, final
 
 import attrs
 import numpy as np
@@ -14,11 +15,12 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.device_engine import ArrayRows
-from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores, Status
-from clusterkit.core.progress import Report, tell
+from clusterkit.core.iteration import Start, Turn, Turns, solve
+from clusterkit.core.outcomes import Ending, KernelRows, LinearRows, Outcome, Scores, Status
+from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.factorisation._anls import AnlsTurns, PreparedAnls, refuse_negative
+from clusterkit.solvers.factorisation._anls import AnlsTurns, refuse_negative
 from clusterkit.solvers.factorisation._passes import (
     Blocks,
     FoldIn,
@@ -72,7 +74,7 @@ class Nmf(Solver):
     For nonnegative features whose clusters are additive parts. An iteration is one pass over H, O(n L k + (n + L) k²),
     or O(nnz k) if H is sparse, with A and W in memory; streamed features cost one mapping of the data per iteration. On
     a kernel the matrix K is factorised in the place of H, O(n² k) per iteration. F never rises in exact arithmetic; it
-    is computed to about ``1e-15 |H|²`` and clipped at 0. The iteration is in `_PreparedNmf._iterate`, a pass over
+    is computed to about ``1e-15 |H|²`` and clipped at 0. An iteration is `_TurnsInMemory.advance`, a pass over
     H in `update_rows` of factorisation/_passes.py; the updates are `_multiply` and `_descend` in
     factorisation/_updates_jit.py.
 
@@ -148,16 +150,19 @@ class Nmf(Solver):
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
         if self.update == "anls":
-            return {FeatureSpace: Path(_anls, Scores, sparse=True, sums=anls_turns, weighted=True)}
-        sums, instead = None if self.checkpoint is None else stored_turns, INSTEAD.format(update=self.update)
+            return {FeatureSpace: Path(_anls, Scores, sparse=True, passes="anywhere", weighted=True)}
+        instead = INSTEAD.format(update=self.update)
+        passes: Literal["kept", "anywhere"] = "kept" if self.checkpoint is None else "anywhere"
         return {
-            FeatureSpace: Path(_features, Scores, sparse=True, sums=sums, held=stored_turns, instead=instead),
+            FeatureSpace: Path(_features, Scores, sparse=True, passes=passes, instead=instead),
             KernelSpace: Path(_kernel, Scores, sparse=True, square=True),
         }
 
 
 def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    """Check the sign of H, and compute its mean and norm: O(n L), three passes."""
+    """Check the sign of H, and compute its mean and norm: O(n L), three passes in memory."""
+    if not space.in_memory:
+        return PassSolver(space, stored_turns(spec, space, task))
     refuse_negative(space.minimum())
     mean = float(space.adjoint(np.ones((space.n, 1))).sum()) / (space.n * space.width)
     # slicing sparse rows copies them: once, not in every pass
@@ -166,12 +171,8 @@ def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
 
 
 def _anls(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    return PreparedAnls(anls_turns(spec, space, task), space, task.sample_weight)
-
-
-def anls_turns(spec: Nmf, space: FeatureSpace, task: Task) -> AnlsTurns:
-    """The turns of ``update="anls"`` as sums; one pass."""
-    return AnlsTurns.of(space, task.k, spec.tol, spec.max_iter, task.sample_weight)
+    turns = AnlsTurns.of(space, task.k, spec.tol, spec.max_iter, task.sample_weight)  # one pass
+    return PassSolver(space, turns, weights=task.sample_weight)
 
 
 def stored_turns(spec: Nmf, space: FeatureSpace, task: Task) -> StoredTurns:
@@ -240,9 +241,14 @@ class _PreparedNmf(Prepared):
         A = ((1.0 - rng.random((self.space.n, self.k))) * scale).astype(dtype)
         W = ((1.0 - rng.random((self.width, self.k))) * scale).astype(dtype)
         if self.mean == 0.0:
-            status = Status(1, True, "all features are zero, and so are the factors", (0.0,))
+            status = Status(1, Ending.CONVERGED, "all features are zero, and so are the factors", (0.0,))
         else:
-            status = self._iterate(A, W)
+            turns = _TurnsInMemory(self, A, W, self._row_update(self.width), self._row_update(self.space.n))
+            # sparse products hold the interpreter lock
+            slow = self.space.sparse and isinstance(self.space, FeatureSpace)
+            turns.pool = None if slow else workers(self.space.n, self.width, self.k)
+            with nullcontext() if turns.pool is None else turns.pool:
+                _, status = solve(turns, Start(0, None, keeps_best=False), spec.max_iter)
         status = attrs.evolve(status, predicts_labels=False)
         norms = np.linalg.norm(W.astype(np.float64, copy=False), axis=0)
         if spec.normalize:
@@ -261,33 +267,36 @@ class _PreparedNmf(Prepared):
     def _row_update(self, length: int) -> RowUpdate:
         return _row_update(self.spec, self.k, self.mean, length)
 
-    def _iterate(self, A: Array, W: Array) -> Status:
-        """Update A and W in place until they no longer change; an iteration is one pass over H."""
-        spec, shape = self.spec, (self.space.n, self.width, self.k)
-        rows, columns = self._row_update(self.width), self._row_update(self.space.n)
-        # sparse products hold the interpreter lock
-        pool = None if self.space.sparse and isinstance(self.space, FeatureSpace) else workers(*shape)
-        history: list[float] = []
-        converged, reason, interrupted = False, "", False
-        try:
-            with nullcontext() if pool is None else pool:
-                for turn in range(1, spec.max_iter + 1):
-                    P, gram, moved = update_rows(self.blocks, W, A, rows, pool)  # P = H'A and A'A with the new A
-                    change = columns.advance(W, P, gram)
-                    # F from the traces: A W' is never formed
-                    fit = inner(factor_gram(W), gram) - 2.0 * inner(W, P)
-                    history.append(max(0.0, 0.5 * (self.norm + fit)))
-                    change = max(np.sqrt(moved / A.size), np.sqrt(change / W.size))
-                    tell(Report("nmf", turn, spec.max_iter, history[-1]))
-                    if change < spec.tol:
-                        converged, reason = True, f"tolerance reached: the factors changed by {change:.1e}"
-                        break
-                else:
-                    reason = f"max_iter = {spec.max_iter} reached, the factors still changed by {change:.1e}"
-        except KeyboardInterrupt:
-            # Some rows of A may be one update ahead of the others: A stays nonnegative, F is at most the last value.
-            if not history:
-                raise
-            interrupted = True
-            reason = f"interrupted after {len(history)} iterations: the factors so far are kept"
-        return Status(len(history), converged, reason, tuple(history), interrupted=interrupted)
+
+@attrs.define(eq=False)
+class _TurnsInMemory(Turns[bool]):
+    """Updates of A and W in place; an iteration is one pass over H.
+
+    After Ctrl-C some rows of A may be one update ahead of the others: A stays nonnegative, F is at most the last value.
+    """
+
+    of: _PreparedNmf
+    A: Array
+    W: Array
+    rows: RowUpdate
+    columns: RowUpdate
+    pool: ThreadPoolExecutor | None = None
+
+    name = "nmf"
+    sentences: ClassVar[Mapping[Ending, str]] = {
+        Ending.SETTLED: "tolerance reached: the factors changed by {detail}",
+        Ending.INTERRUPTED: "interrupted after {n} iterations: the factors so far are kept",
+        Ending.OUT_OF_ITERATIONS: "max_iter = {most} reached, the factors still changed by {detail}",
+    }
+
+    def advance(self, active: list[Start[bool]]) -> Iterator[Turn[bool]]:
+        """One iteration."""
+        [start] = active
+        A, W = self.A, self.W
+        P, gram, moved = update_rows(self.of.blocks, W, A, self.rows, self.pool)  # P = H'A and A'A with the new A
+        change = self.columns.advance(W, P, gram)
+        # F from the traces: A W' is never formed
+        fit = inner(factor_gram(W), gram) - 2.0 * inner(W, P)
+        start.judge(max(0.0, 0.5 * (self.of.norm + fit)))
+        change = max(np.sqrt(moved / A.size), np.sqrt(change / W.size))
+        yield Turn(True, None, Ending.SETTLED if change < self.of.spec.tol else None, f"{change:.1e}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal, final
 
 import attrs
@@ -11,8 +11,8 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.outcomes import Outcome, Scores, Status
-from clusterkit.core.progress import Report, tell
+from clusterkit.core.iteration import Start, Turn, Turns, solve
+from clusterkit.core.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.solvers.graph._mixture import Mixture, Posteriors, maximise
@@ -36,7 +36,7 @@ class LapGmm(Solver):
     iteration of EM computes the posteriors of the mixture, smooths them over the graph by γ, and fits the mixture to
     the smoothed posteriors. An iteration that does not lower the objective is undone and repeated with 0.9 γ, so
     accepted objectives fall; the scores are memberships. O(n d² k) per iteration for full covariances, O(n² d) once
-    for the graph; all features are kept in memory. The iteration is in `_PreparedLapGmm._iterate`, its steps in
+    for the graph; all features are kept in memory. An iteration is `_LapGmmTurns.advance`, its steps are in
     graph/_mixture.py and graph/_smoothing.py.
 
     Parameters
@@ -187,7 +187,7 @@ class _PreparedLapGmm(Prepared):
         if self.all_equal:
             zeros = np.zeros((k, len(self.origin)))
             extend = Posteriors(self.space.transform, Mixture(self.origin, zeros, zeros, np.zeros(k)), np.arange(k))
-            status = Status(1, True, "all samples are equal, and so are their posteriors", (0.0,))
+            status = Status(1, Ending.CONVERGED, "all samples are equal, and so are their posteriors", (0.0,))
             return Scores(np.full((n, k), 1.0 / k), extend, status=status, are_memberships=True)
         seed = int(rng.integers(2**31 - 1))
         labels, _, _ = kmeans(self.H - self.origin, k, n_init=1, max_iter=300, seed=seed)
@@ -195,10 +195,12 @@ class _PreparedLapGmm(Prepared):
 
     def fit(self, labels: Labels) -> Scores:
         """EM from a labelling, (n,)."""
-        last, status = self._iterate(self._step(np.eye(self.k)[labels]))
-        extend = Posteriors(self.space.transform, last.mixture, np.arange(self.k))
         plain = self.smoother is None
-        facts = {**status.facts, "log_likelihood": last.likelihood}
+        turns, first = _LapGmmTurns(self, 0.0 if plain else self.spec.gamma), self.step(np.eye(self.k)[labels])
+        start = Start(0, first, keeps_best=False, answer=first, history=[first.objective])
+        last, status = solve(turns, start, self.spec.max_iter)
+        extend = Posteriors(self.space.transform, last.mixture, np.arange(self.k))
+        facts = {"gamma": turns.gamma, "log_likelihood": last.likelihood}
         rows = last.posteriors if plain else last.F
         used = len(np.unique(np.argmax(rows, axis=1)))
         empty = None
@@ -207,10 +209,11 @@ class _PreparedLapGmm(Prepared):
                 f"solver 'lapgmm': {self.k - used} of {self.k} components are nowhere the most likely; fewer clusters, "
                 "a smaller smoothness or another random_state may help"
             )
-        status = attrs.evolve(status, facts=facts, empty_clusters=empty, predicts_labels=plain)
+        n_iter = max(1, status.n_iter)
+        status = attrs.evolve(status, n_iter=n_iter, facts=facts, empty_clusters=empty, predicts_labels=plain)
         return Scores(rows, extend, status=status, are_memberships=True)
 
-    def _step(self, F: Array) -> _Iterate:
+    def step(self, F: Array) -> _Iterate:
         """The M step with the weights F, and the E step that gives its objective."""
         spec = self.spec
         floor = spec.covariance_floor * self.variance
@@ -220,33 +223,36 @@ class _PreparedLapGmm(Prepared):
         roughness = 0.0 if self.smoother is None else spec.smoothness * self.smoother.roughness(F)
         return _Iterate(F, mixture, posteriors, likelihood, roughness - likelihood)
 
-    def _iterate(self, current: _Iterate) -> tuple[_Iterate, Status]:
-        """Iterations that lower the objective, until they lower it by less than the tolerance."""
-        spec, smoother = self.spec, self.smoother
-        gamma = spec.gamma if smoother else 0.0
-        history = [current.objective]
-        converged, interrupted = False, False
-        reason = f"max_iter = {spec.max_iter} reached"
-        try:
-            while len(history) <= spec.max_iter:
-                P = current.posteriors
-                candidate = self._step(P if smoother is None else smoother(P, gamma, spec.smoothing))
-                decrease = current.objective - candidate.objective
-                if decrease < 0.0:
-                    gamma *= SHRINK
-                    if gamma < SMALLEST_GAMMA:
-                        converged, reason = True, f"no iteration lowers the objective {current.objective:.6g}"
-                        break
-                    continue
-                current = candidate
-                history.append(current.objective)
-                tell(Report("lapgmm", len(history) - 1, spec.max_iter, current.objective))
-                if decrease <= spec.tol * (abs(current.objective) + len(P)):
-                    converged, reason = True, f"tolerance reached: the objective fell by {decrease:.1e}"
-                    break
-        except KeyboardInterrupt:
-            interrupted = True
-            reason = f"interrupted after {len(history) - 1} iterations: the last one is kept"
-        facts = {"gamma": gamma}
-        n_iter = max(1, len(history) - 1)
-        return current, Status(n_iter, converged, reason, tuple(history), facts, interrupted=interrupted)
+
+@attrs.define(eq=False)
+class _LapGmmTurns(Turns[_Iterate]):
+    """Iterations that lower the objective; those that do not are undone, and lower γ, the share of the neighbours."""
+
+    of: _PreparedLapGmm
+    gamma: float
+
+    name = "lapgmm"
+    sentences: ClassVar[Mapping[Ending, str]] = {
+        Ending.CONVERGED: "no iteration lowers the objective {detail}",
+        Ending.SETTLED: "tolerance reached: the objective fell by {detail}",
+        Ending.INTERRUPTED: "interrupted after {n} iterations: the last one is kept",
+        Ending.OUT_OF_ITERATIONS: "max_iter = {most} reached",
+    }
+
+    def advance(self, active: list[Start[_Iterate]]) -> Iterator[Turn[_Iterate]]:
+        """One iteration, tried until γ is so small that smoothing changes nothing."""
+        [start] = active
+        spec, smoother, current = self.of.spec, self.of.smoother, start.state
+        P = current.posteriors
+        while True:
+            candidate = self.of.step(P if smoother is None else smoother(P, self.gamma, spec.smoothing))
+            decrease = current.objective - candidate.objective
+            if not decrease < 0.0:
+                break
+            self.gamma *= SHRINK
+            if self.gamma < SMALLEST_GAMMA:
+                yield Turn(current, current, Ending.CONVERGED, f"{current.objective:.6g}")
+                return
+        start.judge(candidate.objective)
+        settled = decrease <= spec.tol * (abs(candidate.objective) + len(P))
+        yield Turn(candidate, candidate, Ending.SETTLED if settled else None, f"{decrease:.1e}")

@@ -13,7 +13,7 @@ from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.outcomes import Outcome, Scores, Status
+from clusterkit.core.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.solvers.graph._affinity import Affinity, affinity
@@ -168,9 +168,8 @@ class _PreparedNcut(Prepared):
                     ClusterkitWarning,
                     stacklevel=2,
                 )
-            return Scores(
-                np.zeros((n, columns)), None, status=Status(1, True, f"{reason}: all scores are 0", (), facts)
-            )
+            status = Status(1, Ending.CONVERGED, f"{reason}: all scores are 0", facts=facts)
+            return Scores(np.zeros((n, columns)), None, status=status)
         graph = self.weights.take(self.joined)
         Z, status = self._embed(graph, rng)
         facts.update(status.facts)
@@ -219,7 +218,8 @@ class _PreparedNcut(Prepared):
             "components": n_components,
         }
         reason = f"{method}: eigenvalues {', '.join(f'{value:.6g}' for value in values[:6])}"
-        return U * (np.sqrt(total) / roots)[:, None], Status(max(1, products), True, reason, (), facts)
+        status = Status(max(1, products), Ending.CONVERGED, reason, facts=facts)
+        return U * (np.sqrt(total) / roots)[:, None], status
 
 
 @final

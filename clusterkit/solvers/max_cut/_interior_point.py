@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
 import attrs
 import numpy as np
 from scipy.linalg import lapack
 
 from clusterkit._typing import Array
-from clusterkit.core.progress import Report, tell
+from clusterkit.core.iteration import Start, Turn, Turns, solve
+from clusterkit.core.outcomes import Ending
 from clusterkit.solvers.max_cut._low_rank import MaxCutProblem, MaxCutSolution, relative_gap
 
 __all__ = ["interior_point"]
@@ -50,50 +54,52 @@ class InteriorPoint:
         """Slacks of ``W_ii >= 1 - p``, (n,)."""
         return self.W.diagonal() - 1.0 + self.p
 
+    @property
+    def bound(self) -> float:
+        """Dual value."""
+        return float(self.g.sum())
+
 
 def interior_point(problem: MaxCutProblem, tol: float, max_iter: int) -> MaxCutSolution:
     """Predictor-corrector steps in the direction of Helmberg, Rendl, Vanderbei and Wolkowicz.
 
     O(n³) an iteration, some 20 iterations, about nine n x n matrices. Nothing is random.
     """
-    S, soft = problem.S, bool(np.isfinite(problem.price))
-    point = _start(problem)
-    history: list[float] = []
-    interrupted, stuck, bound = False, False, 0.0
-    try:
-        for n_iter in range(1, max_iter + 1):
-            value = float(np.vdot(S, point.W)) + (problem.price * float(point.p.sum()) if soft else 0.0)
-            history.append(value)
-            bound = float(point.g.sum())
-            tell(Report("gmmc", n_iter, max_iter, value))
-            if relative_gap(value, bound) <= tol or n_iter == max_iter:
-                break
-            following = _next_point(problem, point)
-            if following is None:
-                stuck = True
-                break
-            point = following
-    except KeyboardInterrupt:
-        if not history:
-            raise
-        interrupted = True
-    gap = relative_gap(history[-1], bound)
-    converged = gap <= tol and not interrupted
-    if interrupted:
-        reason = f"interrupted after {len(history)} iterations: the matrix so far is returned"
-    elif converged:
-        reason = f"tolerance reached: relative gap {gap:.1e}"
-    elif stuck:
-        reason = f"rounding ends the iteration at relative gap {gap:.1e}"
-    else:
-        reason = f"max_iter = {max_iter} iterations reached with relative gap {gap:.1e}"
+    point, status = solve(_PointTurns(problem, tol), Start(0, None, keeps_best=False), max_iter)
     weights, vectors = np.linalg.eigh(point.W)
     weights = np.maximum(weights[::-1], 0.0)
     leading = np.sqrt(weights[0]) * vectors[:, -1]
-    return MaxCutSolution(
-        leading, weights / weights.sum(), point.W.diagonal().copy(), history[-1], bound, len(history), converged,
-        interrupted, reason, tuple(history),
-    )  # fmt: skip
+    return MaxCutSolution(leading, weights / weights.sum(), point.W.diagonal().copy(), point.bound, status)
+
+
+@attrs.frozen(eq=False)
+class _PointTurns(Turns[InteriorPoint]):
+    """Steps from point to point; the first turn looks at the start."""
+
+    problem: MaxCutProblem
+    tol: float
+
+    name = "gmmc"
+    sentences: ClassVar[Mapping[Ending, str]] = {
+        Ending.SETTLED: "tolerance reached: relative gap {detail}",
+        Ending.STALLED: "rounding ends the iteration at relative gap {detail}",
+        Ending.INTERRUPTED: "interrupted after {n} iterations: the matrix so far is returned",
+        Ending.OUT_OF_ITERATIONS: "max_iter = {most} iterations reached with relative gap {detail}",
+    }
+
+    def advance(self, active: list[Start[InteriorPoint]]) -> Iterator[Turn[InteriorPoint]]:
+        """One step, unless rounding leaves none."""
+        [start] = active
+        problem = self.problem
+        point = _start(problem) if start.answer is None else _next_point(problem, start.answer)
+        if point is None:
+            assert start.answer is not None
+            yield Turn(start.answer, None, Ending.STALLED, start.detail)
+            return
+        soft = np.isfinite(problem.price)
+        start.judge(float(np.vdot(problem.S, point.W)) + (problem.price * float(point.p.sum()) if soft else 0.0))
+        gap = relative_gap(start.last, point.bound)
+        yield Turn(point, None, Ending.SETTLED if gap <= self.tol else None, f"{gap:.1e}")
 
 
 def _start(problem: MaxCutProblem) -> InteriorPoint:

@@ -5,12 +5,17 @@ The step of the descent is in ``_low_rank_jit.py`` (sweep).
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
 import attrs
 import numpy as np
 from scipy.linalg import eigh
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core.progress import Report, tell
+from clusterkit.core.iteration import Start, Turn, Turns, solve
+from clusterkit.core.outcomes import Ending, Status
 from clusterkit.solvers.max_cut._low_rank_jit import sweep
 
 __all__ = ["MaxCutProblem", "MaxCutSolution", "default_rank", "low_rank_descent"]
@@ -79,25 +84,22 @@ class MaxCutSolution:
         Eigenvalues of W over their sum, the largest first.
     lengths : ndarray of shape (n,)
         Diagonal of W.
-    value, bound : float
-        Primal and dual value; the optimum lies between.
-    n_iter : int
-    converged, interrupted : bool
-    reason : str
-    history : tuple of float
-        Primal value after each iteration.
+    bound : float
+        Dual value; the optimum lies between it and the primal one.
+    status : Status
+        How the iterations ended; its history has the primal values.
     """
 
     leading: Array
     shares: Array
     lengths: Array
-    value: float
     bound: float
-    n_iter: int
-    converged: bool
-    interrupted: bool
-    reason: str
-    history: tuple[float, ...]
+    status: Status
+
+    @property
+    def value(self) -> float:
+        """Primal value."""
+        return self.status.history[-1]
 
     @property
     def gap(self) -> float:
@@ -130,44 +132,57 @@ def low_rank_descent(problem: MaxCutProblem, rank: int, tol: float, max_iter: in
     rng : Generator
         Draws the start.
     """
-    S, n = problem.S, problem.n
     # smoothed by S⁻¹: a random start is too large in the directions that S weighs most
-    V = problem.inverse @ rng.standard_normal((n, rank))
+    V = problem.inverse @ rng.standard_normal((problem.n, rank))
     V /= np.linalg.norm(V, axis=1)[:, None]
-    work_space = np.empty(rank)
-    history: list[float] = []
-    best_bound, interrupted, next_check = 0.0, False, FIRST_CHECK
-    try:
-        for n_sweeps in range(1, max_iter + 1):
-            sweep(S, V, work_space, problem.price, RELAXATION)
-            products, lengths = _diagonals(S, V)
-            history.append(problem.value(products, lengths))
-            tell(Report("gmmc", n_sweeps, max_iter, history[-1]))
-            if n_sweeps >= next_check or n_sweeps == max_iter:
-                best_bound = max(best_bound, problem.bound(_multipliers(products, lengths)))
-                if relative_gap(history[-1], best_bound) <= tol:
-                    break
-                next_check = max(n_sweeps + 1, int(NEXT_CHECK * n_sweeps))
-    except KeyboardInterrupt:
-        interrupted = True
-        products, lengths = _diagonals(S, V)
-        history.append(problem.value(products, lengths))
-    value = history[-1]
-    gap = relative_gap(value, best_bound)
-    converged = gap <= tol and not interrupted
-    if interrupted:
-        reason = f"interrupted after {len(history)} sweeps: the matrix so far is returned"
-    elif converged:
-        reason = f"tolerance reached: relative gap {gap:.1e}"
-    else:
-        reason = f"max_iter = {max_iter} sweeps reached with relative gap {gap:.1e}"
+    turns = _Sweeps(problem, V, tol, max_iter)
+    _, status = solve(turns, Start(0, None, keeps_best=False), max_iter)
     weights, vectors = np.linalg.eigh(V.T @ V)
     weights = np.maximum(weights[::-1], 0.0)
     shares = weights / max(float(weights.sum()), np.finfo(np.float64).tiny)
     leading = np.asarray(V @ vectors[:, -1])
-    return MaxCutSolution(
-        leading, shares, lengths, value, best_bound, len(history), converged, interrupted, reason, tuple(history)
-    )
+    return MaxCutSolution(leading, shares, _diagonals(problem.S, V)[1], turns.bound, status)
+
+
+@attrs.define(eq=False)
+class _Sweeps(Turns[Array]):
+    """Sweeps that change V in place; the dual bound, and with it the gap, is computed now and then, and at the end."""
+
+    problem: MaxCutProblem
+    V: Array
+    tol: float
+    max_iter: int
+    bound: float = 0.0
+    _next_check: int = FIRST_CHECK
+
+    name = "gmmc"
+    sentences: ClassVar[Mapping[Ending, str]] = {
+        Ending.SETTLED: "tolerance reached: relative gap {detail}",
+        Ending.INTERRUPTED: "interrupted after {n} sweeps: the matrix so far is returned",
+        Ending.OUT_OF_ITERATIONS: "max_iter = {most} sweeps reached with relative gap {detail}",
+    }
+
+    def advance(self, active: list[Start[Array]]) -> Iterator[Turn[Array]]:
+        """One sweep."""
+        [start] = active
+        sweep(self.problem.S, self.V, np.empty(self.V.shape[1]), self.problem.price, RELAXATION)
+        products, lengths = self._judge(start)
+        gap, n_sweeps = math.inf, start.n_iter
+        if n_sweeps >= self._next_check or n_sweeps == self.max_iter:
+            self.bound = max(self.bound, self.problem.bound(_multipliers(products, lengths)))
+            gap = relative_gap(start.last, self.bound)
+            self._next_check = max(n_sweeps + 1, int(NEXT_CHECK * n_sweeps))
+        yield Turn(self.V, None, Ending.SETTLED if gap <= self.tol else None, f"{gap:.1e}")
+
+    def recover(self, start: Start[Array]) -> None:
+        """The rows that a sweep has changed so far."""
+        self._judge(start)
+        start.answer = self.V
+
+    def _judge(self, start: Start[Array]) -> tuple[Array, Array]:
+        products, lengths = _diagonals(self.problem.S, self.V)
+        start.judge(self.problem.value(products, lengths))
+        return products, lengths
 
 
 def _diagonals(S: Array, V: Array) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.outcomes import KernelRows, Outcome, Scores, Status
+from clusterkit.core.outcomes import Ending, KernelRows, Outcome, Scores, Status
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
@@ -211,11 +211,12 @@ class PreparedGmmc(Prepared):
         """The leading vector of W; `rng` draws the start of the descent."""
         if self.problem is None:
             zeros = np.zeros(self.space.n)
-            status = Status(0, True, "all samples are equal, and so are their scores", (0.0,))
+            status = Status(0, Ending.CONVERGED, "all samples are equal, and so are their scores", (0.0,))
             return Scores(zeros[:, None], self._extension(zeros, 0.0), status=status)
         solution = self._minimise(rng)
-        if not solution.converged and not solution.interrupted:
-            warnings.warn(f"solver 'gmmc': {solution.reason}", ClusterkitWarning, stacklevel=2)
+        status = solution.status
+        if not status.converged and not status.interrupted:
+            warnings.warn(f"solver 'gmmc': {status.reason}", ClusterkitWarning, stacklevel=2)
         f = _oriented(solution.leading)
         S = self.problem.S
         alpha = S @ f - self.spec.bias_penalty * f.sum()
@@ -233,10 +234,7 @@ class PreparedGmmc(Prepared):
             "shortest": float(solution.lengths.min()),
             "method": self.method,
         }
-        status = Status(
-            solution.n_iter, solution.converged, solution.reason, solution.history, facts, solution.interrupted,
-            predicts_labels=False,
-        )  # fmt: skip
+        status = attrs.evolve(status, facts=facts, predicts_labels=False)
         return Scores(f[:, None], self._extension(alpha, offset), status=status)
 
     def _minimise(self, rng: Rng) -> MaxCutSolution:

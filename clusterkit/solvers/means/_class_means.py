@@ -11,8 +11,8 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.class_sums import class_totals
 from clusterkit.core.coding import Coded
-from clusterkit.core.namespaces import array_namespace, as_type, elsewhere, sent, to_host
-from clusterkit.core.outcomes import Status
+from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, is_device_array, move_to, to_host
+from clusterkit.core.outcomes import Ending, Status
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.summing import Finished, RowFunction
 from clusterkit.core.sums import Sums
@@ -25,7 +25,7 @@ __all__ = ["CentroidSums", "Farthest", "farthest_of", "too_few"]
 
 @final
 @attrs.frozen(eq=False)
-class CentroidSums:
+class CentroidSums(BlockFunction):
     """k-means on features: the means of the classes, and minus the squared distances to them as scores.
 
     Parameters
@@ -39,7 +39,6 @@ class CentroidSums:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     about: CentredFeatures
     k: int
@@ -71,13 +70,15 @@ class CentroidSums:
         if scores is not None:
             each = _of_labels(scores, targets.labels[0, :])
             if targets.weights is not None:
-                weights = sent(targets.weights, each) if elsewhere(each) else targets.weights.astype(scores.dtype)
+                weights = (
+                    move_to(targets.weights, each) if is_device_array(each) else targets.weights.astype(scores.dtype)
+                )
                 each = each * weights
             xp = array_namespace(each)
             cost, measured = -xp.sum(each, dtype=xp.float64), each.shape[0]
         if self.exact is None or targets.weights is not None:
             return Sums.of(*class_totals(H, targets), cost, np.int64(measured))
-        if elsewhere(H):  # rounded there: float64 is slow on many devices
+        if is_device_array(H):  # rounded there: float64 is slow on many devices
             class_sums, sizes = class_totals(H, targets)
             return Sums.of(class_sums.T, array_namespace(H).zeros_like(class_sums.T), sizes, cost, np.int64(measured))
         tables = self.exact.zeros(self.k, H.shape[1])
@@ -103,7 +104,7 @@ class CentroidSums:
         return self.ended(centres, objective, before)
 
     @property
-    def summing(self) -> CentroidSums:
+    def turns(self) -> CentroidSums:
         """The turns themselves: a learner of k-means keeps nothing else."""
         return self
 
@@ -115,14 +116,14 @@ class CentroidSums:
         """The turn with final centres; settled if they have hardly moved."""
         tol = self.shift_tol
         if status is None and tol > 0 and before is not None and _moved(centres, before).sum() <= tol:
-            status = Status(1, True, self.settled_reason, settled=True)
+            status = Status(1, Ending.SETTLED, self.settled_reason, settled=True)
         return Finished(self.about.extension(centres), objective, status)
 
 
 def _of_labels(scores: Array, labels: Labels) -> Array:
     """The score of each row for its label, (b,), where the scores lie."""
     xp = array_namespace(scores)
-    labels = sent(labels, scores) if elsewhere(scores) else labels
+    labels = move_to(labels, scores) if is_device_array(scores) else labels
     return xp.take_along_axis(scores, labels[:, None], axis=1)[:, 0]
 
 
@@ -133,7 +134,7 @@ def _moved(centres: Array, before: Array) -> Array:
 
 @final
 @attrs.frozen(eq=False)
-class Refill:
+class Refill(BlockFunction):
     """The second pass of a turn with empty classes: the centre of each becomes the sample farthest from its own centre.
 
     Parameters
@@ -149,7 +150,6 @@ class Refill:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     turn: CentroidSums
     centres: Array
@@ -170,10 +170,10 @@ class Refill:
         if targets.weights is not None:
             distances *= targets.weights > 0  # a sample that does not count is no centre
         error = self.turn.about.rounding_error
-        if not elsewhere(H):
+        if not is_device_array(H):
             return Farthest(distances, labels, H, self._count, error).candidates()
         index = _candidates(distances, self._count, error)  # only these leave the device
-        rows = to_host(array_namespace(H).take(H, sent(index, H), axis=0))
+        rows = to_host(array_namespace(H).take(H, move_to(index, H), axis=0))
         return Farthest(distances[index], labels[index], rows, self._count, error)
 
     def finish(self, total: Farthest, previous: RowFunction | None) -> Finished:
@@ -265,4 +265,4 @@ def farthest_of(distances: Array, count: int, rounding_error: float) -> Indices:
 def too_few(k: int, distinct: int) -> Status:
     """The status if every sample lies on a centre and there are more classes than distinct samples."""
     empty = f"only {distinct} distinct samples for n_clusters={k}: {k - distinct} clusters stay empty"
-    return Status(1, True, "every sample lies on its centre", empty_clusters=empty)
+    return Status(1, Ending.CONVERGED, "every sample lies on its centre", empty_clusters=empty)

@@ -14,14 +14,14 @@ from clusterkit.core.class_sums import class_totals, products_of_rows
 from clusterkit.core.coding import Coded, Coding, unit_vectors
 from clusterkit.core.iterating import Step
 from clusterkit.core.namespaces import (
+    BlockFunction,
     array_namespace,
     as_type,
-    beside,
-    elsewhere,
-    follows,
     host_dtype,
-    sent,
+    is_device_array,
+    move_to,
     table_columns,
+    to_device_of,
     to_host,
 )
 from clusterkit.core.outcomes import Extension
@@ -84,7 +84,7 @@ def memberships(distances: Array, fuzzifier: float) -> Array:
     >>> memberships(np.array([[1.0, 4.0], [0.0, 4.0], [0.0, 0.0]]), 2.0).tolist()
     [[0.8, 0.2], [1.0, 0.0], [0.5, 0.5]]
     """
-    if elsewhere(distances):
+    if is_device_array(distances):
         return _memberships_on_device(distances, fuzzifier)
     distances = distances.astype(np.float64, copy=False)
     # relative to the nearest centre: exactly 1 there, at most 1 elsewhere, and 0 beside a distance of 0
@@ -115,7 +115,7 @@ def _memberships_on_device(distances: Any, fuzzifier: float) -> Any:
 
 @final
 @attrs.frozen(eq=False)
-class Memberships:
+class Memberships(BlockFunction):
     """Memberships of new samples in the clusters of a fit.
 
     Parameters
@@ -136,11 +136,6 @@ class Memberships:
         return self._of(self.nearness(Y))
 
     @property
-    def array_api(self) -> bool:
-        """As of the distances."""
-        return follows(self.nearness)
-
-    @property
     def table_columns(self) -> int:
         """Of the distances, and of what becomes of them."""
         return TABLES * table_columns(self.nearness)
@@ -151,9 +146,9 @@ class Memberships:
         return self._of(self.nearness.on(H))
 
     def _of(self, scores: Array) -> Array:
-        if elsewhere(scores):
+        if is_device_array(scores):
             shown = array_namespace(scores).take(
-                memberships(-scores, self.fuzzifier), beside(self.shown, scores), axis=1
+                memberships(-scores, self.fuzzifier), to_device_of(self.shown, scores), axis=1
             )
             return as_type(shown, host_dtype(scores))
         U = np.empty((len(scores), len(self.shown)), dtype=scores.dtype)
@@ -196,9 +191,9 @@ class FuzzySums:
     objective: float
     change: float
 
-    def landed(self) -> FuzzySums:
+    def to_host(self) -> FuzzySums:
         """The same on the host."""
-        return FuzzySums(self.sums.landed(), self.objective, self.change)
+        return FuzzySums(self.sums.to_host(), self.objective, self.change)
 
     def __add__(self, following: FuzzySums) -> FuzzySums:
         """Those of both."""
@@ -208,7 +203,7 @@ class FuzzySums:
 
 @final
 @attrs.frozen(eq=False)
-class FuzzyTurns:
+class FuzzyTurns(BlockFunction):
     """The turns of fuzzy c-means on features; the function of a turn is `Memberships`.
 
     Parameters
@@ -222,7 +217,6 @@ class FuzzyTurns:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     about: CentredFeatures
     k: int
@@ -263,7 +257,7 @@ class FuzzyTurns:
         """The sums of a block; memberships are computed anew under both functions, so that none is kept."""
         assert isinstance(function, Memberships)
         assert isinstance(function.nearness, NearestMeans)
-        if elsewhere(H):
+        if is_device_array(H):
             return self._part_on_device(H, function, before, weights)
         scores = function.nearness.on(H)
         U = memberships(-scores, self.fuzzifier) if len(H) else np.empty(scores.shape)
@@ -287,12 +281,12 @@ class FuzzyTurns:
         if before is not None:
             changes = xp.abs(as_type(U, host_dtype(scores)) - before.on(H))
             if weights is not None:
-                counted = sent(weights > 0, H)[:, None]
+                counted = move_to(weights > 0, H)[:, None]
                 changes = xp.where(counted, changes, xp.zeros_like(changes))
             change = float(xp.max(changes)) if H.shape[0] else 0.0
         powers = U**self.fuzzifier
         if weights is not None:
-            powers = powers * sent(weights, H, np.float64)[:, None]
+            powers = powers * move_to(weights, H, np.float64)[:, None]
         objective = -float(xp.sum(powers * as_type(scores, np.float64)))
         return FuzzySums(weighted_sums(H, powers), objective, change)
 
@@ -319,7 +313,7 @@ class FuzzyTurns:
 
 def weighted_sums(H: Array, weights: Array) -> Sums:
     """Features times weights, (L, k), and the sums of the weights, (k,)."""
-    if elsewhere(H):
+    if is_device_array(H):
         xp, weights_there = array_namespace(H), as_type(weights, host_dtype(H))
         return Sums.of(products_of_rows(H, weights_there), xp.sum(weights_there, axis=0, dtype=xp.float64))
     rounded = weights.astype(H.dtype, copy=False)  # so that the sums are of the same weights as the product
@@ -335,22 +329,12 @@ def largest_change(changes: Array, weights: Array | None) -> float:
 
 @final
 @attrs.frozen(eq=False)
-class _StartSums:
+class _StartSums(BlockFunction):
     """Part of the first centres: class sums and sizes of the rows by the nearest seed; a seed has its own label."""
 
     nearness: NearestMeans
     seeds: Indices
     weights: Array | None
-
-    @property
-    def array_api(self) -> bool:
-        """As of the distances."""
-        return self.nearness.array_api
-
-    @property
-    def table_columns(self) -> int:
-        """As of the distances."""
-        return self.nearness.table_columns
 
     def __call__(self, rows: slice, H: Array) -> Sums:
         k = len(self.seeds)

@@ -16,7 +16,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import sums
 from clusterkit.core.coding import Coded
-from clusterkit.core.namespaces import array_namespace, elsewhere, sent
+from clusterkit.core.namespaces import BlockFunction, array_namespace, is_device_array, move_to
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, squared_distances_to
 from clusterkit.core.transform import Transform, block_plan, block_rows
 from clusterkit.numerics.nearest import compiled_pays
@@ -49,7 +49,7 @@ class Radii:
     @classmethod
     def of(cls, radii: Array, weights: Array | None = None) -> Radii:
         """Those of a block, (b,)."""
-        if elsewhere(radii):
+        if is_device_array(radii):
             return cls._of_device(radii, weights)
         largest = float(radii.max(initial=0.0))
         if weights is None:
@@ -63,7 +63,7 @@ class Radii:
         largest = float(xp.max(radii)) if count else 0.0
         if weights is None:
             return cls(float(xp.sum(radii, dtype=xp.float64)), largest, count)
-        added = xp.sum(sent(weights, radii, np.float64) * radii, dtype=xp.float64)
+        added = xp.sum(move_to(weights, radii, np.float64) * radii, dtype=xp.float64)
         return cls(float(added), largest, float(weights.sum()))
 
     def __add__(self, following: Radii) -> Radii:
@@ -74,11 +74,10 @@ class Radii:
 
 @final
 @attrs.frozen(eq=False)
-class _RadiiAbout:
+class _RadiiAbout(BlockFunction):
     """Part of `Radii`: the distances of a block from the mean of all samples."""
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     origin: Array
     weights: Array | None = None

@@ -10,7 +10,15 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core import shapes
 from clusterkit.core.kernel import Kernel
-from clusterkit.core.namespaces import array_namespace, elsewhere, host_dtype, kept_beside, row_squares, sent
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    device_copy,
+    host_dtype,
+    is_device_array,
+    move_to,
+    row_squares,
+)
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import squared_distances_to
 from clusterkit.core.transform import Transform, block_plan, in_blocks
@@ -20,7 +28,7 @@ __all__ = ["NearestKernelMeans", "NearestMeans", "minus_distances"]
 
 @final
 @attrs.frozen(eq=False)
-class NearestMeans:
+class NearestMeans(BlockFunction):
     """Minus squared distances of new samples to centres with coordinates about an origin.
 
     Parameters
@@ -43,17 +51,12 @@ class NearestMeans:
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""
-        if elsewhere(Y):
+        if is_device_array(Y):
             return in_blocks(lambda rows: self.on(self.transform(rows)), Y, self._widest)
         scores = np.empty((len(Y), self.centres.shape[1]), dtype=self.transform.dtype)
         for rows, values in self.transform.passed(lambda _, H: self.on(H), Y):
             scores[rows] = values
         return scores
-
-    @property
-    def array_api(self) -> bool:
-        """As of the map."""
-        return self.transform.array_api
 
     @property
     def table_columns(self) -> int:
@@ -71,7 +74,7 @@ class NearestMeans:
 
     def on(self, H: Array) -> Array:
         """Scores of a block of features, (b, L) to (b, k)."""
-        if not elsewhere(H):
+        if not is_device_array(H):
             lengths = squared_distances_to(H, self.origin)
             return minus_distances(H @ self.centres, self.constants, lengths, self.rounding_error)
         return self._on_device(H)
@@ -84,7 +87,7 @@ class NearestMeans:
         written.
         """
         xp = array_namespace(H)
-        origin, doubled, constants = kept_beside(self, H, lambda: self._sent(H), "centres")
+        origin, doubled, constants = device_copy(self, H, lambda: self._sent(H), "centres")
         differences = H - origin
         scores = xp.matmul(differences, doubled)
         scores -= constants
@@ -100,7 +103,7 @@ class NearestMeans:
         origin = self.origin.astype(dtype)
         centres = (self.centres + (self.origin - origin)[:, None]).astype(dtype)
         lengths = np.einsum("ij,ij->j", centres, centres, dtype=np.float64)
-        return sent(origin, H), sent(2.0 * centres, H), sent(lengths, H)
+        return move_to(origin, H), move_to(2.0 * centres, H), move_to(lengths, H)
 
     def onnx(self, rows: Node) -> Node:
         """Scores of raw rows."""

@@ -12,6 +12,7 @@ from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import params, sums
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Outcome, Scores
+from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.core.summing import solve_by_sums
@@ -80,20 +81,17 @@ class Centroids(Solver):
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
         return {
-            FeatureSpace: Path(_features, Scores, sums=centroid_sums, weighted=True, learner=centroid_learner),
+            FeatureSpace: Path(_features, Scores, passes="anywhere", weighted=True, learner=centroid_learner),
             KernelSpace: Path(_kernel, Scores, square=True),
         }
 
 
 def _features(spec: Centroids, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """The mean of all samples and the distances from it: two passes."""
+    if not space.in_memory:
+        return PassSolver(space, _summing(spec, space, task, CentredFeatures.of(space, task.sample_weight)))
     geometry = FeatureMeans.of(space, task.sample_weight)
-    return _FeatureCentroids(geometry, _summing(spec, space, task, geometry.about))
-
-
-def centroid_sums(spec: Centroids, space: FeatureSpace, task: Task) -> CentroidSums:
-    """The turns of k-means on features as sums; two passes."""
-    return _summing(spec, space, task, CentredFeatures.of(space, task.sample_weight))
+    return _FeatureCentroids(space, _summing(spec, space, task, geometry.about), geometry=geometry)
 
 
 def centroid_learner(spec: Centroids, space: FeatureSpace, task: Task) -> CentroidSums:
@@ -117,15 +115,11 @@ def _kernel(spec: Centroids, space: KernelSpace, task: Task, rng: Rng) -> Prepar
 
 @final
 @attrs.frozen(eq=False)
-class _FeatureCentroids(Prepared):
-    """k-means on the features of a space in memory: the sums of `CentroidSums`, and tables of scores."""
+class _FeatureCentroids(PassSolver):
+    """k-means on the features of a space in memory, with the distances of the samples from their mean at hand."""
 
-    geometry: FeatureMeans
-    summing: CentroidSums
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return {}
+    turns: CentroidSums
+    geometry: FeatureMeans = attrs.field(kw_only=True)
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         assert targets is not None
@@ -135,20 +129,20 @@ class _FeatureCentroids(Prepared):
         # core that the loops of the next step need
         single = compiled_pays(space.n, space.width, targets.k) and not space.sparse
         with suited(0 if single else THIN):
-            finished = solve_by_sums(self.summing, space, targets, before if isinstance(before, NearestMeans) else None)
+            finished = solve_by_sums(self.turns, space, targets, before if isinstance(before, NearestMeans) else None)
         assert isinstance(finished.extend, NearestMeans)
         # the distances from the mean are known here, and need no second computation
         rows, _ = self.geometry.scores(finished.extend.centres)
         return Scores(rows, finished.extend, status=finished.status)
 
-    def turns(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | float | None]:
-        """Iterations without a table of scores; none if all samples are equal, or have weights."""
+    def leap(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | float | None]:
+        """Turns without a table of scores; none if all samples are equal, or have weights."""
         if self.geometry.all_equal or targets.weights is not None:
             return None
-        final = yield from feature_turns(self.geometry, targets, self.summing)
+        final = yield from feature_turns(self.geometry, targets, self.turns)
         if isinstance(final, float):
             return final
-        return self.summing.settled_reason if final else None
+        return self.turns.settled_reason if final else None
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         return _within_classes(targets, outcome)
@@ -188,8 +182,8 @@ class _KernelCentroids(Prepared):
             rows, constants = geometry.scores(centres)
         return Scores(rows, geometry.extension(centres, constants), status=status)
 
-    def turns(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | None]:
-        """Iterations without a table of scores; none if all samples are equal."""
+    def leap(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | None]:
+        """Turns without a table of scores; none if all samples are equal."""
         if not self.geometry.all_equal:
             yield from kernel_turns(self.geometry, targets)
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, final
 
 import attrs
@@ -11,8 +11,9 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.outcomes import Extension, Outcome, Scores, Status
-from clusterkit.core.progress import Report, tell
+from clusterkit.core.iteration import Start, Turn, Turns, solve
+from clusterkit.core.outcomes import Ending, Extension, Outcome, Scores, Status
+from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.core.transform import block_plan
@@ -87,13 +88,15 @@ class FuzzyCMeans(Solver):
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
         return {
-            FeatureSpace: Path(_features, Scores, sums=fuzzy_turns, weighted=True),
+            FeatureSpace: Path(_features, Scores, passes="anywhere", weighted=True),
             KernelSpace: Path(_kernel, Scores),
         }
 
 
 def _features(spec: FuzzyCMeans, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """The mean of all samples and the distances from it: two passes."""
+    if not space.in_memory:
+        return PassSolver(space, fuzzy_turns(spec, space, task), weights=task.sample_weight)
     geometry = FeatureMeans.of(space, task.sample_weight)
     turns = _turns(spec, geometry.about, task)
     return _PreparedFuzzyCMeans(spec, task.k, _FeatureCentres(geometry, turns))
@@ -135,9 +138,10 @@ class _PreparedFuzzyCMeans(Prepared):
         if geometry.all_equal:
             centres = geometry.overall(self.k)
             U = np.full((geometry.space.n, self.k), 1.0 / self.k, dtype=geometry.space.dtype)
-            status = Status(1, True, ALL_EQUAL, (0.0,))
+            status = Status(1, Ending.CONVERGED, ALL_EQUAL, (0.0,))
         else:
-            U, centres, status = self._iterate(self._start(rng))
+            turns = _TurnsInMemory(self.spec, self.k, self.representation)
+            (U, centres), status = solve(turns, Start(0, self._start(rng), keeps_best=False), self.spec.max_iter)
         extend = Memberships(self.representation.extension(centres), phi, np.arange(self.k))
         return Scores(U, extend, status=status, are_memberships=True)
 
@@ -145,38 +149,40 @@ class _PreparedFuzzyCMeans(Prepared):
         """First centres: k random samples, each replaced by the mean of the samples nearest to it."""
         return self.representation.start(self.k, rng)
 
-    def _iterate(self, centres: Array) -> tuple[Array, Array, Status]:
-        """Alternate until the memberships no longer change; returns the memberships and the centres they belong to."""
-        spec, n, dtype = self.spec, self.representation.geometry.space.n, self.representation.geometry.space.dtype
-        U, spare = np.zeros((n, self.k), dtype=dtype), np.empty((n, self.k), dtype=dtype)
-        current = centres
-        history: list[float] = []
-        change = np.inf
-        converged, interrupted = False, False
-        try:
-            for turn in range(1, spec.max_iter + 1):
-                update = _MembershipUpdate(spare, U, spec.fuzzifier, self.representation.weights)
-                moved, objective, largest = self.representation.centres(centres, update)
-                if turn > 1:
-                    change = largest
-                U, spare, current, centres = spare, U, centres, moved
-                history.append(objective)
-                tell(Report("fuzzy_cmeans", turn, spec.max_iter, objective))
-                if change <= spec.tol:
-                    converged = True
-                    break
-        except KeyboardInterrupt:
-            # an unfinished iteration has written to the spare array only
-            if not history:
-                raise
-            interrupted = True
-        if interrupted:
-            reason = f"interrupted after {len(history)} iterations: the memberships so far are kept"
-        elif converged:
-            reason = tolerance_reached(change)
-        else:
-            reason = f"max_iter = {spec.max_iter} reached, memberships still changed by up to {change:.1e}"
-        return U, current, Status(len(history), converged, reason, tuple(history), interrupted=interrupted)
+
+@attrs.define(eq=False)
+class _TurnsInMemory(Turns[tuple[Array, Array]]):
+    """Memberships and the centres they belong to, turn by turn; a turn writes into the memberships before the last."""
+
+    spec: FuzzyCMeans
+    k: int
+    representation: _FeatureCentres | _KernelCentres
+    _U: Array = attrs.field(init=False)
+    _spare: Array = attrs.field(init=False)
+
+    name = "fuzzy_cmeans"
+    sentences: ClassVar[Mapping[Ending, str]] = {
+        Ending.INTERRUPTED: "interrupted after {n} iterations: the memberships so far are kept"
+    }
+
+    def __attrs_post_init__(self) -> None:
+        space = self.representation.geometry.space
+        self._U, self._spare = (
+            np.zeros((space.n, self.k), dtype=space.dtype),
+            np.empty((space.n, self.k), dtype=space.dtype),
+        )
+
+    def advance(self, active: list[Start[tuple[Array, Array]]]) -> Iterator[Turn[tuple[Array, Array]]]:
+        """Update the memberships, and then the centres."""
+        [start] = active
+        update = _MembershipUpdate(self._spare, self._U, self.spec.fuzzifier, self.representation.weights)
+        moved, objective, change = self.representation.centres(start.state, update)
+        change = change if start.history else np.inf
+        self._U, self._spare = self._spare, self._U
+        start.judge(objective)
+        settled = change <= self.spec.tol
+        detail = tolerance_reached(change) if settled else f", memberships still changed by up to {change:.1e}"
+        yield Turn((self._U, start.state), moved, Ending.SETTLED if settled else None, detail)
 
 
 @final

@@ -3,7 +3,7 @@
     minimise  f(β) = β'Kβ - Σ K_ii β_i   subject to  Σ β_i = 1,  0 <= β_i <= bound_i
 
 Two variables move at a time, chosen by second-order information (Fan, Chen & Lin 2005, WSS 2). The pair step is in
-`_move`; the numpy twin of this loop is ``smo`` in ``clusterkit/testing/oracles/svdd.py``.
+`_move`; the numpy twin of this loop is ``smo`` in ``clusterkit_campaign/oracles/one_class.py``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import memory
+from clusterkit.core.outcomes import Ending, Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.work import spend
 
@@ -81,12 +82,8 @@ class Minimum:
         ``2 K β - diag(K)``, computed afresh at the end.
     gap : float
         Largest violation of the optimality conditions, in units of the gradient.
-    n_iter : int
-        Pairs moved.
-    converged : bool
-    reason : str
-    interrupted : bool
-        Whether Ctrl-C ended it.
+    status : Status
+        Its number of iterations is that of pairs moved.
     rounds : int
         Working sets solved, 1 where pairs move over all variables.
     """
@@ -94,10 +91,7 @@ class Minimum:
     beta: Array
     gradient: Array
     gap: float
-    n_iter: int
-    converged: bool
-    reason: str
-    interrupted: bool = False
+    status: Status
     rounds: int = 1
 
     @classmethod
@@ -115,14 +109,16 @@ class Minimum:
     ) -> Minimum:
         """The minimum, with the reason of the end put into words."""
         if gap <= tol:
-            reason = f"gap {gap:.2g} within tolerance {tol:.2g}"
-            return cls(beta, gradient, gap, n_iter, True, reason, rounds=rounds)
-        if interrupted:
-            why = "interrupted"
+            ending, reason = Ending.SETTLED, f"gap {gap:.2g} within tolerance {tol:.2g}"
         else:
-            why = f"max_iter = {max_iter} reached" if n_iter >= max_iter else "rounding allows no further progress"
-        reason = f"{why}, gap {gap:.2g} above tolerance {tol:.2g}"
-        return cls(beta, gradient, gap, n_iter, False, reason, interrupted, rounds)
+            if interrupted:
+                ending, why = Ending.INTERRUPTED, "interrupted"
+            elif n_iter >= max_iter:
+                ending, why = Ending.OUT_OF_ITERATIONS, f"max_iter = {max_iter} reached"
+            else:
+                ending, why = Ending.STALLED, "rounding allows no further progress"
+            reason = f"{why}, gap {gap:.2g} above tolerance {tol:.2g}"
+        return cls(beta, gradient, gap, Status(n_iter, ending, reason), rounds)
 
 
 def filled_in_order(order: Indices, bounds: Array, total: float = 1.0) -> Array:

@@ -4,7 +4,7 @@
 
 A column of K is computed when a pair first needs it: a solution has few support vectors, so most columns are never
 needed. The pair step is in `_move`; `_step` updates the gradient and chooses the variable to grow, `_partner` the
-variable to shrink. The numpy twin of the loop is ``smo`` in ``clusterkit/testing/oracles/svdd.py``.
+variable to shrink. The numpy twin of the loop is ``smo`` in ``clusterkit_campaign/oracles/one_class.py``.
 """
 
 from __future__ import annotations

@@ -9,7 +9,15 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.kernel import Kernel
-from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows, row_chunks, row_squares
+from clusterkit.core.namespaces import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    is_device_array,
+    row_chunks,
+    row_squares,
+    to_device_of,
+)
 from clusterkit.core.transform import RowMap, block_plan
 
 __all__ = ["KernelPower", "MinusSquaredDistance", "Sphere"]
@@ -71,7 +79,7 @@ class Sphere:
 
 @final
 @attrs.frozen(eq=False)
-class MinusSquaredDistance:
+class MinusSquaredDistance(BlockFunction):
     """``-|h(x) - centre|²`` for coordinates x; a frozen callable, so that a fit pickles.
 
     Parameters
@@ -87,18 +95,13 @@ class MinusSquaredDistance:
     centre: Array
     dtype: np.dtype
 
-    @property
-    def array_api(self) -> bool:
-        """Whether the map takes rows of any library."""
-        return follows(self.mapping)
-
     def __call__(self, Y: Array) -> Array:
         """Values of the rows of Y, (m,), in blocks."""
-        if elsewhere(Y):
+        if is_device_array(Y):
             parts = []
             for _, part in row_chunks(Y):
                 H = as_type(self.mapping(as_type(part, self.dtype)), np.float64)
-                parts.append(-row_squares(H - beside(self.centre, H)))
+                parts.append(-row_squares(H - to_device_of(self.centre, H)))
             joined: Array = array_namespace(Y).concat(parts, axis=0)
             return joined
         values = np.empty(len(Y))
@@ -110,7 +113,7 @@ class MinusSquaredDistance:
 
 @final
 @attrs.frozen(eq=False)
-class KernelPower:
+class KernelPower(BlockFunction):
     """``2 Σ β_s k(x_s, x) - k(x, x)``: minus the squared distance to the centre up to a constant.
 
     Parameters
@@ -126,14 +129,9 @@ class KernelPower:
     weights: Array
     kernel: Kernel
 
-    @property
-    def array_api(self) -> bool:
-        """Whether the kernel takes rows of any library."""
-        return follows(self.kernel)
-
     def __call__(self, Y: Array) -> Array:
         """Values of the rows of Y, (m,), in blocks."""
-        if elsewhere(Y):
+        if is_device_array(Y):
             Y = as_type(Y, np.float64)
             return 2.0 * self.kernel.weighted_sum(Y, self.centres, self.weights) - self.kernel.diag(Y)
         values = np.empty(len(Y))

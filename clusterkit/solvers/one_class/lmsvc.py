@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar, final
 
 import attrs
@@ -14,9 +14,9 @@ from clusterkit._typing import Array, Counts, Indices, Rng
 from clusterkit.core import memory
 from clusterkit.core.coding import Coded
 from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.outcomes import Domain, FunctionDomain, KernelDomain, Outcome, Status
+from clusterkit.core.iteration import Start, Turn, Turns, solve
+from clusterkit.core.outcomes import Domain, Ending, FunctionDomain, KernelDomain, Outcome
 from clusterkit.core.params import choice, integer, real
-from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.solvers.one_class._gram_blocks import FeatureProducts, KernelProducts
@@ -184,14 +184,15 @@ class PreparedLmsvc(Prepared):
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Domain:
         """The domain after the steps that `rng` draws; only its method ``integers(n, size=)`` is used."""
-        spec, iterate = self.solver, SgdIterate.of(self.solver, self.products)
-        converged, interrupted, reason = self._descend(iterate, rng)
-        t = iterate.t
+        spec = self.solver
+        turns = _Stretches(self, SgdIterate.of(spec, self.products), rng)
+        iterate, status = solve(turns, turns.begin(), spec.most_steps(self.products.n))
+        t, reason = status.n_iter, status.reason
         if spec.iterate == "random":
             iterate = iterate.before_step(1 + int(rng.integers(t, size=1)[0]))
         mean = spec.iterate == "average"
         alpha = iterate.average() if mean else iterate.last()
-        objective, gap, values = self._gap(alpha, None if mean else iterate.length2())
+        objective, gap, values = self.gap(alpha, None if mean else iterate.length2())
         norm2 = self.products.length2(alpha) if mean else iterate.length2()
         level = 1.0
         if spec.level == "quantile":
@@ -208,44 +209,14 @@ class PreparedLmsvc(Prepared):
             "n_inside": inside,
             "domain_empty": not inside,
         }
-        status = Status(t, converged, reason, (objective,), facts, interrupted)
+        status = attrs.evolve(status, reason=reason, history=(objective,), facts=facts)
         return self.products.domain(alpha, level, status)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """``J(w)``."""
         return None if outcome.status is None else np.array(outcome.status.history)
 
-    def _descend(self, iterate: SgdIterate, rng: Rng) -> tuple[bool, bool, str]:
-        """Take steps until the criterion holds, `t_max` or Ctrl-C: (converged, interrupted, reason in words)."""
-        spec, n = self.solver, self.products.n
-        t_max = spec.most_steps(n)
-        n_short = {"paper": 1, "window": n, "gap": 0}[spec.stop]
-        size, next_check = max(FIRST_STEPS, spec.t_min), max(FIRST_STEPS, spec.t_min, n)
-        gap = math.inf
-        try:
-            while iterate.t < t_max:
-                limit = min(t_max, next_check) if spec.stop == "gap" else t_max
-                drawn = rng.integers(n, size=min(size, iterate.longest_stretch, limit - iterate.t))
-                converged = iterate.advance(np.asarray(drawn, dtype=np.int64), n_short)
-                size *= 2
-                tell(Report("lmsvc", iterate.t, t_max))
-                if converged:
-                    times = "" if spec.stop == "paper" else f", {n} times in a row"
-                    step = math.sqrt(iterate.step_length2)
-                    return True, False, f"step of {step:.2g} not above step_tol after {iterate.t} steps{times}"
-                if spec.stop == "gap" and iterate.t == next_check:
-                    next_check += max(n, next_check // 4)
-                    gap = self._gap(iterate.average() if spec.iterate == "average" else iterate.last())[1]
-                    if gap <= GAP_TOLERANCE:
-                        return True, False, f"relative duality gap {gap:.2g} after {iterate.t} steps"
-        except KeyboardInterrupt:
-            if not iterate.t:
-                raise
-            return False, True, f"interrupted after {iterate.t} steps"
-        with_gap = f", relative duality gap {gap:.2g}" if math.isfinite(gap) else ""
-        return False, False, f"t_max = {t_max} steps done{with_gap}"
-
-    def _gap(self, alpha: Array, norm2: float | None = None) -> tuple[float, float, Array]:
+    def gap(self, alpha: Array, norm2: float | None = None) -> tuple[float, float, Array]:
         """``J(w)``, the duality gap relative to it, and ``w'φ(x_i)`` for all samples, (n,)."""
         n, C = self.products.n, self.solver.C
         values = self.products.sums(alpha)
@@ -375,3 +346,49 @@ class SgdIterate:
         terms = self.counts * (float(self.state[HARMONIC]) - 1.0 / self.t) - self.delays
         # The last step does not enter the mean: the rest of its count is rounding, far below any true term.
         return self.spec.C / self.t * np.where(terms > 0.5 / self.t, terms, 0.0)
+
+
+@attrs.frozen(eq=False)
+class _Stretches(Turns[SgdIterate]):
+    """Steps on samples drawn at random: a turn is a stretch of them, and each of its steps is an iteration."""
+
+    of: PreparedLmsvc
+    iterate: SgdIterate
+    rng: Rng
+
+    name = "lmsvc"
+    sentences: ClassVar[Mapping[Ending, str]] = {
+        Ending.INTERRUPTED: "interrupted after {n} steps",
+        Ending.OUT_OF_ITERATIONS: "t_max = {most} steps done{detail}",
+    }
+
+    def begin(self) -> Start[SgdIterate]:
+        """The start: steps of the next stretch at most, and the step after which the gap is computed."""
+        first = max(FIRST_STEPS, self.of.solver.t_min)
+        return Start(0, (first, max(first, self.of.products.n)), keeps_best=False)
+
+    def advance(self, active: list[Start[SgdIterate]]) -> Iterator[Turn[SgdIterate]]:
+        """One stretch, and the gap if it is due."""
+        [start] = active
+        (size, next_check), settled, detail = start.state, False, start.detail
+        spec, iterate, n = self.of.solver, self.iterate, self.of.products.n
+        t_max = spec.most_steps(n)
+        limit = min(t_max, next_check) if spec.stop == "gap" else t_max
+        drawn = self.rng.integers(n, size=min(size, iterate.longest_stretch, limit - iterate.t))
+        short = iterate.advance(np.asarray(drawn, dtype=np.int64), {"paper": 1, "window": n, "gap": 0}[spec.stop])
+        start.n_iter = iterate.t
+        if short:
+            times = "" if spec.stop == "paper" else f", {n} times in a row"
+            step = math.sqrt(iterate.step_length2)
+            settled, detail = True, f"step of {step:.2g} not above step_tol after {iterate.t} steps{times}"
+        elif spec.stop == "gap" and iterate.t == next_check:
+            next_check += max(n, next_check // 4)
+            gap = self.of.gap(iterate.average() if spec.iterate == "average" else iterate.last())[1]
+            settled, words = gap <= GAP_TOLERANCE, f"relative duality gap {gap:.2g}"
+            detail = f"{words} after {iterate.t} steps" if settled else f", {words}"
+        yield Turn(iterate, (2 * size, next_check), Ending.SETTLED if settled else None, detail)
+
+    def recover(self, start: Start[SgdIterate]) -> None:
+        """The steps of a stretch whose gap was not computed any more."""
+        start.n_iter = self.iterate.t
+        start.answer = self.iterate if self.iterate.t else None

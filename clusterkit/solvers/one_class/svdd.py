@@ -237,9 +237,10 @@ class PreparedSvdd(Prepared):
     def _domain_from(self, previous: Outcome | None) -> Domain:
         minimum = self.minimise(previous)
         sphere = Sphere.of(minimum.beta, minimum.gradient, self.dual.diag, self.bounds)
-        if not minimum.converged and not minimum.interrupted:
+        status = minimum.status
+        if not status.converged and not status.interrupted:
             warnings.warn(
-                f"solver 'svdd' stopped after {minimum.n_iter} iterations: {minimum.reason}",
+                f"solver 'svdd' stopped after {status.n_iter} iterations: {status.reason}",
                 ClusterkitWarning,
                 stacklevel=2,
             )
@@ -252,7 +253,7 @@ class PreparedSvdd(Prepared):
         # The Gaussian kernel has K_ii = 1: its linear term is the constant 1, left out as in the literature.
         linear = 0.0 if isinstance(self.dual, GaussianDual) else float(minimum.beta @ self.dual.diag)
         history = (sphere.length2 - linear,)
-        status = Status(minimum.n_iter, minimum.converged, minimum.reason, history, facts, minimum.interrupted)
+        status = attrs.evolve(status, history=history, facts=facts)
         n_support = int(np.count_nonzero(minimum.beta))
         bound = self.C if self.solver.weights is None else None
         return self._domain(minimum.beta, sphere, status, SupportCounts(n_support, sphere.n_bounded, bound))

@@ -12,11 +12,12 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.namespaces import array_namespace, elsewhere, kept_beside, sent
+from clusterkit.core.namespaces import BlockFunction, array_namespace, device_copy, is_device_array, move_to
 from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores
+from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.core.summing import Finished, RowFunction, solve_by_sums
+from clusterkit.core.summing import Finished, RowFunction
 from clusterkit.core.sums import Sums
 from clusterkit.core.transform import Transform
 from clusterkit.solvers.regression._regularised_inverse import RegularisedInverse, factorise, factorise_gram
@@ -70,7 +71,7 @@ class Ridge(Solver):
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
         return {
-            FeatureSpace: Path(_features, Scores, sums=ridge_sums, weighted=True, learner=ridge_learner),
+            FeatureSpace: Path(_features, Scores, passes="anywhere", weighted=True, learner=ridge_learner),
             KernelSpace: Path(_kernel, Scores, square=True),
         }
 
@@ -81,8 +82,8 @@ class Ridge(Solver):
 
 
 def _features(spec: Ridge, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    if space.width <= space.n or task.sample_weight is not None:
-        return _PrimalRidge(space, ridge_sums(spec, space, task))
+    if not space.in_memory or space.width <= space.n or task.sample_weight is not None:
+        return PassSolver(space, ridge_sums(spec, space, task))
     M = space.outer()
     return _DualRidge(space, M, factorise(M, spec.C, spec.degrees))
 
@@ -99,15 +100,14 @@ def _kernel(spec: Ridge, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
 
 @final
 @attrs.frozen
-class TargetProducts:
+class TargetProducts(BlockFunction):
     """The sums of a turn of ridge regression."""
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
         """``H_b'T_b``, (L, R q), and ``|T_b|²`` of each start, (R,)."""
-        if elsewhere(H):
+        if is_device_array(H):
             return self._on_device(H, targets)
         squares = np.square(targets.codebook).sum(axis=1)[targets.labels]
         if targets.weights is not None:
@@ -116,18 +116,18 @@ class TargetProducts:
 
     def _on_device(self, H: Any, targets: Coded) -> Sums:
         xp = array_namespace(H)
-        book, labels = targets.codebook, sent(targets.labels, H)
-        lengths = kept_beside(book, H, lambda: sent(np.square(book).sum(axis=1), H, np.float64), "squares")
+        book, labels = targets.codebook, move_to(targets.labels, H)
+        lengths = device_copy(book, H, lambda: move_to(np.square(book).sum(axis=1), H, np.float64), "squares")
         squares = xp.take(lengths, xp.reshape(labels, (-1,)), axis=0)
         squares = xp.reshape(squares, (targets.starts, targets.n))
         if targets.weights is not None:
-            squares = squares * sent(targets.weights, H, np.float64)
+            squares = squares * move_to(targets.weights, H, np.float64)
         return Sums.of(target_sums(H, targets), xp.sum(squares, axis=1))
 
 
 @final
 @attrs.frozen(eq=False)
-class RidgeSums:
+class RidgeSums(BlockFunction):
     """Ridge regression by the coefficients, ``B = (I/C + H'H)^-1 H'T``, from the sums ``H'T`` and ``|T|²`` of the rows.
 
     Parameters
@@ -139,7 +139,6 @@ class RidgeSums:
     """
 
     array_api: ClassVar[bool] = True
-    """written against the namespace of its blocks"""
 
     transform: Transform
     factor: RegularisedInverse
@@ -196,43 +195,13 @@ class RidgeLearner:
     gram: Array
 
     @property
-    def summing(self) -> RidgeSums:
+    def turns(self) -> RidgeSums:
         """The turns; O(L³), because C follows from the eigenvalues of the Gram matrix so far unless it is given."""
         return RidgeSums(self.transform, factorise(self.gram, self.spec.C, self.spec.degrees))
 
     def more(self, space: FeatureSpace, weights: Array | None) -> RidgeLearner:
         """With the Gram matrix of further samples added; one pass."""
         return attrs.evolve(self, gram=self.gram + space.gram(weights))
-
-
-@final
-@attrs.frozen(eq=False)
-class _PrimalRidge(Prepared):
-    """Ridge regression on the features of a space."""
-
-    space: FeatureSpace
-    summing: RidgeSums
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return self.summing.resolved
-
-    @property
-    def objective_factor(self) -> float:
-        return self.summing.objective_factor
-
-    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
-        assert targets is not None
-        finished = solve_by_sums(self.summing, self.space, targets)
-        assert isinstance(finished.extend, LinearRows)
-        rows = self.space.apply(finished.extend.coefficients)
-        return Scores(rows, finished.extend, starts=targets.starts, carry=finished.objective)
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """Of ``outcome = solve(targets)``, from the sums of that turn."""
-        assert isinstance(outcome, Scores)
-        assert isinstance(outcome.carry, np.ndarray)
-        return outcome.carry
 
 
 @final

@@ -10,12 +10,12 @@ import attrs
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params
 from clusterkit.core.coding import Coded
-from clusterkit.core.outcomes import Outcome, Status, Tree
+from clusterkit.core.outcomes import Ending, Outcome, Status, Tree
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.reuse import reuse
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 
 __all__ = ["Mst"]
 
@@ -98,12 +98,13 @@ class _PreparedMst(Prepared):
         if compiles_first(self.space.n, self.space.width, k):
             tell(Report("mst: compiling, once for an installation", 0, None))
         rows = self.space.rows()
-        if isinstance(self.space.mapping, Keep):  # the samples themselves: fits to them have the tree in common
+        if isinstance(self.space.mapping, IdentityMap):  # the samples themselves: fits to them have the tree in common
             tree = reuse(self.space.points, ("spanning tree", k), lambda: minimum_spanning_tree(rows, k))
         else:
             tree = minimum_spanning_tree(rows, k)
         kind = "Euclidean" if k == 1 else "mutual reachability"
-        status = Status(1, True, f"exact minimum spanning tree, {kind} distances", facts={"length": tree.weights.sum()})
+        facts = {"length": tree.weights.sum()}
+        status = Status(1, Ending.CONVERGED, f"exact minimum spanning tree, {kind} distances", facts=facts)
         transform = self.space.transform
         return Tree(tree.edges, tree.weights, tree.core_distances, rows, k, transform, status=status)
 

@@ -16,28 +16,27 @@ from clusterkit.core.device_engine import DeviceEngine
 from clusterkit.core.device_paths import has_device_path
 from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.namespaces import has_array_api, to_host
 from clusterkit.core.rows import SlicedRows
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import (
     Codec,
     FeatureMap,
-    MapsByPasses,
     Partitioner,
     Solver,
-    StartsByBlocks,
     Task,
     labels_by_blocks,
 )
 from clusterkit.core.summing import Summing, adder_of, solve_by_sums
-from clusterkit.core.sums import Addable, landed
-from clusterkit.core.transform import Keep, device_plan
+from clusterkit.core.sums import Addable
+from clusterkit.core.transform import IdentityMap, device_plan
 from clusterkit.testing.compare import close, same_bits, small_blocks, small_groups
 from clusterkit.testing.elsewhere import DEVICE, installed, numbers_of, put, same_there
 from clusterkit.testing.law import Law, law
+from clusterkit.testing.laws.by_passes import fitted_map
 from clusterkit.testing.laws.solver import codebook
-from clusterkit.testing.laws.summing import FEATURES
+from clusterkit.testing.laws.summing import FEATURES, bound_by_passes
 from clusterkit.testing.strategies import VIEWS, Case, cases
 
 __all__ = ["CODEC_LAWS", "MAP_LAWS", "SOLVER_LAWS", "START_LAWS"]
@@ -56,7 +55,7 @@ START_LAWS: list[Law] = []
 
 
 def _maps(stage: FeatureMap) -> bool:
-    return installed() and isinstance(stage, MapsByPasses) and has_device_path(stage)
+    return installed() and stage.reads == "passes" and has_device_path(stage)
 
 
 def _adds_up(stage: Solver) -> bool:
@@ -73,7 +72,7 @@ def _holds(stage: Solver) -> bool:
 
 def _holds_rows(stage: Solver) -> bool:
     path = stage.path(FeatureSpace)
-    return path is not None and path.sums is None and path.held is not None
+    return path is not None and path.passes == "kept"
 
 
 def _decodes(stage: Codec) -> bool:
@@ -81,7 +80,7 @@ def _decodes(stage: Codec) -> bool:
 
 
 def _starts(stage: Partitioner) -> bool:
-    return installed() and isinstance(stage, StartsByBlocks) and stage.why_not_by_blocks() is None
+    return installed() and stage.reads == "passes"
 
 
 def _codings(stage: Solver) -> st.SearchStrategy[Coding]:
@@ -92,10 +91,9 @@ def _codings(stage: Solver) -> st.SearchStrategy[Coding]:
 def rows_are_mapped_where_they_lie(stage: FeatureMap, case: Case) -> None:
     """The features of rows on a device are those of numpy up to rounding, and lie there."""
     X = case.X
-    assert isinstance(stage, MapsByPasses)
-    rows = RowsSpace.of(SlicedRows(X), LocalEngine(), Keep(X.shape[1]))
-    mapping = stage.row_map(rows, Task(case.n, case.k), case.rng("map")).mapping
-    assert follows(mapping)
+    rows = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(X.shape[1]))
+    mapping = fitted_map(stage, rows, Task(case.n, case.k), case.rng("map")).mapping
+    assert has_array_api(mapping)
     H = mapping(X)
     for there, here in ((mapping(put(X)), H), (mapping(put(X[:0])), H[:0])):
         same_there(there, here, "features", digits=1, scale=1.0)
@@ -103,21 +101,20 @@ def rows_are_mapped_where_they_lie(stage: FeatureMap, case: Case) -> None:
 
 @law(MAP_LAWS, applies=_maps, case=cases(["blobs"]))
 def passes_on_a_device_fit_the_same_map(stage: FeatureMap, case: Case) -> None:
-    """`row_map` of rows that an engine moves to a device gives the map of the host up to rounding."""
-    assert isinstance(stage, MapsByPasses)
+    """`fit` to rows that an engine moves to a device gives the map of the host up to rounding."""
     assume(case.n > case.X.shape[1] + 1)  # directions of variance 0 are arbitrary
     X, task, maps = case.X, Task(case.n, case.k), []
     with small_groups(5):
         for engine in (LocalEngine(), DeviceEngine(DEVICE)):
-            rows = RowsSpace.of(SlicedRows(X), engine, Keep(X.shape[1]))
-            maps.append(stage.row_map(rows, task, case.rng("map")).mapping)
+            rows = RowsSpace.of(SlicedRows(X), engine, IdentityMap(X.shape[1]))
+            maps.append(fitted_map(stage, rows, task, case.rng("map")).mapping)
     here, there = (mapping(X) for mapping in maps)
     close(there, here, "features of maps fitted on the host and on a device", digits=3, scale=1.0)
 
 
 def _same_part(there: Addable, here: Addable, what: str, size: float) -> None:
     """Sums of the device and of the host: whole numbers equal, others up to rounding."""
-    pairs = list(zip(numbers_of(landed(there)), numbers_of(landed(here)), strict=True))
+    pairs = list(zip(numbers_of(to_host(there)), numbers_of(to_host(here)), strict=True))
     assert pairs
     for one, other in pairs:
         if other.dtype.kind in "iub":
@@ -142,14 +139,13 @@ def _size(H: Array) -> float:
 def a_block_adds_the_same_on_a_device(stage: Solver, case: Case, view: str, coding: Coding, weighted: bool) -> None:
     """The sums of a block on a device are those of numpy up to rounding, as are the scores of its rows."""
     k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
-    space = VIEWS[view].fit(case.X, Task(case.n, None), case.rng("space"))
+    space = VIEWS[view].space_of(case.X, Task(case.n, None), case.rng("space"))
     assert isinstance(space, FeatureSpace)
     path = stage.path(type(space))
     assert path is not None
-    assert path.sums is not None
     weights = case.rng("weights").integers(0, 4, case.n).astype(np.float64) if weighted and path.weighted else None
     assume(weights is None or weights.any())
-    turns = path.sums(stage, space, Task(case.n, k, sample_weight=weights))
+    turns = bound_by_passes(stage, space, Task(case.n, k, sample_weight=weights)).turns
     assert isinstance(turns, Summing)
     coded = Coded(case.labels[None] % k, coding, k, codebook(coding, k), weights)
     H, function = space.rows(), solve_by_sums(turns, space, coded).extend
@@ -166,14 +162,13 @@ def a_block_adds_the_same_on_a_device(stage: Solver, case: Case, view: str, codi
 def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, weighted: bool) -> None:
     """As the sums of solvers with targets: for the first function, and for the one after it."""
     X = np.abs(case.X) if stage.nonnegative else case.X
-    space = VIEWS[view].fit(X, Task(case.n, None), case.rng("space"))
+    space = VIEWS[view].space_of(X, Task(case.n, None), case.rng("space"))
     assert isinstance(space, FeatureSpace)
     path = stage.path(type(space))
     assert path is not None
-    assert path.sums is not None
     weights = case.rng("weights").integers(1, 4, case.n).astype(np.float64) if weighted and path.weighted else None
     assume(not stage.nonnegative or space.minimum() >= 0)
-    turns = path.sums(stage, space, Task(case.n, case.k, sample_weight=weights))
+    turns = bound_by_passes(stage, space, Task(case.n, case.k, sample_weight=weights)).turns
     assert isinstance(turns, Iterating)
     H = space.rows()
     there, size = put(H), _size(H)
@@ -191,18 +186,17 @@ def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, 
 def a_block_is_held_the_same_on_a_device(stage: Solver, case: Case, view: str) -> None:
     """The numbers of every row that stay between the turns, and the sums, are those of numpy up to rounding."""
     X = np.abs(case.X) if stage.nonnegative else case.X
-    space = VIEWS[view].fit(X, Task(case.n, None), case.rng("space"))
+    space = VIEWS[view].space_of(X, Task(case.n, None), case.rng("space"))
     assert isinstance(space, FeatureSpace)
-    path = stage.path(type(space))
-    assert path is not None
-    assert path.held is not None
     assume(not stage.nonnegative or space.minimum() >= 0)
     H = space.rows()
     rows, size = slice(0, case.n), 1e3 * _size(H)
     digits = 6 if H.dtype == np.float64 else 3
-    here, there = (path.held(stage, space, Task(case.n, case.k)) for _ in range(2))
+    here, there = (bound_by_passes(stage, space, Task(case.n, case.k)).turns for _ in range(2))
     assert isinstance(here, Storing)
     assert isinstance(there, Storing)
+    assert isinstance(here, Iterating)
+    assert isinstance(there, Iterating)
     one, other = here.begin(space, case.rng("solve")), there.begin(space, case.rng("solve"))
     for turn in ("first", "second"):
         total = here.part_of(rows, H, one)
@@ -229,18 +223,17 @@ def scores_are_decoded_where_they_lie(stage: Codec, k: int, n: int, levels: int,
 
 @law(START_LAWS, applies=_starts, case=cases(["blobs"], dtypes=["float64"]), view=st.sampled_from(FEATURES))
 def passes_on_a_device_start_alike(stage: Partitioner, case: Case, view: str) -> None:
-    """`starts` of rows that an engine moves to a device gives the labels of the host."""
-    assert isinstance(stage, StartsByBlocks)
+    """Rows that an engine moves to a device get the labels of the host."""
     X, task, labels = case.X, Task(case.n, case.k), []
-    space = VIEWS[view].fit(X, task, case.rng("space"))
+    space = VIEWS[view].space_of(X, task, case.rng("space"))
     assert isinstance(space, FeatureSpace)
-    mapping = Keep(X.shape[1]) if stage.sees == "input" else space.mapping
+    mapping = IdentityMap(X.shape[1]) if stage.sees == "input" else space.mapping
     with small_groups(7), small_blocks():
         for engine in (LocalEngine(), DeviceEngine(DEVICE)):
             rows = RowsSpace.of(SlicedRows(X), engine, mapping)
-            start = stage.starts(rows, task, case.rng("init"))
+            start = stage.start(rows, task, case.rng("init"))
             labels.append(labels_by_blocks(start, rows))
-            if isinstance(engine, DeviceEngine) and follows(start):
+            if isinstance(engine, DeviceEngine) and callable(start) and has_array_api(start):
                 H = rows.rows()
                 plan = device_plan(case.n, H.shape[1], H.dtype)
                 parts = [to_host(start(each, put(H[each]))) for each in plan]

@@ -93,4 +93,6 @@ def calibrating_changes_nothing_in_place(stage: Codec, drawn: tuple[int, Array])
 
 def _anywhere(n: int) -> KernelSpace:
     """A space for codecs, which read nothing from it."""
-    return Rbf(gamma=1.0).fit(np.zeros((n, 1)), Task(len(np.zeros((n, 1))), None), np.random.default_rng(0))
+    space = Rbf(gamma=1.0).space_of(np.zeros((n, 1)), Task(n, None), np.random.default_rng(0))
+    assert isinstance(space, KernelSpace)
+    return space

@@ -35,7 +35,7 @@ def _stores(stage: FeatureMap) -> bool:
 
 
 def _fit(stage: FeatureMap, case: Case) -> Any:
-    return stage.fit(case.X, Task(len(case.X), None), case.rng("map"))
+    return stage.space_of(case.X, Task(len(case.X), None), case.rng("map"))
 
 
 def _mapped(space: Space, Y: Array) -> Array:
@@ -59,7 +59,7 @@ def gives_the_space_it_declares(stage: FeatureMap, case: Case) -> None:
 def same_seed_same_map(stage: FeatureMap, case: Case) -> None:
     """Equal data and equal streams give bit-equal features, and the data are not changed."""
     X = case.X
-    one, other = stage.fit(X, Task(len(X), None), case.rng("map")), _fit(stage, case)
+    one, other = stage.space_of(X, Task(len(X), None), case.rng("map")), _fit(stage, case)
     same_bits(X, case.X, "the data after the fit")
     same_bits(_mapped(one, X), _mapped(other, X), "features of two fits")
 

@@ -18,18 +18,18 @@ from clusterkit.core.stages import Solver, Task
 from clusterkit.core.summing import RowFunction
 from clusterkit.testing.compare import close, same_bits, small_groups
 from clusterkit.testing.law import Law, law
-from clusterkit.testing.laws.summing import FEATURES, MOST_BYTES, cut_space, scores_on
+from clusterkit.testing.laws.summing import FEATURES, MOST_BYTES, bound_by_passes, cut_space, scores_on
 from clusterkit.testing.strategies import VIEWS, Case, cases
 
 __all__ = ["LAWS"]
 
 LAWS: list[Law] = []
-"""The laws of solvers whose `Path.sums` makes an `Iterating`, in the order in which they stand below."""
+"""The laws of solvers whose turns by passes are an `Iterating`, in the order in which they stand below."""
 
 
 def _iterates(stage: Solver) -> bool:
     path = stage.paths.get(FeatureSpace)
-    return path is not None and path.sums is not None and stage.targets == "never"
+    return path is not None and path.passes == "anywhere" and stage.targets == "never"
 
 
 def _weighs(stage: Solver) -> bool:
@@ -48,7 +48,7 @@ class _Fit:
 
     @classmethod
     def of(cls, stage: Solver, case: Case, view: str) -> _Fit:
-        space = VIEWS[view].fit(case.X, Task(len(case.X), None), case.rng("space"))
+        space = VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
         assert isinstance(space, FeatureSpace)
         turns = _turns(stage, space, Task(case.n, case.k))
         return cls(space, turns, turns.begin(space, case.rng("solve")), case)
@@ -59,14 +59,11 @@ class _Fit:
 
 
 def _turns(stage: Solver, space: FeatureSpace, task: Task) -> Iterating:
-    path = stage.path(type(space))
-    assert path is not None
-    assert path.sums is not None
     try:
-        turns = path.sums(stage, space, task)
+        turns = bound_by_passes(stage, space, task).turns
     except InvalidData:  # a documented refusal, for example of negative features
         reject()
-    assert isinstance(turns, Iterating), f"sums must return an Iterating, got {type(turns).__name__}"
+    assert isinstance(turns, Iterating), f"the turns must be an Iterating, got {type(turns).__name__}"
     return turns
 
 

@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from clusterkit._typing import Array
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.labelings import by_appearance
-from clusterkit.core.outcomes import Domain, Embedding, FunctionDomain, KernelDomain, Outcome, Scores, Status, Tree
+from clusterkit.core.outcomes import (
+    Domain,
+    Embedding,
+    Ending,
+    FunctionDomain,
+    KernelDomain,
+    Outcome,
+    Scores,
+    Status,
+    Tree,
+)
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Codec, Labeler, Labeling, Task
 from clusterkit.core.transform import Transform
@@ -91,7 +101,7 @@ def _outcome(stage: Labeler, space: KernelSpace, k: int, share: float, case: Cas
         return _tree(X, 3 if share < 1.0 else 1, space.coordinates)
     assert issubclass(wanted, Domain), f"consumes {wanted.__name__}, which no solver gives"
     centres = X.astype(np.float64)
-    status = Status(1, True, "made for the laws")
+    status = Status(1, Ending.CONVERGED, "made for the laws")
     domain = KernelDomain(centres, np.full(case.n, 1.0 / case.n), space.kernel, level=0.0, status=status)
     values = np.sort(domain.value(X))
     level = float(values[min(case.n - 1, int((1.0 - share) * case.n))])

@@ -11,9 +11,9 @@ from hypothesis import assume, reject
 from hypothesis import strategies as st
 
 from clusterkit._typing import Array
-from clusterkit.core.alternate import alternate
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.errors import InvalidData
+from clusterkit.core.label_turns import alternate
 from clusterkit.core.outcomes import Embedding, Outcome, Scores, Tree
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Codec, Prepared, Solver, Task
@@ -47,7 +47,7 @@ class _PreparedCase:
     @classmethod
     def of(cls, stage: Solver, case: Case, view: str, coding: Coding | None, starts: int = 1) -> _PreparedCase:
         k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
-        space = VIEWS[view].fit(case.X, Task(len(case.X), None), case.rng("space"))
+        space = VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
         bounds = (np.zeros(k), np.full(k, case.n)) if stage.own_balance else None
         try:
             prepared = stage.prepare(space, Task(case.n, k, bounds), case.rng("prepare"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -14,19 +14,21 @@ from hypothesis import strategies as st
 from clusterkit._typing import Array
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Scores
+from clusterkit.core.pass_solver import PassSolver
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import Prepared, Solver, Task
 from clusterkit.core.summing import RowFunction, Summing, solve_by_sums
 from clusterkit.core.sums import Addable, total
+from clusterkit.core.transform import block_plan
 from clusterkit.testing.compare import close, same_bits, small_blocks, small_groups
 from clusterkit.testing.law import Law, Source, law
 from clusterkit.testing.laws.solver import codebook
 from clusterkit.testing.strategies import VIEWS, Case, cases
 
-__all__ = ["FEATURES", "LAWS", "MOST_BYTES", "cut_space", "scores_on"]
+__all__ = ["FEATURES", "LAWS", "MOST_BYTES", "bound_by_passes", "cut_space", "scores_on"]
 
 LAWS: list[Law] = []
-"""The laws of solvers with `Path.sums`, in the order in which they stand below."""
+"""The laws of solvers by passes, in the order in which they stand below."""
 
 MOST_BYTES = 16 * 2**20
 """Largest pickle that an engine sends for a turn."""
@@ -37,7 +39,7 @@ FEATURES = ("raw", "scaled", "random", "streamed")
 
 def _adds_up(stage: Solver) -> bool:
     path = stage.paths.get(FeatureSpace)
-    return path is not None and path.sums is not None and stage.targets != "never"
+    return path is not None and path.passes == "anywhere" and stage.targets != "never"
 
 
 def _weighs(stage: Solver) -> bool:
@@ -62,7 +64,7 @@ class _Turn:
     @classmethod
     def of(cls, stage: Solver, case: Case, view: str, coding: Coding) -> _Turn:
         k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
-        space = VIEWS[view].fit(case.X, Task(len(case.X), None), case.rng("space"))
+        space = VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
         assert isinstance(space, FeatureSpace)
         assume(space.width <= space.n)  # wider features may have a path of their own in memory
         task = Task(case.n, k)
@@ -77,12 +79,19 @@ class _Turn:
 
 
 def _summing(stage: Solver, space: FeatureSpace, task: Task) -> Summing:
-    path = stage.path(type(space))
-    assert path is not None
-    assert path.sums is not None
-    summing = path.sums(stage, space, task)
-    assert isinstance(summing, Summing), f"sums must return a Summing, got {type(summing).__name__}"
-    return summing
+    turns = bound_by_passes(stage, space, task).turns
+    assert isinstance(turns, Summing), f"the turns must be a Summing, got {type(turns).__name__}"
+    return turns
+
+
+def bound_by_passes(stage: Solver, space: FeatureSpace, task: Task) -> PassSolver:
+    """The solver as it is bound to samples outside memory, on samples that are in memory."""
+    passed = space
+    if space.in_memory:
+        passed = cut_space(space, tuple(rows.stop for rows in block_plan(space.n, space.width, space.dtype)))
+    solver = stage.prepare(passed, task, np.random.default_rng(0))
+    assert isinstance(solver, PassSolver), f"prepare must return a PassSolver there, got {type(solver).__name__}"
+    return solver
 
 
 def scores_on(function: RowFunction, space: FeatureSpace) -> Array:
@@ -93,7 +102,9 @@ def scores_on(function: RowFunction, space: FeatureSpace) -> Array:
 @final
 @attrs.frozen(eq=False)
 class _CutSpace(FeatureSpace):
-    """A space whose blocks end wherever the law says."""
+    """A space whose blocks end wherever the law says, and which is read by passes only."""
+
+    in_memory: ClassVar[bool] = False
 
     whole: FeatureSpace
     ends: tuple[int, ...]

@@ -19,10 +19,10 @@ class PrincipalQuantiles(Partitioner):
     name = "principal_quantiles"
     sees, varies = "input", False  # the rows before any map; every call gives the same labels
 
-    def partition(self, samples, task, rng):
-        centred = samples - samples.mean(axis=0)
+    def start(self, samples, task, rng):
+        centred = samples.points - samples.points.mean(axis=0)
         component = centred @ np.linalg.svd(centred, full_matrices=False)[2][0]
-        return np.argsort(np.argsort(component)) * task.k // len(samples)
+        return np.argsort(np.argsort(component)) * task.k // task.n
 
 
 X, _ = make_blobs(300, centers=4, random_state=3)

@@ -157,7 +157,7 @@ def watched(tmp_path, action):
     return da.from_array(X, chunks=(170, 5)).map_blocks(once(str(mark), action), dtype=X.dtype, meta=X[:0]), mark
 
 
-@pytest.mark.parametrize("chunks", [300, 170, -1])
+@pytest.mark.parametrize("chunks", [300, 170, pytest.param(-1, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("fit", [k_means, emmc])
 def test_two_processes_give_the_bits_of_this_one(client, fit, chunks):
     X = blobs()
@@ -167,6 +167,7 @@ def test_two_processes_give_the_bits_of_this_one(client, fit, chunks):
     assert np.array_equal(there.predict(da.from_array(X, chunks=(chunks, 5))).compute(), here.labels_)
 
 
+@pytest.mark.deep
 def test_one_process_and_two_at_once_give_the_same_bits(client):
     X = blobs()
     expected = [k_means(clusterkit.open(X)), emmc(clusterkit.open(X))]
@@ -191,7 +192,9 @@ def test_one_process_and_two_at_once_give_the_same_bits(client):
 
 
 @pytest.mark.parametrize("persist", [False, "auto"])
-@pytest.mark.parametrize("turn", [0, 2], ids=["in the survey", "in turn 3"])
+@pytest.mark.parametrize(
+    "turn", [pytest.param(0, id="in the survey"), pytest.param(2, id="in turn 3", marks=pytest.mark.deep)]
+)
 def test_a_killed_worker_changes_no_bit(client, tmp_path, turn, persist):
     X, mark = watched(tmp_path, kill_this_worker)
     before = set(client.run(os.getpid).values())

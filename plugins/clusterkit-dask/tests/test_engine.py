@@ -346,7 +346,7 @@ class TestRefusals:
 def test_tasks_use_one_thread_of_blas_each():
     def part(rows, X):
         X @ X.T
-        return sums.Joined(
+        return sums.RowsInOrder(
             (np.array([pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]),)
         )
 

@@ -51,7 +51,10 @@ class Partitions:
         self.alive -= 1
 
 
-@pytest.mark.parametrize(("rows", "count"), [(150, 60), (170, 60), (230, 40), (600, 15)])
+@pytest.mark.parametrize(
+    ("rows", "count"),
+    [(170, 30), *(pytest.param(*c, marks=pytest.mark.deep) for c in [(150, 60), (230, 40), (600, 15)])],
+)
 @pytest.mark.parametrize("name", ["cmeans", "emmc-multi"])
 def test_few_partitions_are_in_memory_at_a_time(name, rows, count, monkeypatch):
     monkeypatch.setattr(DaskRows, "_groups_of_a_unit", lambda self, n_groups: 1)
@@ -87,7 +90,6 @@ def fitted(X, persist):
         return model.cluster_centers_, sum(worker["metrics"]["spilled_bytes"]["disk"] for worker in workers)
 
 
-@pytest.mark.slow
 @pytest.mark.deep
 @pytest.mark.skipif(not deep(), reason="minutes: with the deep profile of hypothesis only")
 def test_data_of_four_times_the_memory_of_the_workers():

@@ -116,7 +116,7 @@ def test_ridge_nodes():
     model = recipe("elm-kmeans", n_clusters=2, **ElmMethod("elm-kmeans", 50, "ridge").parameters(data_set))
     rng = np.random.default_rng(2)
     A, b = rng.uniform(-1, 1, (50, 4)), rng.uniform(0, 1, 50)
-    space = model.composition().featuremap.fit(X, Task(len(X), None), np.random.default_rng(2))
+    space = model.composition().featuremap.space_of(X, Task(len(X), None), np.random.default_rng(2))
     np.testing.assert_allclose(space.rows(), np.exp(-((X @ A.T + b) ** 2)), rtol=1e-12)
 
 

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from clusterkit.balancers.band import Band
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.stages import Task
+from clusterkit.core.label_turns import balanced_by
+from clusterkit.core.stages import CostTable, Task
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
-from clusterkit.testing.oracles import balance as oracle
+from clusterkit_campaign.oracles import balance as oracle
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -50,7 +51,7 @@ def costs_and_labels(draw):
 def test_two_clusters_reach_the_brute_force_optimum(n, seed, coarse, slack):
     f = scores(n, 1, seed, coarse)
     costs = Threshold().costs(f, 2)
-    labels = Band(slack=slack).assign(costs, np.argmin(costs, axis=1), Task(n, 2)).labels
+    labels = balanced_by(Band(slack=slack), CostTable(costs), Task(n, 2)).labels
     used = least(slack, n, 2)
     squared = np.concatenate([(f + 1) ** 2, (f - 1) ** 2], axis=1)
     assert gap(labels, 2) <= used
@@ -60,7 +61,7 @@ def test_two_clusters_reach_the_brute_force_optimum(n, seed, coarse, slack):
 @given(n=st.integers(1, 7), k=st.integers(3, 4), seed=seeds, slack=st.integers(0, 8))
 def test_more_clusters_never_beat_the_optimum_and_reach_it_where_nothing_moves(n, k, seed, slack):
     costs = -scores(n, k, seed, False)
-    assignment = Band(slack=slack).assign(costs, np.argmin(costs, axis=1), Task(n, k))
+    assignment = balanced_by(Band(slack=slack), CostTable(costs), Task(n, k))
     total, best = costs[np.arange(n), assignment.labels].sum(), oracle.optimum(costs, least(slack, n, k))
     assert total >= best - 1e-12
     if assignment.exact:
@@ -72,12 +73,12 @@ def test_two_clusters_are_the_literal_flips(n, seed, coarse, slack):
     f = scores(n, 1, seed, coarse)
     costs = Threshold().costs(f, 2)
     start = np.argmin(costs, axis=1)
-    labels = Band(slack=slack).assign(costs, start, Task(n, 2)).labels
+    labels = balanced_by(Band(slack=slack), CostTable(costs, start), Task(n, 2)).labels
     used = least(slack, n, 2)
     np.testing.assert_array_equal(labels, oracle.two_class(f[:, 0], used))
     # a rank clipped to the band: no more flips than needed
     assert labels.sum() == np.clip(start.sum(), math.ceil((n - used) / 2), (n + used) // 2)
-    confident = Band(slack=slack, priority="confidence").assign(costs, start, Task(n, 2)).labels
+    confident = balanced_by(Band(slack=slack, priority="confidence"), CostTable(costs, start), Task(n, 2)).labels
     np.testing.assert_array_equal(confident, labels)
 
 
@@ -87,7 +88,7 @@ def test_multi_output_is_the_literal_repair(n, k, seed, coarse, slack):
     costs = Argmax().costs(F, k)
     start = np.argmin(costs, axis=1)
     for priority, key in (("regret", oracle.regret(F)), ("confidence", oracle.confidence(F))):
-        labels = Band(slack=slack, priority=priority).assign(costs, start, Task(n, k)).labels
+        labels = balanced_by(Band(slack=slack, priority=priority), CostTable(costs, start), Task(n, k)).labels
         np.testing.assert_array_equal(labels, oracle.pairwise(start, k, slack, key)[0])
 
 
@@ -102,7 +103,7 @@ def test_single_output_is_the_literal_repair(n, k, seed, slack, rule):
     f = scores(n, 1, seed, False) * k
     costs = Interval(rule=rule).costs(f, k)
     start = np.argmin(costs, axis=1)
-    labels = Band(slack=slack).assign(costs, start, Task(n, k)).labels
+    labels = balanced_by(Band(slack=slack), CostTable(costs, start), Task(n, k)).labels
     literal = oracle.pairwise(start, k, slack, oracle.single_output(f[:, 0]))[0]
     np.testing.assert_array_equal(np.bincount(labels, minlength=k), np.bincount(literal, minlength=k))
     rows = np.arange(n)
@@ -114,11 +115,11 @@ def test_feasible_idempotent_and_pure(problem):
     costs, labels, slack = problem
     (n, k), before = costs.shape, labels.copy()
     band = Band(slack=slack)
-    first = band.assign(costs, labels, Task(n, k))
+    first = balanced_by(band, CostTable(costs, labels), Task(n, k))
     assert gap(first.labels, k) <= least(slack, n, k)
     assert first.exact == np.array_equal(first.labels, labels)
     np.testing.assert_array_equal(labels, before)
-    np.testing.assert_array_equal(band.assign(costs, first.labels, Task(n, k)).labels, first.labels)
+    np.testing.assert_array_equal(balanced_by(band, CostTable(costs, first.labels), Task(n, k)).labels, first.labels)
     if gap(labels, k) <= slack:
         np.testing.assert_array_equal(first.labels, labels)
 
@@ -142,7 +143,7 @@ def test_a_fraction_is_exact_in_decimals(n, percent):
     most = (n + exact) // 2
     assert Band(slack=percent / 100).bounds(n, 2)[1][0] == most
     costs = np.zeros((n, 2))
-    labels = Band(slack=percent / 100).assign(costs, np.ones(n, dtype=int), Task(n, 2)).labels
+    labels = balanced_by(Band(slack=percent / 100), CostTable(costs, np.ones(n, dtype=int)), Task(n, 2)).labels
     assert labels.sum() == most
 
 
@@ -152,8 +153,8 @@ def test_rows_of_distinct_costs_move_with_their_row(problem, data):
     n, k = costs.shape
     costs = costs + np.random.default_rng(0).normal(scale=1e-3, size=costs.shape)
     order = np.random.default_rng(data.draw(seeds)).permutation(n)
-    plain = Band(slack=slack).assign(costs, labels, Task(n, k)).labels
-    moved = Band(slack=slack).assign(costs[order], labels[order], Task(n, k)).labels
+    plain = balanced_by(Band(slack=slack), CostTable(costs, labels), Task(n, k)).labels
+    moved = balanced_by(Band(slack=slack), CostTable(costs[order], labels[order]), Task(n, k)).labels
     np.testing.assert_array_equal(moved, plain[order])
 
 
@@ -163,15 +164,17 @@ def test_a_constant_of_a_row_does_not_matter(problem, data):
     n, k = costs.shape
     costs = np.round(costs * 4)  # so that adding is exact
     shift = np.random.default_rng(data.draw(seeds)).integers(-9, 9, size=(n, 1))
-    plain = Band(slack=slack).assign(costs, labels, Task(n, k)).labels
-    np.testing.assert_array_equal(Band(slack=slack).assign(costs + shift, labels, Task(n, k)).labels, plain)
+    plain = balanced_by(Band(slack=slack), CostTable(costs, labels), Task(n, k)).labels
+    np.testing.assert_array_equal(
+        balanced_by(Band(slack=slack), CostTable(costs + shift, labels), Task(n, k)).labels, plain
+    )
 
 
 def test_integers_count_rows_and_floats_are_fractions():
     labels, costs = np.zeros(400, dtype=int), np.zeros((400, 2))
 
     def ones(slack):
-        return Band(slack=slack).assign(costs, labels, Task(400, 2)).labels.sum()
+        return balanced_by(Band(slack=slack), CostTable(costs, labels), Task(400, 2)).labels.sum()
 
     assert ones(0.03) == ones(12) == ones(np.int64(12)) == ones(13) == 194
     assert ones(1) == ones(0.0025) == ones(0) == 200
@@ -182,7 +185,7 @@ def test_integers_count_rows_and_floats_are_fractions():
 def test_rounding_of_the_fraction_moves_nobody():
     assert 0.58 * 100 < 58  # the trap
     labels = np.repeat([1, 0], [79, 21])
-    assignment = Band(slack=0.58).assign(np.zeros((100, 2)), labels, Task(100, 2))
+    assignment = balanced_by(Band(slack=0.58), CostTable(np.zeros((100, 2)), labels), Task(100, 2))
     assert assignment.exact
     np.testing.assert_array_equal(assignment.labels, labels)
 
@@ -199,21 +202,24 @@ def test_rounding_of_the_fraction_moves_nobody():
 ])  # fmt: skip
 def test_promotion_is_reported(slack, n, k, facts):
     assert Band(slack=slack).resolved(n, k) == facts
-    labels = Band(slack=slack).assign(np.zeros((n, k)), np.zeros(n, dtype=int), Task(n, k)).labels
+    labels = balanced_by(Band(slack=slack), CostTable(np.zeros((n, k)), np.zeros(n, dtype=int)), Task(n, k)).labels
     assert gap(labels, k) <= max(facts.get("slack", 0), slack if isinstance(slack, int) else slack * n)
 
 
 def test_ties_go_by_index():
-    labels = Band(slack=0).assign(np.zeros((7, 2)), np.zeros(7, dtype=int), Task(7, 2)).labels
+    labels = balanced_by(Band(slack=0), CostTable(np.zeros((7, 2)), np.zeros(7, dtype=int)), Task(7, 2)).labels
     np.testing.assert_array_equal(labels, [1, 1, 1, 0, 0, 0, 0])
-    labels = Band(slack=0).assign(np.zeros((9, 3)), np.zeros(9, dtype=int), Task(9, 3)).labels
+    labels = balanced_by(Band(slack=0), CostTable(np.zeros((9, 3)), np.zeros(9, dtype=int)), Task(9, 3)).labels
     np.testing.assert_array_equal(labels, [2, 2, 2, 1, 1, 1, 0, 0, 0])
 
 
 def test_confidence_moves_the_least_confident_wherever_they_go():
     F = np.array([[3.0, 2.9], [1.0, -5.0], [2.0, 0.0], [4.0, 3.0]])
     start = np.zeros(4, dtype=int)
-    by = {p: Band(slack=2, priority=p).assign(-F, start, Task(4, 2)).labels for p in ("regret", "confidence")}
+    by = {
+        p: balanced_by(Band(slack=2, priority=p), CostTable(-F, start), Task(4, 2)).labels
+        for p in ("regret", "confidence")
+    }
     np.testing.assert_array_equal(by["regret"], [1, 0, 0, 0])
     np.testing.assert_array_equal(by["confidence"], [0, 1, 0, 0])
 
@@ -222,7 +228,7 @@ def test_confidence_moves_the_least_confident_wherever_they_go():
 def test_large_data(k):
     n = 100_000
     costs = np.random.default_rng(0).normal(size=(n, k))
-    labels = Band(slack=0).assign(costs, np.zeros(n, dtype=int), Task(n, k)).labels
+    labels = balanced_by(Band(slack=0), CostTable(costs, np.zeros(n, dtype=int)), Task(n, k)).labels
     assert np.all(np.bincount(labels) == n // k)
 
 

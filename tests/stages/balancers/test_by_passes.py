@@ -1,4 +1,4 @@
-"""Balancers that decide by passes over the costs: the labels of `assign`, ties and all."""
+"""Balancers that read costs by passes: the labels of costs in memory, ties and all."""
 
 from __future__ import annotations
 
@@ -13,27 +13,33 @@ from clusterkit.balancers.band import Band
 from clusterkit.balancers.transport import Transport
 from clusterkit.core import radix_selection
 from clusterkit.core.errors import Infeasible, InvalidData
+from clusterkit.core.label_turns import balanced_by
 from clusterkit.core.radix_selection import limit_of, ordered_keys
-from clusterkit.core.stages import Task
+from clusterkit.core.stages import Costs, CostTable, Task
 from clusterkit.core.sums import total
 
 
 @attrs.frozen(eq=False)
-class Table:
-    """Costs in memory, read by passes over blocks of few rows."""
+class Table(Costs):
+    """Costs that are read by passes over blocks of few rows."""
 
     costs: np.ndarray
     block: int = 7
     passes: list[int] = attrs.field(factory=list)
+
+    @property
+    def n(self):
+        return len(self.costs)
+
+    @property
+    def k(self):
+        return self.costs.shape[1]
 
     def reduce(self, part):
         self.passes.append(1)
         n = len(self.costs)
         blocks = [slice(start, min(n, start + self.block)) for start in range(0, n, self.block)]
         return total((rows, part(rows, self.costs[rows])) for rows in blocks)
-
-    def gather(self, index):
-        return self.costs[index]
 
 
 def every_row(rows, costs):
@@ -52,7 +58,7 @@ def test_the_limit_is_that_of_a_stable_sort(values, repeats, data, most):
     r = data.draw(st.integers(1, len(column)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(radix_selection, "GATHERED", most)
-        limit = limit_of(Table(column[:, None]), every_row, r)
+        limit = limit_of(Table(column[:, None]).reduce, every_row, r)
     order = np.argsort(column, kind="stable")
     assert limit.value == column[order[r - 1]]
     assert limit.row == order[r - 1]
@@ -61,12 +67,12 @@ def test_the_limit_is_that_of_a_stable_sort(values, repeats, data, most):
 
 def test_two_passes_are_usual_and_seven_digits_are_enough():
     table = Table(np.random.default_rng(0).standard_normal((500, 1)))
-    limit_of(table, every_row, 250)
+    limit_of(table.reduce, every_row, 250)
     assert len(table.passes) == 2
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(radix_selection, "GATHERED", 0)
         table = Table(np.zeros((500, 1)))
-        assert limit_of(table, every_row, 123).row == 122
+        assert limit_of(table.reduce, every_row, 123).row == 122
     assert len(table.passes) == radix_selection.DIGITS + 1
 
 
@@ -85,24 +91,21 @@ def test_keys_are_in_the_order_of_the_values():
     dtype=st.sampled_from([np.float32, np.float64]),
     seed=st.integers(0, 2**16),
 )
-def test_a_band_by_passes_gives_the_labels_of_assign(n, slack, priority, levels, dtype, seed):
+def test_a_band_by_passes_gives_the_labels_of_memory(n, slack, priority, levels, dtype, seed):
     rng = np.random.default_rng(seed)
     costs = (rng.integers(-levels, levels + 1, size=(n, 2)) / 3.0).astype(dtype)  # few values, so many ties
     costs[:, 0] -= rng.random() < 0.5
     band, task = Band(slack, priority), Task(n, 2)
-    assignment = band.assign(costs, np.argmin(costs, axis=1), task)
-    decision = band.decide(Table(costs), task)
-    labels = np.argmin(costs, axis=1)
-    if decision.label is not None:
-        labels = np.concatenate([decision.label(slice(s, min(n, s + 9)), costs[s : s + 9]) for s in range(0, n, 9)])
-    assert np.array_equal(labels, assignment.labels)
+    assignment = balanced_by(band, CostTable(costs), task)
+    decision = band.balance(Table(costs), task)
+    assert np.array_equal(labels_of(decision, costs), assignment.labels)
     assert decision.exact == assignment.exact
 
 
 def labels_of(decision, costs):
     n, labels = len(costs), np.argmin(costs, axis=1)
-    if decision.label is not None:
-        labels = np.concatenate([decision.label(slice(s, min(n, s + 9)), costs[s : s + 9]) for s in range(0, n, 9)])
+    if decision.labels is not None:
+        labels = np.concatenate([decision.labels(slice(s, min(n, s + 9)), costs[s : s + 9]) for s in range(0, n, 9)])
     return labels
 
 
@@ -112,17 +115,17 @@ BOUNDS = [{}, {"size_min": 0.1, "size_max": 0.5}, {"size_max": 0.4}, {"size_min"
 @pytest.mark.parametrize("gathered", [2**23, 4000])
 @pytest.mark.parametrize("bounds", BOUNDS, ids=str)
 @given(k=st.integers(2, 6), spread=st.sampled_from([0.0, 1.0, 3.0]), seed=st.integers(0, 2**16))
-def test_transport_by_passes_costs_no_more_than_assign(bounds, gathered, k, spread, seed):
+def test_transport_by_passes_costs_no_more_than_in_memory(bounds, gathered, k, spread, seed):
     rng, n = np.random.default_rng(seed), 3000
     costs = rng.standard_normal((n, k)) + spread * rng.standard_normal(k)
     if bounds.get("size_max", 1.0) * k < 1 or bounds.get("size_min", 0.0) * k > 1:
         bounds = {}
     balancer, task = Transport(**bounds), Task(n, k)
-    assignment = balancer.assign(costs, np.argmin(costs, axis=1), task)
+    assignment = balanced_by(balancer, CostTable(costs), task)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_border, "GATHERED", gathered)
         patch.setattr(_border, "SAMPLED", 150 * k)
-        decision = balancer.decide(Table(costs, 70), task)
+        decision = balancer.balance(Table(costs, 70), task)
     labels = labels_of(decision, costs)
     low, high = balancer.bounds(n, k)
     sizes = np.bincount(labels, minlength=k)
@@ -154,15 +157,15 @@ def test_transport_by_passes_with_ties_equal_rows_and_forbidden_labels(bounds, g
     balancer, task = Transport(**bounds), Task(n, k)
     try:
         balancer.bounds(n, k)
-        assignment = balancer.assign(costs, np.argmin(costs, axis=1), task)
+        assignment = balanced_by(balancer, CostTable(costs), task)
     except Infeasible:
         with pytest.raises(Infeasible):
-            balancer.decide(Table(costs), task)
+            balancer.balance(Table(costs), task)
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_border, "GATHERED", gathered)
         patch.setattr(_border, "SAMPLED", 20 * k)
-        decision = balancer.decide(Table(costs), task)
+        decision = balancer.balance(Table(costs), task)
     labels = labels_of(decision, costs)
     low, high = balancer.bounds(n, k)
     sizes, rows = np.bincount(labels, minlength=k), np.arange(n)
@@ -175,9 +178,9 @@ def test_transport_by_passes_with_ties_equal_rows_and_forbidden_labels(bounds, g
 def test_a_border_that_does_not_shrink_is_gathered_in_the_end(monkeypatch):
     rng, n, k = np.random.default_rng(2), 500, 3
     costs = rng.standard_normal((n, k)) + np.array([0.0, 1.0, 2.0])
-    assignment = Transport().assign(costs, np.argmin(costs, axis=1), Task(n, k))
+    assignment = balanced_by(Transport(), CostTable(costs), Task(n, k))
     monkeypatch.setattr(_border, "GATHERED", 0)
-    decision = Transport().decide(Table(costs), Task(n, k))
+    decision = Transport().balance(Table(costs), Task(n, k))
     assert np.array_equal(labels_of(decision, costs), assignment.labels)
 
 
@@ -189,8 +192,8 @@ def test_many_costs_in_memory_have_the_labels_of_the_passes_ties_and_all(k, leve
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_border, "GATHERED", 300)
         patch.setattr(_border, "SAMPLED", 40 * k)
-        assignment = balancer.assign(costs, np.argmin(costs, axis=1), task)
-        decision = balancer.decide(Table(costs), task)
+        assignment = balanced_by(balancer, CostTable(costs), task)
+        decision = balancer.balance(Table(costs), task)
     assert np.array_equal(assignment.labels, labels_of(decision, costs))
     assert assignment.exact == decision.exact
     assert assignment.facts == decision.facts
@@ -199,12 +202,12 @@ def test_many_costs_in_memory_have_the_labels_of_the_passes_ties_and_all(k, leve
 def test_many_rows_need_their_border_only():
     rng, n, k = np.random.default_rng(1), 20_000, 4
     costs = rng.standard_normal((n, k)) + np.array([0.0, 1.0, 1.0, 2.0])
-    assignment = Transport().assign(costs, np.argmin(costs, axis=1), Task(n, k))
+    assignment = balanced_by(Transport(), CostTable(costs), Task(n, k))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_border, "GATHERED", 20_000)
         patch.setattr(_border, "SAMPLED", 8_000)
         table = Table(costs)
-        decision = Transport().decide(table, Task(n, k))
+        decision = Transport().balance(table, Task(n, k))
     assert len(table.passes) <= 10, "sizes, and a level or two with their counts, a border and a certificate each"
     assert np.array_equal(labels_of(decision, costs), assignment.labels)
 
@@ -222,9 +225,9 @@ def test_costs_that_are_none_are_refused_as_in_memory(cost, message):
     costs = np.random.default_rng(0).standard_normal((40, 3))
     costs[[23, 31]] = cost
     for refused in (
-        lambda: Transport().decide(Table(costs), Task(40, 3)),
-        lambda: Transport(size_max=40).decide(Table(costs), Task(40, 3)),
-        lambda: Transport().assign(costs, np.zeros(40, dtype=int), Task(40, 3)),
+        lambda: Transport().balance(Table(costs), Task(40, 3)),
+        lambda: Transport(size_max=40).balance(Table(costs), Task(40, 3)),
+        lambda: balanced_by(Transport(), CostTable(costs, np.zeros(40, dtype=int)), Task(40, 3)),
     ):
         with pytest.raises((Infeasible, InvalidData), match=message):
             refused()
@@ -232,8 +235,8 @@ def test_costs_that_are_none_are_refused_as_in_memory(cost, message):
 
 def test_impossible_sizes_are_refused():
     with pytest.raises(Infeasible, match="add up to 3"):
-        Transport(sizes=(1, 2)).decide(Table(np.zeros((9, 2))), Task(9, 2))
+        Transport(sizes=(1, 2)).balance(Table(np.zeros((9, 2))), Task(9, 2))
     costs = np.zeros((9, 2))
     costs[:7, 1] = np.inf
     with pytest.raises(Infeasible, match="no labels with sizes"):
-        Transport().decide(Table(costs), Task(9, 2))
+        Transport().balance(Table(costs), Task(9, 2))

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from clusterkit.balancers.band import Band
 from clusterkit.balancers.ordinal import Ordinal
-from clusterkit.core.stages import Task
+from clusterkit.core.label_turns import balanced_by
+from clusterkit.core.stages import CostTable, Task
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
-from clusterkit.testing.oracles import balance as oracle
+from clusterkit_campaign.oracles import balance as oracle
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -34,7 +35,7 @@ def test_equals_brute_force_over_thresholds(problem):
     n, k = costs.shape
     ordinal = Ordinal(slack=slack)
     low, high = (int(bound[0]) for bound in ordinal.bounds(n, k))
-    labels = ordinal.assign(costs, np.argmin(costs, axis=1), Task(n, k)).labels
+    labels = balanced_by(ordinal, CostTable(costs), Task(n, k)).labels
     sizes = np.bincount(labels, minlength=k)
     assert sizes.min() >= low
     assert sizes.max() <= high
@@ -58,9 +59,9 @@ def test_no_worse_than_the_pairwise_repair_of_the_same_window(problem):
     n, k = costs.shape
     start = np.argmin(costs, axis=1)
     low, high = Ordinal(slack=slack).bounds(n, k)
-    repaired = Band(slack=slack).assign(costs, start, Task(n, k)).labels
+    repaired = balanced_by(Band(slack=slack), CostTable(costs, start), Task(n, k)).labels
     sizes = np.bincount(repaired, minlength=k)
-    labels = Ordinal(slack=slack).assign(costs, start, Task(n, k)).labels
+    labels = balanced_by(Ordinal(slack=slack), CostTable(costs, start), Task(n, k)).labels
     if np.all((sizes >= low) & (sizes <= high)):
         rows = np.arange(n)
         assert costs[rows, labels].sum() <= costs[rows, repaired].sum() + 1e-9
@@ -71,12 +72,12 @@ def test_idempotent_and_leaves_feasible_labels_alone(problem, data):
     _, costs, slack = problem
     n, k = costs.shape
     ordinal, start = Ordinal(slack=slack), np.argmin(costs, axis=1)
-    first = ordinal.assign(costs, start, Task(n, k))
-    again = ordinal.assign(costs, first.labels, Task(n, k))
+    first = balanced_by(ordinal, CostTable(costs, start), Task(n, k))
+    again = balanced_by(ordinal, CostTable(costs, first.labels), Task(n, k))
     assert again.exact
     np.testing.assert_array_equal(again.labels, first.labels)
     shuffled = np.random.default_rng(data.draw(seeds)).permutation(first.labels)  # feasible, but not intervals
-    np.testing.assert_array_equal(ordinal.assign(costs, shuffled, Task(n, k)).labels, shuffled)
+    np.testing.assert_array_equal(balanced_by(ordinal, CostTable(costs, shuffled), Task(n, k)).labels, shuffled)
 
 
 @given(n=st.integers(1, 60), seed=seeds, slack=st.integers(0, 61))
@@ -84,22 +85,22 @@ def test_two_clusters_equal_the_band(n, seed, slack):
     f = np.random.default_rng(seed).normal(size=(n, 1)) + 0.5
     costs = Threshold().costs(f, 2)
     start = np.argmin(costs, axis=1)
-    labels = Ordinal(slack=slack).assign(costs, start, Task(n, 2)).labels
-    np.testing.assert_array_equal(labels, Band(slack=slack).assign(costs, start, Task(n, 2)).labels)
+    labels = balanced_by(Ordinal(slack=slack), CostTable(costs, start), Task(n, 2)).labels
+    np.testing.assert_array_equal(labels, balanced_by(Band(slack=slack), CostTable(costs, start), Task(n, 2)).labels)
 
 
 @given(problem=single_output(most=40))
 def test_labels_never_fall_as_the_score_rises(problem):
     f, costs, slack = problem
     n, k = costs.shape
-    labels = Ordinal(slack=slack).assign(costs, np.argmin(costs, axis=1), Task(n, k)).labels
+    labels = balanced_by(Ordinal(slack=slack), CostTable(costs), Task(n, k)).labels
     assert np.all(np.diff(labels[np.argsort(f, kind="stable")]) >= 0)
 
 
 def test_jumps_over_no_cluster_between():
     f = np.array([1.0] * 2 + [2.0] * 4 + [3.0] * 6)[:, None]
     costs = Interval().costs(f, 3)
-    labels = Ordinal(slack=0).assign(costs, np.argmin(costs, axis=1), Task(12, 3)).labels
+    labels = balanced_by(Ordinal(slack=0), CostTable(costs), Task(12, 3)).labels
     np.testing.assert_array_equal(labels, np.repeat([0, 1, 2], 4))
 
 
@@ -107,13 +108,13 @@ def test_large_data():
     n, k = 20_000, 4
     f = np.random.default_rng(0).normal(size=(n, 1))
     costs = Interval().costs(f, k)
-    labels = Ordinal(slack=200).assign(costs, np.argmin(costs, axis=1), Task(n, k)).labels
+    labels = balanced_by(Ordinal(slack=200), CostTable(costs), Task(n, k)).labels
     assert np.ptp(np.bincount(labels)) <= 200
 
 
 @pytest.mark.parametrize("slack", [0, 5, 0.03])
 def test_one_cluster(slack):
     costs = Interval().costs(np.zeros((6, 1)), 1)
-    assignment = Ordinal(slack=slack).assign(costs, np.zeros(6, dtype=int), Task(6, 1))
+    assignment = balanced_by(Ordinal(slack=slack), CostTable(costs, np.zeros(6, dtype=int)), Task(6, 1))
     assert assignment.exact
     assert not assignment.labels.any()

@@ -12,8 +12,9 @@ from clusterkit import recipe
 from clusterkit.balancers.band import Band
 from clusterkit.balancers.transport import Transport
 from clusterkit.core.errors import Infeasible, InvalidData, InvalidParameter
-from clusterkit.core.stages import Task
-from clusterkit.testing.oracles import transport as oracle
+from clusterkit.core.label_turns import balanced_by
+from clusterkit.core.stages import CostTable, Task
+from clusterkit_campaign.oracles import balance as oracle
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -31,7 +32,7 @@ def cost(costs, labels):
 
 def assign(balancer, costs, labels=None):
     labels = np.argmin(costs, axis=1) if labels is None else labels
-    return balancer.assign(costs, labels, Task(*costs.shape))
+    return balanced_by(balancer, CostTable(costs, labels), Task(*costs.shape))
 
 
 def check_report(costs, assignment):

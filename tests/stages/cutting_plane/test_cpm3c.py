@@ -13,7 +13,7 @@ from clusterkit import ClusterkitWarning, Pipeline, recipe
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.threshold import Threshold
@@ -21,12 +21,12 @@ from clusterkit.metrics import clustering_accuracy
 from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureCutVectors, KernelCutVectors, rivals
 from clusterkit.solvers.cutting_plane.cpm3c import Cpm3c
 from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
-from clusterkit.testing.oracles import cpmmc as oracle
 from clusterkit.testing.pytest_plugin import share_of_examples
+from clusterkit_campaign.oracles import max_margin as oracle
 
 
 def dense(X):
-    return build_space(X, Keep(X.shape[1]))
+    return build_space(X, IdentityMap(X.shape[1]))
 
 
 def task(n, k, slack):

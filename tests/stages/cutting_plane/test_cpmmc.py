@@ -17,7 +17,7 @@ from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.threshold import Threshold
 from clusterkit.metrics import clustering_accuracy
@@ -25,11 +25,11 @@ from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureCutV
 from clusterkit.solvers.cutting_plane._loop import balance_slack
 from clusterkit.solvers.cutting_plane._restricted_dual import RestrictedProgram, solve_cuts
 from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
-from clusterkit.testing.oracles import cpmmc as oracle
+from clusterkit_campaign.oracles import max_margin as oracle
 
 
 def dense(X):
-    return build_space(X, Keep(X.shape[1]))
+    return build_space(X, IdentityMap(X.shape[1]))
 
 
 def solve(space, labels, slack=None, **parameters):
@@ -66,7 +66,7 @@ def test_the_dual_program_equals_the_primal_one(data, half_width):
     Z, shares, means, C, _ = data
     gram = np.einsum("plq,rlq->pr", Z, Z)
     solution = solve_cuts(RestrictedProgram(gram, shares, means, C, half_width))
-    value, W, _, _ = oracle.primal(Z, shares, means, C, half_width)
+    value, W, _, _ = oracle.cutting_plane_program(Z, shares, means, C, half_width)
     assert solution.value == pytest.approx(value, abs=1e-5 * C)
     assert solution.value - solution.dual <= 1e-8 * C
     np.testing.assert_allclose(np.tensordot(solution.weights, Z, axes=1), W, atol=2e-3 * np.sqrt(C))
@@ -91,7 +91,7 @@ def test_the_dual_program_equals_the_primal_one_without_a_bias(data, half_width)
     products = np.einsum("plq,l->pq", centred, centre)
     gram = np.einsum("plq,rlq->pr", centred, centred)
     solution = solve_cuts(RestrictedProgram(gram, shares, means, C, half_width, (products, centre @ centre)))
-    value, _, _, _ = oracle.primal(Z, shares, means, C, half_width, centre)
+    value, _, _, _ = oracle.cutting_plane_program(Z, shares, means, C, half_width, centre)
     assert solution.value == pytest.approx(value, abs=1e-5 * C)
     W = np.tensordot(solution.weights, centred, axes=1) - np.outer(centre, solution.mean_weight)
     assert (np.tensordot(Z, W, axes=2) >= shares - solution.slack - 1e-9 * C).all()

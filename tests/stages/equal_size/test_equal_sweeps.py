@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from clusterkit.numerics.equal_size import drift_jit, sweep_jit
 from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
 from clusterkit.numerics.equal_size.tiles import TiledLoop
-from clusterkit.testing.oracles import equal as oracle
 from clusterkit.testing.pytest_plugin import share_of_examples
+from clusterkit_campaign.oracles import balance as oracle
 
 TURNS = 1000
 

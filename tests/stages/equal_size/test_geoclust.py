@@ -7,11 +7,12 @@ import pytest
 
 from clusterkit import recipe
 from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.spaces import identity_space
 from clusterkit.core.stages import Task
 from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
 from clusterkit.partitioners.geoclust import GeoClustParts
 from clusterkit.solvers.equal_size.geoclust import GeoClust
-from clusterkit.testing.oracles import equal as oracle
+from clusterkit_campaign.oracles import balance as oracle
 
 
 def cloud(n, seed=0):
@@ -54,7 +55,7 @@ def test_centres_that_run_away_end_it():
 
 def test_repair_and_the_partitioner():
     X = cloud(500)
-    labels = GeoClustParts(max_iter=50, repair=True).partition(X, Task(len(X), 3), np.random.default_rng(0))
+    labels = GeoClustParts(max_iter=50, repair=True).start(identity_space(X), Task(len(X), 3), np.random.default_rng(0))
     assert sorted(np.bincount(labels)) == [166, 167, 167]
     model = recipe("geoclust", n_clusters=3, random_state=0, solver__max_iter=50, solver__repair=True).fit(X)
     assert sorted(np.bincount(model.labels_)) == [166, 167, 167]

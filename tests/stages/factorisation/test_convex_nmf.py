@@ -22,7 +22,7 @@ from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.rows_kmeans import RowsKMeans
 from clusterkit.solvers.factorisation import _passes
 from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
-from clusterkit.testing.oracles import nmf as oracle
+from clusterkit_campaign.oracles import nmf as oracle
 
 
 @st.composite

@@ -19,7 +19,7 @@ from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.labelers.codecs.argmax import Argmax
@@ -30,7 +30,7 @@ from clusterkit.solvers.factorisation._passes import RowUpdate
 from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
 from clusterkit.solvers.factorisation.nmf import Nmf
 from clusterkit.testing.laws import iterating
-from clusterkit.testing.oracles import nmf as oracle
+from clusterkit_campaign.oracles import nmf as oracle
 
 
 @st.composite
@@ -49,7 +49,7 @@ def nonnegative(draw):
 
 
 def space_of(X, storage="dense"):
-    return build_space(X, Keep(X.shape[1]), storage=storage)
+    return build_space(X, IdentityMap(X.shape[1]), storage=storage)
 
 
 def solve(X, k, seed=0, storage="dense", **parameters):

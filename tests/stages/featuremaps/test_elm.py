@@ -266,4 +266,4 @@ def test_nodes_that_do_not_fit_into_memory_are_refused_with_their_size(kind):
 
     huge = attrs.evolve(KINDS[kind], n_hidden=2**31 - 1)
     with pytest.raises(NeedsMemory, match=r"2,147,483,647 nodes needs .* Use fewer nodes"):
-        huge.fit(np.arange(12.0).reshape(6, 2), Task(6, 2), np.random.default_rng(0))
+        huge.space_of(np.arange(12.0).reshape(6, 2), Task(6, 2), np.random.default_rng(0))

@@ -20,7 +20,7 @@ MOONS = make_moons(400, noise=0.05, random_state=0)
 
 
 def fit(X, k=2, seed=0, **parameters):
-    return Graph(**parameters).fit(X, Task(len(X), k), np.random.default_rng(seed))
+    return Graph(**parameters).space_of(X, Task(len(X), k), np.random.default_rng(seed))
 
 
 def dense_features(X, k, regularization=0.0):
@@ -124,7 +124,7 @@ def test_number_of_eigenvectors():
     assert fit(X, 3, n_components=5).width == 5
     gap = fit(X, 3, n_components="gap")
     assert gap.width == gap.resolved["n_components"] == 4
-    assert Graph().fit(X, Task(600, None), np.random.default_rng(0)).width == 4
+    assert Graph().space_of(X, Task(600, None), np.random.default_rng(0)).width == 4
     few = fit(X[:5], 3, n_components=40)
     assert few.width == few.resolved["n_components"] == 5
     assert few.resolved["n_neighbors"] == 4

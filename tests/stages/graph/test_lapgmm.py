@@ -14,18 +14,18 @@ from clusterkit.core.errors import InvalidParameter, NeedsMemory
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.solvers.graph._mixture import maximise
 from clusterkit.solvers.graph._neighbour_graph import neighbour_pairs
 from clusterkit.solvers.graph._smoothing import Smoother
 from clusterkit.solvers.graph.lapgmm import LapGmm
-from clusterkit.testing.oracles import graph_cuts as oracle
+from clusterkit_campaign.oracles import graph_cuts as oracle
 
 GAMMAS = st.sampled_from([0.1, 0.5, 0.9, 0.99])
 
 
 def prepare(X, k, **parameters):
-    space = build_space(X, Keep(X.shape[1]))
+    space = build_space(X, IdentityMap(X.shape[1]))
     return LapGmm(**parameters).prepare(space, Task(len(X), k), np.random.default_rng(0))
 
 
@@ -327,7 +327,7 @@ def test_interrupt_keeps_the_last_turn(turn):
 
 
 def test_features_respect_the_memory_cap(monkeypatch):
-    space = build_space(np.random.default_rng(0).normal(size=(200, 20)), Keep(20))
+    space = build_space(np.random.default_rng(0).normal(size=(200, 20)), IdentityMap(20))
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "10K")
     with pytest.raises(NeedsMemory, match="200 x 20 feature matrix"):
         LapGmm().prepare(space, Task(200, 2), np.random.default_rng(0))

@@ -15,7 +15,7 @@ from clusterkit.core.stages import Task
 from clusterkit.solvers.graph import _lanczos
 from clusterkit.solvers.graph._affinity import affinity
 from clusterkit.solvers.graph.ncut import Ncut
-from clusterkit.testing.oracles import graph_cuts as oracle
+from clusterkit_campaign.oracles import graph_cuts as oracle
 
 
 def solve(X, gamma, k=2, seed=0, **parameters):

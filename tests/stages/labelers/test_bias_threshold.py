@@ -12,8 +12,9 @@ from oracles import machines as oracle
 
 from clusterkit.balancers.band import Band
 from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.label_turns import balanced_by
 from clusterkit.core.outcomes import Scores
-from clusterkit.core.stages import Task
+from clusterkit.core.stages import CostTable, Task
 from clusterkit.labelers.codecs.bias_threshold import BiasThreshold
 from clusterkit.numerics.losses import LOSSES, best_bias, loss_of
 
@@ -96,7 +97,7 @@ def test_the_band_gives_the_sizes_that_ties_forbid(case, loss):
     band = Band(slack=1)
     task = Task(len(g), 2, band.bounds(len(g), 2))
     labeling = BiasThreshold(loss=loss).label(Scores(g[:, None], None), None, task, None)
-    sizes = np.bincount(band.assign(labeling.costs, labeling.labels, task).labels, minlength=2)
+    sizes = np.bincount(balanced_by(band, CostTable(labeling.costs, labeling.labels), task).labels, minlength=2)
     assert abs(sizes[0] - sizes[1]) <= 1
 
 

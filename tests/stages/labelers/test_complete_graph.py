@@ -28,7 +28,7 @@ from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class.svdd import KernelPower, Svdd
-from clusterkit.testing.oracles import complete_graph as plain
+from clusterkit_campaign.oracles import domains as plain
 
 POLICIES = ("noise", "nearest", "singleton")
 

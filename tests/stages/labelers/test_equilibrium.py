@@ -27,8 +27,8 @@ from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.basins.equilibrium import Equilibrium
 from clusterkit.level_sets.equilibria import find_basins
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit.testing.oracles import equilibrium as plain
-from clusterkit.testing.oracles.complete_graph import canonical
+from clusterkit_campaign.oracles import domains as plain
+from clusterkit_campaign.oracles.domains import canonical
 
 POLICIES = ("basin", "noise", "nearest", "singleton")
 

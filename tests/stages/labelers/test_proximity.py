@@ -30,8 +30,8 @@ from clusterkit.labelers.graphs.proximity import Proximity
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.testing import laws_of
 from clusterkit.testing.contract import LAWS as CONTRACT
-from clusterkit.testing.oracles import proximity as plain
-from clusterkit.testing.oracles.complete_graph import canonical
+from clusterkit_campaign.oracles import domains as plain
+from clusterkit_campaign.oracles.domains import canonical
 
 GRAPHS = ("mst", "delaunay", "knn")
 POLICIES = ("noise", "nearest", "singleton")

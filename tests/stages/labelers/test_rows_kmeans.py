@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.outcomes import Embedding, LinearRows, Scores, Status
+from clusterkit.core.outcomes import Embedding, Ending, LinearRows, Scores, Status
 from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.labelers.rows_kmeans import RowsKMeans
-from clusterkit.testing.oracles import lloyd as oracle
+from clusterkit_campaign.oracles import means as oracle
 
 
 def label(rows, k, seed=0, status=None):
-    space = build_space(rows, Keep(rows.shape[1]))
+    space = build_space(rows, IdentityMap(rows.shape[1]))
     outcome = Embedding(rows, LinearRows(space.transform, np.eye(rows.shape[1])), status=status)
     return RowsKMeans(n_init=3).label(outcome, space, Task(len(rows), k), np.random.default_rng(seed))
 
@@ -68,9 +68,9 @@ def test_fewer_distinct_rows_than_clusters_are_a_label_each(rows):
 def test_transductive_and_inexact_embeddings():
     rows = np.random.default_rng(0).normal(size=(20, 2))
     outcome = Scores(rows, None)
-    labeling = RowsKMeans().label(outcome, build_space(rows, Keep(2)), Task(20, 2), np.random.default_rng(0))
+    labeling = RowsKMeans().label(outcome, build_space(rows, IdentityMap(2)), Task(20, 2), np.random.default_rng(0))
     assert labeling.predict is None
-    assert not label(rows, 2, status=Status(1, True, "", predicts_labels=False)).exact
+    assert not label(rows, 2, status=Status(1, Ending.CONVERGED, "", predicts_labels=False)).exact
 
 
 @pytest.mark.parametrize("wrong", [{"n_init": 0}, {"max_iter": 0}, {"n_init": 1.5}])

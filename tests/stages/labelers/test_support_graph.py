@@ -31,8 +31,8 @@ from clusterkit.solvers.one_class.subsampled import Subsampled
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.testing import laws_of
 from clusterkit.testing.contract import LAWS as CONTRACT
-from clusterkit.testing.oracles import support_graph as plain
-from clusterkit.testing.oracles.complete_graph import canonical
+from clusterkit_campaign.oracles import domains as plain
+from clusterkit_campaign.oracles.domains import canonical
 
 POLICIES = ("noise", "nearest", "singleton")
 

@@ -28,8 +28,8 @@ from clusterkit.labelers.basins.transition import Transition
 from clusterkit.level_sets.equilibria import Ascent, find_basins
 from clusterkit.level_sets.saddles import border_pairs, highest_passes, neighbour_pairs
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit.testing.oracles import equilibrium as plain
-from clusterkit.testing.oracles.complete_graph import canonical
+from clusterkit_campaign.oracles import domains as plain
+from clusterkit_campaign.oracles.domains import canonical
 
 TWO = KernelDomain(np.array([[-1.0], [1.0]]), np.array([1.0, 1.0]), Gaussian(2.0), level=0.5)
 UNEVEN = KernelDomain(

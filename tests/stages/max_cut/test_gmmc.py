@@ -19,8 +19,8 @@ from clusterkit.core.stages import Task
 from clusterkit.solvers.max_cut._interior_point import interior_point
 from clusterkit.solvers.max_cut._low_rank import MaxCutProblem, default_rank, low_rank_descent
 from clusterkit.solvers.max_cut.gmmc import Gmmc
-from clusterkit.testing.oracles import gmmc as oracle
 from clusterkit.testing.pytest_plugin import share_of_examples
+from clusterkit_campaign.oracles import max_margin as oracle
 
 METHODS = ["interior", "descent"]
 
@@ -51,7 +51,7 @@ def test_value_and_labels_of_the_cone_program(space, weight, cap):
     delta, bias_penalty = weight
     _, outcome = solve(space, delta=delta, bias_penalty=bias_penalty, slack_penalty=cap, tol=1e-6)
     facts = outcome.status.facts
-    value, W = oracle.program(oracle.reduced_matrix(space.gram(), delta, bias_penalty), space.n, cap)
+    value, W = oracle.cone_program(oracle.reduced_matrix(space.gram(), delta, bias_penalty), space.n, cap)
     assert facts["value"] == pytest.approx(value, rel=1e-4)
     assert facts["bound"] == pytest.approx(value, rel=1e-4)
     spectrum = np.linalg.eigvalsh(W)
@@ -68,7 +68,7 @@ def test_descent_goes_to_the_value_of_the_cone_program(space):
     pytest.importorskip("cvxpy", reason="the oracle needs cvxpy with Clarabel")
     _, outcome = solve(space, method="descent")
     facts = outcome.status.facts
-    value, _ = oracle.program(oracle.reduced_matrix(space.gram(), 0.1, 1.0), space.n)
+    value, _ = oracle.cone_program(oracle.reduced_matrix(space.gram(), 0.1, 1.0), space.n)
     assert value * (1 - 1e-6) <= facts["value"] <= value * (1 + 1e-3)
     assert facts["bound"] <= value * (1 + 1e-6)
     if outcome.status.converged:
@@ -80,7 +80,7 @@ def test_descent_goes_to_the_value_of_the_cone_program(space):
 def test_value_of_the_program_with_the_offset(space, weight):
     pytest.importorskip("cvxpy", reason="the oracle needs cvxpy with Clarabel")
     _, outcome = solve(space, delta=weight[0], bias_penalty=weight[1], tol=1e-6)
-    value, _ = oracle.program(oracle.full_matrix(space.gram(), *weight), space.n)
+    value, _ = oracle.cone_program(oracle.full_matrix(space.gram(), *weight), space.n)
     assert outcome.status.facts["value"] == pytest.approx(value, rel=1e-4)
 
 
@@ -89,7 +89,7 @@ def test_value_at_sixty_rows(method):
     pytest.importorskip("cvxpy", reason="the oracle needs cvxpy with SCS")
     space = space_of(60, 1)
     _, outcome = solve(space, method=method, tol=2e-5)
-    value, W = oracle.program(oracle.reduced_matrix(space.gram(), 0.1, 1.0), 60, solver="SCS")
+    value, W = oracle.cone_program(oracle.reduced_matrix(space.gram(), 0.1, 1.0), 60, solver="SCS")
     assert outcome.status.facts["value"] == pytest.approx(value, rel=1e-4)
     signs = np.sign(oracle.leading(W, 60))
     assert abs(np.sign(outcome.rows[:, 0]) @ signs) == 60
@@ -130,11 +130,11 @@ def test_bounds_hold_wherever_it_stops(method, space, max_iter, cap):
     )
     assert solution.bound <= best["value"] * (1 + 1e-9)
     assert solution.value >= best["bound"] * (1 - 1e-9)
-    assert len(solution.history) == solution.n_iter <= max_iter
+    assert len(solution.status.history) == solution.status.n_iter <= max_iter
     if cap is None:
         assert solution.lengths.min() >= 1.0 - 1e-9
     if method == "descent":  # no move raises the value
-        history = np.array(solution.history)
+        history = np.array(solution.status.history)
         assert np.all(np.diff(history) <= 1e-9 * history[:-1])
     assert solution.shares.sum() == pytest.approx(1.0)
     assert np.all(np.diff(solution.shares) <= 0.0)
@@ -147,7 +147,7 @@ def test_any_positive_definite_matrix(seed, n, cap):
     problem = MaxCutProblem(S, np.linalg.inv(S), cap)
     one = interior_point(problem, 1e-5, 200)
     other = low_rank_descent(problem, default_rank(n), 1e-3, 20_000, np.random.default_rng(seed))
-    assert one.converged
+    assert one.status.converged
     assert one.bound <= other.value * (1 + 1e-9)
     assert other.bound <= one.value * (1 + 1e-9)
     if np.isinf(cap):

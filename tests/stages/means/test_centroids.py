@@ -18,7 +18,7 @@ from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
@@ -27,7 +27,7 @@ from clusterkit.partitioners.random import Random
 from clusterkit.partitioners.seeds import Seeded
 from clusterkit.solvers.means import _looks
 from clusterkit.solvers.means.centroids import Centroids
-from clusterkit.testing.oracles import lloyd as oracle
+from clusterkit_campaign.oracles import means as oracle
 
 
 @attrs.frozen
@@ -47,7 +47,7 @@ class Shifted(Kernel):
 
 
 def dense(X):
-    return build_space(X, Keep(X.shape[1]))
+    return build_space(X, IdentityMap(X.shape[1]))
 
 
 def noise_of(space):
@@ -134,7 +134,7 @@ def test_translation_rotation_and_renumbering(case):
 def test_fit_equals_lloyd_and_is_monotone(case, seed):
     X, _, k = case
     fitted = fit(Composition(Identity(), Centroids(), Argmax(), None, Seeded(), k), X, Seeds(seed))
-    start = Seeded().partition(dense(X), Task(len(X), k), Seeds(seed).stream("init"))
+    start = Seeded().start(dense(X), Task(len(X), k), Seeds(seed).stream("init"))
     labels, history = oracle.lloyd(X, start, k, noise_of(dense(X)))
     assert np.array_equal(fitted.labels, labels)
     atol = 1e-12 * len(X) * np.sum(X**2, axis=1).max()

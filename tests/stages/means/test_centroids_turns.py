@@ -11,29 +11,33 @@ from sklearn.cluster import KMeans
 
 from clusterkit import recipe
 from clusterkit.core import sums
-from clusterkit.core.alternate import alternate
 from clusterkit.core.kernel import Gaussian
+from clusterkit.core.label_turns import alternate
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.stages import Prepared, Task
+from clusterkit.core.transform import IdentityMap
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.numerics import nearest
 from clusterkit.partitioners.seeds import Seeded
 from clusterkit.solvers.means import _hamerly, _looks
 from clusterkit.solvers.means.centroids import Centroids
-from clusterkit.testing.oracles import lloyd as oracle
+from clusterkit_campaign.oracles import means as oracle
 
 
 def dense(X):
-    return build_space(X, Keep(X.shape[1]))
+    return build_space(X, IdentityMap(X.shape[1]))
 
 
 @attrs.frozen
-class InFull:
-    """The solver without its quick iterations."""
+class InFull(Prepared):
+    """The solver without its turns that need no table of scores."""
 
-    prepared: object
+    prepared: Prepared
+
+    @property
+    def resolved(self):
+        return self.prepared.resolved
 
     def solve(self, targets, previous, rng):
         return self.prepared.solve(targets, previous, rng)
@@ -141,7 +145,7 @@ def test_most_samples_are_not_looked_at_again(monkeypatch, dtype):
     looked = []
     picked = _looks.gathered
     monkeypatch.setattr(_looks, "gathered", lambda space, index: looked.append(len(index)) or picked(space, index))
-    start = Seeded().partition(dense(X), Task(len(X), 8), np.random.default_rng(1))
+    start = Seeded().start(dense(X), Task(len(X), 8), np.random.default_rng(1))
     prepared = Centroids().prepare(dense(X), Task(len(X), 8), np.random.default_rng(0))
     last = loop(prepared, dense(X), start, 8, 300)
     assert last.n_iter > 10
@@ -157,8 +161,8 @@ def test_loops_give_streamed_features_the_same_bits(monkeypatch, dtype, group):
     X = np.random.default_rng(0).normal(size=(9000, 3)).astype(dtype)
     ends = []
     for storage in ("dense", "streamed"):
-        space = build_space(X, Keep(3), storage=storage)
-        start = Seeded(weighting="kmeans++", trials=3).partition(space, Task(len(X), 7), np.random.default_rng(1))
+        space = build_space(X, IdentityMap(3), storage=storage)
+        start = Seeded(weighting="kmeans++", trials=3).start(space, Task(len(X), 7), np.random.default_rng(1))
         prepared = Centroids().prepare(space, Task(len(X), 7), np.random.default_rng(0))
         ends.append((start, loop(prepared, space, start, 7, 300)))
     (one_start, one), (other_start, other) = ends
@@ -190,7 +194,7 @@ def test_above_one_group_quick_turns_are_the_turns_in_full_bit_for_bit(kind, cas
 def test_starts_that_end_no_lower_are_left_without_labels():
     X = np.random.default_rng(0).normal(size=(400, 2))
     prepared = Centroids(tol=0.0).prepare(dense(X), Task(len(X), 5), np.random.default_rng(0))
-    starts = [Seeded().partition(dense(X), Task(len(X), 5), np.random.default_rng(seed)) for seed in range(8)]
+    starts = [Seeded().start(dense(X), Task(len(X), 5), np.random.default_rng(seed)) for seed in range(8)]
     starts.append(starts[0])
     several = {}
     for best_only in (False, True):
@@ -212,7 +216,7 @@ def test_starts_that_end_no_lower_are_left_without_labels():
 
 def test_ctrl_c_between_quick_turns_keeps_the_labels_reached():
     X = np.random.default_rng(0).normal(size=(500, 2))
-    start = Seeded().partition(dense(X), Task(len(X), 8), np.random.default_rng(1))
+    start = Seeded().start(dense(X), Task(len(X), 8), np.random.default_rng(1))
     prepared = Centroids().prepare(dense(X), Task(len(X), 8), np.random.default_rng(0))
 
     def stop(report):

@@ -19,19 +19,19 @@ from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.solvers.means.fuzzy_cmeans import FuzzyCMeans, memberships
-from clusterkit.testing.oracles import fuzzy_cmeans as oracle
+from clusterkit_campaign.oracles import means as oracle
 
 FUZZIFIERS = st.sampled_from([1.2, 1.5, 2.0, 2.5, 4.0])
 
 
 def dense(X, storage="dense"):
-    return build_space(X, Keep(X.shape[1]), storage=storage)
+    return build_space(X, IdentityMap(X.shape[1]), storage=storage)
 
 
 def prepare(space, k, **parameters):
@@ -72,10 +72,10 @@ def test_equals_the_textbook(case, phi, seed):
     space, turns = dense(X), 5
     prepared = prepare(space, k, fuzzifier=phi, tol=0.0, max_iter=turns)
     start = prepared._start(np.random.default_rng(seed)).T + X.mean(axis=0)
-    assume(oracle.distances(X, start).min() > 1e-6 * X.var())  # on a centre rounding decides what is 0
+    assume(oracle.fuzzy_distances(X, start).min() > 1e-6 * X.var())  # on a centre rounding decides what is 0
     outcome = prepared.solve(None, None, np.random.default_rng(seed))
-    U, V, history = oracle.iterate(X, start, phi, turns)
-    assume(oracle.distances(X, V).min() > 1e-6 * X.var())
+    U, V, history = oracle.fuzzy_iterate(X, start, phi, turns)
+    assume(oracle.fuzzy_distances(X, V).min() > 1e-6 * X.var())
     np.testing.assert_allclose(outcome.rows, U, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(centres_of(outcome), V, atol=1e-6 * X.std())
     np.testing.assert_allclose(outcome.status.history, history, rtol=1e-6)
@@ -89,10 +89,10 @@ def test_kernel_equals_the_textbook(case, phi, width, seed):
     prepared = prepare(space, k, fuzzifier=phi, tol=0.0, max_iter=4)
     weights = prepared._start(np.random.default_rng(seed))
     np.testing.assert_allclose(weights.sum(axis=0), 1.0)
-    assume(oracle.kernel_distances(space.gram(), weights).min() > 1e-6)
+    assume(oracle.fuzzy_kernel_distances(space.gram(), weights).min() > 1e-6)
     outcome = prepared.solve(None, None, np.random.default_rng(seed))
     with np.errstate(all="ignore"):
-        U, history = oracle.iterate_kernel(space.gram(), weights, phi, 4)
+        U, history = oracle.fuzzy_iterate_kernel(space.gram(), weights, phi, 4)
     assume(np.isfinite(U).all())  # the textbook's quotients overflow before ours do
     np.testing.assert_allclose(outcome.rows, U, rtol=1e-4, atol=1e-5)
     done = outcome.status.history  # shorter where memberships repeat to the last bit
@@ -115,7 +115,7 @@ def test_invariants(case, phi, kernel, seed):
     assert outcome.status.n_iter == len(history)
     if not kernel:
         np.testing.assert_array_equal(outcome.extend(X), U)
-        expected = oracle.objective(X, U, centres_of(outcome), phi)
+        expected = oracle.fuzzy_objective(X, U, centres_of(outcome), phi)
         np.testing.assert_allclose(history[-1], expected, rtol=1e-6, atol=1e-12 * len(X) * size)
 
 

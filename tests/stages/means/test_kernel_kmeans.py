@@ -15,13 +15,13 @@ from clusterkit.core.run import BoundComposition, fit, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.partitioners.random import Random
 from clusterkit.solvers.means.centroids import Centroids
-from clusterkit.testing.oracles import lloyd as oracle
+from clusterkit_campaign.oracles import means as oracle
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -55,7 +55,7 @@ def bound_to(space, X, k, seed):
 def test_linear_kernel_ends_where_kmeans_does(seed, n, d, k):
     X = np.random.default_rng(seed).normal(size=(n, d))
     X -= X.mean(axis=0)
-    plain = run(bound_to(build_space(X, Keep(d)), X, k, seed))
+    plain = run(bound_to(build_space(X, IdentityMap(d)), X, k, seed))
     kernel = run(bound_to(KernelSpace(X, Linear()), X, k, seed))
     assert np.array_equal(plain.labels, kernel.labels)
     assert plain.n_iter == kernel.n_iter
@@ -106,7 +106,7 @@ def test_sums_that_follow_equal_sums_anew():
     fitted = fit(Composition(Rbf(gamma=0.2), Centroids(), Argmax(), None, Random(), 6), X, Seeds(3))
     K = fitted.space.gram()
     history = []
-    start = Random().partition(fitted.space, Task(fitted.space.n, 6), Seeds(3).stream("init"))
+    start = Random().start(fitted.space, Task(fitted.space.n, 6), Seeds(3).stream("init"))
     for _ in range(fitted.n_iter):
         D = oracle.kernel_distances(K, start, 6)
         history.append(D[np.arange(300), start].sum())

@@ -23,8 +23,8 @@ from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class import lmsvc
 from clusterkit.solvers.one_class.lmsvc import Lmsvc
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit.testing.oracles import lmsvc as plain
-from clusterkit.testing.oracles.svdd import gram
+from clusterkit_campaign.oracles import one_class as plain
+from clusterkit_campaign.oracles.one_class import gram
 
 ITERATES = st.sampled_from(["last", "average", "random"])
 
@@ -71,13 +71,13 @@ def test_the_plain_steps(problem, seed, t_min, stop):
     most = max(t_min, math.ceil(2 * C / step_tol) + 1) + n
     drawn = np.random.default_rng(seed).integers(n, size=most)
     K = gram(X, gamma)
-    last, mean, t, margin = plain.steps(K, C, drawn, step_tol, t_min, 1 if stop == "paper" else n)
+    last, mean, t, margin = plain.lmsvc_steps(K, C, drawn, step_tol, t_min, 1 if stop == "paper" else n)
     assume(margin > 1e-6)
     for iterate, expected in (("last", last), ("average", mean if t > 1 else last)):
         outcome = solve(X, gamma, Drawn(drawn), C=C, step_tol=step_tol, t_min=t_min, stop=stop, iterate=iterate)
         assert outcome.status.n_iter == t
         assert outcome.value(X) == pytest.approx(K @ expected, rel=1e-9, abs=1e-12)
-        assert outcome.status.history[0] == pytest.approx(plain.primal(K, expected, C), rel=1e-9)
+        assert outcome.status.history[0] == pytest.approx(plain.lmsvc_primal(K, expected, C), rel=1e-9)
 
 
 @given(problems(), st.integers(0, 1000))
@@ -107,7 +107,7 @@ def test_the_gap_is_a_bound(problem, seed, iterate):
     with pytest.warns(ClusterkitWarning, match="< 1 leaves every sample outside the domain"):
         outcome = solve(X, gamma, seed, C=C, iterate=iterate)
     # below 1 the optimum is known: all at the bound
-    best = plain.primal(K, np.full(len(X), C / len(X)), C)
+    best = plain.lmsvc_primal(K, np.full(len(X), C / len(X)), C)
     value, gap = outcome.status.history[0], outcome.status.facts["gap"]
     assert best * (1 - 1e-12) <= value
     assert value - best <= gap * value + 1e-12 * C
@@ -118,9 +118,9 @@ def test_the_gap_is_a_bound(problem, seed, iterate):
 def test_the_objective_is_within_the_reported_gap_of_the_optimum(gamma, C):
     X = np.random.default_rng(3).normal(size=(60, 2))
     K = gram(X, gamma)
-    alpha = plain.optimum(K, C)
-    best = plain.primal(K, alpha, C)
-    assert plain.dual(K, alpha) == pytest.approx(best, rel=1e-9)
+    alpha = plain.lmsvc_optimum(K, C)
+    best = plain.lmsvc_primal(K, alpha, C)
+    assert plain.lmsvc_dual(K, alpha) == pytest.approx(best, rel=1e-9)
     short = solve(X, gamma, C=C)
     assert best <= short.status.history[0]
     assert short.status.history[0] - best <= short.status.facts["gap"] * short.status.history[0]
@@ -135,7 +135,7 @@ def test_the_objective_is_within_the_reported_gap_of_the_optimum(gamma, C):
 def test_its_optimum_is_a_sphere(gamma, C):
     X = np.random.default_rng(4).normal(size=(50, 2))
     n = len(X)
-    alpha = plain.optimum(gram(X, gamma), C)
+    alpha = plain.lmsvc_optimum(gram(X, gamma), C)
     total = alpha.sum()
     space = KernelSpace(X, Gaussian(gamma))
     prepared = Svdd(C=C / (n * total), tol=1e-10).prepare(space, Task(n, None), np.random.default_rng(0))
@@ -148,7 +148,7 @@ def test_the_mean_iterate_keeps_the_bound_of_the_theorem():
     X = np.random.default_rng(5).normal(size=(50, 2))
     gamma, C, T = 0.5, 8.0, 400
     K = gram(X, gamma)
-    best = plain.primal(K, plain.optimum(K, C), C)
+    best = plain.lmsvc_primal(K, plain.lmsvc_optimum(K, C), C)
     outcomes = [solve(X, gamma, seed, C=C, t_min=T, t_max=T, iterate="average") for seed in range(30)]
     assert all(outcome.status.n_iter == T for outcome in outcomes)
     excess = np.mean([outcome.status.history[0] for outcome in outcomes]) - best
@@ -161,12 +161,12 @@ def test_the_mean_iterate_keeps_the_bound_of_the_theorem():
 def test_the_random_iterate_is_one_of_the_plain_steps(problem, seed, T, r):
     X, gamma, C = problem
     r, drawn, K = r % T, np.random.default_rng(seed).integers(len(X), size=T), gram(X, gamma)
-    expected, _, _, margin = plain.steps(K, C, drawn[: max(r, 1)], t_min=T)
+    expected, _, _, margin = plain.lmsvc_steps(K, C, drawn[: max(r, 1)], t_min=T)
     assume(margin > 1e-6)
     outcome = solve(X, gamma, Drawn([*drawn, r]), C=C, t_min=T, t_max=T, iterate="random")
     assert outcome.status.n_iter == T
     assert outcome.value(X) == pytest.approx(K @ expected, rel=1e-9, abs=1e-12)
-    assert outcome.status.history[0] == pytest.approx(plain.primal(K, expected, C), rel=1e-9)
+    assert outcome.status.history[0] == pytest.approx(plain.lmsvc_primal(K, expected, C), rel=1e-9)
     assert outcome.status.facts["norm2"] == pytest.approx(expected @ K @ expected, rel=1e-9)
 
 
@@ -175,7 +175,7 @@ def test_random_iterates_keep_the_bound_of_the_theorem():
     X = np.random.default_rng(5).normal(size=(50, 2))
     gamma, C, T, n_runs = 0.5, 8.0, 400, 60
     K = gram(X, gamma)
-    best = plain.primal(K, plain.optimum(K, C), C)
+    best = plain.lmsvc_primal(K, plain.lmsvc_optimum(K, C), C)
     outcomes = [solve(X, gamma, seed, C=C, t_min=T, t_max=T, iterate="random") for seed in range(n_runs)]
     excess = np.array([outcome.status.history[0] for outcome in outcomes]) - best
     assert excess.min() > 0
@@ -376,7 +376,7 @@ def test_the_samples_of_all_steps_are_only_held_for_a_random_iterate(iterate, mo
         return short
 
     monkeypatch.setattr(lmsvc.SgdIterate, "advance", counted)
-    space = Rbf(gamma=1.0).fit(np.linspace(0.0, 1.0, 12)[:, None], Task(12, None), np.random.default_rng(0))
+    space = Rbf(gamma=1.0).space_of(np.linspace(0.0, 1.0, 12)[:, None], Task(12, None), np.random.default_rng(0))
     solver = Lmsvc(t_min=500, t_max=500, iterate=iterate)
     (prepare,) = [path.prepare for cls, path in solver.paths.items() if cls is KernelSpace]
     prepare(solver, space, Task(12, None), np.random.default_rng(0)).solve(None, None, np.random.default_rng(0))

@@ -37,7 +37,7 @@ class TestOtherSpaces:
         X = np.random.default_rng(seed).normal(size=(n, d)) * 10.0**decimals
         rng = np.random.default_rng(seed)
         kernel = Lmsvc().prepare(KernelSpace(X, Linear()), Task(n, None), rng)
-        features = Lmsvc().prepare(Identity().fit(X, Task(len(X), None), rng), Task(n, None), rng)
+        features = Lmsvc().prepare(Identity().space_of(X, Task(len(X), None), rng), Task(n, None), rng)
         one, other = (p.solve(None, None, np.random.default_rng(seed)) for p in (kernel, features))
         assert isinstance(one, KernelDomain)
         assert isinstance(other, FunctionDomain)

@@ -25,7 +25,7 @@ from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class.psvdd import WEIGHTS, Psvdd
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit.testing.oracles.svdd import gap, gram, quadratic_program
+from clusterkit_campaign.oracles.one_class import gap, gram, quadratic_program
 
 RNG = np.random.default_rng(0)
 
@@ -154,7 +154,7 @@ def test_the_mean_needs_no_matrix(monkeypatch):
 def test_features_and_linear_kernel_agree(dtype):
     X = np.random.default_rng(2).normal(size=(40, 3)).astype(dtype)
     kernel = Psvdd().prepare(KernelSpace(X, Linear()), Task(40, None), RNG)
-    features = Psvdd().prepare(Identity().fit(X, Task(40, None), RNG), Task(40, None), RNG)
+    features = Psvdd().prepare(Identity().space_of(X, Task(40, None), RNG), Task(40, None), RNG)
     assert kernel.squared_distances == pytest.approx(features.squared_distances, rel=1e-4)
     one, other = (prepared.solve(None, None, RNG) for prepared in (kernel, features))
     assert isinstance(one, FunctionDomain)

@@ -14,7 +14,7 @@ from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
 from clusterkit.solvers.one_class._gram_columns import KernelMatrix
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit.testing.oracles.svdd import dual_value, gap, gram, quadratic_program, smo
+from clusterkit_campaign.oracles.one_class import dual_value, gap, gram, quadratic_program, smo
 
 FIRST_PAIRS = 12
 """Steps in which both loops take the same pairs. A free step leaves both of its rows with the same gradient, so that
@@ -43,7 +43,7 @@ def test_feasible_exactly_and_optimal_within_tol(problem):
     assert abs(beta.sum() - 1.0) <= 1e-12 * n
     assert np.all(beta >= 0)
     assert np.all(beta <= min(C, 1.0))
-    assert solution.converged
+    assert solution.status.converged
     assert gap(gram(X, gamma), beta, np.full(n, min(C, 1.0))) <= TOL + 1e-12 * n
     assert outcome.status.facts["gap"] <= TOL
     assert outcome.support_counts.n_support == np.count_nonzero(beta)
@@ -110,7 +110,7 @@ def test_the_compiled_loop_is_the_plain_loop(C, gamma):
         minimise_gaussian(X, Gaussian(gamma), bounds, TOL, FIRST_PAIRS, 2**20, start=start),
         minimise_gaussian(X, Gaussian(gamma), bounds, TOL, FIRST_PAIRS, 8 * 60 * 2, start=start),
     ):
-        assert solution.n_iter == n_iter
+        assert solution.status.n_iter == n_iter
         assert solution.beta == pytest.approx(beta, abs=1e-10)
 
 
@@ -198,7 +198,7 @@ def test_columns_that_make_room_for_each_other_give_the_same_solution():
     whole = prepared.minimise()
     for slots in (2, 3, 17):
         few = minimise(matrix, prepared.bounds, prepared.bounds / 6.0, TOL, 10**6, 8 * len(X) * slots)
-        assert few.converged
+        assert few.status.converged
         assert few.beta == pytest.approx(whole.beta, abs=1e-4)
         assert few.beta @ few.gradient == pytest.approx(whole.beta @ whole.gradient, abs=TOL)
 
@@ -209,7 +209,7 @@ def test_the_memory_cap_is_kept(monkeypatch, kernel):
     X = np.random.default_rng(0).normal(size=(100, 2))
     space = KernelSpace(X, kernel)
     prepared = Svdd().prepare(space, Task(100, None), np.random.default_rng(0))
-    assert prepared.minimise().converged
+    assert prepared.minimise().status.converged
     assert "K" not in space._memo
 
 
@@ -253,5 +253,5 @@ class TestDegenerate:
     def test_a_kernel_of_ones_is_accepted_at_once(self):
         X = np.random.default_rng(0).normal(size=(20, 2))
         solution, outcome = solve(X, 1e-14)
-        assert solution.n_iter == 0
+        assert solution.status.n_iter == 0
         assert np.all(outcome.value(X) >= outcome.level)

@@ -19,7 +19,7 @@ from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
@@ -45,7 +45,7 @@ class TestFeatures:
         task, rng = Task(n, None), np.random.default_rng(0)
         solver = Svdd(nu=nu, tol=1e-9)
         kernel = solver.prepare(KernelSpace(X, Linear()), task, rng).solve(None, None, rng)
-        features = solver.prepare(build_space(X, Keep(d)), task, rng).solve(None, None, rng)
+        features = solver.prepare(build_space(X, IdentityMap(d)), task, rng).solve(None, None, rng)
         assert isinstance(kernel, FunctionDomain)
         assert kernel.support_counts.n_support > 0
         assert kernel.value(X) - kernel.level == pytest.approx(features.value(X) - features.level, abs=1e-3)

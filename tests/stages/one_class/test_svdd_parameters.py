@@ -9,7 +9,7 @@ from oracles.svdd_runs import TOL, prepare, solve
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.progress import listening
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit.testing.oracles.svdd import gap, gram
+from clusterkit_campaign.oracles.one_class import gap, gram
 
 
 class TestParameters:

@@ -18,7 +18,7 @@ from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
 from clusterkit.solvers.one_class._working_sets import SetSizes, minimise_gaussian
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit.testing.oracles.svdd import dual_value, gap, gram, libsvm, quadratic_program
+from clusterkit_campaign.oracles.one_class import dual_value, gap, gram, libsvm, quadratic_program
 
 SMALL = SetSizes(max_direct=12, min_candidates=8, candidate_divisor=16, max_free=64, sample_divisor=3)
 POOL = 2**20
@@ -120,7 +120,7 @@ def test_working_sets_reach_the_optimum_of_all_points(X, gamma, t, min_candidate
     parts = minimum(X, gamma, C, sizes=sizes)
     K, bounds = gram(X, gamma), np.full(n, min(C, 1.0))
     for solution in (whole, parts):
-        assert solution.converged
+        assert solution.status.converged
         assert abs(solution.beta.sum() - 1.0) <= 1e-12 * n
         assert np.all((solution.beta >= 0) & (solution.beta <= bounds))
         assert gap(K, solution.beta, bounds) <= 1e-8 + 1e-12 * n
@@ -134,7 +134,7 @@ def test_the_levels_are_really_used():
     X = np.random.default_rng(0).normal(size=(400, 2))
     solution = minimum(X, 2.0, 0.02, sizes=SMALL)
     assert solution.rounds > 3
-    assert solution.converged
+    assert solution.status.converged
 
 
 @given(samples(max_n=60), GAMMAS, st.integers(2, 4), st.floats(0.0, 1.0))
@@ -195,8 +195,8 @@ def test_many_attributes():
     gamma, C = 1.0 / X.shape[1], 0.02
     whole, parts = minimum(X, gamma, C), minimum(X, gamma, C, sizes=SMALL)
     K = gram(X, gamma)
-    assert whole.converged
-    assert parts.converged
+    assert whole.status.converged
+    assert parts.status.converged
     assert gap(K, parts.beta, np.full(150, C)) <= 1e-8 + 1e-10
     assert parts.beta == pytest.approx(whole.beta, abs=1e-7)
 
@@ -205,7 +205,7 @@ def test_labels_do_not_depend_on_the_number_of_threads():
     code = (
         "import hashlib, numpy as np; from clusterkit.solvers.one_class._working_sets import minimise_gaussian as m;"
         "from clusterkit.core.kernel import Gaussian; X = np.random.default_rng(0).normal(size=(6000, 3));"
-        "f = m(X, Gaussian(1.0), np.full(6000, 1 / 300), 1e-6, 10**7, 2**24); assert f.converged;"
+        "f = m(X, Gaussian(1.0), np.full(6000, 1 / 300), 1e-6, 10**7, 2**24); assert f.status.converged;"
         "print(hashlib.sha256(f.beta.tobytes() + f.gradient.tobytes()).hexdigest())"
     )
     results = {
@@ -233,8 +233,8 @@ def test_an_interrupt_keeps_a_feasible_point(at):
 
     with listening(stop):
         solution = minimum(X, 2.0, 0.02, sizes=SMALL)
-    assert solution.interrupted
-    assert not solution.converged
+    assert solution.status.interrupted
+    assert not solution.status.converged
     assert solution.beta.sum() == pytest.approx(1.0, abs=1e-12)
     assert np.all((solution.beta >= 0) & (solution.beta <= 0.02))
     assert solution.gradient == pytest.approx(2.0 * gram(X, 2.0) @ solution.beta - 1.0, abs=1e-12)

@@ -13,7 +13,7 @@ from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.rows import SlicedRows
 from clusterkit.core.spaces import build_space
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.partitioners._scattered import scattered_centres
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
@@ -31,7 +31,7 @@ def data(seed):
 @pytest.mark.parametrize("seed", SETS)
 def test_k_means_ends_as_low_from_these_centres_as_from_those_of_scikit_learn(seed):
     X, k = data(seed)
-    centres = scattered_centres(build_space(X, Keep(X.shape[1])), k, np.random.default_rng(seed))
+    centres = scattered_centres(build_space(X, IdentityMap(X.shape[1])), k, np.random.default_rng(seed))
     inertia = KMeans(k, init=centres, n_init=1).fit(X).inertia_
     plain = np.mean([KMeans(k, init="k-means++", n_init=1, random_state=start).fit(X).inertia_ for start in range(10)])
     assert inertia <= 1.05 * plain
@@ -52,9 +52,9 @@ def test_readers_change_no_bit_of_the_centres(dtype, seed, weighted, monkeypatch
         return scattered_centres(space, k, np.random.default_rng(seed), weights=weights)
 
     with small_groups(400), small_blocks():
-        expected = centres(build_space(X, Keep(d)))
-        same_bits(centres(build_space(X, Keep(d), storage="streamed")), expected, "centres of streamed features")
-        rows = RowsSpace.of(SlicedRows(X), LocalEngine(), Keep(d))
+        expected = centres(build_space(X, IdentityMap(d)))
+        same_bits(centres(build_space(X, IdentityMap(d), storage="streamed")), expected, "centres of streamed features")
+        rows = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(d))
         same_bits(centres(rows), expected, "centres of rows that are read")
 
 
@@ -63,7 +63,7 @@ def test_fewer_distinct_rows_than_centres(distinct, k, seed):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(distinct, 3)) * 10.0
     X = values[rng.integers(0, distinct, 60)]
-    centres = scattered_centres(build_space(X, Keep(3)), k, rng)
+    centres = scattered_centres(build_space(X, IdentityMap(3)), k, rng)
     assert centres.shape == (k, 3)
     assert np.isfinite(centres).all()
     present = np.unique(X, axis=0)

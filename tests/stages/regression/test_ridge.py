@@ -14,7 +14,7 @@ from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
+from clusterkit.core.transform import IdentityMap
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.minmax import MinMax
 from clusterkit.featuremaps.rbf import Rbf
@@ -22,13 +22,13 @@ from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
 from clusterkit.solvers.regression.ridge import Ridge
-from clusterkit.testing.oracles import ridge as oracle
+from clusterkit_campaign.oracles import ridge as oracle
 
 CODECS = [Threshold(), Interval(), Interval(rule="midpoint"), Argmax()]
 
 
 def dense(H):
-    return build_space(H, Keep(H.shape[1]))
+    return build_space(H, IdentityMap(H.shape[1]))
 
 
 def solved(space, labels, k, codec=Argmax(), **parameters):  # noqa: B008 (frozen)
@@ -223,7 +223,7 @@ def test_float32_is_factored_in_float64(case):
     H, labels, k, codec, C = case
     single = H.astype(np.float32)
     prepared, _, outcome = solved(dense(single), labels, k, codec, C=C)
-    factor = prepared.summing.factor if H.shape[1] <= len(H) else prepared.factor
+    factor = prepared.turns.factor if H.shape[1] <= len(H) else prepared.factor
     assert factor.matrix.dtype == np.float64
     assert outcome.rows.dtype == np.float32
     np.testing.assert_array_equal(outcome.extend(single), outcome.rows)

@@ -136,7 +136,7 @@ def test_itersvr_goes_the_way_of_the_oracle(loss, seed):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_other_numbers_at_the_start_give_the_other_numbers_at_the_end(loss):
     from clusterkit.balancers.band import Band
-    from clusterkit.core.alternate import alternate
+    from clusterkit.core.label_turns import alternate
 
     X = np.random.default_rng(1).normal(size=(40, 3))
     space, band, codec = KernelSpace(X, Gaussian(0.3)), Band(slack=4), BiasThreshold(loss=loss)

@@ -24,10 +24,10 @@ from clusterkit.featuremaps.zscore import ZScore
 from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.solvers.regression.ridge import Ridge
-from clusterkit.testing.oracles.plateaus import plain_rand, plain_reach, plain_separation
 from clusterkit.tuners import _svc_runs
 from clusterkit.tuners._plateau_score import SAME, GridPartition, ReachabilityTree, _reach, adjusted_rand, best
 from clusterkit.tuners.svc_auto import SvcAuto
+from clusterkit_campaign.oracles.measures import plain_rand, plain_reach, plain_separation
 
 STAGES = {"featuremap": Rbf(), "solver": Svdd(), "labeler": CompleteGraph()}
 OPEN_SIZE = "min_cluster_size" in CompleteGraph.tunable

@@ -21,9 +21,10 @@ from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import (
-    Assignment,
+    BalanceDecision,
     Balancer,
     Consensus,
+    Costs,
     Driver,
     DriverResult,
     FeatureMap,
@@ -51,8 +52,9 @@ Rng = np.random.Generator
 class Halved(FeatureMap):
     name: ClassVar[str] = "halved"
 
-    def fit(self, X: Floats, task: Task, rng: Rng) -> Space:
-        return clusterkit.stages("featuremap")["identity"]().fit(X / 2, task, rng)
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> Space:
+        X = samples.points
+        return clusterkit.stages("featuremap")["identity"]().space_of(X / 2, task, rng)
 
 
 @attrs.frozen(eq=False)
@@ -135,8 +137,11 @@ class Free(Balancer):
     def bounds(self, n: int, k: int) -> tuple[Floats, Floats]:
         return np.zeros(k), np.full(k, float(n))
 
-    def assign(self, costs: Floats, labels: Integers, task: Task) -> Assignment:
-        return Assignment(labels, None, True)
+    def reads(self, k: int) -> str:
+        return "all"
+
+    def balance(self, costs: Costs, task: Task) -> BalanceDecision:
+        return BalanceDecision(costs.labels)
 
     def resolved(self, n: int, k: int) -> Mapping[str, int]:
         return {"most": n}
@@ -148,7 +153,7 @@ class BySign(Partitioner[FeatureSpace]):
     name: ClassVar[str] = "by_sign"
     spaces: ClassVar[tuple[type[Space], ...]] = (FeatureSpace,)
 
-    def partition(self, samples: FeatureSpace, task: Task, rng: Rng) -> Integers:
+    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Integers:
         return (samples.rows()[:, 0] > 0).astype(np.intp)
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core import sums
 from clusterkit.core.devices import Device
-from clusterkit.core.namespaces import elsewhere, table_columns, to_host
-from clusterkit.core.sums import landed
+from clusterkit.core.namespaces import table_columns, to_host
 from clusterkit.core.transform import device_plan
 
 __all__ = ["OnWorkersDevice", "device_of_worker"]
@@ -41,7 +40,7 @@ class OnWorkersDevice:
     def __call__(self, rows: slice, X: Array) -> object:
         """A part with all its sums on the host, or labels there."""
         answer: Any = self.function(rows, device_of_worker(self.device).put(X))
-        return to_host(answer) if elsewhere(answer) else landed(answer)
+        return to_host(answer)
 
     def block_rows(self, width: int, dtype: np.dtype) -> int:
         """Rows of a block of so many features: more than a processor has at once."""

@@ -15,12 +15,20 @@ import attrs
 
 from clusterkit.core import memory
 from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, InvalidData, SolverFailed
+from clusterkit.core.outcomes import Ending
 from clusterkit.core.progress import Report, tell
 
 __all__ = ["SOLVERS", "ConicRun", "load", "require_size", "solve", "warn_if_inaccurate"]
 
 SOLVERS = ("auto", "SCS", "CLARABEL")
 """Values of the parameter `solver`."""
+
+ENDINGS = {
+    "optimal": Ending.SETTLED,
+    "optimal_inaccurate": Ending.STALLED,
+    "user_limit": Ending.OUT_OF_ITERATIONS,
+}
+"""Status of cvxpy for a run that has returned a point."""
 
 SCS_INTERRUPTED = -5
 """Status code with which SCS ends at Ctrl-C."""
@@ -58,9 +66,9 @@ class ConicRun:
     failures: str = ""
 
     @property
-    def accurate(self) -> bool:
-        """Whether the tolerance was reached."""
-        return self.status == "optimal"
+    def ending(self) -> Ending:
+        """How the run ended: settled if the tolerance was reached."""
+        return ENDINGS[self.status]
 
 
 def load(stage: str) -> Any:
@@ -134,7 +142,7 @@ def solve(problem: Any, stage: str, candidates: tuple[str, ...], tol: float, max
     for name in candidates:
         tell(Report(stage, 0, None))
         status, iterations = _run(problem, stage, name, tol, max_iter or MAX_ITER[name])
-        if status in ("optimal", "optimal_inaccurate", "user_limit") and problem.value is not None:
+        if status in ENDINGS and problem.value is not None:
             return ConicRun(name, status, iterations, time.perf_counter() - begin, "; ".join(failures))
         failures.append(f"{name} ended with status '{status}' after {iterations} iterations")
     raise SolverFailed(
@@ -218,7 +226,7 @@ def _stoppable() -> Iterator[list[bool]]:
 
 def warn_if_inaccurate(stage: str, run: ConicRun, value: float, lower: float, tol: float) -> None:
     """Warn of a point that does not reach the tolerance, with its value and the certified bound."""
-    if not run.accurate:
+    if not run.ending.converged:
         warnings.warn(
             f"solver '{stage}': {run.solver} ended with status '{run.status}' after {run.iterations} iterations, "
             f"short of tol = {tol:g}: value {value:.6g}, certified lower bound {lower:.6g} (gap {value - lower:.2g}); "

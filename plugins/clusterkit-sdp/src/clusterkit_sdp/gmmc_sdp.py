@@ -168,7 +168,7 @@ class PreparedGmmcSdp(Prepared):
             **({"failures": run.failures} if run.failures else {}),
         }
         reason = f"{run.solver}: {run.status}, gap {facts['gap']:.2g}, tightness {tightness:.3f}"
-        status = Status(run.iterations, run.accurate, reason, (solution.value,), facts)
+        status = Status(run.iterations, run.ending, reason, (solution.value,), facts)
         return Scores(scores[:, None], None, status=status)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> np.ndarray | None:

@@ -169,7 +169,7 @@ class PreparedMmcSdp(Prepared):
             **({"failures": run.failures} if run.failures else {}),
         }
         reason = f"{run.solver}: {run.status}, gap {facts['gap']:.2g}, tightness {tightness:.3f}"
-        status = Status(run.iterations, run.accurate, reason, (margin.value,), facts)
+        status = Status(run.iterations, run.ending, reason, (margin.value,), facts)
         return Scores(scores[:, None], None, status=status)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> np.ndarray | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import clusterkit
 
-API_VERSION = 2
+API_VERSION = 3
 """Version of the plugin interface that this module is written for."""
 
 

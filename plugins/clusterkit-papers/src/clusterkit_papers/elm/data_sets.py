@@ -110,8 +110,8 @@ def _documents(counts: Any) -> tuple[Array, Any]:
 
     rng = np.random.default_rng(DRAW)
     rows: Any = SparseRows(counts)
-    weighted = LogTfIdf().fit(rows, Task(len(rows), None), rng).rows()
-    Z = Pca(n_components=200).fit(weighted, Task(len(weighted), None), rng).rows()
+    weighted = LogTfIdf().space_of(rows, Task(len(rows), None), rng).rows()
+    Z = Pca(n_components=200).space_of(weighted, Task(len(weighted), None), rng).rows()
     lengths = np.linalg.norm(Z, axis=1, keepdims=True)
     return Z / np.where(lengths > 0, lengths, 1.0), weighted
 

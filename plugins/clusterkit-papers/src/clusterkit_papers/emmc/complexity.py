@@ -19,7 +19,7 @@ from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.outcomes import LinearRows, Outcome, Scores
 from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.stages import Partitioner, Prepared, Task
+from clusterkit.core.stages import Partitioner, Prepared, Task, labels_by_blocks
 from clusterkit_papers.fits import judge, timed_fit
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class DecomposedRidge(Prepared):
 
 @final
 @attrs.frozen(eq=False)
-class RepeatedStart(Partitioner[Array]):
+class RepeatedStart(Partitioner[FeatureSpace]):
     """The same starting labels for every complexity."""
 
     name: ClassVar[str] = "repeated"
@@ -85,7 +85,7 @@ class RepeatedStart(Partitioner[Array]):
     varies: ClassVar[bool] = False
     labels: Labels
 
-    def partition(self, samples: Array, task: Task, rng: Rng) -> Labels:
+    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
         """The labels."""
         return self.labels
 
@@ -125,8 +125,9 @@ def accuracies(
         bound = timed_fit(lambda: bind(composition, rows, Seeds.of(seed))).fitted
         init = composition.init
         assert init is not None
-        samples = bound.scaled_points() if init.sees == "input" else bound.space
-        start = RepeatedStart(np.asarray(init.partition(samples, bound.task, bound.seeds.stream("init"))))
+        samples = bound.seen_by(init)
+        labels = labels_by_blocks(init.start(samples, bound.task, bound.seeds.stream("init")), samples)
+        start = RepeatedStart(labels)
         bound = attrs.evolve(bound, composition=attrs.evolve(composition, init=start))
         assert isinstance(bound.space, FeatureSpace)
         w, V = np.linalg.eigh(bound.space.gram())

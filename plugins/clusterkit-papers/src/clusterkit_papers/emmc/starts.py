@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clusterkit.core.spaces import identity_space
 from clusterkit.core.stages import Task
 from clusterkit_papers.emmc.baselines import WIDTHS
 from clusterkit_papers.emmc.complexity import CHOSEN_ON, accuracies, first_runs
@@ -256,5 +257,5 @@ def _kmeans_mapped(X: np.ndarray, y: np.ndarray, seed: int) -> Values:
 def _random_only(X: np.ndarray, y: np.ndarray, seed: int) -> Values:
     from clusterkit.partitioners.random import Random
 
-    timed = timed_fit(lambda: Random().partition(X, Task(len(X), 2), np.random.default_rng(seed)))
+    timed = timed_fit(lambda: Random().start(identity_space(X), Task(len(X), 2), np.random.default_rng(seed)))
     return judge(y, timed.fitted) | {"seconds": timed.seconds, "cpu": timed.cpu_seconds}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from clusterkit.core.spaces import identity_space
 from clusterkit.core.stages import Task
 from clusterkit_papers.fits import timed_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
@@ -121,7 +122,7 @@ class MinMaxFits:
 
             def split() -> None:
                 for label, X in enumerate(classes):
-                    stage.partition(X, Task(len(X), K), np.random.default_rng((seed, label)))
+                    stage.start(identity_space(X), Task(len(X), K), np.random.default_rng((seed, label)))
 
             self._partitions[key] = timed_fit(split).seconds
         return self._partitions[key]

@@ -249,7 +249,7 @@ def two_step_fit(X: np.ndarray, name: str, seed: int, **parameters: object) -> S
         If Ctrl-C ended the fit.
     """
     from clusterkit import recipe
-    from clusterkit.core.alternate import read
+    from clusterkit.core.label_turns import read
     from clusterkit.core.run import bind
     from clusterkit.core.seeds import Seeds
 

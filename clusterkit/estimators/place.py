@@ -1,0 +1,286 @@
+"""Where the samples of an estimator lie: what is fitted and predicted, and where the results go."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, cast, final
+
+import attrs
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from clusterkit._typing import Array, Labels
+from clusterkit._typing import Samples as Given
+from clusterkit.core import devices
+from clusterkit.core.compat import Composition
+from clusterkit.core.device_engine import ArrayRows, DeviceEngine
+from clusterkit.core.device_paths import by_sample, check_rows, device_problems, read_at_once, row_problems
+from clusterkit.core.devices import on_host
+from clusterkit.core.engines import engine_for
+from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
+from clusterkit.core.namespaces import has_array_api
+from clusterkit.core.outcomes import Domain
+from clusterkit.core.rows import Rows, SlicedRows
+from clusterkit.core.run import FitResult, check_range
+from clusterkit.core.samples import ArraySamples, EngineSamples, Samples
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.spaces import Space
+from clusterkit.core.stages import FeatureMap, Tuner
+from clusterkit.core.survey import Extremes
+from clusterkit.drivers import compose
+from clusterkit.drivers.on_sample import fit_on_sample
+from clusterkit.estimators.number import is_open
+from clusterkit.estimators.samples import checked, new_rows
+from clusterkit.numerics.row_samples import sample_rows
+
+if TYPE_CHECKING:
+    from clusterkit.estimators.fitted_attributes import FittedAttributes
+    from clusterkit.estimators.pipeline import Pipeline
+
+__all__ = ["PlacedSamples", "domain_of_sample", "fit_by_sample", "predicted", "sample_size", "takes_arrays"]
+
+LOOKED_AT = 10_000
+"""Rows that tell the spreads of the columns of a fit on a device well enough."""
+
+REMEMBERED = 256
+"""Values of slots whose answer to `takes_arrays` is kept: every validation of samples asks for the tags."""
+
+SAMPLE = 2000
+"""Rows of the sample where no tuner says how many it looks at: as the tuner `svc_auto`."""
+
+_taken: dict[object, bool] = {}
+
+
+@final
+@attrs.frozen(eq=False)
+class PlacedSamples:
+    """The samples of a fit, checked, and where its results go.
+
+    Parameters
+    ----------
+    samples : Samples
+        What is fitted.
+    origin : EngineSamples or None
+        What an engine was given, for the results; few rows of it are read at once and fitted in memory.
+    array : ndarray, SparseRows or None
+        What lies in memory of the samples.
+    """
+
+    samples: Samples
+    origin: EngineSamples | None = None
+    array: Array | None = None
+
+    @classmethod
+    def of(
+        cls,
+        model: FittedAttributes,
+        X: Given,
+        featuremap: FeatureMap | None,
+        *,
+        whole: int = 0,
+        dense_only: bool = False,
+        only_devices: bool = False,
+    ) -> PlacedSamples:
+        """The samples X of a fit of a model, whose `n_features_in_` and `feature_names_in_` are set.
+
+        Parameters
+        ----------
+        model : FittedAttributes
+        X : array-like of shape (n, d), or what an engine takes
+        featuremap : FeatureMap or None
+            As of `checked`, which checks what is in memory.
+        whole : int
+            Up to how many rows of a device are fitted in memory.
+        dense_only : bool
+            As of `checked`.
+        only_devices : bool
+            Whether no engine but that of a device is asked.
+        """
+        engine = engine_for(X)
+        if engine is None or (only_devices and not isinstance(engine, DeviceEngine)):
+            array = checked(model, X, featuremap, reset=True, dense_only=dense_only)
+            if (device := devices.current()) is None:
+                return cls(ArraySamples(array), array=array)
+            rows, engine = rows_in_memory(model, array), DeviceEngine(device)
+        else:
+            array, rows = None, engine.rows(X)
+            if not rows.d:
+                raise InvalidData(f"X has {rows.n} rows and no column; a minimum of 1 is required")
+        origin = EngineSamples(rows, engine)
+        if not only_devices and read_at_once(rows) and (not origin.on_device or rows.n <= whole):
+            values = rows.read(slice(0, rows.n))
+            if len(values):
+                Extremes.of(slice(0, rows.n), values).check(rows.names, getattr(rows, "place", None))
+            with on_host() if origin.on_device else nullcontext():
+                array = checked(model, values, featuremap, reset=True, dense_only=dense_only)
+            return cls(ArraySamples(array), origin, array)
+        return cls(origin, origin, array)
+
+    def in_memory(self) -> Array:
+        """The array, where the samples lie in memory."""
+        assert self.array is not None
+        return self.array
+
+    def fitted_where(self) -> AbstractContextManager[object]:
+        """Around a fit: what works on the host, such as few rows of a device or a start, does not go back there."""
+        on_device = self.origin is not None and self.origin.on_device
+        return on_host() if on_device and isinstance(self.samples, ArraySamples) else nullcontext()
+
+    def place(self, model: FittedAttributes) -> None:
+        """Put the results of the fit where the samples lie, and tell their columns."""
+        if self.origin is None:
+            return
+        rows = self.origin.rows
+        if isinstance(model.labels_, np.ndarray):
+            model.labels_ = self.origin.placed(model.labels_)
+        if isinstance(rows, ArrayRows):
+            model.history_ = rows.device.put(model.history_)
+        model.n_features_in_ = rows.d
+        if rows.names is not None:
+            model.feature_names_in_ = np.array(rows.names, dtype=object)
+        else:
+            model.__dict__.pop("feature_names_in_", None)
+
+    def placed_report(self, report: dict[str, object]) -> dict[str, object]:
+        """The report of a driver with its arrays where the samples lie."""
+        rows = None if self.origin is None else self.origin.rows
+        if not isinstance(rows, ArrayRows):
+            return report
+        put = rows.device.put
+        return {name: put(value) if isinstance(value, np.ndarray) else value for name, value in report.items()}
+
+    def with_samples(self, space: Space | None) -> Space | None:
+        """The fitted space with samples in memory; by passes it keeps none, and some are enough to see their scale."""
+        if space is None or self.array is None or not isinstance(self.samples, EngineSamples):
+            return space
+        some = self.array[:: -(-len(self.array) // LOOKED_AT)]
+        return attrs.evolve(space, points=space.coordinates(some))
+
+
+def check_place(model: Pipeline, composition: Composition, samples: Samples) -> None:
+    """Refuse, before any work, what needs all samples in memory where they are not there."""
+    if not isinstance(samples, EngineSamples):
+        return
+    check_rows(composition, samples.engine, samples.n)
+    number = getattr(model, "n_clusters", None)
+    if model.tuner is not None or is_open(number):
+        option = "tuner" if model.tuner is not None else "n_clusters='auto'"
+        raise IncompatibleStages(f"{option} compares fits of all rows in memory. {by_sample(samples.engine)}")
+
+
+def rows_in_memory(model: FittedAttributes, X: Array) -> Rows:
+    """Checked samples in memory as rows, for a device, with the names of their columns."""
+    if not isinstance(X, np.ndarray):
+        raise InvalidData(
+            "sparse samples have no path on a device. Pass X.toarray() if that fits into memory, or compute on the "
+            "host: clusterkit.config(device='cpu')"
+        )
+    names = getattr(model, "feature_names_in_", None)
+    return SlicedRows(X, None if names is None else tuple(names))
+
+
+def predicted(model: FittedAttributes, X: Given) -> Labels:
+    """Labels of new samples, wherever they lie, (m,).
+
+    Raises
+    ------
+    NotFittedError
+        If the fit cannot predict.
+    IncompatibleStages
+        If a device is to compute labels, and the model has no path there.
+    """
+    engine, predict = engine_for(X), model.predictor_
+    if engine is not None and predict is not None:
+        samples: Samples = EngineSamples(new_rows(model, engine.rows(X)), engine)
+    else:
+        rows = model.rows_of(X)
+        if predict is None:
+            raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
+        samples = ArraySamples(rows)
+        if (device := devices.current()) is not None:
+            samples = EngineSamples(new_rows(model, rows_in_memory(model, rows)), DeviceEngine(device))
+    if isinstance(samples, EngineSamples) and samples.on_device and not has_array_api(predict):
+        advice = by_sample(samples.engine)
+        raise IncompatibleStages(f"the labels of new rows have no path on a device for this model. {advice}")
+    width = model.n_features_in_ if model.space_ is None else getattr(model.space_, "width", model.n_features_in_)
+    return samples.labels(predict, width)
+
+
+def domain_of_sample(c: Composition) -> bool:
+    """Whether a sample can stand for all rows: clusters are read from a domain, which has a value at every row."""
+    return c.path is not None and issubclass(c.path.gives, Domain) and issubclass(c.labeler.consumes, Domain)
+
+
+def sample_size(tuner: Tuner | None) -> int:
+    """Rows of the sample: as many as the tuner looks at."""
+    return cast("int", (tuner.parameters() if tuner is not None else {}).get("max_rows", SAMPLE))
+
+
+def fit_by_sample(
+    c: Composition, tuner: Tuner | None, samples: EngineSamples, seeds: Seeds
+) -> tuple[compose.Tuning, FitResult]:
+    """Tune and fit a sample of the rows, and label all of them; `max_rows` of the tuner is the size of the sample.
+
+    Raises
+    ------
+    InvalidData
+        If a value is no finite number (column and row are named).
+    """
+    n, ends = samples.n, samples.survey()
+    check_range(ends.low, ends.high, samples.dtype)
+    index = sample_rows(n, sample_size(tuner), seeds.stream("sample", "rows"))
+    warnings.warn(
+        f"the model is the fit of {len(index)} of the {n} rows, which are read block by block; the others get the "
+        "label of the nearest of these. tuner__max_rows sets how many are fitted",
+        ClusterkitWarning,
+        stacklevel=4,
+    )
+    tuning = compose.tuned(c, tuner, samples.gather(index), seeds)
+    c, decided = attrs.evolve(tuning.composition, rows=None), dict(tuning.decided)
+    least = decided.get("labeler", {}).get("min_cluster_size")
+    if isinstance(least, int):  # of the sample, as the tuner saw it
+        least = round(least * n / len(index))
+        c = attrs.evolve(c, labeler=c.labeler.with_parameters(min_cluster_size=least))
+        decided["labeler"] = {**decided["labeler"], "min_cluster_size": least}
+    return attrs.evolve(tuning, composition=c, decided=decided), fit_on_sample(c, index, samples, seeds)
+
+
+def takes_arrays(model: Pipeline) -> bool:
+    """Whether arrays of other libraries can be fitted where they lie (scikit-learn's tag `array_api_support`)."""
+    number = getattr(model, "n_clusters", None)
+    if model.tuner is not None or is_open(number):
+        return False
+    key: object = (number, model.featuremap, model.solver, model.labeler)
+    try:
+        known = _taken.get(key)
+    except TypeError:  # a list of maps, or a dict with parameters
+        key = _frozen(key)
+        try:
+            known = _taken.get(key)
+        except TypeError:  # what fit reports
+            return False
+    if known is None:
+        if len(_taken) >= REMEMBERED:
+            _taken.clear()
+        known = _taken[key] = _take_arrays(
+            {"featuremap": model.featuremap, "solver": model.solver, "labeler": model.labeler}, number
+        )
+    return known
+
+
+def _frozen(value: object) -> object:
+    """The value of a slot, lists and dicts in it too, as something with a hash."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_frozen, value))
+    return frozenset((key, _frozen(each)) for key, each in value.items()) if isinstance(value, dict) else value
+
+
+def _take_arrays(slots: dict[str, object], number: int | None) -> bool:
+    """The same for the values of slots."""
+    # few rows are started and balanced on the host, whatever stage does that
+    try:
+        c = attrs.evolve(compose.compose({**slots, "balancer": None, "init": "random"}, number), init=None)
+    except ValueError:  # fit reports what is wrong
+        return False
+    return not list(row_problems(c, in_process=True)) and not list(device_problems(c))

@@ -1,0 +1,218 @@
+"""Each area sees what it is made to see: a broken promise is a problem, a kept one is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar, final
+
+import attrs
+import numpy as np
+import pytest
+
+from clusterkit.core.errors import InvalidData
+from clusterkit.core.outcomes import Scores
+from clusterkit.core.registry import registry
+from clusterkit.core.spaces import build_space
+from clusterkit.core.stages import Consensus, FeatureMap, Labeler, Labeling
+from clusterkit.core.transform import IdentityMap
+from clusterkit_campaign import comparisons, hostile_files
+from clusterkit_campaign.comparisons import COMPARISONS, check_comparison
+from clusterkit_campaign.data_sets import AwkwardSet, awkward_sets
+from clusterkit_campaign.ensembles import ENSEMBLES, UNFIT_ENSEMBLES, check_ensemble
+from clusterkit_campaign.findings import (
+    CRASH,
+    SILENT,
+    UNCLEAR,
+    Exclusion,
+    Finding,
+    Problem,
+    exclusions,
+    of_error,
+    split,
+)
+from clusterkit_campaign.fits import Subject, Trial, check_trial, of_recipe, smallest
+from clusterkit_campaign.hostile_files import FILES, check_files
+from clusterkit_campaign.odd_parameters import OddCase, check_odd_case
+from clusterkit_campaign.plugin_breakers import BREAKERS, check_breaker
+from clusterkit_campaign.relations import RELATIONS, check_relation, same_partition
+
+SETS = awkward_sets()
+
+
+def trial(name, subject, round_number=0):
+    return Trial(subject, SETS[name], SETS[name].drawn(1), 2, 0, round_number)
+
+
+def slots(**changes):
+    stages = {"featuremap": "identity", "solver": "centroids", "labeler": "argmax", "init": "seeds"}
+    return Subject("of the test", None, {**stages, **changes})
+
+
+class TestFits:
+    @pytest.mark.parametrize("name", ["many duplicates", "blobs as strided", "nan", "one row", "ragged lists"])
+    @pytest.mark.parametrize("round_number", [0, 1, 2])
+    def test_a_sound_recipe_has_no_problem(self, name, round_number):
+        counts = Counter()
+        assert check_trial(trial(name, of_recipe("kmeans"), round_number), counts) == []
+        assert counts["fits"] >= 1
+
+    def test_a_map_that_draws_from_nowhere(self):
+        @final
+        @attrs.frozen
+        class Restless(FeatureMap):
+            """Adds numbers that no seed determines."""
+
+            name: ClassVar[str] = "restless"
+
+            def fit(self, samples, task, rng):
+                X = samples.points
+                return build_space(np.random.default_rng().standard_normal(X.shape), IdentityMap(X.shape[1]))
+
+        registry.register(Restless)
+        problems = check_trial(trial("overlapping blobs", slots(featuremap="restless")))
+        assert (SILENT, "two fits with the same seed differ in labels") in {(p.severity, p.what) for p in problems}
+
+    def test_a_labeler_that_fails_on_some_data_is_shrunk(self):
+        @final
+        @attrs.frozen
+        class Shy(Labeler[Scores]):
+            """Fails where a score is far from 0."""
+
+            name: ClassVar[str] = "shy"
+            consumes: ClassVar = Scores
+
+            def label(self, outcome, space, task, rng):
+                if np.abs(space.points).max() > 100:
+                    raise IndexError("too far")
+                return Labeling(np.zeros(space.n, dtype=int), None)
+
+        registry.register(Shy)
+        case = trial("an outlier at 1e6", slots(solver="fuzzy_cmeans", labeler="shy"))
+        [problem] = [each for each in check_trial(case) if each.severity == CRASH]
+        program = smallest(case, problem, budget=200)
+        assert "1000000.0" in program
+        assert program.count("[") <= 4, "one row is left"
+        with pytest.raises(IndexError, match="too far"):
+            exec(program)
+
+    def test_unfit_data_that_are_accepted(self):
+        fine = AwkwardSet("fine", lambda rng: np.eye(3), expected="refusal", reason="on purpose")
+        [problem] = check_trial(Trial(of_recipe("kmeans"), fine, fine.drawn(0)))
+        assert problem.what == "unfit data were accepted"
+
+
+class TestErrors:
+    def test_documented_ones_are_no_problem(self):
+        assert of_error(InvalidData("no negative values")) is None
+
+    @pytest.mark.parametrize(
+        ("error", "severity"), [(IndexError("i"), CRASH), (ValueError("v"), UNCLEAR), (InvalidData(""), UNCLEAR)]
+    )
+    def test_others_are(self, error, severity):
+        assert of_error(error).severity == severity
+
+
+def test_odd_parameters():
+    counts = Counter()
+    assert check_odd_case(OddCase("solver", "ridge", "C", "nan"), counts, 0) == []
+    assert check_odd_case(OddCase("solver", "ridge", "C", "1e-12"), counts, 0) == []
+    assert check_odd_case(OddCase("estimator", "kmeans", "n_clusters", "2**63"), counts, 0) == []
+    # lists within a list, which no number is compared with
+    assert check_odd_case(OddCase("driver", "auto_pooled", "widths", "((1,),)"), counts, 0) == []
+    assert counts["parameters"] == 4
+    assert counts["accepted"] == 1
+
+
+@pytest.mark.parametrize("name", RELATIONS)
+def test_relations_hold_for_k_means(name):
+    assert check_relation(name, of_recipe("kmeans"), Counter(), 4) == []
+
+
+def test_a_relation_that_does_not_hold_is_seen():
+    @final
+    @attrs.frozen
+    class First(Labeler[Scores]):
+        """Labels by position."""
+
+        name: ClassVar[str] = "first"
+        consumes: ClassVar = Scores
+
+        def label(self, outcome, space, task, rng):
+            return Labeling((np.arange(space.n) < 5).astype(int), None)
+
+    registry.register(First)
+    subject = Subject("of the test", None, {"featuremap": "rbf", "solver": "ncut", "labeler": "first"})
+    if not check_relation("permuted rows", subject, Counter(), 4):
+        pytest.fail("labels by position are not seen")
+
+
+def test_same_partition():
+    assert same_partition(np.array([0, 0, 1, -1]), np.array([5, 5, 2, -1]))
+    assert not same_partition(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 2]))
+    assert not same_partition(np.array([0, 0, 1, -1]), np.array([0, 0, 1, 1]))
+
+
+class TestComparisons:
+    @pytest.mark.parametrize("name", COMPARISONS)
+    def test_none_differs(self, name):
+        counts = Counter()
+        assert check_comparison(name, counts, 1) == []
+        assert counts["comparisons"] >= 24
+
+    def test_a_difference_is_seen(self, monkeypatch):
+        monkeypatch.setattr(comparisons.means, "memberships", lambda D, phi: np.full(D.shape, 0.25))
+        problems = check_comparison("fuzzy c-means", Counter(), 1)
+        assert {problem.what for problem, _ in problems} == {"a degree of membership differs from the reference"}
+
+
+class TestEnsembles:
+    @pytest.mark.parametrize("item", [*ENSEMBLES, *UNFIT_ENSEMBLES])
+    @pytest.mark.parametrize("name", ["diclens", "voting", "coassociation"])
+    def test_a_sound_consensus_has_no_problem(self, name, item):
+        counts = Counter()
+        assert check_ensemble(name, item, counts, 3) == []
+        assert counts["ensembles"] >= 1
+
+    def test_one_that_reads_the_names_of_clusters(self):
+        @final
+        @attrs.frozen
+        class ByPosition(Consensus):
+            """Cuts the samples into halves."""
+
+            name: ClassVar[str] = "by_position"
+            finds_k: ClassVar[bool] = True
+
+            def merge(self, labelings, k, rng):
+                return np.arange(labelings.members.shape[1]) * 2 // labelings.members.shape[1]
+
+        registry.register(ByPosition)
+        problems = [problem for problem, _ in check_ensemble("by_position", "agreeing", Counter(), 3)]
+        assert {each.what for each in problems} == {"samples that no member tells apart are in two clusters"}
+
+
+class TestFiles:
+    @pytest.mark.parametrize("kind", [kind for kind in FILES if kind != "search"])
+    def test_none_is_misread(self, kind):
+        counts = Counter()
+        assert check_files(kind, counts, 2) == []
+        assert counts["files"] == hostile_files.BATCH
+
+    def test_a_raw_error_is_seen(self, monkeypatch):
+        careless = attrs.evolve(FILES["npy"], read=lambda path: np.load(path, allow_pickle=False) and None)
+        monkeypatch.setattr(hostile_files, "FILES", {"npy": careless})
+        assert {problem.severity for problem, _ in check_files("npy", Counter(), 2)} & {UNCLEAR, CRASH}
+
+
+@pytest.mark.parametrize("slot", BREAKERS)
+@pytest.mark.parametrize("how", ["nothing", "another axis", "a single nan", "an exit", "objects", "text"])
+def test_broken_stages_are_named(slot, how):
+    assert check_breaker(slot, how, Counter()) == []
+
+
+def test_exclusions():
+    finding = Finding(Problem(SILENT, "labels differ"), "fits", "svc", "blobs", 3)
+    known = Exclusion("a reason that is long enough", subject="s*", what="labels *")
+    other = Exclusion("a reason that is long enough", area="files")
+    assert split([finding], [other, known]) == ([], {other: [], known: [finding]})
+    assert split([finding], [other])[0] == [finding]
+    assert all(len(each.reason) > 20 for each in exclusions())
