@@ -8,6 +8,8 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import click
@@ -51,16 +53,31 @@ def guarded(run: Callable[[], None], debug: bool) -> int:
         return done.exit_code
     except BaseException as error:  # the last line of defence: nothing may end in a traceback
         if isinstance(error, OSError) and error.errno == errno.EPIPE:
-            if sys.stdout is sys.__stdout__ and sys.stdout is not None:
-                # Python would flush again at exit, and complain
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _forget_output()
             return BROKEN_PIPE
+        if isinstance(error, OSError) and _is_of_output(error):
+            _forget_output()
+            _line("error", "red", f"standard output cannot be written: {error.strerror or error}")
+            return USAGE
         if debug:
             traceback.print_exc()
         code, message = _explained(error, debug)
         _line("error", "red", message)
         return code
     return 0
+
+
+def _is_of_output(error: OSError) -> bool:
+    """Whether an error is of what was being printed: of click, of rich, or of the last flush."""
+    place = traceback.extract_tb(error.__traceback__)
+    printing = {"click", "rich"} & set(Path(place[-1].filename).parts) or place[-1].filename == __file__
+    return error.filename is None and bool(printing)
+
+
+def _forget_output() -> None:
+    """Have standard output go nowhere: Python would write what is left again at exit, and complain."""
+    if sys.stdout is sys.__stdout__ and sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _explained(error: BaseException, debug: bool) -> tuple[int, str]:
@@ -95,4 +112,5 @@ def _is_message(error: BaseException) -> bool:
 def _line(word: str, color: str, message: str) -> None:
     from clusterkit.cli.console import printable
 
-    click.echo(f"{click.style(word + ':', fg=color, bold=True)} {printable(message, lines=True)}", err=True)
+    with suppress(OSError):  # standard error may be full too, and then nobody can be told
+        click.echo(f"{click.style(word + ':', fg=color, bold=True)} {printable(message, lines=True)}", err=True)

@@ -61,6 +61,7 @@ Examples:
     help="File for the labels: .csv .tsv .txt (.gz) .parquet .xlsx .npy; - is standard output.",
 )
 @click.option("--with-data", is_flag=True, help="Write the data too, with the labels as the last column.")
+@output.escape_option
 @click.option("--save", metavar="FILE", help="File for the fitted model, for `clusterkit predict`: .clusterkit.")
 @click.option(
     "--plot",
@@ -92,6 +93,7 @@ def fit(
     clusters: NumberLike,
     path: str | None,
     with_data: bool,
+    escape_formulas: bool,
     save: str | None,
     picture: str | None,
     cache: str | None,
@@ -124,7 +126,7 @@ def fit(
     large_name = name or by_number
     if by_rows.is_large(data) and by_rows.fits(large := estimator(large_name, clusters, seed, settings)):
         by_rows.check(with_data=with_data, picture=picture)
-        output.check(path)
+        output.check(path, escape_formulas=escape_formulas)
         models.check(save)
         by_rows.fit(
             by_rows.rows_of(data, table_options),
@@ -141,7 +143,7 @@ def fit(
         return
     if cache is not None:
         raise BadInput("--cache is for files that are read block by block; this one is read at once")
-    output.check(path, with_data=with_data)
+    output.check(path, with_data=with_data, escape_formulas=escape_formulas)
     models.check(save)
     plot.check(picture)
     if name is None:
@@ -162,7 +164,7 @@ def fit(
         _tell_of_range(name)
     # files come first, because printing the summary may fail (a closed pipe)
     if path is not None and path != output.STDOUT:
-        output.write(path, model.labels_, table if with_data else None)
+        output.write(path, model.labels_, table if with_data else None, escape_formulas=escape_formulas)
     if save is not None:
         models.save(save, model, table, name)
     drawn = picture is None or _drawn(picture, model, X, data, name)
@@ -177,7 +179,7 @@ def fit(
     }
     summary.show(facts, as_json=as_json, err=path == output.STDOUT)
     if path == output.STDOUT:
-        output.write(path, model.labels_, table if with_data else None)
+        output.write(path, model.labels_, table if with_data else None, escape_formulas=escape_formulas)
     if interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
 

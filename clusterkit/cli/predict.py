@@ -25,6 +25,7 @@ __all__ = ["predict"]
     help="File for the labels, as in `fit`.  [default: standard output]",
 )
 @click.option("--with-data", is_flag=True, help="Write the data too, with the labels as the last column.")
+@output.escape_option
 @click.option(
     "--allow-pickle", is_flag=True, help="Read a model of version 0.1 too. That runs any code that is in the file."
 )
@@ -36,6 +37,7 @@ def predict(
     data: str,
     path: str,
     with_data: bool,
+    escape_formulas: bool,
     allow_pickle: bool,
     table_options: source.TableOptions,
     as_json: bool,
@@ -54,7 +56,7 @@ def predict(
 
     outputs.check({"-o": path}, [model_file, data])
     large = by_rows.is_large(data)
-    output.check(path, with_data=with_data)
+    output.check(path, with_data=with_data, escape_formulas=escape_formulas)
     if large:
         by_rows.check(with_data=with_data, picture=None)
         predict_pieces.check(path)
@@ -70,7 +72,7 @@ def predict(
     else:
         table, _ = table_options.open(data)
         labels = models.labels_of(model, table, table_options.chosen(table))
-        output.write(path, labels, table if with_data else None)
+        output.write(path, labels, table if with_data else None, escape_formulas=escape_formulas)
         counts = cluster_sizes(labels)
         noise = len(labels) - sum(counts.values())
     n = noise + sum(counts.values())

@@ -200,6 +200,21 @@ def _lead(grid: Grid) -> int:
     names = grid.from_row(lead).values
     if names.shape[1] < 3:
         return 0
+    if _groups(grid, lead):
+        return lead - 1
     if all(isinstance(name, str) for name in names[0]):
         return lead
-    return lead if of_two_rows([[_text_of(cell) for cell in row] for row in names[: PREVIEW + 1]]) else 0
+    return lead if _has_two_rows(names) else 0
+
+
+def _groups(grid: Grid, lead: int) -> bool:
+    """Whether the row before a row of names has a name for some of its columns, and is no title."""
+    above = grid.from_row(lead - 1)
+    filled = np.array([value is not None for value in above.values[0]])
+    # a title begins above the first column, or is merged over all
+    return not filled[0] and bool(filled.any()) and _has_two_rows(above.values)
+
+
+def _has_two_rows(values: NDArray[np.object_]) -> bool:
+    """Whether the first two rows of cells have the names of the columns."""
+    return of_two_rows([[_text_of(cell) for cell in row] for row in values[: PREVIEW + 1]]) is not None

@@ -134,6 +134,29 @@ def test_with_data_keeps_every_cell(run, table, tmp_path):
     assert groups([row[-1] for row in after[1:]])
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_formulas_in_cells_can_be_escaped(run, write, tmp_path, ending, error_of):
+    rows = [["=1+1", "-3,5", "@sum"], ["+49 30", "-", "a=b"]] * 10
+    path = write("f.csv", "=x;b;c;n\n" + "\n".join(";".join([*row, str(i % 2)]) for i, row in enumerate(rows)))
+    out, model = tmp_path / f"out.{ending}", tmp_path / "m.clusterkit"
+    command = ("fit", path, *KMEANS[:3], 2, "--columns", "n", "-o", out, "--save", model, "--with-data")
+
+    def cells(*flags, command=command):
+        answer = run(*command, *flags)
+        assert answer.exit_code == 0, answer.output
+        with out.open(encoding="utf-8") as file:
+            return [row[:3] for row in csv.reader(file, delimiter="\t" if ending == "tsv" else ",")][:3]
+
+    assert cells() == [["=x", "b", "c"], *rows[:2]]
+    escaped = [["'=x", "b", "c"], ["'=1+1", "-3,5", "'@sum"], ["'+49 30", "-", "a=b"]]
+    assert cells("--escape-formulas") == escaped
+    predict = ("predict", model, path, "-o", out, "--with-data")
+    assert cells("--escape-formulas", command=predict) == escaped
+    assert "--escape-formulas is about the cells that --with-data writes" in error_of(
+        run("fit", path, *KMEANS[:3], 2, "-o", out, "--escape-formulas")
+    )
+
+
 def test_seed_decides(run, table):
     runs = [run("fit", table, "-k", 3, "--drop", "id", "--seed", 7, "-o", "-").stdout for _ in range(2)]
     assert runs[0] == runs[1]

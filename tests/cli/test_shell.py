@@ -66,6 +66,16 @@ def test_closed_pipe_is_quiet():
     assert (shown.returncode, shown.stderr) == (141, b"")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
+def test_a_full_standard_output_is_one_line():
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "clusterkit.cli", "--version"]
+        shown = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+        silent = subprocess.run([*command[:-1], "nothing"], stdout=full, stderr=full, timeout=60, check=False)
+    assert shown.stderr.decode().splitlines() == ["error: standard output cannot be written: No space left on device"]
+    assert (shown.returncode, silent.returncode) == (2, 2)
+
+
 def test_unexpected_failure(run, error_of, monkeypatch):
     def fail(*_):
         raise ZeroDivisionError("by zero")

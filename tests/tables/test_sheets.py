@@ -63,6 +63,14 @@ class TestTwoRowsOfNames:
         assert (table.names, table.n_rows) == (NAMES, 8)
         assert table.numbers()[0].tolist() == [0.125, 1, -0.25, 1]
 
+    @pytest.mark.parametrize("merged", [(), ("B1:C1",)])
+    def test_one_group_is_no_title(self, tmp_path, merged):
+        rows = [[None, "m", None], ["g", "a", "b"], *(["x", i, i / 2] for i in range(5))]
+        with pytest.warns(TableWarning, match="the first two rows"):
+            assert read_table(saved(tmp_path / "t.xlsx", rows, merged)).names == ("g", "m a", "m b")
+        table = read_table(saved(tmp_path / "u.xlsx", [["sales"], *rows[1:]]))
+        assert (table.names, table.notes) == (("g", "a", "b"), ("1 row before the table left out",))
+
     def test_text_too_whole_and_in_pieces(self, tmp_path):
         text = "\n".join(",".join("" if cell is None else str(cell) for cell in row) for row in TWO_ROWS)
         (tmp_path / "t.csv").write_text(text)

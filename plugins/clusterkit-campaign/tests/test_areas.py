@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections import Counter
 from typing import ClassVar, final
 
@@ -15,6 +17,7 @@ from clusterkit.core.registry import registry
 from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import Consensus, FeatureMap, Labeler, Labeling
 from clusterkit.core.transform import IdentityMap
+from clusterkit.report.pictures import pictures
 from clusterkit_campaign import comparisons, hostile_files
 from clusterkit_campaign.comparisons import COMPARISONS, check_comparison
 from clusterkit_campaign.data_sets import AwkwardSet, awkward_sets
@@ -35,6 +38,7 @@ from clusterkit_campaign.hostile_files import FILES, check_files
 from clusterkit_campaign.odd_parameters import OddCase, check_odd_case
 from clusterkit_campaign.plugin_breakers import BREAKERS, check_breaker
 from clusterkit_campaign.relations import RELATIONS, check_relation, same_partition
+from clusterkit_campaign.user_tables import TABLES, check_table
 
 SETS = awkward_sets()
 
@@ -99,6 +103,41 @@ class TestFits:
         fine = AwkwardSet("fine", lambda rng: np.eye(3), expected="refusal", reason="on purpose")
         [problem] = check_trial(Trial(of_recipe("kmeans"), fine, fine.drawn(0)))
         assert problem.what == "unfit data were accepted"
+
+
+BROKEN = {
+    "workbook": lambda grid, ranges, title: grid,
+    "infinite cells": lambda plans, sums: (),
+    "words": lambda column, choice, as_category=False: column,
+    "report": lambda analysis: {
+        name: re.sub(r'id="|href="#|url\(#|#[0f]{6}|#222222', "x", html.unescape(picture))
+        for name, picture in pictures(analysis).items()
+    },
+}
+"""What the library did before it was mended."""
+
+
+class TestTables:
+    @pytest.mark.parametrize("kind", TABLES)
+    def test_a_sound_reader_has_no_problem(self, kind):
+        counts = Counter()
+        for seed in range(1 if kind == "report" else 8):
+            assert check_table(kind, counts, seed) == []
+        assert counts["tables"] >= 1
+
+    @pytest.mark.parametrize(
+        ("kind", "broken", "what"),
+        [
+            ("workbook", "clusterkit.tables.grids.Grid.merged", "a sheet is read as another table"),
+            ("infinite cells", "clusterkit.tables.preparation.of_infinite", "infinite cells become gaps, and"),
+            ("words", "clusterkit.tables.decisions.with_words", "a word"),
+            ("report", "clusterkit.report.page.pictures", "a text of the table is changed in a picture"),
+        ],
+    )
+    def test_what_earlier_versions_did_is_seen(self, kind, broken, what, monkeypatch):
+        monkeypatch.setattr(broken, BROKEN[kind])
+        problems = (problem for seed in range(8) for problem, _ in check_table(kind, Counter(), seed))
+        assert any(problem.what.startswith(what) for problem in problems)
 
 
 class TestErrors:

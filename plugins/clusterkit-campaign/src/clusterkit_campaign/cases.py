@@ -29,6 +29,7 @@ from clusterkit_campaign.hostile_files import FILES, check_files
 from clusterkit_campaign.odd_parameters import OddCase, check_odd_case, odd_cases
 from clusterkit_campaign.plugin_breakers import BREAKERS, ODDITIES, check_breaker
 from clusterkit_campaign.relations import RELATIONS, check_relation
+from clusterkit_campaign.user_tables import TABLES, check_table
 
 __all__ = ["ADDRESS_SPACE", "Case", "Selection", "cases", "run_case", "serve", "subject_of", "trial_of"]
 
@@ -46,6 +47,9 @@ COMPARISONS_PER_ROUND = 15
 
 FILES_PER_ROUND = 2
 """Batches of mutated files in a round: 19,000 files in 280 rounds."""
+
+TABLES_PER_ROUND = 1
+"""Tables as people keep them in a round: each kind seventy times in 280 rounds; a report takes seconds."""
 
 BREAKERS_PER_ROUND = 3
 """Broken stages in a round: each of the 200 four times in 280 rounds."""
@@ -69,7 +73,7 @@ class Case:
     ----------
     number : int
         Its position, from 0.
-    area : {"fits", "relations", "parameters", "comparisons", "ensembles", "breakers", "files"}
+    area : {"fits", "relations", "parameters", "comparisons", "ensembles", "breakers", "files", "tables"}
     subject : str
         A recipe, the number of a composition as ``"#12"``, a stage ``kind:name``, a consensus, a slot, or a kind of
         file.
@@ -181,7 +185,7 @@ class _Plan:
         """The cases of a round, not numbered yet."""
         areas = (
             self._fits, self._relations, self._parameters, self._comparisons, self._ensembles, self._breakers,
-            self._files,
+            self._files, self._tables,
         )  # fmt: skip
         return [case for area in areas for case in area(round_number)]
 
@@ -234,6 +238,12 @@ class _Plan:
         for part in range(FILES_PER_ROUND if self.files else 0):
             kind = self.files[(round_number * FILES_PER_ROUND + part) % len(self.files)]
             yield self._case(round_number, "files", kind, "", part)
+
+    def _tables(self, round_number: int) -> Iterator[Case]:
+        kinds = list(TABLES) if self.whole else []
+        for part in range(TABLES_PER_ROUND if kinds else 0):
+            kind = kinds[(round_number * TABLES_PER_ROUND + part) % len(kinds)]
+            yield self._case(round_number, "tables", kind, "", part)
 
 
 def _shuffled(seed: int, entries: Sequence[object]) -> list:  # type: ignore[type-arg]
@@ -324,6 +334,8 @@ def _problems(case: Case, selection: Selection, report: CaseReport) -> Sequence[
         return check_ensemble(case.subject, case.item, report.counts, case.seed)
     if case.area == "breakers":
         return check_breaker(case.subject, case.item, report.counts)
+    if case.area == "tables":
+        return check_table(case.subject, report.counts, case.seed)
     return check_files(case.subject, report.counts, case.seed)
 
 
