@@ -25,7 +25,7 @@ from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.row_graph import Node
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.shortage import n_with_samples, shortage
+from clusterkit.core.shortage import n_with_samples, parted, shortage
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
 from clusterkit.core.starts import BalancedLabeling, StartResult, first_least
@@ -259,7 +259,7 @@ def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
 def _shortage(labeling: BalancedLabeling, labels: Labels, task: Task, X: Array) -> str | None:
     """What is said of clusters without samples: in the words of the solver, where it has some."""
     used, status = n_with_samples(labels), labeling.outcome.status
-    if task.n_clusters is None or used >= task.n_clusters or task.n == 1 or _all_equal(X):
+    if task.n_clusters is None or task.n == 1 or _all_equal(X):
         return None
     words = None if status is None else status.empty_clusters
     return shortage(used, task.n_clusters, task.n, partial(n_distinct, X, task.n_clusters), words)
@@ -392,4 +392,6 @@ def _resolved(bound: BoundComposition, labeling: BalancedLabeling) -> dict[str, 
         "labeler": dict(labeling.labeler_facts),
         "balancer": {} if balancer is None else {**balancer.resolved(task.n, task.k), **labeling.facts},
     }
+    if not labeling.exact:
+        by_slot["solver" if balancer is None else "balancer"] |= parted(bound.X, labeling.labels)
     return {slot: facts for slot, facts in by_slot.items() if facts}

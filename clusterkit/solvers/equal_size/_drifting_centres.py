@@ -94,9 +94,6 @@ def _status(parts: Parts, rows: Array, repair: Mapping[str, Any], exact: bool) -
         "starts": parts.starts,
         **repair,
     }
-    warning = None
-    if parts.distinct < m:
-        warning = f"only {parts.distinct} distinct samples for n_clusters={m}: clusters cannot be of equal size"
     history = tuple(parts.imbalances.astype(float).tolist())
     return Status(
         len(history),
@@ -105,7 +102,6 @@ def _status(parts: Parts, rows: Array, repair: Mapping[str, Any], exact: bool) -
         history,
         facts,
         parts.interrupted,
-        warning=warning,
         predicts_labels=exact,
         objective=float(facts["imbalance"]),
     )

@@ -23,9 +23,11 @@ from clusterkit.solvers.factorisation._passes import (
     Blocks,
     FoldIn,
     RowUpdate,
+    average_equal_rows,
     blocks_of,
     factor_gram,
     inner,
+    lowered,
     nonnegative_kernel,
     update_rows,
     workers,
@@ -113,8 +115,9 @@ class Nmf(Solver):
 
     Notes
     -----
-    New samples are folded in: with W fixed, their rows get a fixed number of updates from a deterministic start. The
-    rows of the training samples ended elsewhere (but for "anls"), so predicting the training samples need not give
+    A factorisation need not be unique; equal samples in memory get the mean of their rows of A, so that they share a
+    label. New samples are folded in: with W fixed, their rows get a fixed number of updates from a deterministic start.
+    The rows of the training samples ended elsewhere (but for "anls"), so predicting the training samples need not give
     `labels_` (`exact_on_training` is False). New samples outside the training range may have negative features;
     negative products with W count as 0. After Ctrl-C the current factors are kept if at least one iteration is
     complete. Sums have the same order for every number of threads.
@@ -243,6 +246,7 @@ class _PreparedNmf(Prepared):
             status = Status(1, True, "all features are zero, and so are the factors", (0.0,))
         else:
             status = self._iterate(A, W)
+            status = lowered(status, average_equal_rows(A, self.space.points, factor_gram(W)))
         status = attrs.evolve(status, predicts_labels=False)
         norms = np.linalg.norm(W.astype(np.float64, copy=False), axis=0)
         if spec.normalize:

@@ -252,7 +252,7 @@ def test_repair_after_one_iteration_of_bananas_predicts_the_labels():
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_more_parts_than_distinct_rows_are_answered_with_a_warning(d):
     X = np.repeat(np.random.default_rng(0).normal(size=(3, d)), 10, axis=0)
-    with pytest.warns(ClusterkitWarning, match="only 3 distinct samples for n_clusters=5"):
+    with pytest.warns(ClusterkitWarning, match="only 3 rows are distinct"):
         model = recipe("equal-clustering", n_clusters=5, random_state=0, solver__max_iter=50, solver__repair=False).fit(
             X
         )
