@@ -148,7 +148,8 @@ exact_on_training_, n_features_in_
         rows = features_of(self, X)
         if rows is None:
             rows = checked(self, X, None, reset=False, sparse=False)
-        check_new(rows)
+        if self.space_ is not None:  # to one cluster nothing is near or far
+            check_new(rows)
         return rows
 
     def planned(self) -> Composition | None:
