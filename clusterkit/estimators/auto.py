@@ -118,6 +118,10 @@ n_features_in_
     (2, True)
     """
 
+    always_fitted = FixedDriver.always_fitted | {
+        "candidates_", "confidence_", "perhaps_one_cluster_", "second_n_clusters_"
+    }  # fmt: skip
+
     candidates_: list[Mapping[str, object]]
     confidence_: float
     perhaps_one_cluster_: bool | None
@@ -174,6 +178,11 @@ n_features_in_
     def planned(self) -> Composition | None:
         """None: the composition is chosen by the fit."""
         return None
+
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter is wrong, as a fit would."""
+        self._driver()
+        NestedParams.check_parameters(self)
 
     def why_not_inductive(self) -> str | None:
         """None: whatever is chosen labels new samples."""

@@ -168,6 +168,12 @@ exact_on_training_, n_features_in_
             tags.array_api_support = False
         return tags
 
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter is wrong, as a fit would."""
+        self._driver()
+        self._base().check_parameters()
+        NestedParams.check_parameters(self)
+
     def why_not_inductive(self) -> str | None:
         """Why there is no `predict`; None if there is."""
         return self._base().why_not_inductive()

@@ -150,6 +150,8 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     [0, 1]
     """
 
+    always_fitted = FittedAttributes.always_fitted | {"_takes_sparse_rows"}
+
     _slots: ClassVar[Mapping[str, str]] = {slot: slot for slot in compose.KINDS}
     on_devices: ClassVar[bool] = True
     _learned: Learned | None
@@ -277,6 +279,11 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             return self.composition()
         except ValueError:
             return None
+
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter is wrong, as a fit would."""
+        self.composition()
+        super().check_parameters()
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
         """The stages, resolved and checked; with data X, shape (n, d), and seeds also tuned."""
