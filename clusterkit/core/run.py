@@ -25,7 +25,7 @@ from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.row_graph import Node
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.shortage import n_with_samples, parted, shortage
+from clusterkit.core.shortage import all_noise, n_with_samples, parted, shortage
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
 from clusterkit.core.starts import BalancedLabeling, StartResult, first_least
@@ -259,6 +259,8 @@ def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
 def _shortage(labeling: BalancedLabeling, labels: Labels, task: Task, X: Array) -> str | None:
     """What is said of clusters without samples: in the words of the solver, where it has some."""
     used, status = n_with_samples(labels), labeling.outcome.status
+    if used == 0:
+        return all_noise(len(labels), labeling.labeler_facts)
     if task.n_clusters is None or task.n == 1 or _all_equal(X):
         return None
     words = None if status is None else status.empty_clusters

@@ -9,12 +9,24 @@ import numpy as np
 from clusterkit._typing import Array, Labels
 from clusterkit.numerics.distinct_count import sets_of_equal_rows
 
-__all__ = ["n_with_samples", "parted", "shortage"]
+__all__ = ["all_noise", "n_with_samples", "parted", "shortage"]
 
 
 def n_with_samples(labels: Labels) -> int:
     """The number of clusters that samples have; noise (-1) is none."""
     return int(np.count_nonzero(np.bincount(labels + 1)[1:]))
+
+
+def all_noise(n: int, facts: Mapping[str, object]) -> str:
+    """A sentence about samples that are all noise, with the "reason" among the facts of the labeler, if it gives one.
+
+    Examples
+    --------
+    >>> all_noise(10, {"reason": "there is no gap"})
+    'all 10 rows are noise, label -1: there is no gap'
+    """
+    reason = facts.get("reason", "the method finds no cluster in them")
+    return f"{'all ' if n > 1 else ''}{n} row{'s are' if n > 1 else ' is'} noise, label -1: {reason}"
 
 
 def shortage(
