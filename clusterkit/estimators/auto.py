@@ -104,6 +104,13 @@ class Auto(FixedDriver):
 n_features_in_
         As in `Pipeline`, of the chosen fit. After Ctrl-C the best of the candidates so far is kept.
 
+    Notes
+    -----
+    Whatever method is chosen, the answer has `labels_`, `predict`, `score` and `confidence_`, and
+    ``clusterkit.profile(model, X)`` gives the means and the shares of its clusters in the units of the columns,
+    ``clusterkit.representatives(model, X)`` rows that stand for each. `cluster_centers_`, `memberships_`, `transform`
+    and `decision_function` exist where the chosen method has them; elsewhere the AttributeError says what has.
+
     See Also
     --------
     clusterkit.plots.candidates : The candidates and their scores as a picture.

@@ -45,13 +45,19 @@ class only_where_made:
         The methods that have it, for the message.
     compute : callable
         Fitted estimator to the array, at its first use; None where the method has no such array.
+    instead : str
+        A sentence on what every method has in its place, for the message.
     """
 
     def __init__(
-        self, methods: str, compute: Callable[[FittedAttributes], Floats | None] = lambda estimator: None
+        self,
+        methods: str,
+        compute: Callable[[FittedAttributes], Floats | None] = lambda estimator: None,
+        instead: str = "",
     ) -> None:
         self.methods = methods
         self.compute = compute
+        self.instead = instead
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -61,7 +67,7 @@ class only_where_made:
             raise AttributeError(f"no {self.name} before the fit; call fit(X) first")
         values = None if instance is None else self.compute(instance)
         if values is None:
-            raise AttributeError(f"no {self.name} here: only {self.methods} have them")
+            raise AttributeError(f"no {self.name} here: only {self.methods} have them{self.instead}")
         values = beside_labels(instance, values)
         vars(instance)[self.name] = values
         return values
@@ -145,7 +151,9 @@ class FittedAttributes(Outputs):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     memberships_ = only_where_made(
-        "methods with degrees of membership, such as recipes 'fuzzy-cmeans' and 'hdbscan',", _of_probabilities
+        "methods with degrees of membership, such as recipes 'fuzzy-cmeans' and 'hdbscan',",
+        _of_probabilities,
+        ". Of any clustering, sklearn.metrics.silhouette_samples says how well each row fits",
     )
     outlier_scores_ = only_where_made(
         "methods whose outcome is a domain, such as recipe 'svc', and recipe 'hdbscan'", _outside_domain
@@ -153,6 +161,8 @@ class FittedAttributes(Outputs):
     cluster_centers_ = only_where_made(
         "methods with means, such as recipes 'kmeans' and 'mixture', behind feature maps that only scale the columns",
         _means,
+        ". Of any clustering, clusterkit.profile(model, X) has the means in the units of the columns, and "
+        "clusterkit.representatives(model, X) typical rows",
     )
     probabilities_ = only_where_made("methods with one degree of membership a sample, such as recipe 'hdbscan',")
 
