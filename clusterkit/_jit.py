@@ -12,8 +12,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import hashlib
 import logging
 import os
+import types
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, overload
@@ -163,14 +165,32 @@ def _with_versioned_index(dispatcher: Any) -> Any:
 
     The index on disk holds the types of the arguments, named tuples among them. numba unpickles it before it compares
     the stamp of the source, so a named tuple that a newer version has renamed would raise an AttributeError. What numba
-    compares first, without unpickling, is a version: the stamp is put there too.
+    compares first, without unpickling, is a version: the stamp is put there too. So are those of the functions that
+    the module imports: they are compiled into this one, and numba compares the source of its own file alone.
     """
-    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    file = _cache_file(dispatcher)
     if file is not None:
-        file._version = f"{file._version}, source {file._source_stamp}"
+        imported = {_stamp(value) for value in dispatcher.py_func.__globals__.values()}
+        sources = hashlib.blake2b("".join(sorted(imported)).encode(), digest_size=16).hexdigest()
+        file._version = f"{file._version}, source {file._source_stamp}, imports {sources}"
         file._load_index = _or_nothing(file._load_index, dict)
         file._load_data = _or_nothing(file._load_data, lambda: None)
     return dispatcher
+
+
+def _cache_file(function: Any) -> Any:
+    """Where the compiled code of a function is kept on disk; None for what has no such place."""
+    dispatcher = getattr(function, "dispatcher", function)
+    return getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+
+
+def _stamp(value: Any) -> str:
+    """The source of a compiled function, with those that it imports; of another value, an empty text."""
+    if isinstance(value, types.ModuleType):
+        inside = vars(value).values() if value.__name__.endswith("_jit") else ()
+        return "".join(sorted({_stamp(each) for each in inside if not isinstance(each, types.ModuleType)}))
+    file = _cache_file(value) if callable(value) else None
+    return "" if file is None else str(file._version)
 
 
 def _or_nothing(load: Callable[..., Any], nothing: Callable[[], Any]) -> Callable[..., Any]:

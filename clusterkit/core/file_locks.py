@@ -58,8 +58,8 @@ class HeldFiles:
                 if error.errno not in REFUSED:
                     return
                 raise InvalidData(
-                    f"{what} is in use: another fit works in it ({_holder(path)}). Wait until it has ended, or give "
-                    "each fit a folder of its own"
+                    f"{what} is in use: another fit or search works with it ({_holder(path)}). Wait until that has "
+                    "ended, or give each a place of its own"
                 ) from error
             except BaseException:
                 os.close(descriptor)

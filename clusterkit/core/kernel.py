@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import ClassVar, final
 
@@ -59,7 +60,12 @@ class Gaussian(Kernel):
 
     array_api: ClassVar[bool] = True
 
-    gamma: float
+    gamma: float = attrs.field()
+
+    @gamma.validator
+    def _is_finite(self, attribute: attrs.Attribute[float], value: float) -> None:
+        if not 0.0 <= value < math.inf:
+            raise ValueError(f"Gaussian: gamma must be a finite number >= 0, got {value!r}")
 
     def __call__(self, A: Array, B: Array) -> Array:
         """Kernel values, all in (0, 1] up to underflow; by matrix products where A is of another library than numpy."""

@@ -35,7 +35,7 @@ from clusterkit.core.rows_loop import Decide, RowLabeling, iterate_labels, itera
 from clusterkit.core.rows_numbering import numbered_along_axis
 from clusterkit.core.samples import AnySamples, ArraySamples, EngineSamples, Samples, as_samples
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.shortage import n_with_samples, shortage
+from clusterkit.core.shortage import all_noise, n_with_samples, parted, shortage
 from clusterkit.core.spaces import FeatureSpace, Space, identity_space
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import (
@@ -328,7 +328,14 @@ def run(bound: BoundComposition) -> FitResult:
         if isinstance(prepared, PassSolver) and isinstance(prepared.turns, Storing):
             prepared.turns.release()
     missing = partial(_shortage, bound, answer.sizes if isinstance(answer, RowLabeling) else None, labeling)
-    return result_of(c, task, space, prepared.resolved, (ends, interrupted), best, labeling, missing)
+    solver_facts = prepared.resolved
+    if isinstance(bound.samples, ArraySamples) and not answer.exact:
+        points = parted(bound.samples.X, labeling.labels)
+        if (c.balancer or c.limits) is None:
+            solver_facts = {**solver_facts, **points}
+        else:
+            labeling = attrs.evolve(labeling, facts={**labeling.facts, **points})
+    return result_of(c, task, space, solver_facts, (ends, interrupted), best, labeling, missing)
 
 
 def _ends(bound: BoundComposition) -> tuple[list[Ended[Any]], bool]:
@@ -516,7 +523,9 @@ def _shortage(bound: BoundComposition, sizes: Counts | None, labeling: BalancedL
             sizes = np.bincount(labels, minlength=task.k)
         return None if sizes is None else shortage(int((sizes > 0).sum()), task.k, task.n, words=words)
     used = n_with_samples(labels)
-    if task.n_clusters is None or used >= task.n_clusters or task.n == 1 or bound.samples.all_equal():
+    if used == 0:
+        return all_noise(len(labels), labeling.labeler_facts)
+    if task.n_clusters is None or task.n == 1 or bound.samples.all_equal():
         return None
     X = bound.samples.whole("", "")
     return shortage(used, task.n_clusters, task.n, partial(n_distinct, X, task.n_clusters), words)

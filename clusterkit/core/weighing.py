@@ -19,6 +19,9 @@ NUMBERS = "biuf"
 """Kinds of numpy's types that hold real numbers: truth values, integers and floats. Texts such as "2" and objects are
 none, although numpy would convert some of them."""
 
+LIGHTEST, HEAVIEST = 1e-30, 1e30
+"""Weights other than 0 lie between these, so that their products with squares of single precision are numbers too."""
+
 
 def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
     """Weights of n samples as float64, (n,); a number stands for n equal weights.
@@ -26,7 +29,7 @@ def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
     Raises
     ------
     InvalidData
-        If they are not n finite numbers, none below 0 and some above.
+        If they are not n finite numbers, none below 0 and some above, or if one is out of all proportion.
 
     Examples
     --------
@@ -53,6 +56,12 @@ def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
     if len(wrong):
         raise InvalidData(
             f"sample_weight of sample {wrong[0]} is {weights[wrong[0]]}; weights are finite numbers of at least 0"
+        )
+    odd = np.flatnonzero((weights > HEAVIEST) | ((weights > 0) & (weights < LIGHTEST)))
+    if len(odd):
+        raise InvalidData(
+            f"sample_weight of sample {odd[0]} is {weights[odd[0]]:g}; weights are 0, or between {LIGHTEST:g} and "
+            f"{HEAVIEST:g}: multiply all of them by a constant"
         )
     if not weights.any():
         raise InvalidData("sample_weight is zero for all samples; at least one must count")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, final
@@ -163,6 +164,8 @@ def width_grid(points: Array, n_gammas: int = 25, rng: Rng | None = None) -> Arr
     if largest == 0.0 or not len(nearest):
         return np.ones(n_gammas)
     low, high = bandwidth_range(largest, nearest)
+    if math.isinf(high):
+        return np.ones(n_gammas)
     widths: Array = np.geomspace(low, high if high > low else 100.0 * low, n_gammas)
     return widths
 

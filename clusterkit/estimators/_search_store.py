@@ -7,7 +7,8 @@ import errno
 import json
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,13 @@ import numpy as np
 
 from clusterkit._typing import Labels
 from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.core.file_locks import HeldFiles
 from clusterkit.core.params import is_count
 from clusterkit.core.whole_files import replacing
 from clusterkit.estimators._search_grid import digest
 from clusterkit.estimators._search_result import Candidate
 
-__all__ = ["Store", "seed_in"]
+__all__ = ["Store", "alone_on", "seed_in"]
 
 FORMAT = "clusterkit search 3"
 """Entry "format" of the first line; the number is raised when older files can no longer be read."""
@@ -121,6 +123,25 @@ class Store:
             raise InvalidParameter(
                 f"search: resume={str(self.path)!r} cannot be written: {error.strerror}; what was finished is in it"
             ) from error
+
+
+@contextmanager
+def alone_on(path: Path | None) -> Iterator[None]:
+    """Hold the file of a search, so that no other search fits the same candidates meanwhile.
+
+    Raises
+    ------
+    InvalidData
+        If another search works on it, of this process or of another.
+    """
+    held = HeldFiles()
+    try:
+        if path is not None:
+            with suppress(OSError):  # a folder that cannot be written to; what is finished can be read all the same
+                held.take(f"{path}.lock", f"search: resume={str(path)!r}")
+        yield
+    finally:
+        held.release()
 
 
 def seed_in(path: Path) -> int | None:

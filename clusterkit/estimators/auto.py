@@ -106,6 +106,13 @@ class Auto(FixedDriver):
 n_features_in_
         As in `Pipeline`, of the chosen fit. After Ctrl-C the best of the candidates so far is kept.
 
+    Notes
+    -----
+    Whatever method is chosen, the answer has `labels_`, `predict`, `score` and `confidence_`, and
+    ``clusterkit.profile(model, X)`` gives the means and the shares of its clusters in the units of the columns,
+    ``clusterkit.representatives(model, X)`` rows that stand for each. `cluster_centers_`, `memberships_`, `transform`
+    and `decision_function` exist where the chosen method has them; elsewhere the AttributeError says what has.
+
     See Also
     --------
     clusterkit.plots.candidates : The candidates and their scores as a picture.
@@ -119,6 +126,10 @@ n_features_in_
     >>> int(model.labels_.max()) + 1, model.confidence_ > 0.5
     (2, True)
     """
+
+    always_fitted = FixedDriver.always_fitted | {
+        "candidates_", "confidence_", "perhaps_one_cluster_", "second_n_clusters_"
+    }  # fmt: skip
 
     candidates_: list[Mapping[str, object]]
     confidence_: float
@@ -176,6 +187,11 @@ n_features_in_
     def planned(self) -> Composition | None:
         """None: the composition is chosen by the fit."""
         return None
+
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter is wrong, as a fit would."""
+        self._driver()
+        NestedParams.check_parameters(self)
 
     def why_not_inductive(self) -> str | None:
         """None: whatever is chosen labels new samples."""

@@ -148,7 +148,8 @@ exact_on_training_, n_features_in_
         rows = features_of(self, X)
         if rows is None:
             rows = checked(self, X, None, reset=False, sparse=False)
-        check_new(rows)
+        if self.space_ is not None:  # to one cluster nothing is near or far
+            check_new(rows)
         return rows
 
     def planned(self) -> Composition | None:
@@ -166,6 +167,12 @@ exact_on_training_, n_features_in_
         except ValueError:  # fit reports what is wrong
             tags.array_api_support = False
         return tags
+
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter is wrong, as a fit would."""
+        self._driver()
+        self._base().check_parameters()
+        NestedParams.check_parameters(self)
 
     def why_not_inductive(self) -> str | None:
         """Why there is no `predict`; None if there is."""

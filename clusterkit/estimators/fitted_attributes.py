@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit._typing import Floats, Labels, Samples
+from clusterkit._typing import Array, Floats, Labels, Samples
 from clusterkit.core import memory
 from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.labelings import cluster_sizes
+from clusterkit.core.labelings import NOISE, cluster_sizes
 from clusterkit.core.namespaces import array_namespace, is_device_array, to_host
-from clusterkit.core.outcomes import Domain, Outcome
+from clusterkit.core.outcomes import Domain, Embedding, Outcome
 from clusterkit.core.run import FitResult
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Predict
@@ -24,6 +24,7 @@ from clusterkit.estimators import logs
 from clusterkit.estimators.number import is_open
 from clusterkit.estimators.outputs import Outputs
 from clusterkit.estimators.same_place import beside_labels
+from clusterkit.numerics.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation
@@ -44,13 +45,19 @@ class only_where_made:
         The methods that have it, for the message.
     compute : callable
         Fitted estimator to the array, at its first use; None where the method has no such array.
+    instead : str
+        A sentence on what every method has in its place, for the message.
     """
 
     def __init__(
-        self, methods: str, compute: Callable[[FittedAttributes], Floats | None] = lambda estimator: None
+        self,
+        methods: str,
+        compute: Callable[[FittedAttributes], Floats | None] = lambda estimator: None,
+        instead: str = "",
     ) -> None:
         self.methods = methods
         self.compute = compute
+        self.instead = instead
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -60,7 +67,7 @@ class only_where_made:
             raise AttributeError(f"no {self.name} before the fit; call fit(X) first")
         values = None if instance is None else self.compute(instance)
         if values is None:
-            raise AttributeError(f"no {self.name} here: only {self.methods} have them")
+            raise AttributeError(f"no {self.name} here: only {self.methods} have them{self.instead}")
         values = beside_labels(instance, values)
         vars(instance)[self.name] = values
         return values
@@ -99,8 +106,34 @@ def _means(estimator: FittedAttributes) -> Floats | None:
     return estimator.space_.transform.inverse(means)
 
 
+ARRAYS: Mapping[str, tuple[str, ...]] = {
+    "history_": ("",),
+    "memberships_": ("n", ""),
+    "outlier_scores_": ("n",),
+    "probabilities_": ("n",),
+    "cluster_centers_": ("", ""),
+}
+"""The dimensions of fitted arrays, those of n rows by their name."""
+
+
+def _of_shape(values: Any, name: str, shape: tuple[int | None, ...], kinds: str) -> Array:
+    """The values, if they are an array of this shape, None being any size, of these kinds of numbers."""
+    fine = isinstance(values, np.ndarray) and values.dtype.kind in kinds and values.ndim == len(shape)
+    if not fine or any(size not in (None, actual) for size, actual in zip(shape, values.shape, strict=True)):
+        what = f"an array of {values.dtype} of shape {values.shape}" if isinstance(values, np.ndarray) else type(values)
+        raise ValueError(f"{name} is {what}")
+    return cast("Array", values)
+
+
 class FittedAttributes(Outputs):
     """Declares what the fit of a clusterer sets."""
+
+    always_fitted: ClassVar[frozenset[str]] = frozenset(
+        {
+            "labels_", "n_iter_", "converged_", "stop_reason_", "interrupted_", "history_", "objective_", "space_",
+            "outcome_", "resolved_", "exact_on_training_", "predictor_", "n_features_in_",
+        }
+    )  # fmt: skip
 
     labels_: Labels
     n_iter_: int
@@ -118,7 +151,9 @@ class FittedAttributes(Outputs):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     memberships_ = only_where_made(
-        "methods with degrees of membership, such as recipes 'fuzzy-cmeans' and 'hdbscan',", _of_probabilities
+        "methods with degrees of membership, such as recipes 'fuzzy-cmeans' and 'hdbscan',",
+        _of_probabilities,
+        ". Of any clustering, sklearn.metrics.silhouette_samples says how well each row fits",
     )
     outlier_scores_ = only_where_made(
         "methods whose outcome is a domain, such as recipe 'svc', and recipe 'hdbscan'", _outside_domain
@@ -126,8 +161,47 @@ class FittedAttributes(Outputs):
     cluster_centers_ = only_where_made(
         "methods with means, such as recipes 'kmeans' and 'mixture', behind feature maps that only scale the columns",
         _means,
+        ". Of any clustering, clusterkit.profile(model, X) has the means in the units of the columns, and "
+        "clusterkit.representatives(model, X) typical rows",
     )
     probabilities_ = only_where_made("methods with one degree of membership a sample, such as recipe 'hdbscan',")
+
+    def try_out(self) -> None:
+        """Label a row of zeros, and what else the model gives for rows; check the shapes of the fitted arrays."""
+        n, k = len(_of_shape(self.labels_, "labels_", (None,), "iu")), self.labels_.max(initial=-1) + 1
+        if not n or self.labels_.min() < NOISE:
+            raise ValueError("labels_ has no label, or one below -1")
+        for name, shape in ARRAYS.items():
+            if (values := vars(self).get(name)) is not None:
+                _of_shape(values, name, tuple(n if size == "n" else None for size in shape), "f")
+        row = self._zero_row()
+        if self.predictor_ is not None:
+            label = _of_shape(self.predictor_(row), "a label", (1,), "iu")
+            if label[0] < NOISE:
+                raise ValueError(f"the label of a row is {label[0]}")
+        if self.space_ is None:
+            if k > 1 and self.outcome_ is not None:
+                raise ValueError("several clusters need the space_ in which they were found")
+            return
+        if isinstance(self.outcome_, Domain):
+            _of_shape(self.outcome_.value(self.space_.coordinates(row)), "a value", (1,), "f")
+        elif self.gives((Embedding,)):
+            span = getattr(self.predictor_, "span", None)
+            holder: Any = self.predictor_ if self.outcome_ is None else self.outcome_
+            extend = holder.extend
+            _of_shape(extend(row if span is None else span(row)), "the scores of a row", (1, None), "f")
+        if (means := _means(self)) is not None:
+            _of_shape(means, "cluster_centers_", (None, row.shape[1]), "f")
+
+    def _zero_row(self) -> Array:
+        """A row of zeros as the stages take it, (1, d)."""
+        preparation = vars(self).get("preparation_")
+        row = np.zeros((1, self.n_features_in_ if preparation is None else len(preparation.features)))
+        if not vars(self).get("_takes_sparse_rows"):
+            return row
+        from scipy.sparse import csr_array
+
+        return cast("Array", SparseRows.of(csr_array(row)))
 
     @property
     def n_clusters_(self) -> int:

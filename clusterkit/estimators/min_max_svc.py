@@ -122,6 +122,10 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     (9, True)
     """
 
+    always_fitted = frozenset(
+        {"classes_", "n_parts_", "parts_", "gamma_", "support_", "fit_report_", "n_features_in_", "_modules"}
+    )
+
     classes_: AnyArray
     n_parts_: Labels
     parts_: Labels
@@ -313,6 +317,19 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             part_of[in_class] = first[-1] + labels
             first.append(first[-1] + int(labels.max()) + 1)
         return part_of, np.array(first, dtype=np.intp)
+
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter is wrong, as a fit would."""
+        super().check_parameters()
+        self._checked_parameters()
+
+    def try_out(self) -> None:
+        """Classify a row of zeros."""
+        report = dict(self.fit_report_)  # predict writes to it
+        self.decision_function(row := np.zeros((1, self.n_features_in_)))
+        if self.predict(row).shape != (1,):
+            raise ValueError("the class of a row is no class")
+        self.fit_report_ = report
 
     def _check_use(self) -> None:
         check_is_fitted(self, "fit_report_")

@@ -48,7 +48,10 @@ class _only_of(inductive[Any, Any, Any]):
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is not None and not instance.gives(self.kinds):
             names = " or ".join(kind.__name__.lower() for kind in self.kinds)
-            raise AttributeError(f"no {self.name} here: only methods that give {names} for new rows have it")
+            raise AttributeError(
+                f"no {self.name} here: only methods that give {names} for new rows have it. Of any clustering, "
+                "clusterkit.profile(model, X) and clusterkit.representatives(model, X) say what is in it"
+            )
         return super().__get__(instance, owner)
 
 

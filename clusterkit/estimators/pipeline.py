@@ -148,6 +148,8 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     [0, 1]
     """
 
+    always_fitted = FittedAttributes.always_fitted | {"_takes_sparse_rows"}
+
     _slots: ClassVar[Mapping[str, str]] = {slot: slot for slot in compose.KINDS}
     on_devices: ClassVar[bool] = True
     _learned: Learned | None
@@ -259,7 +261,8 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if rows is None:
             sparse = self._takes_sparse_rows if self.space_ is not None else None
             rows = checked(self, X, self._featuremap_or_none(), reset=False, sparse=sparse)
-        check_new(rows)
+        if self.space_ is not None:  # to one cluster nothing is near or far
+            check_new(rows)
         return rows
 
     def fits_by_sample(self) -> bool:
@@ -272,6 +275,11 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             return self.composition()
         except ValueError:
             return None
+
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter is wrong, as a fit would."""
+        self.composition()
+        super().check_parameters()
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
         """The stages, resolved and checked; with data X, shape (n, d), and seeds also tuned."""

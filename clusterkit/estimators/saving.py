@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Mapping
-from typing import Any, Self, cast, final
+from typing import Any, ClassVar, Self, cast, final
 
 import attrs
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from clusterkit import __version__
 from clusterkit.core import saving
 from clusterkit.core.errors import InvalidModelFile
 from clusterkit.core.namespaces import to_host
+from clusterkit.core.seeds import Seeds
 
 __all__ = ["LoadedModel", "SavedAsData", "load_with_facts", "save_with_facts"]
 
@@ -30,6 +33,9 @@ UNSAVED = frozenset({"_learned", "_learned_by"})
 
 class SavedAsData:
     """Gives an estimator the method `save`; its parameters and what the fit left are the content of the file."""
+
+    always_fitted: ClassVar[frozenset[str]] = frozenset({"n_features_in_"})
+    """Attributes that every fit sets, without which a file holds no model."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file of data, which `clusterkit.load` reads.
@@ -94,6 +100,28 @@ class SavedAsData:
             setattr(model, name, value)
         return model
 
+    def check_whole(self) -> None:
+        """Raise an error if a part of the fit is missing, or the parts do not go together: a file may hold anything."""
+        missing = sorted(self.always_fitted - vars(self).keys())
+        if missing:
+            raise ValueError(f"it lacks {', '.join(missing)}")
+        width, names = vars(self)["n_features_in_"], vars(self).get("feature_names_in_")
+        if not isinstance(width, int | np.integer) or width < 1:
+            raise ValueError(f"n_features_in_ is {width!r}")
+        if names is not None and np.shape(names) != (width,):
+            raise ValueError(f"feature_names_in_ has not the {width} names of n_features_in_")
+        self.check_parameters()
+        self.try_out()
+
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter is wrong, as a fit would."""
+        random_state = vars(self).get("random_state")
+        if not isinstance(random_state, np.random.Generator | np.random.RandomState):  # which drawing would advance
+            Seeds.of(random_state)
+
+    def try_out(self) -> None:
+        """Use the model on a row of zeros; what is wrong raises some error."""
+
 
 @final
 @attrs.frozen(eq=False)
@@ -133,8 +161,16 @@ def load_with_facts(path: str | os.PathLike[str]) -> LoadedModel:
     estimator = saving.unpack(content, name)
     if not isinstance(estimator, SavedAsData):
         raise InvalidModelFile(name, f"it holds no estimator, but an object of the class {type(estimator).__name__}")
+    called = type(estimator).__name__
     try:
         check_is_fitted(estimator)
-    except ValueError as error:
-        raise InvalidModelFile(name, f"its {type(estimator).__name__} is not fitted") from error
+    except Exception as error:  # scikit-learn asks the estimator, which may have any parameters, for its tags
+        raise InvalidModelFile(name, f"its {called} is not fitted, or has wrong parameters: {error}") from error
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            estimator.check_whole()
+    except Exception as error:  # numbers that do not go together fail anywhere
+        text = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise InvalidModelFile(name, f"its {called} is not whole: {text}") from error
     return LoadedModel(estimator, cast("Mapping[str, object]", facts), version)

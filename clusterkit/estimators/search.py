@@ -19,7 +19,7 @@ from clusterkit.estimators import bars, threads
 from clusterkit.estimators._search_result import Candidate, EstimatorT, SearchResult
 from clusterkit.estimators._search_run import SearchInProgress, all_failed, failed_candidate
 from clusterkit.estimators._search_scores import Judge, judge
-from clusterkit.estimators._search_store import Store, seed_in
+from clusterkit.estimators._search_store import Store, alone_on, seed_in
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
@@ -130,7 +130,7 @@ def search(
         Number of these refits.
     resume : path, optional
         A file for finished candidates. A search with the same arguments reads them from the file instead of fitting
-        them; its grid may have more points. Failed candidates are fitted again.
+        them; its grid may have more points. Failed candidates are fitted again. One search at a time works on a file.
     refit : bool, default True
         Whether to fit `best_estimator` again where the fitted model is not available (several processes, or a file).
     verbose : bool, default False
@@ -198,29 +198,32 @@ def search(
         checked = check_array(numbers, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
     path = None if resume is None else Path(resume)
     workers = _workers(n_jobs)
-    seed = _seed(random_state, base, path)
-    models = [_prepared(base, params, seed) for params in candidates]
-    if all(isinstance(model, Exception) for model in models):
-        raise all_failed([failed_candidate(p, m) for p, m in zip(candidates, models, strict=True)])
-    seeds = Seeds(seed).child("search")
-    with bars.shown(verbose), bars.hooks(), threads.suited(0):
-        judged = judge(
-            score,
-            checked,
-            ensemble=ensemble,
-            noise=noise,
-            on=on,
-            repeats=repeats,
-            stability=stability,
-            seeds=seeds,
-            models=models,
-        )
-        store = (
-            None if path is None else Store.open(path, _header(base, checked, seed, judged, exclude), checked.shape[0])
-        )
-        progress = SearchInProgress(X, judged, exclude, workers, store)
-        progress.run(models, candidates)
-        answer = progress.search_result(models, seed, refit)
+    with alone_on(path):
+        seed = _seed(random_state, base, path)
+        models = [_prepared(base, params, seed) for params in candidates]
+        if all(isinstance(model, Exception) for model in models):
+            raise all_failed([failed_candidate(p, m) for p, m in zip(candidates, models, strict=True)])
+        seeds = Seeds(seed).child("search")
+        with bars.shown(verbose), bars.hooks(), threads.suited(0):
+            judged = judge(
+                score,
+                checked,
+                ensemble=ensemble,
+                noise=noise,
+                on=on,
+                repeats=repeats,
+                stability=stability,
+                seeds=seeds,
+                models=models,
+            )
+            store = (
+                None
+                if path is None
+                else Store.open(path, _header(base, checked, seed, judged, exclude), checked.shape[0])
+            )
+            progress = SearchInProgress(X, judged, exclude, workers, store)
+            progress.run(models, candidates)
+            answer = progress.search_result(models, seed, refit)
     if preparation is not None and isinstance(answer.best_estimator, FittedAttributes):
         attach(cast("Pipeline", answer.best_estimator), preparation)
     warn_of_units_of([answer.best_estimator], X, stacklevel=2)

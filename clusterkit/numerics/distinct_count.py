@@ -1,16 +1,16 @@
-"""How many rows are distinct, counted only as far as it matters."""
+"""How many rows are distinct, counted only as far as it matters, and which rows are equal."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["n_distinct"]
+__all__ = ["n_distinct", "sets_of_equal_rows"]
 
-LOOKED_AT_FIRST = 1024
-"""Rows that mostly have as many distinct ones among them as it takes."""
+SORTED = 2**16
+"""Numbers in a table up to which its rows are sorted; compiled code takes longer to load."""
 
 
 def n_distinct(X: Array | SparseRows, enough: int) -> int:
@@ -25,6 +25,28 @@ def n_distinct(X: Array | SparseRows, enough: int) -> int:
         return len(X.distinct()[0])
     size, count = 0, 0
     while count < enough and size < len(X):
-        size = max(LOOKED_AT_FIRST, 8 * size)
+        size = max(2 * enough, 8 * size)
         count = len(np.unique(X[:size], axis=0))
     return count
+
+
+def sets_of_equal_rows(X: Array | SparseRows) -> Indices | None:
+    """The number of the set of equal rows of each row of X (n, d), as (n,); None if no two rows are equal.
+
+    Examples
+    --------
+    >>> sets_of_equal_rows(np.array([[2.0], [1.0], [2.0]])).tolist()
+    [1, 0, 1]
+    >>> sets_of_equal_rows(np.array([[2.0], [1.0]])) is None
+    True
+    """
+    inverse: Indices
+    if isinstance(X, SparseRows):
+        inverse = X.distinct()[1]
+    elif X.size <= SORTED:
+        inverse = np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
+    else:
+        from clusterkit.numerics.distinct_rows_jit import distinct_rows
+
+        inverse = distinct_rows(X)[1]
+    return None if int(inverse.max(initial=-1)) + 1 == X.shape[0] else inverse

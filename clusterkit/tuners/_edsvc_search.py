@@ -22,6 +22,8 @@ from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.threads import available
 from clusterkit.tuners._candidates import CandidateFit, CandidateGroup, CandidateRuns
 from clusterkit.tuners._ensemble_agreement import TIE, Agreement
+from clusterkit.tuners._open_parameters import FEW_POINTS, Piles, warn_of_nothing
+from clusterkit.tuners._svc_runs import least_size
 from clusterkit.tuners.curves import BOUND_STEP, CURVES, GRID_STEP, WIDTH_STEP, EdSvcCurves
 
 if TYPE_CHECKING:
@@ -104,8 +106,17 @@ class EdSvcSearch:
     def run(self) -> EdSvcChoice:
         """Fit and score all candidates and choose the best; after Ctrl-C the best so far."""
         n = self.space.n
-        ends = self._bandwidth_ends() if self.open_gamma else (math.nan, math.nan)
+        ends = (math.nan, math.nan)
+        if self.open_gamma:
+            D = self._distances()
+            piles, limits = Piles.of(D), self._cluster_limits(n)
+            if piles is not None and piles.few(least_size(n)) and limits[0] <= len(piles.sizes) <= limits[1]:
+                facts = {"rule": FEW_POINTS, "candidates": 0, "clusters": len(piles.sizes)}
+                return EdSvcChoice(piles.gamma, 1.0, facts)
+            ends = self._bandwidth_ends(D)
         if n < 2 or (self.open_gamma and not ends[0] < math.inf):
+            if n > 1 and 0.0 < float(D.max()) < math.inf:  # of equal rows and of those that overflow the fit speaks
+                warn_of_nothing("edsvc", "the rows are too close for a bandwidth", "multiply the data by a constant", 2)
             return EdSvcChoice(1.0, 1.0, {"rule": "rows without a scale: one cluster", "candidates": 0})
         grid = self.tuner.search == "plane"
         members = _members(self.space, self.tuner.n_members, self.tuner.member_clusters, grid, self.rng)
@@ -164,22 +175,24 @@ class EdSvcSearch:
             limit = "any" if self.tuner.search == "coordinate" else "sqrt"
         return (0, math.inf) if limit == "any" else (2, max(2.0, math.sqrt(n)))
 
-    def _bandwidth_ends(self) -> tuple[float, float]:
-        """Bandwidths of the widest and the narrowest kernel; infinite where the rows have no scale."""
+    def _distances(self) -> Array:
+        """Squared distances of the rows, (n, n)."""
         n = self.space.n
         memory.require(3 * 8 * n * n, f"the {n} x {n} distances of tuner 'edsvc'", "Lower its max_rows, or set gamma.")
         points = self.space.points.astype(np.float64, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):  # the fit refuses such values with a reason
             D = squared_distances(points, points)
         np.fill_diagonal(D, 0.0)
+        return D
+
+    def _bandwidth_ends(self, D: Array) -> tuple[float, float]:
+        """Bandwidths of the widest and the narrowest kernel; infinite where the rows have no scale."""
         largest = float(D.max())
         if not 0.0 < largest < math.inf:
             return math.inf, math.inf
         nearest = without_equal_rows(D, largest).min(axis=1)
-        distinct = np.unique(points, axis=0, return_index=True)[1]
+        distinct = np.unique(self.space.points.astype(np.float64, copy=False), axis=0, return_index=True)[1]
         low, high = bandwidth_range(largest, nearest[distinct])
-        if not math.isfinite(low) or not math.isfinite(high):
-            return math.inf, math.inf
         return low, high if high > low else 100.0 * low
 
     def _grid(self, runs: CandidateRuns, ends: tuple[float, float], first: float) -> list[CandidateGroup]:
@@ -266,6 +279,8 @@ class ScoredCandidates:
         else:
             gamma, C = widest, first
             facts = {"rule": "no candidate has an allowed number of clusters: the widest kernel without outliers"}
+            reason = f"no candidate has between {self.limits[0]} and {self.limits[1]:.0f} clusters"
+            warn_of_nothing("edsvc", reason, "set featuremap__gamma, or tuner__clusters='any'", 3)
         singletons = self.agreement.singletons()
         facts.update(
             {

@@ -1,17 +1,28 @@
-"""Shared by the tuners: which parameters are open, and the space of the rows they search on."""
+"""Shared by the tuners: which parameters are open, the space of the rows they search on, and rows in piles."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+import math
+import warnings
+from typing import Any, cast, final
 
 import attrs
 
-from clusterkit._typing import Array, Indices, Rng
+from clusterkit._typing import Array, Counts, Indices, Rng
+from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import FeatureMap, Stage, Task
+from clusterkit.criteria.one_cluster import MOST_POINTS, REPEATS
+from clusterkit.numerics.bandwidths import parting_bandwidth, repeats
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["is_open", "search_space"]
+__all__ = ["FEW_POINTS", "Piles", "is_open", "search_space", "warn_of_nothing"]
+
+STRAY = 0.01
+"""Up to this fraction of the rows may lie elsewhere than at the points that have enough of them."""
+
+FEW_POINTS = "rows at few points: each of them is a cluster"
+"""Value of the fact "rule" where the rows lie in piles."""
 
 
 def is_open(stage: Stage, name: str, *alternatives: str) -> bool:
@@ -30,3 +41,53 @@ def search_space(featuremap: FeatureMap, X: Array, rows: Indices, open_gamma: bo
         points = cast(Any, space.points).isometric()
         space = attrs.evolve(space, points=points, before=())
     return space
+
+
+@final
+@attrs.frozen(eq=False)
+class Piles:
+    """The distinct points at which rows lie.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (points,), int
+        How many rows lie at each.
+    gamma : float
+        A bandwidth at which no two of them are joined.
+    """
+
+    sizes: Counts
+    gamma: float
+
+    @classmethod
+    def of(cls, D: Array) -> Piles | None:
+        """The points of rows with the squared distances D (m, m), in O(m²); None of rows without a scale."""
+        largest = float(D.max())
+        if not 0.0 < largest < math.inf:
+            return None
+        gamma = parting_bandwidth(D, largest)
+        return cls(repeats(D, largest), gamma) if math.isfinite(gamma) else None
+
+    def large(self, least: int) -> Counts:
+        """The sizes of the points at which `least` rows or more lie."""
+        return self.sizes[self.sizes >= least]
+
+    def few(self, least: int) -> bool:
+        """Whether rows lie at few points, as in `criteria.one_cluster.few_points`, nearly all of them at `large` ones.
+
+        Then the points are the partition that lasts over all narrower bandwidths, however many these are. A search
+        does not see that, whose bandwidths end at the distances between the points.
+        """
+        n = int(self.sizes.sum())
+        large = self.large(least)
+        return len(self.sizes) <= min(MOST_POINTS, n // REPEATS) and len(large) > 1 and n - large.sum() <= STRAY * n
+
+
+def warn_of_nothing(tuner: str, reason: str, advice: str, stacklevel: int) -> None:
+    """Say that a search found nothing to choose, so that the widest kernel is used."""
+    warnings.warn(
+        f"tuner '{tuner}': {reason}, so the widest kernel is used, mostly with one cluster. That the search shows no "
+        f"clusters does not mean that there are none; {advice}",
+        ClusterkitWarning,
+        stacklevel=stacklevel + 1,
+    )

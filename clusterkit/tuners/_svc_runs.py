@@ -206,8 +206,10 @@ def widths_of(D: Array) -> tuple[float, Array]:
     near = np.sort(np.partition(others, ranks, axis=1)[:, : ranks[1] + 1], axis=1)
     nearest, third = near[:, 0], near[:, -1]
     third = np.where(np.isfinite(third), third, nearest)
-    start = LOCAL / float(np.median(third))
     low, high = bandwidth_range(largest, nearest)
+    if math.isinf(high):
+        return 1.0, np.array([1.0])
+    start = LOCAL / float(np.median(third))
     first = math.ceil(math.log(low / start, STEP))
     last = max(first, math.floor(math.log(max(high, start) / start, STEP)))
     widths: Array = start * STEP ** np.arange(max(first, last - MOST_WIDTHS + 1), last + 1)

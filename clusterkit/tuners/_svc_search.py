@@ -16,6 +16,7 @@ from clusterkit.core.deadline import deadline
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.work import metered
+from clusterkit.tuners._open_parameters import FEW_POINTS, Piles, warn_of_nothing
 from clusterkit.tuners._plateau_score import GridPartition, ReachabilityTree, ScoredPartition, best, lasts
 from clusterkit.tuners._svc_runs import SvcRuns, WidthRuns, widths_of
 
@@ -108,7 +109,12 @@ class SvcAutoSearch:
     ended: str = ALL_TRIED
 
     def choice(self) -> SvcAutoChoice:
-        """Make the runs, and choose among their partitions."""
+        """Make the runs, and choose among their partitions; rows in piles need no run."""
+        piles = Piles.of(self.runs.D)
+        if piles is not None and piles.few(self.runs.least):
+            clusters = len(piles.large(self.runs.least))
+            if self.n_clusters in (None, clusters):
+                return self._of_piles(piles, {"rule": FEW_POINTS, "runs": 0, "clusters": clusters}, False)
         start, widths = widths_of(self.runs.D)
         partitions = self._partitions(start, widths)
         if self.ended != ALL_TRIED:
@@ -121,7 +127,11 @@ class SvcAutoSearch:
         tree = ReachabilityTree.of(self.runs.D) if partitions else None
         scored = None if tree is None else best(partitions, tree)
         if tree is None or scored is None:
+            if piles is not None and self._qualify(piles):
+                rule = "no partition qualified: the points with most rows"
+                return self._of_piles(piles, {"rule": rule, **facts}, interrupted)
             facts = {"rule": "no partition qualified: the widest kernel", **facts}
+            self._warn_unqualified()
             return SvcAutoChoice(float(widths[0]), min(FRACTIONS), 1, facts, interrupted)
         winner = scored.partition
         facts.update(
@@ -138,6 +148,30 @@ class SvcAutoSearch:
         nu = self._fractions[winner.column]
         gamma = float(widths[winner.row])
         return SvcAutoChoice(gamma, nu, self.runs.least, facts, interrupted, winner.support)
+
+    @property
+    def _most(self) -> float:
+        """Most clusters of a partition that qualifies."""
+        m = len(self.runs.D)
+        return max(math.sqrt(m), m / (2.0 * self.runs.least))
+
+    def _qualify(self, piles: Piles) -> bool:
+        """Whether the points that have enough rows to be clusters are a partition that qualifies."""
+        large = piles.large(self.runs.least)
+        return 2 <= len(large) <= self._most and large.sum() >= LEAST_COVERAGE * len(self.runs.D)
+
+    def _of_piles(self, piles: Piles, facts: Mapping[str, Any], interrupted: bool) -> SvcAutoChoice:
+        """The bandwidth that parts the points, without outliers: each is on the contour, however few its rows are."""
+        m = len(self.runs.D)
+        nu = 1.0 / m if self.open_nu else None
+        return SvcAutoChoice(piles.gamma, nu, self.runs.least, facts, interrupted, len(piles.sizes) / m)
+
+    def _warn_unqualified(self) -> None:
+        m, largest = len(self.runs.D), float(self.runs.D.max())
+        if not 0.0 < largest < math.inf:
+            return  # of equal rows the fit warns, and refuses those whose distances overflow
+        reason = f"{m} rows are too few to search" if m < FEWEST_ROWS else "no partition qualified"
+        warn_of_nothing("svc_auto", reason, "set featuremap__gamma, or try another recipe, such as 'auto'", 4)
 
     @property
     def _fractions(self) -> tuple[float | None, ...]:
@@ -195,8 +229,7 @@ class SvcAutoSearch:
         The order is fixed: outward from the local bandwidth, all fractions of a bandwidth together, so that whatever
         ends the search leaves out the bandwidths that are farthest off.
         """
-        m, fractions = len(self.runs.D), self._fractions
-        most = max(math.sqrt(m), m / (2.0 * self.runs.least))
+        fractions, most = self._fractions, self._most
         shattered = dict.fromkeys(range(len(fractions)), 0)
         # from the smallest fraction on: its solution may be that of the others too, and is their start otherwise
         columns = sorted(range(len(fractions)), key=lambda column: fractions[column] or 0.0)

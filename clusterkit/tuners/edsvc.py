@@ -78,11 +78,13 @@ class EdSvc(Tuner):
     outlier fractions p, with ``C = 1 / (p n)``, are 0, .02, .05, .1, .2, ..., .9. Then four bandwidths follow in each
     gap beside the best one, with all fractions: with many outliers one step of the grid may lead from a handful of
     clusters past √n. Ties within 1e-12 go to the smallest `gamma`, then the largest `C`. If no candidate qualifies, the
-    widest kernel without outliers is used.
+    widest kernel without outliers is used, and a warning says so.
 
     The score estimates the expected agreement with a member of a random number of clusters. Numbers that are spread
     evenly estimate the same with less scatter, because the agreement differs more between numbers than between members
     of one number.
+
+    Where `gamma` is open, rows at few points are not searched: each point is a cluster, as in `svc_auto`.
 
     Rows outside the contour are scored as the labeler labels them; its option "nearest" makes partitions comparable
     with the members. ``resolved_["tuner"]`` has the score, the number of clusters, the score of the partition in which

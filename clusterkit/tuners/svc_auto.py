@@ -74,8 +74,12 @@ class SvcAuto(Tuner):
     gives components; those smaller than ``max(5, √m / 2)`` of m rows are dissolved, and all other rows go to the
     nearest cluster. Partitions qualify if they have at least two clusters, at most ``max(√m, m / (2 least))``, and
     covered 0.4 of the rows before the outliers were assigned. Among them the score ``ln L + 2 V + ln H`` decides, see
-    `clusterkit.tuners._plateau_score.best`. If none qualifies, the widest kernel is used, mostly with one cluster;
-    likewise for fewer than 8 rows.
+    `clusterkit.tuners._plateau_score.best`. If none qualifies, the points with enough equal rows are the clusters; if
+    there are none either, the widest kernel is used, mostly with one cluster, and a warning says so. Fewer than 8 rows
+    are not searched.
+
+    Rows at few points, at most 20 with 5 rows a point on average and nearly all rows at points that are large enough,
+    are not searched: each point is a cluster, by a kernel that joins no two of them, without outliers.
 
     In up to three coordinates there is a fallback, ``gamma = γ0`` and ``nu = 0.5``, which replaces the winner in two
     cases. Either the best partition has L <= 5 and V < 0, no better than those of a single cloud; if L is 3 or more, V

@@ -32,7 +32,7 @@ def path(tmp_path):
 def test_one_has_it_until_it_is_given_back(path):
     first, second = HeldFiles(), HeldFiles()
     first.take(path, "the folder")
-    with pytest.raises(InvalidData, match=rf"the folder is in use: another fit .*\(process {os.getpid()} on .*Wait"):
+    with pytest.raises(InvalidData, match=rf"the folder is in use: another .*\(process {os.getpid()} on .*Wait"):
         second.take(path, "the folder")
     copy = pickle.loads(pickle.dumps(first))
     copy.release()

@@ -134,3 +134,19 @@ class TestTelling:
         with caplog.at_level(logging.DEBUG, logger="clusterkit"):
             recipe("emmc", n_clusters=3, random_state=0).fit(blobs[0])
         assert {record.levelname for record in caplog.records} == {"INFO", "DEBUG"}
+
+
+@pytest.mark.parametrize("name", ["kmeans", "kernel-kmeans", "emmc", "itersvm", "mixture"])
+@pytest.mark.parametrize(("dtype", "bound"), [(np.float64, 1e-12), (np.float32, 1e-5)])
+def test_a_row_alone_has_the_label_of_the_batch_unless_two_clusters_tie(name, dtype, bound):
+    """Rows of a grid lie halfway between centres, where the rounding of a product decides."""
+    grid = np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0)), axis=-1).reshape(-1, 2).astype(dtype)
+    model = recipe(name, n_clusters=2, random_state=0).fit(grid)
+    rows = np.concatenate([grid, grid + dtype(0.5), (grid + dtype(1)) / dtype(3)])
+    alone = np.concatenate([model.predict(row[None]) for row in rows])
+    scores = model.decision_function(rows)
+    scores = np.stack([scores, -scores], axis=1) if scores.ndim == 1 else scores
+    differ = alone != model.predict(rows)
+    gap = np.ptp(scores, axis=1)
+    assert (gap[differ] <= bound * np.abs(scores).max()).all()
+    assert np.mean(differ) < 0.1

@@ -144,3 +144,19 @@ def test_what_is_no_weight_is_refused(weights, reason):
     with pytest.raises(InvalidData) as refusal:
         recipe("kmeans", n_clusters=3).fit(X, sample_weight=weights)
     assert reason in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["kmeans", "elm-kmeans", "emmc", "fuzzy-cmeans", "mixture"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_out_of_all_proportion_are_refused_and_extreme_ones_are_not(name, dtype):
+    rows = np.random.default_rng(0).normal(size=(30, 2)).astype(dtype)
+    rows[:15] += 5.0
+    for wrong in (1e305, 1e31, 1e-31, 5e-324):
+        weights = np.ones(30)
+        weights[4] = wrong
+        with pytest.raises(InvalidData, match=r"sample_weight of sample 4 is .* between 1e-30 and 1e\+30: multiply"):
+            recipe(name, n_clusters=2, random_state=0).fit(rows, sample_weight=weights)
+    for weight in (1e-30, 1e30):
+        model = recipe(name, n_clusters=2, random_state=0).fit(rows, sample_weight=np.full(30, weight))
+        assert model.n_clusters_ == 2
+        assert np.isfinite(model.objective_)

@@ -10,6 +10,7 @@ from oracles.scripted_clusterer import HALVES, ONE, THIRDS, ScriptedClusterer, t
 
 from clusterkit import search
 from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.estimators._search_store import alone_on
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +66,16 @@ def test_a_file_of_another_search(blobs, tmp_path):
         search("kmeans", {"n_clusters": [3]}, blobs, "dbcv", resume=tmp_path / "no" / "where")
     with pytest.raises(InvalidParameter, match="must be a value that can be written"):
         search(ScriptedClusterer(), {"labels": [object()]}, blobs, "dbcv", resume=tmp_path / "new")
+
+
+def test_one_search_at_a_time_works_on_a_file(blobs, tmp_path):
+    path = tmp_path / "done.jsonl"
+    common = {"resume": path, "random_state": 0}
+    with alone_on(path), pytest.raises(InvalidData, match=r"resume=.*done.jsonl' is in use: another fit or search"):
+        search("kmeans", {"n_clusters": [3]}, blobs, "silhouette", **common)
+    assert not path.exists()
+    search("kmeans", {"n_clusters": [3]}, blobs, "silhouette", **common)
+    with pytest.raises(InvalidParameter, match="of another pipeline"):
+        search("cmeans", {"n_clusters": [3]}, blobs, "silhouette", **common)
+    search("kmeans", {"n_clusters": [3]}, blobs, "silhouette", **common)  # an error gives the file back
+    assert [each.name for each in tmp_path.iterdir()] == ["done.jsonl"]

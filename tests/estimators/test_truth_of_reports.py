@@ -84,6 +84,41 @@ class TestFewerClusters:
         if name not in ("kmeans", "spectral", "mixture"):  # their solvers say it in words of their own
             assert message == "3 of the 5 clusters that were asked for have rows, because only 3 rows are distinct"
 
+    @pytest.mark.parametrize("name", ["nmf", "elm-nmf", "kernel-nmf"])
+    @pytest.mark.parametrize("k", [3, 5])
+    def test_equal_rows_share_a_label_though_a_factorisation_is_not_unique(self, name, k):
+        ray = np.repeat([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]], 5, axis=0)
+        for rows in (ray, np.repeat([[0.0, 1.0], [3.0, 1.0], [5.0, 9.0]], 5, axis=0)):
+            model = recipe(name, n_clusters=k, solver__max_iter=100, random_state=0)
+            messages = self.caught(model, rows)
+            assert (model.labels_.reshape(3, 5) == model.labels_[::5, None]).all()
+            assert len(messages) == (model.n_clusters_ < k)
+            assert k == 3 or messages[0].endswith("because only 3 rows are distinct")
+
+    @pytest.mark.parametrize(
+        "name", ["emmc", "emmc-multi", "emmc-single", "emmc-auto", "emmc-multistart", "emmc-paper", "equal-clustering"]
+    )
+    def test_equal_rows_that_sizes_part_are_reported(self, name):
+        model = recipe(name, n_clusters=5, random_state=0)
+        few = {"n_maps": 2, "n_init": 2} if name in ("emmc-auto", "emmc-multistart") else {}
+        model.set_params(**few)
+        (message,) = self.caught(model, self.few)
+        assert message == (
+            "5 clusters were asked for, and only 3 rows are distinct: some equal rows are in different clusters"
+        )
+        slot = "solver" if name == "equal-clustering" else "balancer"
+        parted = sum(len(set(model.labels_[start : start + 20])) > 1 for start in (0, 20, 40))
+        assert model.resolved_[slot]["points_parted"] == parted > 0
+
+    def test_a_balancer_that_parts_equal_rows_says_so(self):
+        rows = np.repeat([[0.0], [4.0], [5.0]], 5, axis=0)
+        balanced = recipe("kmeans", n_clusters=2, balancer="band", balancer__slack=0, random_state=0)
+        assert self.caught(balanced, rows) == []
+        assert balanced.resolved_["balancer"]["points_parted"] == 1
+        assert "points_parted" not in recipe("kmeans", n_clusters=2, random_state=0).fit(rows).resolved_.get(
+            "balancer", {}
+        )
+
     def test_a_band_that_allows_empty_clusters(self):
         model = recipe("emmc", n_clusters=100, random_state=0)
         messages = self.caught(model, np.random.default_rng(0).normal(size=(100, 2)))

@@ -44,6 +44,22 @@ def test_a_renamed_named_tuple_compiles_anew(tmp_path, monkeypatch, capsys):
     assert hits == [0, 1, 0]
 
 
+def test_a_function_whose_import_has_changed_is_compiled_anew(tmp_path):
+    variables = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "CLUSTERKIT_JIT_CACHE": "1", "PYTHONPATH": "."}
+    environment = {**os.environ, **COMPILING, **variables, "PYTHONDONTWRITEBYTECODE": "1"}
+    begin = "from clusterkit._jit import inner, njit\n"
+    caller = "from middle_jit import twice\n@njit\ndef called(x):\n    return twice(x)\nprint(called(3.0))\n"
+    middle = "from deep_jit import once\n@inner\ndef twice(x):\n    return 2.0 * once(x)\n"
+    (tmp_path / "caller_jit.py").write_text(begin + caller, encoding="utf-8")
+    (tmp_path / "middle_jit.py").write_text(begin + middle, encoding="utf-8")
+    for added in ("0.0", "1.0"):
+        deep = f"{begin}@njit\ndef once(x):\n    return x + {added}\n"
+        (tmp_path / "deep_jit.py").write_text(deep, encoding="utf-8")
+        command = [sys.executable, "-c", "import caller_jit"]
+        process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+        assert process.stdout == f"{2.0 * (3.0 + float(added))}\n", process.stderr
+
+
 ANNOUNCED = """
 import logging, sys
 logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stdout)

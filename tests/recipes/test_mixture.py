@@ -9,7 +9,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
 from clusterkit import recipe
-from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.errors import ClusterkitWarning, NeedsMemory
 
 IRIS = load_iris().data
 
@@ -40,3 +40,14 @@ def test_equal_rows_and_constant_columns():
     constant = np.column_stack([IRIS, np.full(len(IRIS), 3.0)])
     one, other = (recipe("mixture", n_clusters=3, random_state=0).fit(X) for X in (IRIS, constant))
     np.testing.assert_array_equal(one.labels_, other.labels_)
+
+
+@pytest.mark.parametrize("name", ["mixture", "lapgmm"])
+@pytest.mark.parametrize("covariance", ["full", "tied"])
+def test_covariances_without_room_are_refused_before_work(name, covariance, monkeypatch):
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "20M")
+    X = np.random.default_rng(0).normal(size=(20, 800))
+    model = recipe(name, n_clusters=2, n_init=1, solver__covariance=covariance, random_state=0)
+    with pytest.raises(NeedsMemory, match=r"800 x 800 covariance matrices of 2 .*solver__covariance='diag'"):
+        model.fit(X)
+    assert model.set_params(solver__covariance="diag").fit(X).labels_.shape == (20,)

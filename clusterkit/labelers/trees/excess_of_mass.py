@@ -34,7 +34,8 @@ class ExcessOfMass(Labeler[Tree]):
     min_cluster_size : int, default 15
         Fewest rows of a cluster.
     allow_single_cluster : bool, default False
-        Whether all rows together may be the one cluster that is chosen. Without it, data without a split are all noise.
+        Whether all rows together may be the one cluster that is chosen; rows that leave it before its densest part ends
+        are noise. Without it, data without a split are all noise.
 
     Notes
     -----
@@ -77,5 +78,17 @@ class ExcessOfMass(Labeler[Tree]):
             NearestRow.of(outcome, labels, farthest),
             probabilities=extracted.probability,
             outlier_scores=extracted.outlier_score,
-            facts={"clusters": k, "noise": int(n - inside.sum())},
+            facts={"clusters": k, "noise": int(n - inside.sum()), **({} if k else {"reason": self._why_none(n)})},
+        )
+
+    def _why_none(self, n: int) -> str:
+        """Why n rows are all noise."""
+        least = self.min_cluster_size
+        single = self.allow_single_cluster
+        if n < (least if single else 2 * least):
+            needed = f"a cluster has {least} rows" if single else f"two clusters have {2 * least} rows"
+            return f"{needed} or more by labeler__min_cluster_size={least}; a smaller number may show clusters"
+        return (
+            f"no groups of labeler__min_cluster_size={least} rows separate; a smaller number, or fewer "
+            "solver__n_neighbors, may show some, and labeler__allow_single_cluster=True makes all of them one"
         )

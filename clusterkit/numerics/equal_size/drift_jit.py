@@ -133,16 +133,15 @@ def _squared_distances(X, i, C, squares):
 @njit
 def _coefficients(sizes, max_ratio, original, coefficients):
     """Factor r_ij of the move of centre i towards centre j, into ``coefficients[j, i]``."""
-    m = len(sizes)
+    m, bound = len(sizes), max_ratio - 1.0
     for j in range(m):
         for i in range(m):
             if original:
                 coefficients[j, i] = sizes[j] / max(sizes[i], 1) - 1.0
-            elif sizes[i] == 0 and sizes[j] == 0:
-                coefficients[j, i] = 0.0
             else:
-                bound = max_ratio - 1.0
-                coefficients[j, i] = bound * (sizes[j] - sizes[i]) / (sizes[j] + bound * sizes[i])
+                # 0 / 0 where both clusters are empty, or j is and the bound lets no centre move
+                scale = sizes[j] + bound * sizes[i]
+                coefficients[j, i] = bound * (sizes[j] - sizes[i]) / scale if scale > 0.0 else 0.0
 
 
 @njit

@@ -38,7 +38,11 @@ def _excess(leaving: float, birth: float) -> float:
 
 
 def excess_of_mass(tree: Hierarchy, n: int, min_cluster_size: int, single: bool) -> Extracted:
-    """The clusters of largest excess of mass; the root counts as one only if `single`."""
+    """The clusters of largest excess of mass; the root counts as one only if `single`.
+
+    Rows that leave the root before it ends are noise, as in McInnes and Healy: every row is in the root, and that says
+    nothing. It begins where they have left it, then. A root of fewer than `min_cluster_size` rows is no cluster.
+    """
     nodes = len(tree.parent)
     large = np.zeros(nodes, np.int32)  # children that can be clusters
     cluster, fall, fallen = np.empty(nodes, np.int32), np.zeros(nodes), np.zeros(nodes, np.bool_)
@@ -50,7 +54,12 @@ def excess_of_mass(tree: Hierarchy, n: int, min_cluster_size: int, single: bool)
     _choose(stability, above, single, np.zeros(count, np.bool_), stability.copy(), np.zeros(count), within, deep)
     owner, probability, score = np.empty(n, np.int64), np.zeros(n), np.zeros(n)
     _of_rows(cluster, fall, within, death, deep, owner, probability, score)
-    return Extracted(owner, probability, score, birth.copy())
+    birth = birth.copy()
+    if within[0] == 0:
+        early = (cluster[:n] == 0) & (fall[:n] < death[0]) if n >= min_cluster_size else np.ones(n, np.bool_)
+        owner[early], probability[early] = -1, 0.0
+        birth[0] = death[0]
+    return Extracted(owner, probability, score, birth)
 
 
 @njit

@@ -93,9 +93,6 @@ class PreparedDrift(Prepared):
             "starts": parts.starts,
             **repair,
         }
-        warning = None
-        if parts.distinct < m:
-            warning = f"only {parts.distinct} distinct samples for n_clusters={m}: clusters cannot be of equal size"
         history = tuple(parts.imbalances.astype(float).tolist())
         if parts.converged:
             ending = Ending.SETTLED
@@ -109,7 +106,6 @@ class PreparedDrift(Prepared):
             parts.reason,
             history,
             facts,
-            warning=warning,
             predicts_labels=exact,
             objective=float(facts["imbalance"]),
         )

@@ -13,10 +13,11 @@ from clusterkit._typing import Array, Indices
 from clusterkit.core import shapes
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, is_device_array, to_device_of
-from clusterkit.core.outcomes import Extension, KernelRows, LinearRows
+from clusterkit.core.outcomes import Extension, KernelRows, LinearRows, Status
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.transform import block_plan
+from clusterkit.numerics.distinct_count import sets_of_equal_rows
 from clusterkit.numerics.threads import available
 
 __all__ = [
@@ -24,10 +25,12 @@ __all__ = [
     "Blocks",
     "FoldIn",
     "RowUpdate",
+    "average_equal_rows",
     "blocks_of",
     "factor_gram",
     "fold_in",
     "inner",
+    "lowered",
     "nonnegative_kernel",
     "thin_product",
     "update_rows",
@@ -224,6 +227,45 @@ def factor_gram(A: Array) -> Array:
     G = np.empty((A.shape[1], A.shape[1]))
     gram(np.ascontiguousarray(A), G)
     return G
+
+
+def average_equal_rows(A: Array, points: Array, gram: Array) -> float:
+    """Give equal samples the same row of A (n, k), in place: the mean of theirs.
+
+    A factorisation with more parts than the samples have dimensions is not unique, and rows of equal samples end where
+    their random starts lead. The error ``|H - A W'|² / 2`` is convex in a row, so that the mean is no worse.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, k)
+    points : ndarray of shape (n, d)
+        The samples.
+    gram : ndarray of shape (k, k)
+        ``W'W``.
+
+    Returns
+    -------
+    decrease : float
+        By how much the error is less.
+    """
+    inverse = sets_of_equal_rows(points)
+    if inverse is None:
+        return 0.0
+    repeated = np.flatnonzero(np.bincount(inverse)[inverse] > 1)
+    number, place = np.unique(inverse[repeated], return_inverse=True)
+    before = A[repeated].astype(np.float64)
+    sums = np.zeros((len(number), A.shape[1]))
+    np.add.at(sums, place.reshape(-1), before)
+    A[repeated] = (sums / np.bincount(place.reshape(-1))[:, None])[place.reshape(-1)]
+    moved = before - A[repeated]
+    return 0.5 * float(inner(moved @ gram, moved))
+
+
+def lowered(status: Status, decrease: float) -> Status:
+    """The status of a fit whose last objective, of its labels, was lowered afterwards."""
+    if decrease == 0.0:
+        return status
+    return attrs.evolve(status, history=(*status.history[:-1], max(0.0, status.history[-1] - decrease)))
 
 
 def inner(A: Array, B: Array) -> float:

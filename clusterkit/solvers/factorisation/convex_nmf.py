@@ -19,8 +19,10 @@ from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.solvers.factorisation._passes import (
     FoldIn,
     RowUpdate,
+    average_equal_rows,
     blocks_of,
     inner,
+    lowered,
     nonnegative_kernel,
     thin_product,
     workers,
@@ -58,9 +60,10 @@ class ConvexNmf(Solver):
     -----
     ``R <- R ∘ (K A + δ) / (R A'K A + δ)``, then ``A <- A ∘ (K R + δ) / (K A R'R + δ)``. Neither update can raise F,
     which is computed to about ``1e-15 tr K``. The start is a pair of random factors, scaled to the best multiple of
-    their product. New samples are folded in: with A fixed, their rows get a fixed number of updates from a
-    deterministic start. The rows of the training samples ended elsewhere, so predicting the training samples need not
-    give `labels_` (`exact_on_training` is False). After Ctrl-C the factors of the last complete iteration are kept.
+    their product. Equal samples get the mean of their rows of R at the end, so that they share a label. New samples are
+    folded in: with A fixed, their rows get a fixed number of updates from a deterministic start. The rows of the
+    training samples ended elsewhere, so predicting the training samples need not give `labels_` (`exact_on_training` is
+    False). After Ctrl-C the factors of the last complete iteration are kept.
 
     References
     ----------
@@ -130,6 +133,7 @@ class _PreparedConvexNmf(Prepared):
             status = Status(1, Ending.CONVERGED, "all kernel values are zero, and so are the rows", (0.0,))
         else:
             factors, status = self._iterate(R, A, update)
+            status = lowered(status, average_equal_rows(factors.R, self.space.points, factors.AKA))
         status = attrs.evolve(status, predicts_labels=False)
         space = self.space
         products = KernelRows(space.coordinates, space.points, space.kernel, factors.A)

@@ -25,9 +25,11 @@ from clusterkit.solvers.factorisation._passes import (
     Blocks,
     FoldIn,
     RowUpdate,
+    average_equal_rows,
     blocks_of,
     factor_gram,
     inner,
+    lowered,
     nonnegative_kernel,
     update_rows,
     workers,
@@ -115,8 +117,9 @@ class Nmf(Solver):
 
     Notes
     -----
-    New samples are folded in: with W fixed, their rows get a fixed number of updates from a deterministic start. The
-    rows of the training samples ended elsewhere (but for "anls"), so predicting the training samples need not give
+    A factorisation need not be unique; equal samples in memory get the mean of their rows of A, so that they share a
+    label. New samples are folded in: with W fixed, their rows get a fixed number of updates from a deterministic start.
+    The rows of the training samples ended elsewhere (but for "anls"), so predicting the training samples need not give
     `labels_` (`exact_on_training` is False). New samples outside the training range may have negative features;
     negative products with W count as 0. After Ctrl-C the current factors are kept if at least one iteration is
     complete. Sums have the same order for every number of threads.
@@ -249,6 +252,7 @@ class _PreparedNmf(Prepared):
             turns.pool = None if slow else workers(self.space.n, self.width, self.k)
             with nullcontext() if turns.pool is None else turns.pool:
                 _, status = solve(turns, Start(0, None, keeps_best=False), spec.max_iter)
+            status = lowered(status, average_equal_rows(A, self.space.points, factor_gram(W)))
         status = attrs.evolve(status, predicts_labels=False)
         norms = np.linalg.norm(W.astype(np.float64, copy=False), axis=0)
         if spec.normalize:

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core import params
+from clusterkit.core import memory, params
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.iteration import Start, Turn, Turns, solve
 from clusterkit.core.outcomes import Ending, Outcome, Scores, Status
@@ -25,6 +25,9 @@ SHRINK = 0.9
 """Factor by which γ is multiplied after an iteration that did not lower the objective, as published."""
 SMALLEST_GAMMA = 1e-4
 """Value of γ below which the fit ends, because smoothing no longer changes the posteriors noticeably."""
+
+TABLES = {"full": (6, 3), "tied": (3, 6)}
+"""Tables of d x d numbers that an iteration has at once, of each component and of all together."""
 
 
 @final
@@ -71,6 +74,8 @@ class LapGmm(Solver):
     ------
     InvalidParameter
         If a covariance is singular in spite of `covariance_floor`.
+    NeedsMemory
+        If the covariances do not fit under the memory cap.
 
     Notes
     -----
@@ -114,6 +119,14 @@ class LapGmm(Solver):
 
 def _features(spec: LapGmm, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """The features, their mean and variance, and the graph if it has an effect."""
+    d, k = space.width, task.k
+    if spec.covariance != "diag":
+        of_each, of_all = TABLES[spec.covariance]
+        memory.require(
+            8 * d * d * (of_each * k + of_all),
+            f"the {d} x {d} covariance matrices of {k} components, {spec.covariance} ones, with their factors,",
+            "Use solver__covariance='diag', or fewer attributes by featuremap 'pca'.",
+        )
     H = space.rows().astype(np.float64, copy=False)
     origin = H.mean(axis=0)
     variance = float(np.mean([np.square(column - centre).mean() for column, centre in zip(H.T, origin, strict=True)]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import ClassVar, final
 
@@ -10,6 +11,7 @@ import attrs
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params
 from clusterkit.core.coding import Coded
+from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.outcomes import Ending, Outcome, Status, Tree
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.reuse import reuse
@@ -74,6 +76,13 @@ def _prepare(spec: Mst, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
         f"the spanning tree of {space.n} x {space.width} features",
         "Use fewer rows, or fewer attributes by featuremap 'pca'.",
     )
+    if spec.n_neighbors > space.n > 1:
+        warnings.warn(
+            f"solver 'mst': n_neighbors={spec.n_neighbors} is more than the {space.n} rows, so that the density at a "
+            "row is that of all of them, and no group stands out; a smaller solver__n_neighbors may show clusters",
+            ClusterkitWarning,
+            stacklevel=2,
+        )
     return _PreparedMst(spec, space)
 
 

@@ -250,9 +250,24 @@ def test_repair_after_one_iteration_of_bananas_predicts_the_labels():
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("max_ratio", [1.0, np.nextafter(1.0, 2.0)])
+def test_the_least_ratio_leaves_the_centres_where_they_are(d, max_ratio):
+    """Of equal rows most parts are empty, and with the ratio 1 a coefficient towards one of these would be 0 / 0."""
+    X = np.repeat(np.random.default_rng(0).normal(size=(3, d)), 6, axis=0)
+    parameters = {"max_ratio": max_ratio, "max_iter": 20, "restarts": 0}
+    model = recipe("equal-clustering", n_clusters=5, random_state=0)
+    model.set_params(**{f"solver__{name}": value for name, value in parameters.items()})
+    with pytest.warns(ClusterkitWarning, match="only 3 rows are distinct"):
+        model.fit(X)
+    assert np.isfinite(model.outcome_.rows).all()
+    labels = EqualParts(**parameters).partition(X, Task(len(X), 5), np.random.default_rng(0))
+    assert set(labels.tolist()) <= set(range(5))
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
 def test_more_parts_than_distinct_rows_are_answered_with_a_warning(d):
     X = np.repeat(np.random.default_rng(0).normal(size=(3, d)), 10, axis=0)
-    with pytest.warns(ClusterkitWarning, match="only 3 distinct samples for n_clusters=5"):
+    with pytest.warns(ClusterkitWarning, match="only 3 rows are distinct"):
         model = recipe("equal-clustering", n_clusters=5, random_state=0, solver__max_iter=50, solver__repair=False).fit(
             X
         )

@@ -130,8 +130,42 @@ def test_only_hdbscan_has_probabilities():
 
 def test_a_single_cluster_only_where_it_is_allowed():
     X = np.random.default_rng(3).normal(size=(60, 2))
-    assert (fit(X, "excess_of_mass", min_cluster_size=25).labels_ == -1).all()
+    with pytest.warns(ClusterkitWarning, match="all 60 rows are noise, label -1: no groups of"):
+        assert (fit(X, "excess_of_mass", min_cluster_size=25).labels_ == -1).all()
     assert (fit(X, "excess_of_mass", min_cluster_size=25, allow_single_cluster=True).labels_ == 0).any()
+
+
+@pytest.mark.parametrize("case", ["equal rows and one far away", "cloud", "cloud in noise", "square"])
+def test_a_single_cluster_has_the_noise_of_scikit_learn(case):
+    rng = np.random.default_rng(0)
+    X = {
+        "equal rows and one far away": np.vstack([np.zeros((30, 2)), [[9.0, 9.0]]]),
+        "cloud": rng.normal(size=(200, 2)),
+        "cloud in noise": np.vstack([rng.normal(size=(200, 2)), rng.uniform(-20, 20, (5, 2))]),
+        "square": rng.uniform(size=(300, 2)),
+    }[case]
+    theirs = HDBSCAN(min_cluster_size=15, min_samples=5, allow_single_cluster=True, copy=True).fit(X)
+    ours = recipe("hdbscan", labeler__allow_single_cluster=True).fit(X)
+    np.testing.assert_array_equal(ours.labels_, theirs.labels_)
+    assert 0 < np.sum(ours.labels_ < 0) < len(X)
+    np.testing.assert_array_equal(ours.predict(X), ours.labels_)
+    assert ours.predict(np.full((1, 2), 1e3)).tolist() == [-1]
+    assert (ours.probabilities_[ours.labels_ < 0] == 0).all()
+
+
+def test_too_few_rows_for_two_clusters_are_noise_with_a_warning():
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    with pytest.warns(ClusterkitWarning, match="all 10 rows are noise, label -1: two clusters have 30 rows or more by"):
+        assert (recipe("hdbscan").fit(X).labels_ == -1).all()
+    with pytest.warns(ClusterkitWarning, match="all 10 rows are noise, label -1: a cluster has 15 rows or more by"):
+        assert (recipe("hdbscan", labeler__allow_single_cluster=True).fit(X).labels_ == -1).all()
+
+
+@pytest.mark.parametrize("name", ["mass-cut", "genie", "single-linkage"])
+def test_more_neighbours_than_rows_are_told(name):
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    with pytest.warns(ClusterkitWarning, match="n_neighbors=15 is more than the 10 rows"):
+        recipe(name, n_clusters=2, solver__n_neighbors=15).fit(X)
 
 
 def test_the_mass_cut_is_not_misled_by_an_outlier():
@@ -183,6 +217,7 @@ def test_too_many_rows_for_the_memory_cap_are_refused_before_any_work(monkeypatc
 
 def test_core_distances_reach_no_further_than_the_samples():
     X = np.random.default_rng(0).normal(size=(8, 2))
-    model = fit(X, "single", 2, n_neighbors=50)
+    with pytest.warns(ClusterkitWarning, match="n_neighbors=50 is more than the 8 rows"):
+        model = fit(X, "single", 2, n_neighbors=50)
     assert model.resolved_["solver"]["n_neighbors"] == 8
     assert model.outcome_.n_neighbors == 8

@@ -21,7 +21,7 @@ from clusterkit import ensemble, recipe
 from clusterkit.cli import console
 from clusterkit.core.chain import Chain
 from clusterkit.core.compat import Composition
-from clusterkit.core.errors import InvalidParameter, NeedsMemory
+from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.progress import listening
 from clusterkit.core.seeds import Seeds
@@ -189,7 +189,8 @@ def test_any_number_of_clusters_may_win_in_the_plane():
 
 def test_where_no_candidate_qualifies_the_widest_kernel_is_used():
     X = np.array([[0.0], [1.0], [2.1]])
-    tuned = tune(X, clusters="sqrt", n_gamma=1, n_bounds=1)
+    with pytest.warns(ClusterkitWarning, match="no candidate has between 2 and 2 clusters"):
+        tuned = tune(X, clusters="sqrt", n_gamma=1, n_bounds=1)
     assert tuned.facts["curves"].chosen == -1
     assert tuned.facts["rule"].startswith("no candidate")
     assert tuned.stages["featuremap"].gamma == pytest.approx(1.0 / 2.1**2)

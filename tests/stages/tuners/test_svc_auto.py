@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -171,7 +172,8 @@ def test_progress_is_reported():
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7])
 def test_a_handful_of_rows_is_one_cluster(n):
     X = np.random.default_rng(n).normal(size=(n, 2))
-    model = recipe("svc", random_state=0).fit(X)
+    with pytest.warns(ClusterkitWarning, match=f"{n} rows are too few to search") if n > 1 else nullcontext():
+        model = recipe("svc", random_state=0).fit(X)
     assert not model.labels_.any()
     assert "no partition qualified" in model.resolved_["tuner"]["rule"]
 
@@ -183,6 +185,52 @@ def test_equal_rows_are_one_cluster_with_one_warning():
     assert not model.labels_.any()
 
 
+def piles(sizes, points, seed=0):
+    """Rows that repeat some points, in random order."""
+    rows = np.repeat(np.asarray(points, dtype=float)[: len(sizes)], sizes, axis=0)
+    return np.random.default_rng(seed).permutation(rows)
+
+
+CORNERS = ((1, 1), (2, 2), (5, 1), (0, 6))
+PILES = {
+    "two": piles([10, 10], CORNERS),
+    "three": piles([40, 10, 25], CORNERS),
+    "four of many": piles([500] * 4, CORNERS),
+    "boolean": piles([30, 70], [[0], [1]]),
+    "three booleans": piles([25] * 8, np.indices((2, 2, 2)).reshape(3, -1).T),
+    "one-hot": piles([30, 50, 20, 50], np.eye(4)),
+    "grid": piles([20] * 16, np.indices((4, 4)).reshape(2, -1).T),
+    "answers from 1 to 5": piles([10, 40, 60, 40, 15], [[1], [2], [3], [4], [5]]),
+    "few": piles([3, 3], CORNERS),
+}
+
+
+@pytest.mark.parametrize("X", PILES.values(), ids=PILES)
+@pytest.mark.parametrize("name", ["svc", "edsvc"])
+def test_rows_in_piles_are_as_many_clusters(name, X):
+    model = recipe(name, random_state=0).fit(X)
+    pile = np.unique(X, axis=0, return_inverse=True)[1]
+    assert adjusted_rand_score(pile.reshape(-1), model.labels_) == 1.0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_a_stray_row_joins_the_nearest_pile():
+    X = np.vstack([piles([100, 100], CORNERS), [[3.0, 3.0]]])
+    model = recipe("svc", random_state=0).fit(X)
+    assert np.unique(X[model.labels_ == model.labels_[-1]], axis=0).tolist() == [[2.0, 2.0], [3.0, 3.0]]
+    assert model.labels_.max() == 1
+
+
+@pytest.mark.parametrize("name", ["svc", "edsvc"])
+@pytest.mark.parametrize("exponent", [-150, -160, -200])
+def test_rows_too_close_for_any_bandwidth_are_one_cluster_with_a_warning(name, exponent):
+    X = np.random.default_rng(0).normal(size=(30, 2)) * 10.0**exponent
+    with pytest.warns(ClusterkitWarning):
+        model = recipe(name, random_state=0).fit(X)
+    assert not model.labels_.any()
+
+
+@pytest.mark.filterwarnings("ignore:tuner 'svc_auto'. no partition qualified")
 @pytest.mark.parametrize("d", [2, 5, 40])
 def test_one_cloud_stays_nearly_whole(d):
     counts = [

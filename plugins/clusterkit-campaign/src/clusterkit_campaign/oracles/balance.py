@@ -123,7 +123,7 @@ def coefficients(W, max_ratio, original):
     for i, j in itertools.permutations(range(m), 2):
         if original:
             r[i, j] = W[j] / max(W[i], 1) - 1.0
-        elif W[i] or W[j]:
+        elif max_ratio > 1.0 and (W[i] or W[j]):  # with 1 the centres stay
             r[i, j] = max_ratio * W[j] / (W[j] + (max_ratio - 1.0) * W[i]) - 1.0
     return r
 

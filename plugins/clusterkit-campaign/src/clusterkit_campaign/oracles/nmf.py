@@ -29,6 +29,11 @@ def start(V, k, rng):
     return W, B
 
 
+def averaged(A, X):
+    """The rows of A, those of equal rows of X replaced by their mean."""
+    return np.stack([A[(x == X).all(axis=1)].mean(axis=0) for x in X])
+
+
 def descend(A, N, G, most, enough):
     """Coordinate descent for the rows a of A: minimise ``a G a' / 2 - a N'`` over a >= 0."""
     A = A.copy()
