@@ -28,6 +28,7 @@ class TestCompressedText:
     @pytest.mark.parametrize(
         ("name", "content"),
         [("t.csv.gz", gzip.compress(TEXT)), ("t.csv.bz2", bz2.compress(TEXT, 1)), ("t.CSV.xz", lzma.compress(TEXT))],
+        ids=["gz", "bz2", "xz"],  # the bytes of an archive hold the time at which it is made
     )
     def test_it_is_unpacked(self, tmp_path, name, content):
         (tmp_path / name).write_bytes(content)
