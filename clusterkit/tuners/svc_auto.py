@@ -39,8 +39,9 @@ class SvcAuto(Tuner):
     left at None; if none is open, it does nothing. At most 240 runs, mostly 70 to 120, on at most `max_rows` rows;
     memory O(max_rows²).
 
-    The score is in ``_plateau_score.py`` (`best`), the loop over the runs in ``_svc_search.py`` (`SvcAutoSearch`), a
-    run in ``_svc_runs.py`` (`WidthRuns`).
+    The bandwidths to try are in ``_svc_runs.py`` (`widths_of`, which begins at the constant `LOCAL`), the score is in
+    ``_plateau_score.py`` (`best`), the loop over the runs in ``_svc_search.py`` (`SvcAutoSearch`), a run in
+    ``_svc_runs.py`` (`WidthRuns`).
 
     Parameters
     ----------

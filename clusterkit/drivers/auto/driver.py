@@ -82,8 +82,8 @@ class AutoDriver(Driver):
        2-10, 12, 15, 20, 25, 31, 35, 50 up to √n and at those around the number for which the masses of the tree speak.
        Noise follows the tree to a cluster. Candidates that are equal up to the names of the clusters count once.
     2. **Choice.** Given a number of clusters, by separation, entropy and likelihood; otherwise by contrast, agreement
-       between families by rows and by clusters, and stability (`clusterkit.criteria.rules`). No classes, and no
-       objective of any method, enter it.
+       between families by rows and by clusters, and stability: `known_number` and `unknown_number` of
+       `clusterkit.criteria.rules`. No classes, and no objective of any method, enter it.
     3. **Report.** The confidence, the test for a single cluster and the second-best number of clusters inform; they
        overrule nothing.
 
