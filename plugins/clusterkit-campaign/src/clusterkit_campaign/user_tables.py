@@ -145,9 +145,9 @@ def _infinite(rng: Rng) -> Iterator[tuple[str, str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         Preparation().fit({"a": values, "b": rng.normal(size=ROWS)})
-    told = [str(one.message) for one in caught if issubclass(one.category, TableWarning)]
-    if not any(f"infinite cells count as gaps: 'a' ({count} of {ROWS})" in text for text in told):
-        yield "infinite cells become gaps, and nothing says so", str(told)
+    sentences = [str(one.message) for one in caught if issubclass(one.category, TableWarning)]
+    if not any(f"infinite cells count as gaps: 'a' ({count} of {ROWS})" in text for text in sentences):
+        yield "infinite cells become gaps, and nothing says so", str(sentences)
 
 
 TABLES: Mapping[str, Callable[[Rng], Iterator[tuple[str, str]]]] = MappingProxyType(
