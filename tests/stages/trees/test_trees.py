@@ -144,7 +144,7 @@ def test_the_mass_cut_is_not_misled_by_an_outlier():
 
 def test_an_edge_with_few_rows_on_a_side_is_cut_last_however_large_its_mass():
     rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(30, 2)) * 0.3 + [6, 0], [[1e60, 0.0]]])
+    X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(30, 2)) * 0.3 + [6, 0], [[1e60, 1e60]]])
     labels = Pipeline("identity", {"name": "mst", "n_neighbors": 1}, "mass_cut", n_clusters=2).fit(X).labels_
     assert adjusted_rand_score(np.repeat([0, 1], [60, 30]), labels[:-1]) == 1.0
 
