@@ -12,11 +12,11 @@ from sklearn.metrics import adjusted_rand_score
 from clusterkit import ClusterkitWarning, recipe
 
 BUDGET = 50_000_000
-"""Enough for the search on 200 rows, too little for a fit of 6,000."""
+"""Enough for the search on 100 rows, too little for a fit of 6,000."""
 
 
 def fitted(X, **parameters):
-    model = recipe("svc", random_state=0, tuner__max_rows=200, tuner__max_work=BUDGET, **parameters)
+    model = recipe("svc", random_state=0, tuner__max_rows=100, tuner__max_work=BUDGET, **parameters)
     with pytest.warns(ClusterkitWarning, match="label of the nearest"):
         return model.fit(X)
 
@@ -31,10 +31,10 @@ def test_all_rows_are_labelled_and_the_fit_says_how():
     assert model.labels_.shape == (len(X),)
     assert adjusted_rand_score(y, model.labels_) > 0.99
     facts = model.resolved_["tuner"]
-    assert facts["fitted_rows"] == facts["rows"] == 200
+    assert facts["fitted_rows"] == facts["rows"] == 100
     assert facts["ended"] == "all widths tried"
-    assert model.space_.n == 200
-    assert model.resolved_["labeler"]["min_cluster_size"] == round(7 * len(X) / 200)
+    assert model.space_.n == 100
+    assert model.resolved_["labeler"]["min_cluster_size"] == round(5 * len(X) / 100)
 
 
 @pytest.mark.parametrize("scaled", [False, True])

@@ -147,6 +147,12 @@ def test_a_tie_is_not_split():
         np.testing.assert_array_equal(labels, [0, 0, 0, 0, 1])  # infeasible: the balancer's business
 
 
+def test_of_biases_whose_losses_differ_by_rounding_the_one_with_fewest_samples_of_label_0_is_taken():
+    g = np.array([-1.3, -1.1, -0.4, -0.2, 0.2, 0.4, 1.1, 1.3])  # its own mirror, so every cut has a twin
+    labels = calibrated(g, 1, 7, loss="hinge").decode(g[:, None], 2)
+    np.testing.assert_array_equal(labels, [0, 1, 1, 1, 1, 1, 1, 1])
+
+
 def test_neighbouring_floats_are_told_apart_in_single_precision():
     g = np.array([[-1.0], [1.0], [1.0 + 1e-4], [1.0 + 1e-4]], dtype=np.float32)
     codec = BiasThreshold().calibrate(g, task_of(4, 2, 2))

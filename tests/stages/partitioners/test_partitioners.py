@@ -22,6 +22,7 @@ from clusterkit.partitioners.kmeans import KMeans
 from clusterkit.partitioners.kmeans_mapped import KMeansMapped
 from clusterkit.partitioners.random import Random
 from clusterkit.partitioners.seeds import Seeded
+from clusterkit.testing.compare import small_groups
 
 WEIGHTINGS = ["uniform", "kmeans++"]
 
@@ -177,3 +178,10 @@ def test_more_trials_take_the_best_of_the_seeds_drawn(seed, k):
             chosen.append(min(drawn, key=lambda i: np.minimum(nearest, D[:, i]).sum()))
         labels = Seeded("kmeans++", trials=5).start(space, Task(space.n, k), np.random.default_rng(seed))
         assert np.array_equal(labels, D[:, chosen].argmin(axis=1))
+
+
+def test_groups_of_rows_are_shuffled_differently():
+    with small_groups(50):
+        one, other = np.split(Random().partition(np.zeros((100, 1)), Task(100, 2), np.random.default_rng(0)), 2)
+    assert (np.bincount(one) == np.bincount(other)).all()
+    assert (one != other).any()

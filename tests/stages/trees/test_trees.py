@@ -176,6 +176,13 @@ def test_the_mass_cut_is_not_misled_by_an_outlier():
     assert adjusted_rand_score(truth, recipe("single-linkage", n_clusters=2).fit(X).labels_[:-1]) < 0.5
 
 
+def test_an_edge_with_few_rows_on_a_side_is_cut_last_however_large_its_mass():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(30, 2)) * 0.3 + [6, 0], [[1e60, 1e60]]])
+    labels = Pipeline("identity", {"name": "mst", "n_neighbors": 1}, "mass_cut", n_clusters=2).fit(X).labels_
+    assert adjusted_rand_score(np.repeat([0, 1], [60, 30]), labels[:-1]) == 1.0
+
+
 @pytest.mark.parametrize("name", ["mass-cut", "genie", "single-linkage"])
 def test_more_clusters_than_distinct_rows_are_told(name):
     X = np.repeat([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0]], 4, axis=0)
