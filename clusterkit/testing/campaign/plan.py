@@ -18,6 +18,7 @@ from clusterkit.core.errors import UnknownName, nearest_names
 from clusterkit.core.registry import ABSTRACT, registry
 from clusterkit.testing.campaign.comparisons import COMPARISONS, comparisons_of
 from clusterkit.testing.campaign.data_sets import awkward_sets
+from clusterkit.testing.campaign.edges import EDGES
 from clusterkit.testing.campaign.ensembles import ENSEMBLES, UNFIT_ENSEMBLES
 from clusterkit.testing.campaign.hostile_files import FILES
 from clusterkit.testing.campaign.odd_parameters import OddCase, odd_cases
@@ -64,7 +65,7 @@ class Case:
     ----------
     number : int
         Its position, from 0.
-    area : {"fits", "relations", "parameters", "comparisons", "ensembles", "breakers", "files"}
+    area : {"fits", "relations", "parameters", "comparisons", "ensembles", "breakers", "files", "edges"}
     subject : str
         A recipe, the number of a composition as ``"#12"``, a stage ``kind:name``, a consensus, a slot, or a kind of
         file.
@@ -176,7 +177,7 @@ class _Plan:
         """The cases of a round, not numbered yet."""
         return [
             *self._fits(turn), *self._relations(turn), *self._parameters(turn), *self._comparisons(turn),
-            *self._ensembles(turn), *self._breakers(turn), *self._files(turn),
+            *self._ensembles(turn), *self._breakers(turn), *self._files(turn), *self._edges(turn),
         ]  # fmt: skip
 
     def _case(
@@ -226,6 +227,10 @@ class _Plan:
     def _files(self, turn: int) -> Iterator[Case]:
         for part in range(FILES_PER_ROUND if self.files else 0):
             yield self._case(turn, "files", self.files[(turn * FILES_PER_ROUND + part) % len(self.files)], "", part)
+
+    def _edges(self, turn: int) -> Iterator[Case]:
+        for item in EDGES if self.whole else ():
+            yield self._case(turn, "edges", "", item)
 
 
 def _shuffled(seed: int, entries: Sequence[object]) -> list:  # type: ignore[type-arg]

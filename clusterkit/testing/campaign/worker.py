@@ -8,6 +8,7 @@ from multiprocessing.connection import Connection
 
 from clusterkit.testing.campaign.comparisons import check_comparison
 from clusterkit.testing.campaign.data_sets import AwkwardSet, awkward_sets
+from clusterkit.testing.campaign.edges import check_edge
 from clusterkit.testing.campaign.ensembles import check_ensemble
 from clusterkit.testing.campaign.findings import CRASH, CaseReport, Problem, of_error
 from clusterkit.testing.campaign.fits import Trial, check_trial
@@ -73,6 +74,8 @@ def _problems(case: Case, selection: Selection, report: CaseReport) -> Sequence[
         return check_ensemble(case.subject, case.item, report.counts, case.seed)
     if case.area == "breakers":
         return check_breaker(case.subject, case.item, report.counts)
+    if case.area == "edges":
+        return check_edge(case.item, report.counts, case.seed, case.turn)
     return check_files(case.subject, report.counts, case.seed)
 
 
