@@ -18,9 +18,10 @@ from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import Consensus, FeatureMap, Labeler, Labeling
 from clusterkit.core.transform import IdentityMap
 from clusterkit.report.pictures import pictures
-from clusterkit_campaign import comparisons, hostile_files
+from clusterkit_campaign import comparisons, edges, hostile_files
 from clusterkit_campaign.comparisons import COMPARISONS, check_comparison
 from clusterkit_campaign.data_sets import AwkwardSet, awkward_sets
+from clusterkit_campaign.edges import EDGES, check_edge
 from clusterkit_campaign.ensembles import ENSEMBLES, UNFIT_ENSEMBLES, check_ensemble
 from clusterkit_campaign.findings import (
     CRASH,
@@ -240,6 +241,34 @@ class TestFiles:
         careless = attrs.evolve(FILES["npy"], read=lambda path: np.load(path, allow_pickle=False) and None)
         monkeypatch.setattr(hostile_files, "FILES", {"npy": careless})
         assert {problem.severity for problem, _ in check_files("npy", Counter(), 2)} & {UNCLEAR, CRASH}
+
+
+class TestEdges:
+    @pytest.mark.parametrize("item", EDGES)
+    def test_what_is_promised_is_kept(self, item, monkeypatch):
+        for name in ("BOUNDS", "RECIPES", "FORGED", "COMPOSITIONS"):
+            monkeypatch.setattr(edges, name, 5)
+        counts = Counter()
+        assert check_edge(item, counts, 3, 0) == []
+        assert counts
+
+    def test_piles_that_are_joined_without_a_word_are_seen(self, monkeypatch):
+        monkeypatch.setattr("clusterkit.tuners._svc_search.Piles.of", lambda D: None)
+        monkeypatch.setattr("clusterkit.tuners._svc_search.warn_of_nothing", lambda *told: None)
+        monkeypatch.setattr(edges, "_recipes", lambda turn: [])
+        assert {problem.severity for problem, _ in check_edge("piles of equal rows", Counter(), 3, 0)} == {SILENT}
+
+    def test_a_missing_warning_is_seen(self, monkeypatch):
+        monkeypatch.setattr("clusterkit.core.run.shortage", lambda *told: None)
+        monkeypatch.setattr(edges, "_recipes", lambda turn: ["nmf"])
+        found = [each for seed in range(4) for each in check_edge("more clusters than rows", Counter(), seed, 0)]
+        assert {problem.what for problem, _ in found} == {"more clusters than distinct rows, and no warning"}
+
+    def test_a_forged_model_that_is_not_looked_at_is_seen(self, monkeypatch):
+        monkeypatch.setattr("clusterkit.estimators.pipeline.Pipeline.check_whole", lambda model: None)
+        monkeypatch.setattr(edges, "_recipes", lambda turn: ["kmeans"])
+        monkeypatch.setattr(edges, "FORGED_RECIPES", 1)
+        assert check_edge("forged models", Counter(), 0, 0)
 
 
 @pytest.mark.parametrize("slot", BREAKERS)

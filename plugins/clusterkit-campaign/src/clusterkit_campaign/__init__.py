@@ -8,7 +8,7 @@ compose.
 - ``data_sets.py``: the corpus of awkward data, with the types and memory layouts that it comes in.
 - ``fits.py``: what is fitted, what every fit must hold to, and the smallest data set that shows a problem.
 - ``odd_parameters.py``, ``relations.py``, ``comparisons.py``, ``ensembles.py`` (consensus functions),
-  ``plugin_breakers.py``, ``hostile_files.py`` and ``user_tables.py``: the other areas.
+  ``plugin_breakers.py``, ``hostile_files.py``, ``user_tables.py`` and ``edges.py``: the other areas.
 - ``cases.py``: the endless list of cases, and how one is run; ``runner.py``: processes that run them, guarded against
   hanging, and the report.
 - ``findings.py``: what a case shows; ``exclusions.toml``: what is excluded with its reason.

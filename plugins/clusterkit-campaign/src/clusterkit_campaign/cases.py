@@ -22,6 +22,7 @@ from clusterkit.core.errors import UnknownName, nearest_names
 from clusterkit.core.registry import ABSTRACT, registry
 from clusterkit_campaign.comparisons import COMPARISONS, check_comparison, comparisons_of
 from clusterkit_campaign.data_sets import AwkwardSet, awkward_sets
+from clusterkit_campaign.edges import EDGES, check_edge
 from clusterkit_campaign.ensembles import ENSEMBLES, UNFIT_ENSEMBLES, check_ensemble
 from clusterkit_campaign.findings import CRASH, CaseReport, Problem, of_error
 from clusterkit_campaign.fits import Subject, Trial, check_trial, compositions_with, of_recipe, recipes_with, smallest
@@ -73,7 +74,7 @@ class Case:
     ----------
     number : int
         Its position, from 0.
-    area : {"fits", "relations", "parameters", "comparisons", "ensembles", "breakers", "files", "tables"}
+    area : {"fits", "relations", "parameters", "comparisons", "ensembles", "breakers", "files", "tables", "edges"}
     subject : str
         A recipe, the number of a composition as ``"#12"``, a stage ``kind:name``, a consensus, a slot, or a kind of
         file.
@@ -185,7 +186,7 @@ class _Plan:
         """The cases of a round, not numbered yet."""
         areas = (
             self._fits, self._relations, self._parameters, self._comparisons, self._ensembles, self._breakers,
-            self._files, self._tables,
+            self._files, self._tables, self._edges,
         )  # fmt: skip
         return [case for area in areas for case in area(round_number)]
 
@@ -238,6 +239,10 @@ class _Plan:
         for part in range(FILES_PER_ROUND if self.files else 0):
             kind = self.files[(round_number * FILES_PER_ROUND + part) % len(self.files)]
             yield self._case(round_number, "files", kind, "", part)
+
+    def _edges(self, round_number: int) -> Iterator[Case]:
+        for item in EDGES if self.whole else ():
+            yield self._case(round_number, "edges", "", item)
 
     def _tables(self, round_number: int) -> Iterator[Case]:
         kinds = list(TABLES) if self.whole else []
@@ -334,6 +339,8 @@ def _problems(case: Case, selection: Selection, report: CaseReport) -> Sequence[
         return check_ensemble(case.subject, case.item, report.counts, case.seed)
     if case.area == "breakers":
         return check_breaker(case.subject, case.item, report.counts)
+    if case.area == "edges":
+        return check_edge(case.item, report.counts, case.seed, case.round_number)
     if case.area == "tables":
         return check_table(case.subject, report.counts, case.seed)
     return check_files(case.subject, report.counts, case.seed)
