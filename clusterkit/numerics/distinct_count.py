@@ -9,8 +9,8 @@ from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["n_distinct", "sets_of_equal_rows"]
 
-SORTED = 2**16
-"""Numbers in a table up to which its rows are sorted; compiled code takes longer to load."""
+PRIME, SHIFT = np.uint64(1099511628211), np.uint64(29)
+"""Of the hash of the bits of a row, which is that of `distinct_rows_jit` without the compiler."""
 
 
 def n_distinct(X: Array | SparseRows, enough: int) -> int:
@@ -43,10 +43,14 @@ def sets_of_equal_rows(X: Array | SparseRows) -> Indices | None:
     inverse: Indices
     if isinstance(X, SparseRows):
         inverse = X.distinct()[1]
-    elif X.size <= SORTED:
-        inverse = np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
     else:
-        from clusterkit.numerics.distinct_rows_jit import distinct_rows
-
-        inverse = distinct_rows(X)[1]
+        codes = np.zeros(len(X), dtype=np.uint64)
+        for column in X.T:
+            codes = (codes ^ (column.astype(np.float64) + 0.0).view(np.uint64)) * PRIME  # 0.0 and -0.0 are equal
+            codes ^= codes >> SHIFT
+        _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+        inverse = inverse.reshape(-1)
+        repeated = np.flatnonzero(first[inverse] != np.arange(len(X)))
+        if (X[repeated] != X[first[inverse[repeated]]]).any():  # of different rows with one hash
+            inverse = np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
     return None if int(inverse.max(initial=-1)) + 1 == X.shape[0] else inverse

@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import make_blobs, make_moons
 
 import clusterkit
-from clusterkit import Auto, ClusterkitWarning, Pipeline, Pooled, Recipe, profile, recipe, representatives
+from clusterkit import Auto, ClusterkitWarning, Pipeline, Pooled, Recipe, recipe
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, UnknownName
 from clusterkit.core.progress import listening
 from clusterkit.core.registry import registry
@@ -391,17 +391,3 @@ def test_a_handful_of_rows_has_no_confidence():
     rng = np.random.default_rng(1)
     assert math.isnan(Auto(2, random_state=0).fit(rng.normal(size=(5, 2))).confidence_)
     assert not math.isnan(Auto(2, pool=["kmeans", "genie"], random_state=0).fit(rng.normal(size=(40, 2))).confidence_)
-
-
-@pytest.mark.parametrize("method", ["kmeans", "genie", "hdbscan", "mixture", "spectral"])
-def test_what_every_answer_offers_is_the_same_and_what_it_lacks_is_told(method):
-    X = make_blobs([40, 40], centers=[[0, 100], [9, 900]], cluster_std=[1, 1], random_state=0)[0]
-    model = Auto(n_clusters=2, pool=[method], random_state=0).fit(X)
-    assert model.predict(X).shape == (80,)
-    inside = {f.column: f.inside for f in profile(model, X, names=["a", "b"]).clusters[0].features}
-    assert inside["b"] == pytest.approx(np.mean(X[model.labels_ == 0, 1]), abs=5)
-    assert len(representatives(model, X, 1)) == 2
-    for name in ("cluster_centers_", "memberships_", "transform", "decision_function"):
-        if not hasattr(model, name):
-            with pytest.raises(AttributeError, match=rf"no {name} here: only .*any clustering|Any clustering"):
-                getattr(model, name)

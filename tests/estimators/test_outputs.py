@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import OneHotEncoder
 
-from clusterkit import Auto, Pipeline, recipe
+from clusterkit import Auto, Pipeline, profile, recipe, representatives
 
 
 @pytest.fixture(scope="module")
@@ -150,3 +150,17 @@ def test_a_row_alone_has_the_label_of_the_batch_unless_two_clusters_tie(name, dt
     gap = np.ptp(scores, axis=1)
     assert (gap[differ] <= bound * np.abs(scores).max()).all()
     assert np.mean(differ) < 0.1
+
+
+@pytest.mark.parametrize("method", ["kmeans", "genie", "hdbscan", "mixture", "spectral"])
+def test_what_every_answer_offers_is_the_same_and_what_it_lacks_is_told(method):
+    X = make_blobs([40, 40], centers=[[0, 100], [9, 900]], cluster_std=[1, 1], random_state=0)[0]
+    model = Auto(n_clusters=2, pool=[method], random_state=0).fit(X)
+    assert model.predict(X).shape == (80,)
+    inside = {f.column: f.inside for f in profile(model, X, names=["a", "b"]).clusters[0].features}
+    assert inside["b"] == pytest.approx(np.mean(X[model.labels_ == 0, 1]), abs=5)
+    assert len(representatives(model, X, 1)) == 2
+    for name in ("cluster_centers_", "memberships_", "transform", "decision_function"):
+        if not hasattr(model, name):
+            with pytest.raises(AttributeError, match=rf"no {name} here: only .*any clustering|Any clustering"):
+                getattr(model, name)

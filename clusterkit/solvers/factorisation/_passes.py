@@ -263,8 +263,6 @@ def average_equal_rows(A: Array, points: Array, gram: Array) -> float:
 
 def lowered(status: Status, decrease: float) -> Status:
     """The status of a fit whose last objective, of its labels, was lowered afterwards."""
-    if decrease == 0.0:
-        return status
     return attrs.evolve(status, history=(*status.history[:-1], max(0.0, status.history[-1] - decrease)))
 
 

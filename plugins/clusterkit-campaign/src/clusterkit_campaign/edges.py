@@ -144,8 +144,8 @@ def _more_clusters_than_rows(rng: Rng, counts: Counter[str], turn: int) -> Found
 
 def _of_equal_rows(model: Any, X: Array, ours: list[str]) -> Iterator[Problem]:
     parted = _parted(X, model.labels_)
-    said = any("points_parted" in facts for facts in model.resolved_.values() if isinstance(facts, Mapping))
-    if parted and not said and not any("different clusters" in text for text in ours):
+    counted = any("points_parted" in facts for facts in model.resolved_.values() if isinstance(facts, Mapping))
+    if parted and not counted and not any("different clusters" in text for text in ours):
         yield Problem(SILENT, "equal rows have different labels without a word", f"at {parted} points")
 
 
