@@ -338,6 +338,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if tuner is None:
             return compose.Tuning(c)
         assert X is not None
+        check_new(X)  # what the fit refuses needs no search
         return compose.tuned(c, tuner, X, seeds)
 
     def _accepts_sparse_samples(self) -> bool:

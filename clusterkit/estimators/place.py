@@ -108,7 +108,7 @@ class PlacedSamples:
             if not rows.d:
                 raise InvalidData(f"X has {rows.n} rows and no column; a minimum of 1 is required")
         origin = EngineSamples(rows, engine)
-        if not only_devices and read_at_once(rows) and (not origin.on_device or rows.n <= whole):
+        if not only_devices and read_at_once(rows) and (not origin.on_device or 0 < rows.n <= whole):
             values = rows.read(slice(0, rows.n))
             if len(values):
                 Extremes.of(slice(0, rows.n), values).check(rows.names, place_of(rows))

@@ -222,7 +222,7 @@ class TestOfTheLibraryItself:
     def test_features(self, X, monkeypatch):
         from clusterkit.featuremaps.minmax import MinMax
 
-        monkeypatch.setattr(MinMax, "fit", lambda self, X, task, rng: build_space(X, Spoilt(2)))
+        monkeypatch.setattr(MinMax, "fit", lambda self, samples, task, rng: build_space(samples.points, Spoilt(2)))
         with pytest.raises(BrokenStage, match=r"featuremap 'minmax' of clusterkit-toolkit .* its features have values"):
             fit(X, featuremap="minmax")
 

@@ -27,7 +27,7 @@ def model(name):
         (np.empty((0, 3)), "0 sample"),
         (np.empty((5, 0)), "0 feature"),
         (X[:, 0], "Expected 2D array, got 1D"),
-        (X[None], "dim 3"),
+        (X[None], "3 dimensions"),
         ([["a", "b"], ["c", "d"]], r"2 columns of X \(1, 2\) hold other things than numbers \(row 1 has 'a'\)"),
     ],
     ids=["nan", "inf", "empty", "no-features", "1-D", "3-D", "strings"],

@@ -114,7 +114,7 @@ class TestBadAnswers:
     def test_something_that_is_no_stage(self, bad_answers):
         assert bad_answers["nonsense"] == [
             "BrokenPlugin",
-            "partitioner 'nonsense' of dummy-nonsense is no Partitioner: 2",
+            "partitioner 'nonsense' of dummy-nonsense is no Partitioner: 3",
         ]
 
     def test_a_module_that_does_not_exist(self, bad_answers):

@@ -50,7 +50,7 @@ def stage(name: str, cls: str = "Stage", *, shift: int = 0, imports: str = "") -
     return STAGE.format(name=name, cls=cls, shift=shift, imports=imports)
 
 
-def plugin(answer: object, *, version: object = 2, hook: str = "clusterkit_partitioners") -> str:
+def plugin(answer: object, *, version: object = 3, hook: str = "clusterkit_partitioners") -> str:
     """Source of a plugin module."""
     return PLUGIN.format(answer=answer, version=version, hook=hook)
 
