@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar, cast
 
 import attrs
@@ -65,6 +66,7 @@ __all__ = [
     "check_range",
     "first_least",
     "fit",
+    "one_cluster",
     "reason_of",
     "result_of",
     "run",
@@ -546,8 +548,16 @@ def fit(c: Composition, X: AnySamples, seeds: Seeds) -> FitResult:
     _bounds(c, samples.n)  # sizes that n rows cannot have
     if isinstance(samples, EngineSamples):
         check_rows(c, samples.engine, samples.n)
-    labels = samples.labels(predict, samples.d, "the fit")
-    return FitResult(labels, 0, True, "one cluster: nothing to find", math.nan, (), None, None, predict, True)
+    return one_cluster(samples.labels(predict, samples.d, "the fit"))
+
+
+def one_cluster(
+    labels: Labels,
+    reason: str = "one cluster: nothing to find",
+    resolved: Mapping[str, Mapping[str, object]] = MappingProxyType({}),
+) -> FitResult:
+    """What a fit leaves behind that puts all samples into one cluster; `labels` are zeros where the samples lie."""
+    return FitResult(labels, 0, True, reason, math.nan, (), None, None, AllZero(), True, resolved=dict(resolved))
 
 
 def check_magnitude(X: Array) -> None:

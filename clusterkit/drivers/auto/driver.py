@@ -16,7 +16,7 @@ from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter, first_names
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.reuse import reusing
-from clusterkit.core.run import AllZero, FitResult, check_magnitude
+from clusterkit.core.run import FitResult, check_magnitude, one_cluster
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
 from clusterkit.core.wording import counted
@@ -310,7 +310,7 @@ class AutoDriver(Driver):
 def _one_cluster(n: int, reason: str) -> FitResult:
     facts = {"recipe": None, "n_clusters": 1, "reason": reason}
     labels = np.zeros(n, dtype=np.intp)
-    return FitResult(labels, 0, True, reason, math.nan, (), None, None, AllZero(), True, resolved={"auto": facts})
+    return one_cluster(labels, reason, {"auto": facts})
 
 
 def _other_number(members: Sequence[Member], k: int, numbers: str) -> InvalidParameter:
