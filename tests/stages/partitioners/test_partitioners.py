@@ -182,6 +182,7 @@ def test_more_trials_take_the_best_of_the_seeds_drawn(seed, k):
 
 def test_groups_of_rows_are_shuffled_differently():
     with small_groups(50):
-        one, other = np.split(Random().partition(np.zeros((100, 1)), Task(100, 2), np.random.default_rng(0)), 2)
+        labels = Random().start(identity_space(np.zeros((100, 1))), Task(100, 2), np.random.default_rng(0))
+        one, other = np.split(labels, 2)
     assert (np.bincount(one) == np.bincount(other)).all()
     assert (one != other).any()
