@@ -209,7 +209,12 @@ def _comparison(model: Auto, X: Array, labels: Labels, methods: Sequence[str], s
             continue  # one cluster of all rows needs no method
         rivals[name] = recipe(name, random_state=seed, **({"n_clusters": k} if one.clusters != "found" else {}))
     with warnings.catch_warnings():  # the page has a line for each of them
-        warnings.filterwarnings("ignore", "compare: .* could not be fitted", ClusterkitWarning)
+        for text in (
+            "compare: .* could not be fitted",
+            "(all )?[0-9]+ rows? (is|are) noise",
+            "solver 'mst': n_neighbors",
+        ):
+            warnings.filterwarnings("ignore", text, ClusterkitWarning)
         return compare(rivals, X, random_state=seed)
 
 

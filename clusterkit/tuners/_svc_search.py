@@ -168,7 +168,7 @@ class SvcAutoSearch:
 
     def _warn_unqualified(self) -> None:
         m, largest = len(self.runs.D), float(self.runs.D.max())
-        if not 0.0 < largest < math.inf:
+        if not 0.0 < largest < float(np.finfo(self.runs.space.points.dtype).max):
             return  # of equal rows the fit warns, and refuses those whose distances overflow
         reason = f"{m} rows are too few to search" if m < FEWEST_ROWS else "no partition qualified"
         warn_of_nothing("svc_auto", reason, "set featuremap__gamma, or try another recipe, such as 'auto'", 4)

@@ -212,7 +212,7 @@ def test_a_second_fit_in_the_same_folder_is_refused_while_the_first_runs(tmp_pat
     def second(report):
         if report.stage == "nmf" and report.turn == 3 and not refused:
             refused.append(True)
-            with pytest.raises(InvalidData, match=rf"another fit works in it \(process {os.getpid()} on "):
+            with pytest.raises(InvalidData, match=rf"another fit or search works with it \(process {os.getpid()} on "):
                 nmf(rows, tmp_path)
             nmf(rows, tmp_path, random_state=4)  # another start has a folder of its own
 
