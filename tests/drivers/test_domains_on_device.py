@@ -52,9 +52,9 @@ def model_of(labeler, solver="svdd", featuremap=None, **parameters):
 @pytest.mark.parametrize("solver", ["svdd", {"name": "svdd", "nu": 0.1}], ids=["all", "nu"])
 @pytest.mark.parametrize("labeler", LABELERS, ids=str)
 def test_predictions_of_a_domain_are_those_of_the_host(labeler, solver, no_passes_on_the_host):
-    X = moons(200)
+    X = moons(300)
     model = model_of(labeler, solver).fit(X)
-    new = np.concatenate([moons(150, 0.15, 1), X[::7]])
+    new = np.concatenate([moons(400, 0.15, 1), X[::7]])
     expected = model.predict(new)
     with config(device=DEVICE):
         labels = model.predict(new)

@@ -243,3 +243,8 @@ def test_new_rows_whose_squared_distances_overflow_are_refused_as_in_fits(name):
     model = recipe(name, n_clusters=2, random_state=0).fit(X)
     with pytest.raises(InvalidData, match=r"values up to 1e\+160, and squared distances .* overflow float64"):
         model.predict([[1e160, 0.0]])
+
+
+def test_one_cluster_more_than_samples():
+    with pytest.raises(InvalidData, match="n_samples=4 should be >= n_clusters=5"):
+        recipe("kmeans", n_clusters=5).fit(X[:4])
