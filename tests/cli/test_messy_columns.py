@@ -92,6 +92,8 @@ def test_a_table_in_another_sheet(run, tmp_path):
     hint = "the file has another sheet: 'All data': choose one with --sheet 'All data'"
     assert hint in " ".join(run("fit", path, *KMEANS).stderr.split())
     assert run("fit", path, *KMEANS, "--sheet", "All data", "--save", model).exit_code == 0
+    by_name, by_number = (run("fit", path, *KMEANS, "--sheet", sheet, "-o", "-").stdout for sheet in ("All data", "2"))
+    assert by_name == by_number != ""
     assert hint in " ".join(run("predict", model, path).stderr.split())
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from clusterkit import Auto, recipe
 from clusterkit.criteria.confidence import Evidence, structure_confidence, witnesses
 from clusterkit.criteria.one_cluster import OneCluster
+from clusterkit.criteria.unimodality import dip_p_value
 
 EVIDENCE = st.builds(
     Evidence,
@@ -20,6 +21,11 @@ EVIDENCE = st.builds(
     st.integers(2, 50),
     st.none() | st.integers(0, 2),
 )
+
+
+def test_two_groups_of_ten_values_are_not_one_mode():
+    groups = np.concatenate([np.linspace(0.0, 1.0, 10), np.linspace(10.0, 11.0, 10)])
+    assert dip_p_value(groups) < 0.01 < 0.5 < dip_p_value(np.linspace(0.0, 1.0, 20))
 
 
 @given(EVIDENCE, st.booleans())

@@ -54,7 +54,7 @@ def model_of(labeler, solver="svdd", featuremap=None, **parameters):
 def test_predictions_of_a_domain_are_those_of_the_host(labeler, solver, no_passes_on_the_host):
     X = moons(300)  # with fewer rows the gap between the moons is no wider than those within them
     model = model_of(labeler, solver).fit(X)
-    new = np.concatenate([moons(150, 0.15, 1), X[::7]])
+    new = np.concatenate([moons(400, 0.15, 1), X[::7]])
     expected = model.predict(new)
     with config(device=DEVICE):
         labels = model.predict(new)

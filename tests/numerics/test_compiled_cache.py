@@ -28,20 +28,24 @@ print(doubled({name}(1.5)))
 """
 
 
-def test_a_renamed_named_tuple_compiles_anew(tmp_path, monkeypatch, capsys):
+def test_a_renamed_named_tuple_and_a_damaged_index_compile_anew(tmp_path, monkeypatch, capsys):
     hits = []
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
     monkeypatch.setattr("clusterkit._jit.CACHE", True)
     monkeypatch.syspath_prepend(tmp_path)
-    for name in ("Before", "Before", "Renamed"):
-        (tmp_path / "compiled_here.py").write_text(SOURCE.format(name=name), encoding="utf-8")
+    for name in ("Before", "Before", "Renamed", "damaged"):
+        if name == "damaged":
+            for index in (tmp_path / "cache").rglob("*.nbi"):
+                index.write_bytes(b"no index")
+        else:
+            (tmp_path / "compiled_here.py").write_text(SOURCE.format(name=name), encoding="utf-8")
         monkeypatch.delitem(sys.modules, "compiled_here", raising=False)
         importlib.invalidate_caches()
         doubled = importlib.import_module("compiled_here").doubled
         assert capsys.readouterr().out == "3.0\n"
         hits.append(sum(doubled.stats.cache_hits.values()))
-    assert hits == [0, 1, 0]
+    assert hits == [0, 1, 0, 0]
 
 
 def test_a_function_whose_import_has_changed_is_compiled_anew(tmp_path):

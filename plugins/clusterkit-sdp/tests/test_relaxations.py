@@ -116,7 +116,7 @@ def test_gmmc_is_below_every_labelling(seed, n, bias_penalty):
 def test_any_dual_point_bounds_every_labelling(seed):
     """The certificates hold for any dual point."""
     rng = np.random.default_rng(seed)
-    n, C = 5, 2.0
+    n, C = 4, 2.0
     K = gaussian(rng.normal(size=(n, 2))).gram()
     lam, y, tilt = rng.uniform(0, C, n), rng.normal(size=n), rng.normal(size=n)
     S = margin_matrix(K, 0.1, 1.0)

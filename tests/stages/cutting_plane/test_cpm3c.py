@@ -18,11 +18,24 @@ from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.threshold import Threshold
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureCutVectors, KernelCutVectors, rivals
+from clusterkit.solvers.cutting_plane._cuts import (
+    EDGE,
+    NONE,
+    Cuts,
+    FeatureCutVectors,
+    KernelCutVectors,
+    rivals,
+    winners,
+)
 from clusterkit.solvers.cutting_plane.cpm3c import Cpm3c
 from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
 from clusterkit.testing.pytest_plugin import share_of_examples
 from clusterkit_campaign.oracles import max_margin as oracle
+
+
+def test_on_a_tie_the_label_stays():
+    F = np.array([[1.0, 1.0 - 1e-9, 0.0], [1.0, 1.0 + 1e-9, 0.0], [1.0, 2.0, 2.0]])
+    assert winners(F, np.array([1, 0, 0])).tolist() == [1, 0, 1]
 
 
 def dense(X):

@@ -176,6 +176,12 @@ def test_the_mass_cut_is_not_misled_by_an_outlier():
     assert adjusted_rand_score(truth, recipe("single-linkage", n_clusters=2).fit(X).labels_[:-1]) < 0.5
 
 
+def test_of_merges_at_one_height_the_cluster_that_begins_earlier_is_cut_off():
+    X = np.array([0.0, 1.0, 10.0, 11.0, 20.0, 21.0])[:, None]
+    model = Pipeline("identity", {"name": "mst", "n_neighbors": 1}, "single", n_clusters=2).fit(X)
+    assert model.labels_.tolist() == [0, 0, 1, 1, 0, 0]
+
+
 def test_an_edge_with_few_rows_on_a_side_is_cut_last_however_large_its_mass():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(30, 2)) * 0.3 + [6, 0], [[1e60, 1e60]]])

@@ -129,6 +129,7 @@ def test_a_solution_that_is_inside_wider_bounds_is_solved_once(monkeypatch):
     assert len(solved) < facts["runs"]
 
 
+@pytest.mark.deep
 def test_every_run_that_shares_a_solution_has_its_partition(monkeypatch):
     """The partitions with and without the shortcut are the same, run by run.
 
@@ -160,6 +161,7 @@ def test_every_run_that_shares_a_solution_has_its_partition(monkeypatch):
     assert np.mean(equal) >= 0.99
 
 
+@pytest.mark.deep  # `_local_choice`, which decides this, is tested by itself below
 def test_the_finer_partition_must_not_be_much_less_separated(monkeypatch):
     """Aggregation-like groups: raising the loss allowed to 10 brings back the finer partition, 0 forbids it."""
     rng = np.random.default_rng(1)
