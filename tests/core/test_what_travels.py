@@ -81,7 +81,7 @@ class Posted:
         return nodes[0]
 
 
-DEAR = {"ridge with a balancer", "ridge of one output", "ridge from k-means||", "nmf by anls", "ridge that is ill-conditioned"}
+DEAR = {"ridge with a balancer", "ridge of one output", "ridge from k-means||", "nmf by anls"}
 """Compositions whose solver or balancer is in another one too."""
 
 
