@@ -239,6 +239,7 @@ def test_a_warning_about_the_rows_of_every_piece_is_one(run, csv, tmp_path, monk
     assert "(and likewise in 6 other pieces of the file)" in output
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of data segments, and /proc, are of Linux")
 def test_a_parquet_file_is_fitted_under_a_limit_of_memory(tmp_path):
     pa = pytest.importorskip("pyarrow", reason="Parquet files are read by pyarrow")

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from oracles.devices import strict
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
@@ -62,6 +63,17 @@ def test_rows_far_from_the_sample_are_counted():
     X = X.copy()
     X[:3] += 1000.0  # of which the sample has none
     assert fitted(X).resolved_["tuner"]["far_rows"] == plain + 3
+
+
+def test_rows_far_from_the_sample_are_the_same_on_a_device():
+    X, _ = blobs()
+    nearest = fitted(X / 64.0).predictor_  # distances below 1, whose squares are smaller than they are
+    new = np.concatenate([X / 64.0, X[:5] + 3.0])
+    labels, far = nearest.labels_and_far(new)
+    there, far_there = nearest.labels_and_far(strict(new))
+    assert 5 <= far.sum() < len(new)
+    np.testing.assert_array_equal(far_there, far)
+    np.testing.assert_array_equal(there, labels)
 
 
 def test_a_larger_budget_fits_all_rows():
