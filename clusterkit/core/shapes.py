@@ -29,7 +29,7 @@ def why_no_table(X: object) -> str | None:
 
     Examples
     --------
-    >>> why_no_table(np.zeros((5, 4, 3)))[:67], why_no_table(np.zeros((5, 4)))
+    >>> why_no_table(np.zeros((5, 4, 3)))[:68], why_no_table(np.zeros((5, 4)))
     ('X has 3 dimensions, (5, 4, 3), and a table has two: rows and columns', None)
     """
     shape: tuple[int, ...] = getattr(X, "shape", ())

@@ -65,6 +65,7 @@ CHECKS = parametrize_with_checks([*estimators(), FindsK()], expected_failed_chec
 # some checks fit without a seed: on so few rows a tuner may then choose a kernel that tells no rows apart, and a
 # mixture may end with a component that is nowhere the most likely
 @pytest.mark.filterwarnings("ignore:with gamma.*numerically")
+@pytest.mark.filterwarnings("ignore:tuner 'svc_auto'. no partition qualified")
 @pytest.mark.filterwarnings("ignore:solver 'lapgmm'.*components are nowhere the most likely")
 @pytest.mark.parametrize(*CHECKS.args, ids=cache(CHECKS.kwargs["ids"]))  # an estimator takes a millisecond to print
 def test_scikit_learn_checks(estimator, check, request):

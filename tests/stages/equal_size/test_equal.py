@@ -260,7 +260,7 @@ def test_the_least_ratio_leaves_the_centres_where_they_are(d, max_ratio):
     with pytest.warns(ClusterkitWarning, match="only 3 rows are distinct"):
         model.fit(X)
     assert np.isfinite(model.outcome_.rows).all()
-    labels = EqualParts(**parameters).partition(X, Task(len(X), 5), np.random.default_rng(0))
+    labels = EqualParts(**parameters).start(identity_space(X), Task(len(X), 5), np.random.default_rng(0))
     assert set(labels.tolist()) <= set(range(5))
 
 

@@ -176,5 +176,5 @@ def test_limits_out_of_range(limits):
 def test_the_deviation_by_passes_is_that_in_memory(n):
     X = np.random.default_rng(n).normal(size=(n, 2))
     with small_groups(5):
-        H = ZScore().fit(X, Task(n, 2), np.random.default_rng(0)).rows()
+        H = ZScore().space_of(X, Task(n, 2), np.random.default_rng(0)).rows()
     np.testing.assert_allclose(H, (X - X.mean(axis=0)) / X.std(axis=0), rtol=1e-12)

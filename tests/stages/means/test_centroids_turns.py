@@ -15,7 +15,7 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.label_turns import alternate
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Prepared, Task
+from clusterkit.core.stages import Prepared, Task, labels_by_blocks
 from clusterkit.core.transform import IdentityMap
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.numerics import nearest
@@ -162,7 +162,8 @@ def test_loops_give_streamed_features_the_same_bits(monkeypatch, dtype, group):
     ends = []
     for storage in ("dense", "streamed"):
         space = build_space(X, IdentityMap(3), storage=storage)
-        start = Seeded(weighting="kmeans++", trials=3).start(space, Task(len(X), 7), np.random.default_rng(1))
+        seeds = Seeded(weighting="kmeans++", trials=3).start(space, Task(len(X), 7), np.random.default_rng(1))
+        start = labels_by_blocks(seeds, space)
         prepared = Centroids().prepare(space, Task(len(X), 7), np.random.default_rng(0))
         ends.append((start, loop(prepared, space, start, 7, 300)))
     (one_start, one), (other_start, other) = ends

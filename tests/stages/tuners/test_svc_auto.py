@@ -335,7 +335,7 @@ def test_ctrl_c_in_a_run_ends_the_search(monkeypatch):
         outcome = plain(self, targets, previous, rng)
         calls.append(1)
         if len(calls) == 7:
-            return attrs.evolve(outcome, status=attrs.evolve(outcome.status, interrupted=True))
+            return attrs.evolve(outcome, status=attrs.evolve(outcome.status, ending=Ending.INTERRUPTED))
         return outcome
 
     monkeypatch.setattr(PreparedSvdd, "solve", solve)
