@@ -16,6 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 from clusterkit import ClusterkitWarning, Pipeline, recipe
 from clusterkit.core.chain import Chain
 from clusterkit.core.compat import Composition
+from clusterkit.core.outcomes import Ending
 from clusterkit.core.progress import listening
 from clusterkit.core.seeds import Seeds
 from clusterkit.drivers import compose
