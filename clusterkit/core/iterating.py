@@ -188,7 +188,7 @@ class StateTurns(Turns[RowFunction]):
     }
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:  # type: ignore[override] # a property for a class attribute
         """That of the solver."""
         return self.turns.name
 

@@ -140,11 +140,6 @@ class Ended(Generic[A]):
         """Whether the answer is final."""
         return self.ending.converged
 
-    @property
-    def labeling(self) -> A | None:
-        """The answer of a loop over labels."""
-        return self.answer
-
 
 @attrs.define(eq=False)
 class Start(Generic[A]):

@@ -281,7 +281,7 @@ class LabelTurns(Turns[BalancedLabeling]):
     _outcome: Outcome | None = attrs.field(default=None, init=False)
 
     @property
-    def leaps(self) -> bool:  # type: ignore[override]
+    def leaps(self) -> bool:  # type: ignore[override] # a property for a class attribute
         """Whether something may make turns without a table of scores."""
         return self.balancer is None
 

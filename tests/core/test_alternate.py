@@ -92,7 +92,7 @@ def run(script: Script, *starts: int, max_iter: int = 50, balancer: Any = None, 
 
 def summary(end: Ended) -> tuple[int, int, bool, float, tuple[float, ...]]:
     """Everything a result says but the reason."""
-    state = state_of(end.labeling.labels)
+    state = state_of(end.answer.labels)
     return state, end.n_iter, end.converged, end.objective, end.history
 
 
@@ -123,7 +123,7 @@ class TestFixedPoint:
         path = [start]
         while table[path[-1]] not in path:
             path.append(table[path[-1]])
-        state = state_of(end.labeling.labels)
+        state = state_of(end.answer.labels)
         assert end.n_iter == len(path)
         assert end.history == tuple(float(costs[s]) for s in path)
         assert end.converged == (table[path[-1]] == path[-1])
@@ -146,13 +146,13 @@ class TestCycle:
         script = Script({0b0101: 0b0000, 0b0011: 0b1111, 0b1100: 0b0000}, dict.fromkeys(range(16), 1.0))
         [end] = run(script, 0b0101, balancer=Band(0))
         assert "labels alternate between states" in end.reason
-        assert end.labeling.labels.tolist() == [1, 1, 0, 0]
-        assert not end.labeling.exact
+        assert end.answer.labels.tolist() == [1, 1, 0, 0]
+        assert not end.answer.exact
 
     def test_labels_come_with_the_outcome_they_were_read_from(self):
         [end] = run(Script(RING, {0: 9.0, 1: 4.0, 2: 2.0, 3: 3.0}), 0)
-        outcome = end.labeling.outcome
-        np.testing.assert_array_equal(np.argmax(outcome.rows, axis=1), end.labeling.labels)
+        outcome = end.answer.outcome
+        np.testing.assert_array_equal(np.argmax(outcome.rows, axis=1), end.answer.labels)
 
 
 class TestSettled:
@@ -250,11 +250,11 @@ class TestMostTurns:
     def test_start_labels_are_no_candidates(self):
         """Nothing was read to give them, so there would be nothing to predict with."""
         [end] = run(Script(LINE, {0: 0.0, 1: 1.0, 2: 5.0, 3: 7.0}), 0, max_iter=3)
-        assert state_of(end.labeling.labels) == 1
+        assert state_of(end.answer.labels) == 1
 
     def test_without_an_objective_the_last_labels_are_returned(self):
         [end] = run(Script(LINE, None), 0, max_iter=3)
-        assert state_of(end.labeling.labels) == 3
+        assert state_of(end.answer.labels) == 3
         assert math.isnan(end.objective)
 
 
@@ -339,10 +339,10 @@ class TestSeveralStarts:
             )[0]
 
         for one, other in zip(results(True), results(False), strict=True):
-            np.testing.assert_array_equal(one.labeling.labels, other.labeling.labels)
+            np.testing.assert_array_equal(one.answer.labels, other.answer.labels)
             np.testing.assert_allclose(one.history, other.history, rtol=1e-9)
             assert (one.n_iter, one.converged, one.reason) == (other.n_iter, other.converged, other.reason)
-            np.testing.assert_array_equal(one.labeling.predict(X), other.labeling.predict(X))
+            np.testing.assert_array_equal(one.answer.predict(X), other.answer.predict(X))
 
     def test_progress_is_told_turn_by_turn(self):
         heard = []

@@ -233,7 +233,7 @@ class CuttingPlaneLoop(Turns[CuttingPlaneIterate]):
     }
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:  # type: ignore[override] # a property for a class attribute
         """That of the solver."""
         return self.settings.name
 

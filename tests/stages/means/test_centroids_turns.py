@@ -79,8 +79,8 @@ def test_quick_turns_are_the_turns_in_full(kind, case, renewal, max_iter):
         patch.setattr(nearest, "LEAST_WORK", 1 if kind == "loops" else np.inf)
         quick = loop(prepared, space, labels, k, max_iter)
     full = loop(InFull(prepared), space, labels, k, max_iter)
-    assert np.array_equal(quick.labeling.labels, full.labeling.labels)
-    assert np.array_equal(quick.labeling.outcome.rows, full.labeling.outcome.rows)
+    assert np.array_equal(quick.answer.labels, full.answer.labels)
+    assert np.array_equal(quick.answer.outcome.rows, full.answer.outcome.rows)
     assert (quick.n_iter, quick.converged, quick.reason) == (full.n_iter, full.converged, full.reason)
     np.testing.assert_allclose(quick.history, full.history, rtol=1e-10)
     np.testing.assert_allclose(quick.objective, full.objective, rtol=1e-10)
@@ -123,8 +123,8 @@ def test_the_tolerance_is_that_of_scikit_learn(kind, case, seed, tol, renewal):
         patch.setattr(_hamerly, "RENEWAL", renewal)
         patch.setattr(nearest, "LEAST_WORK", 1 if kind == "loops" else np.inf)
         mine = loop(InFull(prepared) if kind == "in full" else prepared, space, labels, k, 300)
-    assert np.array_equal(mine.labeling.labels, theirs.labels_)
-    final = mine.labeling.outcome.extend
+    assert np.array_equal(mine.answer.labels, theirs.labels_)
+    final = mine.answer.outcome.extend
     np.testing.assert_allclose((final.origin[:, None] + final.centres).T, theirs.cluster_centers_, atol=1e-9)
     assert mine.converged
     if mine.n_iter != theirs.n_iter_:
@@ -134,8 +134,8 @@ def test_the_tolerance_is_that_of_scikit_learn(kind, case, seed, tol, renewal):
         assert mine.reason == "converged: labels no longer change"
     elif mine.reason != "converged: labels no longer change":
         assert mine.reason == f"tolerance reached: the centres move by no more than tol = {tol:g}"
-    assert np.isclose(mine.objective, oracle.objective(X, mine.labeling.labels))
-    assert np.array_equal(np.argmax(final(X), axis=1), mine.labeling.labels)
+    assert np.isclose(mine.objective, oracle.objective(X, mine.answer.labels))
+    assert np.array_equal(np.argmax(final(X), axis=1), mine.answer.labels)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -169,7 +169,7 @@ def test_loops_give_streamed_features_the_same_bits(monkeypatch, dtype, group):
     (one_start, one), (other_start, other) = ends
     assert np.array_equal(one_start, other_start)
     assert one.history == other.history
-    assert np.array_equal(one.labeling.labels, other.labeling.labels)
+    assert np.array_equal(one.answer.labels, other.answer.labels)
     assert one.n_iter > 10
 
 
@@ -187,8 +187,8 @@ def test_above_one_group_quick_turns_are_the_turns_in_full_bit_for_bit(kind, cas
         quick = loop(prepared, space, labels, k, 6)
         full = loop(InFull(prepared), space, labels, k, 6)
     if space.n > 70:
-        assert np.array_equal(quick.labeling.labels, full.labeling.labels)
-        assert np.array_equal(quick.labeling.outcome.extend.centres, full.labeling.outcome.extend.centres)
+        assert np.array_equal(quick.answer.labels, full.answer.labels)
+        assert np.array_equal(quick.answer.outcome.extend.centres, full.answer.outcome.extend.centres)
         assert quick.n_iter == full.n_iter
 
 
@@ -208,10 +208,10 @@ def test_starts_that_end_no_lower_are_left_without_labels():
         assert (one.n_iter, one.converged, one.reason, one.index) == (other.n_iter, True, other.reason, other.index)
         np.testing.assert_allclose(one.history, other.history, rtol=1e-10)
         np.testing.assert_allclose(one.objective, other.objective, rtol=1e-10)
-        assert one.labeling is not None
+        assert one.answer is not None
     objectives = np.array([end.objective for end in several[True]])
     lower = objectives < np.minimum.accumulate(np.append(np.inf, objectives[:-1])) * (1 - 1e-10)
-    assert [end.labeling is not None for end in several[True]] == lower.tolist()
+    assert [end.answer is not None for end in several[True]] == lower.tolist()
     assert 1 < lower.sum() < len(starts)
 
 
@@ -235,7 +235,7 @@ def test_ctrl_c_between_quick_turns_keeps_the_labels_reached():
     assert last.n_iter == 5
     # the first four iterations were not lost: these labels come from the fifth
     labels, _ = oracle.lloyd(X, start, 8, max_iter=5)
-    assert np.array_equal(last.labeling.labels, labels)
+    assert np.array_equal(last.answer.labels, labels)
 
 
 def test_a_balancer_sees_scores_in_every_turn(monkeypatch):

@@ -149,7 +149,7 @@ def test_other_numbers_at_the_start_give_the_other_numbers_at_the_end(loss):
             prepared, codec, band, space, task, lambda _, labels=labels: labels,
             starts=1, max_iter=50, together=False, rng=None,
         )  # fmt: skip
-        ends.append(last.labeling.labels)
+        ends.append(last.answer.labels)
     np.testing.assert_array_equal(ends[1], 1 - ends[0])
 
 
