@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from clusterkit.cli.scaffold.kinds import KINDS
+from clusterkit.cli.scaffold.files import KINDS
 
 CLUSTERKIT = Path(sys.executable).with_name("clusterkit")
 

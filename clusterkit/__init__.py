@@ -14,20 +14,20 @@ __version__ = "0.2.0.dev0"
 
 # Public names load on first use, so that importing clusterkit costs next to nothing.
 _HOME = {
-    "API_VERSION": "clusterkit.core.hookspecs",
+    "API_VERSION": "clusterkit.contracts.hookspecs",
     "Auto": "clusterkit.estimators.auto",
-    "AutoPooled": "clusterkit.estimators.auto_pooled",
-    "ClusterkitWarning": "clusterkit.core.errors",
-    "ConsensusClustering": "clusterkit.estimators.consensus",
+    "AutoPooled": "clusterkit.estimators.auto",
+    "ClusterkitWarning": "clusterkit.errors",
+    "ConsensusClustering": "clusterkit.estimators.ensemble",
     "MinMaxModularSVC": "clusterkit.estimators.min_max_svc",
     "Pipeline": "clusterkit.estimators.pipeline",
-    "Pooled": "clusterkit.estimators.pooled",
-    "Recipe": "clusterkit.core.recipe",
+    "Pooled": "clusterkit.estimators.auto",
+    "Recipe": "clusterkit.contracts.providers",
     "compare": "clusterkit.profiles",
     "compositions": "clusterkit.catalogue",
-    "config": "clusterkit.core.devices",
+    "config": "clusterkit.samples.devices",
     "ensemble": "clusterkit.estimators.ensemble",
-    "hookimpl": "clusterkit.core.hookspecs",
+    "hookimpl": "clusterkit.contracts.hookspecs",
     "open": "clusterkit.datasets.opening",
     "load": "clusterkit.estimators.loading",
     "plugins": "clusterkit.catalogue",
@@ -41,7 +41,7 @@ _HOME = {
     "to_onnx": "clusterkit.export",
     "width_path": "clusterkit.estimators.width_path",
 }
-_MODULES = ("consensus", "core", "datasets", "metrics", "plots", "testing")
+_MODULES = ("consensus", "contracts", "datasets", "fitting", "metrics", "plots", "samples", "saving", "testing")
 """Packages that are attributes of the root; each is imported when it is used first."""
 
 # written out, because type checkers read it
@@ -59,9 +59,10 @@ __all__ = [
     "compositions",
     "config",
     "consensus",
-    "core",
+    "contracts",
     "datasets",
     "ensemble",
+    "fitting",
     "hookimpl",
     "load",
     "metrics",
@@ -73,6 +74,8 @@ __all__ = [
     "recipes",
     "register",
     "representatives",
+    "samples",
+    "saving",
     "search",
     "stages",
     "testing",
@@ -81,26 +84,23 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from clusterkit import consensus, core, datasets, metrics, plots, testing
+    from clusterkit import consensus, contracts, datasets, fitting, metrics, plots, samples, saving, testing
     from clusterkit.catalogue import compositions, plugins, register, stages
-    from clusterkit.core.devices import config
-    from clusterkit.core.errors import ClusterkitWarning
-    from clusterkit.core.hookspecs import API_VERSION, hookimpl
-    from clusterkit.core.recipe import Recipe
+    from clusterkit.contracts.hookspecs import API_VERSION, hookimpl
+    from clusterkit.contracts.providers import Recipe
     from clusterkit.datasets.opening import open
-    from clusterkit.estimators.auto import Auto
-    from clusterkit.estimators.auto_pooled import AutoPooled
+    from clusterkit.errors import ClusterkitWarning
+    from clusterkit.estimators.auto import Auto, AutoPooled, Pooled
     from clusterkit.estimators.build import recipe, recipes
-    from clusterkit.estimators.consensus import ConsensusClustering
-    from clusterkit.estimators.ensemble import ensemble
+    from clusterkit.estimators.ensemble import ConsensusClustering, ensemble
     from clusterkit.estimators.loading import load
     from clusterkit.estimators.min_max_svc import MinMaxModularSVC
     from clusterkit.estimators.pipeline import Pipeline
-    from clusterkit.estimators.pooled import Pooled
     from clusterkit.estimators.search import search
     from clusterkit.estimators.width_path import width_path
     from clusterkit.export import to_onnx
     from clusterkit.profiles import compare, profile, representatives
+    from clusterkit.samples.devices import config
 
 
 if not TYPE_CHECKING:  # a checker would take every misspelt name for one that exists

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from clusterkit.core.rows import Rows as RowsOutside
-    from clusterkit.core.stages import Balancer, Consensus, Driver, FeatureMap, Labeler, Partitioner, Solver, Tuner
+    from clusterkit.contracts import Balancer, Consensus, Driver, FeatureMap, Labeler, Partitioner, Solver, Tuner
     from clusterkit.numerics.sparse_rows import SparseRows
+    from clusterkit.samples.rows import Rows as RowsOutside
 
 __all__ = [
     "AnyArray",
@@ -76,7 +76,7 @@ Rng: TypeAlias = np.random.Generator
 """The source of random numbers that a stage gets; a stage draws from nowhere else."""
 
 RandomState: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random.RandomState | None
-"""What `clusterkit.core.seeds.Seeds.of` takes as the source of all random numbers."""
+"""What `clusterkit.contracts.seeds.Seeds.of` takes as the source of all random numbers."""
 
 Parameters: TypeAlias = Mapping[str, object]
 """A stage as a mapping: its ``name``, and the parameters that differ from the defaults."""

@@ -6,20 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Literal, TypeVar, overload
 
-from clusterkit.core.compat import Composition, legal_compositions
-from clusterkit.core.recipe import Recipe
-from clusterkit.core.registry import Plugin, registry
-from clusterkit.core.stages import (
-    Balancer,
-    Consensus,
-    Driver,
-    FeatureMap,
-    Labeler,
-    Partitioner,
-    Solver,
-    Stage,
-    Tuner,
-)
+from clusterkit.contracts import Balancer, Consensus, Driver, FeatureMap, Labeler, Partitioner, Solver, Stage, Tuner
+from clusterkit.contracts.composition import Composition, legal_compositions
+from clusterkit.contracts.providers import Plugin, Recipe
+from clusterkit.contracts.registry import registry
 
 __all__ = ["compositions", "plugins", "register", "stages"]
 
@@ -61,8 +51,8 @@ def stages(kind: str | None = None) -> Mapping[str, object]:
     >>> sorted(stages("featuremap"))[:3]
     ['elm', 'graph', 'identity']
     """
-    from clusterkit.core.errors import UnknownName, nearest_names
-    from clusterkit.core.registry import ABSTRACT
+    from clusterkit.contracts.registry import ABSTRACT
+    from clusterkit.errors import UnknownName, nearest_names
 
     if kind is None:
         return {each: registry.available(each) for each in ABSTRACT}

@@ -69,7 +69,7 @@ def command_line() -> str:
 
 def _commands_of_plugins() -> Iterator[str]:
     """A sentence for each command that a plugin of the checkout brings; whether it is installed does not matter."""
-    from clusterkit.core.first_party import PLUGINS
+    from clusterkit.contracts.providers import PLUGINS
 
     for plugin in PLUGINS:
         for name in plugin.provides.get("command", ()):

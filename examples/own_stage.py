@@ -9,8 +9,8 @@ from _picture import save, scatter
 from sklearn.datasets import make_blobs
 
 from clusterkit import Pipeline, register
-from clusterkit.core.outcomes import Embedding
-from clusterkit.core.stages import Labeler, Labeling
+from clusterkit.contracts import Labeler, Labeling
+from clusterkit.contracts.outcomes import Embedding
 
 
 @register

@@ -31,7 +31,7 @@ def pytest_configure(config):
 @pytest.fixture(scope="session")
 def clean_registry():
     """What is found where no test has changed anything: the installed plugins, and the modules that hooks call."""
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.registry import registry
 
     registry.forget()
     registry.plugins()
@@ -46,7 +46,7 @@ def fresh_registry(request, clean_registry):
     tests would take minutes. A test that changes something of Python, as what is installed, begins with nothing
     scanned.
     """
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.registry import registry
 
     if "monkeypatch" in request.fixturenames:
         registry.forget()

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from clusterkit.core.errors import IncompatibleStages
+from clusterkit.errors import IncompatibleStages
 
 __all__ = ["run_check"]
 

@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts
-from clusterkit.core.errors import Infeasible, InvalidData
-from clusterkit.core.sums import Sums
+from clusterkit.errors import Infeasible, InvalidData
+from clusterkit.samples.sums import Sums
 
 __all__ = ["CheapestSizes", "Present"]
 

@@ -1,22 +1,276 @@
-"""Every method on every set: judged by the known classes, with the time, and written to a journal as it comes."""
+"""Every method on every set: judged by the known classes, with the time, and written to a journal as it comes.
+
+What is compared: the recipes, and the clusterings of other libraries that are installed.
+
+A folder of labelled data sets: two formats of files, and which rows are noise.
+"""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
+import os
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module, metadata
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import attrs
 import numpy as np
 
-from clusterkit.benchmarking.methods import Method
-from clusterkit.benchmarking.sets import LabeledSet
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
-from clusterkit.core.progress import Report, tell
+from clusterkit._typing import Array, Labels, Mask
+from clusterkit.contracts.providers import Recipe
+from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
+from clusterkit.samples.limits import Report, tell
 
-__all__ = ["Cell", "run"]
+__all__ = [
+    "Cell",
+    "LabeledSet",
+    "Method",
+    "folder_of",
+    "peers",
+    "read_sets",
+    "recipe_methods",
+    "run",
+]
+
+
+Labeller: TypeAlias = Callable[[Array, int | None, int], Labels]
+"""From samples (n, d), a number of clusters or None, and a seed to labels (n,)."""
+
+MIN_CLUSTER_SIZE = 15
+"""Least number of rows of a cluster for HDBSCAN, between its default of 5, which finds many small clusters, and the 50
+of large tables."""
+
+NEIGHBORS = 10
+"""Nearest neighbours of the peers' graphs, scikit-learn's default."""
+
+
+@attrs.frozen
+class Method:
+    """A clustering that can be compared.
+
+    Parameters
+    ----------
+    name : str
+    library : str
+        Distribution that it belongs to.
+    version : str
+        Of that distribution.
+    clusters : {"given", "two", "found", "either"}
+        Whether it needs the number of clusters, always makes two, finds the number, or takes it if there is one.
+    labels : callable
+        From the samples (n, d), the number of clusters or None, and a seed to labels (n,), -1 for noise.
+    """
+
+    name: str
+    library: str
+    version: str
+    clusters: Literal["given", "two", "found", "either"]
+    labels: Labeller
+
+    def suits(self, n_classes: int, k_known: bool) -> bool:
+        """Whether it can look for that many classes, with their number given or not."""
+        if self.clusters == "either":
+            return True
+        if self.clusters == "found":
+            return not k_known
+        return k_known and (self.clusters == "given" or n_classes == 2)
+
+
+def recipe_methods(names: Collection[str] | None = None) -> list[Method]:
+    """The recipes of these names, by default all, with their default parameters.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such recipe.
+    """
+    import clusterkit
+
+    known = clusterkit.recipes()
+    for name in names or ():
+        if name not in known:
+            raise UnknownName(f"no recipe named {name!r}. {nearest_names(name, known)}")
+    return [
+        Method(name, "clusterkit", clusterkit.__version__, _takes(known[name]), _fit_recipe(name))
+        for name in (known if names is None else names)
+    ]
+
+
+def _takes(recipe: Recipe) -> Literal["given", "two", "found", "either"]:
+    """What a recipe does about the number of clusters: the driver `auto` takes it or leaves it."""
+    return "either" if recipe.driver == "auto" else recipe.clusters
+
+
+def _fit_recipe(name: str) -> Labeller:
+    def labels(X: Array, n_clusters: int | None, seed: int) -> Labels:
+        import clusterkit
+
+        number = (
+            {} if n_clusters is None or clusterkit.recipes()[name].clusters == "two" else {"n_clusters": n_clusters}
+        )
+        return np.asarray(clusterkit.recipe(name, random_state=seed, **number).fit(X).labels_)
+
+    return labels
+
+
+def _sklearn(path: str, parameters: Mapping[str, object], k: str = "n_clusters", seed: bool = True) -> Labeller:
+    def labels(X: Array, n_clusters: int | None, number: int) -> Labels:
+        module, _, name = path.rpartition(".")
+        more: dict[str, object] = {} if n_clusters is None else {k: n_clusters}
+        more |= {"random_state": number} if seed else {}
+        return np.asarray(getattr(import_module(module), name)(**parameters, **more).fit_predict(X))
+
+    return labels
+
+
+KMEANS = _sklearn("sklearn.cluster.KMeans", {"n_init": 10})
+MIXTURE = _sklearn("sklearn.mixture.GaussianMixture", {"n_init": 5}, "n_components")
+SPECTRAL = _sklearn("sklearn.cluster.SpectralClustering", {"affinity": "nearest_neighbors", "n_neighbors": NEIGHBORS})
+DENSITY: Mapping[str, object] = {"min_cluster_size": MIN_CLUSTER_SIZE}
+
+PEERS: Mapping[str, tuple[str, Literal["given", "found"], Labeller]] = {
+    "KMeans": ("scikit-learn", "given", KMEANS),
+    "GaussianMixture": ("scikit-learn", "given", MIXTURE),
+    "SpectralClustering": ("scikit-learn", "given", SPECTRAL),
+    "Ward": ("scikit-learn", "given", _sklearn("sklearn.cluster.AgglomerativeClustering", {}, seed=False)),
+    "HDBSCAN (scikit-learn)": ("scikit-learn", "found", _sklearn("sklearn.cluster.HDBSCAN", DENSITY, seed=False)),
+    "HDBSCAN (hdbscan)": ("hdbscan", "found", _sklearn("hdbscan.HDBSCAN", DENSITY, seed=False)),
+    "HDBSCAN (fast_hdbscan)": ("fast_hdbscan", "found", _sklearn("fast_hdbscan.HDBSCAN", DENSITY, seed=False)),
+    "Genie (genieclust)": ("genieclust", "given", _sklearn("genieclust.Genie", {"gini_threshold": 0.3}, seed=False)),
+}
+"""Name to distribution, what it does about the number of clusters, and its fit. The settings are the usual ones: ten
+starts of k-means and five of the mixture, neighbours as by default, least cluster size as above."""
+
+
+def peers() -> list[Method]:
+    """The clusterings of other libraries, those that are installed."""
+    installed = []
+    for name, (distribution, clusters, labels) in PEERS.items():
+        try:
+            version = metadata.version(distribution)
+        except metadata.PackageNotFoundError:
+            continue
+        installed.append(Method(name, distribution, version, clusters, labels))
+    return installed
+
+
+TABLE, DATA, LABELS = ".csv.gz", ".data.gz", ".labels0.gz"
+"""Endings: a table whose last column is ``label``; numbers separated by blanks, with the classes in a second file."""
+
+TABLE_NOISE, LABELS_NOISE = -1, 0
+"""The class of rows that belong to no cluster, in tables and in files of classes (there 1 is the first class)."""
+
+
+@attrs.frozen(eq=False)
+class LabeledSet:
+    """A data set with known classes.
+
+    Parameters
+    ----------
+    name : str
+    X : ndarray of shape (n, d)
+    classes : ndarray of shape (n,)
+        Class of each row, from 0; -1 for noise.
+    """
+
+    name: str
+    X: Array
+    classes: Labels
+
+    @property
+    def known(self) -> Mask:
+        """Rows that belong to a class, (n,). The others are clustered, but not judged."""
+        return np.asarray(self.classes >= 0)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.classes.max(initial=-1)) + 1
+
+    @property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits of the data and the classes."""
+        content = np.ascontiguousarray(self.X).tobytes() + np.ascontiguousarray(self.classes).tobytes()
+        return hashlib.sha256(content).hexdigest()[:12]
+
+
+def folder_of(name: str) -> Path:
+    """The folder of that path, or of that name in the data folder (the environment variable CLUSTERKIT_DATA).
+
+    Raises
+    ------
+    InvalidParameter
+        If there is no such folder.
+    """
+    if Path(name).is_dir():
+        return Path(name)
+    data = os.environ.get("CLUSTERKIT_DATA")
+    if data and (Path(data) / name).is_dir():
+        return Path(data) / name
+    place = f"nor in the data folder {data}" if data else "and CLUSTERKIT_DATA, the folder of data sets, is not set"
+    raise InvalidParameter(f"{name}: there is no such folder here, {place}")
+
+
+def read_sets(
+    folder: str | Path, names: Collection[str] | None = None, *, max_rows: int | None = None
+) -> list[LabeledSet]:
+    """The data sets of a folder, by name.
+
+    Parameters
+    ----------
+    folder : path
+        With files ``NAME.csv.gz``, whose last column ``label`` has the classes (-1: noise), or ``NAME.data.gz`` beside
+        ``NAME.labels0.gz`` (0: noise), as in the suite of Gagolewski.
+    names : collection of str, optional
+        Only these.
+    max_rows : int, optional
+        Only sets with at most so many rows.
+
+    Raises
+    ------
+    InvalidParameter
+        If a file cannot be read, a name is unknown, or nothing is left.
+    """
+    listed = sorted(Path(folder).glob(f"*{TABLE}")) + sorted(Path(folder).glob(f"*{DATA}"))
+    files = {file.name.removesuffix(TABLE).removesuffix(DATA): file for file in listed}
+    for name in names or ():
+        if name not in files:
+            raise InvalidParameter(f"{folder}: no data set named {name!r}. {nearest_names(name, files)}")
+    chosen = [_read(name, file) for name, file in sorted(files.items()) if names is None or name in names]
+    chosen = [each for each in chosen if max_rows is None or len(each.X) <= max_rows]
+    if not chosen:
+        limit = "" if max_rows is None else f" of at most {max_rows} rows"
+        raise InvalidParameter(f"{folder}: no data set{limit} (files NAME{TABLE}, or NAME{DATA} and NAME{LABELS})")
+    return chosen
+
+
+def _read(name: str, file: Path) -> LabeledSet:
+    try:
+        if file.name.endswith(TABLE):
+            from clusterkit.datasets.manifest import read_bytes
+
+            table = read_bytes(file.read_bytes(), file.name, name=name, description="")
+            return _labeled(name, np.asarray(table.data), np.asarray(table.target).tolist(), TABLE_NOISE)
+        X = np.loadtxt(file, ndmin=2, dtype=np.float64)
+        with gzip.open(file.with_name(name + LABELS), "rt", encoding="ascii") as lines:
+            classes = [int(line) for line in lines if line.strip()]
+        return _labeled(name, X, classes, LABELS_NOISE)
+    except (OSError, EOFError, ValueError) as error:
+        raise InvalidParameter(f"{file}: cannot be read as a labelled data set: {error}") from error
+
+
+def _labeled(name: str, X: Array, classes: Iterable[object], noise: int) -> LabeledSet:
+    values = list(classes)
+    if len(values) != len(X):
+        raise ValueError(f"{len(X)} rows, but {len(values)} classes")
+    order = {value: place for place, value in enumerate(sorted({v for v in values if v != noise}, key=str))}
+    return LabeledSet(name, X, np.array([order.get(value, -1) for value in values], dtype=np.intp))
+
 
 WARM_ROWS = 200
 """Rows of the fit before the clock of a method starts, so that imports and compilation are not counted."""

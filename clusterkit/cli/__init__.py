@@ -37,9 +37,9 @@ app = App(
         "benchmark": "clusterkit.cli.benchmark:benchmark",
         "stages": "clusterkit.cli.listings:stages",
         "recipes": "clusterkit.cli.listings:recipes",
-        "compositions": "clusterkit.cli.compositions:compositions",
+        "compositions": "clusterkit.cli.listings:compositions",
         "plugins": "clusterkit.cli.listings:plugins",
-        "new-plugin": "clusterkit.cli.new_plugin:new_plugin",
+        "new-plugin": "clusterkit.cli.plugin_tools:new_plugin",
     },
     help="""Cluster tables of numbers with published algorithms, composed of stages.
 

@@ -15,7 +15,7 @@ from typing import NoReturn, cast
 
 import click
 
-from clusterkit.cli import failures, notices
+from clusterkit.cli import early, failures
 
 __all__ = ["App", "plugin_commands"]
 
@@ -35,7 +35,7 @@ def plugin_commands() -> list[str]:
     Where two plugins bring one name, the first distribution in alphabetical order has it, and a warning says how to
     reach the other one.
     """
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.registry import registry
 
     return [entry.name for entry in registry.entries("command")]
 
@@ -71,8 +71,8 @@ class App(click.Group):
             module, _, attribute = self.builtin[cmd_name].partition(":")
             command: click.Command = getattr(importlib.import_module(module), attribute)
             return command
-        from clusterkit.core.errors import BrokenPlugin
-        from clusterkit.core.registry import registry
+        from clusterkit.contracts.registry import registry
+        from clusterkit.errors import BrokenPlugin
 
         if registry.find("command", cmd_name) is None:
             return None
@@ -125,7 +125,7 @@ class App(click.Group):
         options = words[: words.index("--")] if "--" in words else words  # what follows -- is data
         debug = DEBUG in options
         words = [word for word in options if word != DEBUG] + words[len(options) :]
-        notices.on_terminals()
+        early.on_terminals()
         sys.exit(failures.guarded(lambda: self._run(words), debug))
 
     def _run(self, args: list[str]) -> None:
@@ -150,8 +150,8 @@ def _unusable(name: str, error: Exception) -> click.Command:
 
 def _advice(name: str, known: Sequence[str]) -> str:
     """What to do about a name that no command has."""
-    from clusterkit.core.first_party import where
-    from clusterkit.core.registry import VARIABLE, registry
+    from clusterkit.contracts.providers import VARIABLE, where
+    from clusterkit.contracts.registry import registry
 
     place = where("command", name, VARIABLE)
     if place:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from clusterkit.cli import console, outputs, picture
+from clusterkit.cli import console, outputs, summary
 from clusterkit.cli.failures import INTERRUPTED, BadInput
-from clusterkit.core.whole_files import replacing
+from clusterkit.saving.files import replacing
 
 if TYPE_CHECKING:
     from clusterkit.benchmarking import Cell, Ranking
@@ -73,15 +73,15 @@ def benchmark(
     After Ctrl-C the finished fits are printed and written, and the exit code is 130.
     """
     from clusterkit import benchmarking
-    from clusterkit.cli.interrupt import watching
-    from clusterkit.estimators.bars import shown
+    from clusterkit.cli.failures import watching
+    from clusterkit.estimators.same_place import shown
 
     outputs.check({"--journal": journal, "-o": page, "--plot": plot_file})
     outputs.check_ending(page, (".md", ".markdown"), "the page")
     outputs.check_ending(journal, ("", ".json", ".jsonl"), "finished fits")
     if outputs.STDOUT in (journal, page):
         raise BadInput("--journal and -o need files")
-    picture.check(plot_file)
+    summary.check(plot_file)
     data_sets = benchmarking.read_sets(benchmarking.folder_of(folder), _split(sets), max_rows=max_rows)
     methods = benchmarking.recipe_methods(_split(names)) + (benchmarking.peers() if peers else [])
     with watching() as interrupt, shown(True):
@@ -112,7 +112,7 @@ def _draw(path: str, ranking: Ranking) -> None:
 
     figure = Figure(figsize=(7.4, 1.6 + 0.22 * len(ranking.methods)), layout="constrained")
     plots.rank_diagram(ranking, ax=figure.subplots())
-    picture.write(path, figure)
+    summary.write(path, figure)
 
 
 def _show(cells: Sequence[Cell]) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from clusterkit.cli import data as source
-from clusterkit.cli import labels as output
 from clusterkit.cli import outputs
+from clusterkit.cli import outputs as output
 from clusterkit.cli.failures import BadInput
-from clusterkit.core.wording import counted
+from clusterkit.errors import counted
 
 __all__ = ["consensus"]
 
@@ -74,13 +74,13 @@ def consensus(
         source.check(file)
     from clusterkit import metrics
     from clusterkit.cli import console, summary
-    from clusterkit.cli.settings import parsed
+    from clusterkit.cli.options import parsed
     from clusterkit.consensus import combine
-    from clusterkit.core.labelings import cluster_sizes
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.labelings import cluster_sizes
+    from clusterkit.contracts.registry import registry
 
     outputs.check({"-o": path}, files)
-    output.check(path)
+    output.check_labels(path)
     try:
         stage = registry.get("consensus", method)().with_parameters(**parsed(settings))
     except ValueError as error:

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from clusterkit.core.control_characters import STEERING, escaped
+from clusterkit.errors import STEERING, escaped
 
 __all__ = ["as_json", "facts", "heading", "number", "printable", "table", "text"]
 

@@ -1,27 +1,218 @@
-"""The DATA argument of commands: a file, standard input, or a data set by name."""
+"""The DATA argument of commands: a file, standard input, or a data set by name.
+
+The files that commands read: one clear line where there is none.
+
+Labels, and the columns before them, as Parquet or Excel: numbers stay numbers, and dates dates.
+
+Options that several commands share, which arrive as one record.
+"""
 
 from __future__ import annotations
 
 import csv
+import functools
 import io
+import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import click
 
 from clusterkit.cli.failures import BadInput
-from clusterkit.cli.inputs import check_file
-from clusterkit.cli.option_groups import grouped
-from clusterkit.core.wording import shortened
+from clusterkit.errors import nearest_names, shortened
 
 if TYPE_CHECKING:
-    from clusterkit._typing import AnyArray
-    from clusterkit.tables import Table
-    from clusterkit.tables.chunks import TextReading
+    from clusterkit._typing import AnyArray, Labels
+    from clusterkit.tables import Column, Table
+    from clusterkit.tables.reading.chunks import TextReading
 
-__all__ = ["TableOptions", "check", "keys_of", "options"]
+__all__ = [
+    "WRITERS",
+    "TableOptions",
+    "check",
+    "check_file",
+    "check_typed",
+    "grouped",
+    "keys_of",
+    "options",
+]
+
+
+MOST_NAMES = 10_000
+"""Most names of a folder that are compared with one that is not there."""
+
+
+def check_file(path: str, hint: str = "") -> None:
+    """Raise `BadInput` for a file that is not there, with the nearest names in its folder, and for a folder.
+
+    Parameters
+    ----------
+    path : str
+    hint : str
+        What else may be meant; follows the message.
+    """
+    place = Path(path)
+    if place.is_dir():
+        raise BadInput(f"{path} is a folder, not a file")
+    if not place.exists():
+        raise BadInput(f"{path}: no such file{hint or _near(place)}")
+
+
+def _near(place: Path) -> str:
+    """What is meant instead: a call that takes patterns, or a question with the nearest names of files."""
+    if "*" in place.name:
+        return f"; patterns are for Python: clusterkit.open({str(place)!r})"
+    if not place.parent.is_dir():
+        return f"; there is no folder {place.parent}"
+    try:
+        names = [entry.name for entry in islice(place.parent.iterdir(), MOST_NAMES) if entry.is_file()]
+    except OSError:  # a folder that may not be listed
+        return ""
+    same_ending = [name for name in names if place.suffix and name.endswith(place.suffix)]
+    offer = nearest_names(place.name, same_ending, only_near=True) or nearest_names(place.name, names, only_near=True)
+    return f". {offer}" if offer else ""
+
+
+LIBRARIES: Mapping[str, str] = MappingProxyType({".parquet": "pyarrow", ".xlsx": "openpyxl"})
+"""What writes files of an ending."""
+
+MOST_ROWS = 1_048_575
+"""Rows below the names of the columns that a sheet of Excel can have."""
+
+WHOLE = 2.0**53
+"""Below it every whole number has a float of its own."""
+
+WRITTEN_ROWS = 2**18
+"""Labels that are written at once."""
+
+
+def check_typed(path: str) -> None:
+    """Raise `BadInput` if the library that writes the file is missing."""
+    library = LIBRARIES[Path(path).suffix.lower()]
+    try:
+        __import__(library)
+    except ImportError:
+        raise BadInput(f"{path} needs {library}; install clusterkit-toolkit with the extra 'tables'") from None
+
+
+def write_parquet(path: Path, columns: Sequence[Column], name: str, labels: Labels) -> None:
+    """Write columns and labels as Parquet, labels alone piece by piece."""
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    columns = [column.with_words() for column in columns]
+    arrays = {column.name: pa.array(*_for_arrow(column)) for column in columns}
+    schema = pa.schema([*((key, array.type) for key, array in arrays.items()), (name, pa.int64())])
+    with ParquetWriter(path, schema) as writer:
+        for start in range(0, len(labels), WRITTEN_ROWS):
+            part = slice(start, start + WRITTEN_ROWS)
+            piece = {key: array[part] for key, array in arrays.items()}
+            writer.write_table(pa.table({**piece, name: np.asarray(labels[part], dtype=np.int64)}, schema=schema))
+
+
+def _for_arrow(column: Column) -> tuple[Any, ...]:
+    """Values, and which of them are gaps where they cannot be None."""
+    import numpy as np
+    import pyarrow as pa
+
+    if column.kind == "number":
+        if (
+            np.isfinite(column.values).all()
+            and (np.abs(column.values) < WHOLE).all()
+            and (column.values % 1 == 0).all()
+        ):
+            return (column.values.astype(np.int64),)
+        return column.values, None, np.isnan(column.values)
+    if column.kind == "date":
+        return (column.values,)
+    return _cells(column), pa.bool_() if column.kind == "truth" else pa.string()
+
+
+def _cells(column: Column) -> list[Any]:
+    """The cells as objects of Python; None for gaps."""
+    gaps = column.missing()
+    values = column.values.tolist()
+    if column.kind == "number":  # a sheet has no infinite numbers
+        return [None if math.isnan(value) else str(value) if math.isinf(value) else value for value in values]
+    if column.kind == "truth":
+        values = [bool(value == 1) for value in values]
+    elif column.kind in ("text", "complex", "other"):
+        values = [str(value) for value in values]
+    return [None if gap else value for gap, value in zip(gaps.tolist(), values, strict=True)]
+
+
+def write_excel(path: Path, columns: Sequence[Column], name: str, labels: Labels) -> None:
+    """Write columns and labels as a sheet of Excel; texts stay texts, also where they look like formulas.
+
+    Raises
+    ------
+    BadInput
+        If a sheet cannot have so many rows.
+    """
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    if len(labels) > MOST_ROWS:
+        raise BadInput(f"Excel has room for {MOST_ROWS:,} rows, not for {len(labels):,}; write .csv or .parquet")
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("clusters")
+
+    def cell(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        made = WriteOnlyCell(sheet, ILLEGAL_CHARACTERS_RE.sub("\N{REPLACEMENT CHARACTER}", value))
+        made.data_type = "s"
+        return made
+
+    sheet.append([cell(title) for title in (*(column.name for column in columns), name)])
+    for row in zip(*(_cells(column.with_words()) for column in columns), labels.tolist(), strict=True):
+        sheet.append([cell(value) for value in row])
+    with path.open("wb") as file:
+        book.save(file)
+
+
+WRITERS: Mapping[str, Callable[[Path, Sequence[Column], str, Labels], None]] = MappingProxyType(
+    {".parquet": write_parquet, ".xlsx": write_excel}
+)
+"""What writes each kind of table, by the ending of the file."""
+
+
+def grouped(
+    command: Callable[..., None],
+    keyword: str,
+    record: type[NamedTuple],
+    options: Sequence[Callable[[Callable[..., None]], Callable[..., None]]],
+) -> Callable[..., None]:
+    """Add options to a command.
+
+    Parameters
+    ----------
+    command : callable
+    keyword : str
+        The argument of the command that receives the record.
+    record : type of named tuple
+        Its fields are the names of the options.
+    options : sequence of decorators of click
+        The last one stands first in the help.
+    """
+    make: Any = record
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, **values: Any) -> Any:
+        filled = make(**{name: values.pop(name) for name in record._fields})
+        return command(*args, **{keyword: filled}, **values)
+
+    extended: Callable[..., None] = wrapped
+    for option in options:
+        extended = option(extended)
+    return extended
+
 
 PREFIX = "data:"
 """Beginning of the name of a known data set, which tells it from a file."""
@@ -83,7 +274,7 @@ class TableOptions(NamedTuple):
         return table, None
 
     def reading(self) -> TextReading:
-        """How a text is read: what `clusterkit.tables.chunks.table_chunks` takes."""
+        """How a text is read: what `clusterkit.tables.reading.chunks.table_chunks` takes."""
         return {
             "delimiter": self._delimiter(),
             "header": self.header,
@@ -161,8 +352,8 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
 
 def _known_data_set(data: str) -> tuple[Table, AnyArray]:
     """A known data set, such as data:wine, and its classes."""
-    from clusterkit.core.memory import require
     from clusterkit.datasets import load
+    from clusterkit.samples.memory import require
     from clusterkit.tables import table_of_arrays
 
     dataset = load(data.removeprefix(PREFIX))
@@ -174,7 +365,7 @@ def _known_data_set(data: str) -> tuple[Table, AnyArray]:
 
 
 def _is_known_data_set(name: str) -> bool:
-    from clusterkit.datasets.known import known
+    from clusterkit.datasets.manifest import known
 
     return name in known()
 
@@ -191,7 +382,7 @@ def keys_of(values: Iterable[str], names: Sequence[str] = ()) -> list[str]:
     >>> keys_of(["a\nb", "a\r\nc"], ["a\nc"])
     ['a', 'b', 'a\nc']
     """
-    from clusterkit.tables.selection import place_of
+    from clusterkit.tables.cells.column_names import place_of
 
     keys = list[str]()
     for value in values:

@@ -9,8 +9,8 @@ import click
 
 from clusterkit.cli import console, outputs
 from clusterkit.cli.failures import BadInput
-from clusterkit.cli.picture import FORMATS
-from clusterkit.core.whole_files import replacing
+from clusterkit.cli.summary import FORMATS
+from clusterkit.saving.files import replacing
 
 __all__ = ["demo"]
 
@@ -41,7 +41,7 @@ def demo(path: str, seed: int) -> None:
     from sklearn.datasets import make_moons
 
     from clusterkit.datasets import load
-    from clusterkit.estimators.bars import shown
+    from clusterkit.estimators.same_place import shown
 
     moons, moon = make_moons(300, noise=0.06, random_state=seed)
     whole = load("digits")
@@ -85,7 +85,7 @@ def demo(path: str, seed: int) -> None:
 
 def _clustered(data: str, X: Any, classes: Any, name: str, **parameters: Any) -> dict[str, Any]:
     """Fit a recipe and return the cells of its row, and the model."""
-    from clusterkit.core.labelings import cluster_sizes
+    from clusterkit.contracts.labelings import cluster_sizes
     from clusterkit.estimators.build import recipe
     from clusterkit.metrics import clustering_accuracy
 

@@ -2,17 +2,28 @@
 
 scikit-learn takes over a second to import, which nobody should wait for to learn that a file is not there. What is
 checked here is checked again where it is used, with the same messages; here nothing is read and nothing is made.
+
+Notes of the library about what takes long, as one line on a terminal; nothing in a pipe.
 """
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from clusterkit.cli import data as source
 from clusterkit.cli.failures import BadInput
 
-__all__ = ["SLOTS", "check", "check_recipe", "check_unnamed"]
+__all__ = [
+    "SLOTS",
+    "check",
+    "check_recipe",
+    "check_unnamed",
+    "on_terminals",
+]
+
 
 SLOTS: Mapping[str, object] = MappingProxyType(
     {"featuremap": "elm", "solver": "ridge", "labeler": "auto", "balancer": "auto", "init": "kmeans", "tuner": None}
@@ -52,7 +63,7 @@ def check_unnamed(default: str, settings: Iterable[str]) -> None:
     settings : iterable of str
         The values of --set.
     """
-    from clusterkit.cli.settings import parsed
+    from clusterkit.cli.options import parsed
 
     settings = tuple(settings)
     if any(key.partition("__")[0] in SLOTS for key in parsed(settings)):
@@ -64,8 +75,8 @@ def check_unnamed(default: str, settings: Iterable[str]) -> None:
 
 def check_recipe(name: str, settings: Iterable[str] = ()) -> None:
     """Raise for a recipe that does not exist, and for stages and parameters of --set that do not."""
-    from clusterkit.cli.settings import parsed
-    from clusterkit.core.registry import registry
+    from clusterkit.cli.options import parsed
+    from clusterkit.contracts.registry import registry
 
     recipe = registry.get("recipe", name)
     settings = tuple(settings)
@@ -85,3 +96,23 @@ def check_recipe(name: str, settings: Iterable[str] = ()) -> None:
                 compose.with_parameter(slot, stage, parameter, value)
     except ValueError as error:
         raise BadInput(f"--set {' '.join(settings)}: {error}") from error
+
+
+class _Line(logging.Handler):
+    """Writes the message of a record to standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write it, above a progress bar if there is one."""
+        from clusterkit.cli import console
+
+        console.text(record.getMessage(), err=True, dim=True)
+
+
+def on_terminals() -> None:
+    """Show from now on when something is compiled, if standard error is a terminal."""
+    log = logging.getLogger("clusterkit.compilation")
+    if sys.stderr is None or not sys.stderr.isatty() or log.handlers:
+        return
+    log.addHandler(_Line())
+    log.setLevel(logging.INFO)
+    log.propagate = False

@@ -1,22 +1,38 @@
-"""Exceptions and warnings become one line on standard error and an exit code."""
+"""Exceptions and warnings become one line on standard error and an exit code.
+
+Whether Ctrl-C was pressed during a fit; the fit itself keeps its best labels and returns.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
+import threading
 import traceback
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import attrs
 import click
 
-from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.errors import ClusterkitWarning
 
-__all__ = ["BROKEN_PIPE", "INTERRUPTED", "UNEXPECTED", "USAGE", "BadInput", "guarded"]
+__all__ = [
+    "BROKEN_PIPE",
+    "INTERRUPTED",
+    "UNEXPECTED",
+    "USAGE",
+    "BadInput",
+    "InterruptFlag",
+    "guarded",
+    "watching",
+]
+
 
 UNEXPECTED, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes: an unexpected failure, wrong usage or data, and Ctrl-C (128 + SIGINT, as shells have it)."""
@@ -114,3 +130,29 @@ def _line(word: str, color: str, message: str) -> None:
 
     with suppress(OSError):  # standard error may be full too, and then nobody can be told
         click.echo(f"{click.style(word + ':', fg=color, bold=True)} {printable(message, lines=True)}", err=True)
+
+
+@attrs.define
+class InterruptFlag:
+    """A flag that is set when Ctrl-C is pressed."""
+
+    pressed: bool = False
+
+
+@contextmanager
+def watching() -> Iterator[InterruptFlag]:
+    """Set the flag on Ctrl-C, and raise KeyboardInterrupt as usual."""
+    flag = InterruptFlag()
+    if threading.current_thread() is not threading.main_thread():  # signals reach the main thread only
+        yield flag
+        return
+
+    def set_flag(*_: Any) -> None:
+        flag.pressed = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, set_flag)
+    try:
+        yield flag
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,26 +1,278 @@
-"""``clusterkit fit``: cluster the rows of a table."""
+"""``clusterkit fit``: cluster the rows of a table.
+
+``clusterkit fit`` of a file too large to be read at once: rows stay in the file, labels are written as they come.
+
+Copies of rows that every pass of a fit would decode anew: in the file of --cache, or in a temporary one.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import click
 
-from clusterkit.cli import by_rows, device, early, outputs
 from clusterkit.cli import data as source
-from clusterkit.cli import labels as output
-from clusterkit.cli import picture as plot
-from clusterkit.cli import preparation as prepare
+from clusterkit.cli import early, options, outputs
+from clusterkit.cli import options as prepare
+from clusterkit.cli import outputs as output
+from clusterkit.cli import summary as plot
+from clusterkit.cli.data import keys_of
 from clusterkit.cli.failures import INTERRUPTED, BadInput
-from clusterkit.cli.number import NUMBER
-from clusterkit.cli.settings import check_number, estimator
+from clusterkit.cli.options import NUMBER, check_number, estimator
+from clusterkit.samples import memory
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clusterkit._typing import NumberLike
+    from clusterkit.cli.data import TableOptions
+    from clusterkit.estimators.pipeline import Pipeline
+    from clusterkit.samples.rows import Rows
     from clusterkit.tables import Preparation, Table
 
-__all__ = ["fit"]
+__all__ = [
+    "ENDINGS",
+    "check",
+    "copied",
+    "fit",
+    "fit_by_rows",
+    "fits",
+    "is_large",
+    "rows_of",
+]
+
+
+SHARE = 3
+"""Files whose numbers would take more than this part of the memory cap are read block by block."""
+
+ENDINGS = (".npy", ".parquet", ".pq", ".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
+"""Files that can be read block by block; text is parsed once into a temporary file of numbers."""
+
+HEAPS = 2
+"""Heaps of a command that reads a file block by block: large arrays are few, so that threads seldom wait for one."""
+
+M_ARENA_MAX = -8
+"""The number of the setting in `mallopt` of the GNU C library."""
+
+
+def is_large(data: str) -> bool:
+    """Whether a file is too large to be read at once, and has an ending of `ENDINGS`."""
+    path = Path(data)
+    if path.suffix.lower() not in ENDINGS or not path.is_file():
+        return False
+    from clusterkit.samples import memory
+
+    allowed = memory.cap() // SHARE
+    if path.suffix.lower() == ".npy":
+        if path.stat().st_size <= allowed // 2:  # float32 may become float64
+            return False
+        from clusterkit.datasets.opening import NpyRows
+
+        rows = NpyRows(data)
+        return 8 * rows.n * rows.d > allowed
+    if path.suffix.lower() not in (".parquet", ".pq"):
+        with path.open("rb") as file:
+            compressed = file.read(2) == b"\x1f\x8b"
+        return not compressed and path.stat().st_size > allowed  # the text itself would be in memory too
+    _reserve_nothing()
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import read_metadata
+    except ImportError:
+        return False
+    try:
+        footer = read_metadata(data)
+    except (ArrowException, OSError):  # what reads the table says what is wrong with it
+        return False
+    return 8 * footer.num_rows * footer.num_columns > min(allowed, memory.unpacked_cap())
+
+
+def _reserve_nothing() -> None:
+    """Have pyarrow take memory as it needs it, unless its environment variable says otherwise.
+
+    Its own allocator reserves 1 GiB with the first byte. Under a limit of memory, OpenBLAS then finds no room for its
+    buffers, and tries again without end. The variable is read when pyarrow is imported, and is this command's own.
+    """
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+
+
+def _share_heaps() -> None:
+    """Have the threads of the command share `HEAPS` heaps; where the C library is not that of GNU, nothing.
+
+    Each pass starts threads, and each may get a heap of its own, which keeps what it once held for later threads.
+    """
+    if sys.platform == "linux":
+        allocator = ctypes.CDLL(None)
+        if hasattr(allocator, "mallopt"):
+            allocator.mallopt(M_ARENA_MAX, HEAPS)
+
+
+def rows_of(data: str, options: TableOptions) -> Rows:
+    """The rows of a file that is too large to be read at once.
+
+    Parameters
+    ----------
+    data : str
+        The DATA argument.
+    options : TableOptions
+        Columns to use or to leave out, and how a text is read.
+    """
+    from clusterkit.datasets.opening import NpyRows
+    from clusterkit.tables import NotNumeric
+
+    _share_heaps()
+    path = Path(data)
+    if path.suffix.lower() == ".npy":
+        if options.columns or options.drop:
+            raise BadInput(f"{data} is too large to be read at once, and its columns have no names to choose from")
+        return NpyRows(data)
+    try:
+        return _parquet(data, options) if path.suffix.lower() in (".parquet", ".pq") else _spooled(data, options)
+    except NotNumeric as error:
+        raise BadInput(
+            f"{error} The file is read block by block, because it is too large, and takes columns of numbers only: "
+            f"--drop {','.join(error.columns)}"
+        ) from error
+
+
+def _parquet(data: str, options: TableOptions) -> Rows:
+    """The rows of a Parquet file."""
+    from pyarrow.parquet import read_schema
+
+    from clusterkit.datasets.opening import ParquetRows
+
+    return ParquetRows.of([data], _chosen(read_schema(data).names, options, data))
+
+
+def _spooled(data: str, options: TableOptions) -> Rows:
+    """The numbers of a text, in a temporary file."""
+    from clusterkit.datasets.opening import spooled_text
+    from clusterkit.tables.cells.column_names import check_distinct
+    from clusterkit.tables.reading.chunks import text_form
+
+    reading = options.reading()
+    form, _ = text_form(data, **reading)
+    chosen = _chosen(form.names, options, data)
+    check_distinct(chosen, form.shared, form.names, data)
+    return spooled_text([data], chosen, **reading)
+
+
+def _chosen(names: Sequence[str], options: TableOptions, data: str) -> list[str]:
+    """The columns of a table that its options choose."""
+    from clusterkit.tables import select
+
+    columns, drop = (keys_of(values, names) for values in (options.columns, options.drop))
+    return [names[j] for j in select(names, columns, drop, data)]
+
+
+def fits(model: object) -> TypeGuard[Pipeline]:
+    """Whether an estimator can be fitted to rows that are read block by block."""
+    from clusterkit.errors import NeedsClusters
+    from clusterkit.estimators.pipeline import Pipeline
+    from clusterkit.fitting.device_paths import row_problems
+
+    if not isinstance(model, Pipeline):
+        return False
+    try:
+        composition = model.composition()
+        return model.fits_by_sample() or (model.tuner is None and not list(row_problems(composition)))
+    except NeedsClusters:  # the fit says so
+        return True
+
+
+def fit_by_rows(
+    rows: Rows,
+    data: str,
+    name: str,
+    model: Pipeline,
+    path: str | None,
+    save: str | None,
+    *,
+    cache: str | None,
+    spool: bool,
+    instead_of: str | None,
+    as_json: bool,
+) -> None:
+    """Fit, write labels and model, and print a summary.
+
+    Parameters
+    ----------
+    rows : Rows
+    data : str
+        The name of the file, for messages.
+    name : str
+        The recipe.
+    model : Pipeline
+        Its estimator.
+    path : str or None
+        File for the labels.
+    save : str or None
+        File for the model.
+    cache : str or None
+        File for a copy of the rows.
+    spool : bool
+        Whether rows that every pass would decode anew may be copied to a temporary file beside the labels or the model.
+    instead_of : str or None
+        The recipe that would be used if all rows were in memory, where the user named none.
+    as_json : bool
+    """
+    from clusterkit.cli import summary
+    from clusterkit.cli.failures import watching
+    from clusterkit.errors import NeedsClusters
+    from clusterkit.estimators.number import is_open
+    from clusterkit.estimators.same_place import shown
+    from clusterkit.estimators.saving import save_with_facts
+    from clusterkit.tables.cells.column_names import numbered
+
+    if is_open(getattr(model, "n_clusters", None)):
+        raise BadInput(
+            f"-k auto and ranges compare fits of all rows in memory, and {data} is read block by block, because it is "
+            "too large. Give one number with -k N, or choose it on a part of the rows"
+        )
+    began = time.perf_counter()
+    written = [file for file in (path, save) if file is not None and file != outputs.STDOUT]
+    try:
+        model.composition()  # a missing number of clusters is said before rows are copied
+        with shown(True):
+            source, note = copied(rows, model, cache, written[0] if spool and written else None)
+        with watching() as interrupt, shown(True):
+            model.fit(source)
+    except NeedsClusters as error:
+        raise BadInput(f"{error}. Give it with -k N.") from error
+    if path is not None:
+        outputs.write(path, model.labels_)
+    if save is not None:
+        names = list(rows.names or map(str, range(1, rows.d + 1)))
+        save_with_facts(save, model, {"columns": names, "named": rows.names is not None, "recipe": name})
+    interrupted = interrupt.pressed or model.interrupted_
+    columns = rows.names or numbered(rows.d)
+    facts = summary.of_fit(data, columns, name, model, time.perf_counter() - began)
+    facts |= {
+        "read": "block by block",
+        "copy": note,
+        "doubts": None,  # they need all rows in memory
+        "bytes": 8 * rows.n * rows.d,
+        "instead_of": instead_of,
+        "interrupted": interrupted,
+        "labels_file": path,
+        "model_file": save,
+    }
+    summary.show(facts, as_json=as_json, err=path == outputs.STDOUT)
+    if interrupted:
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def check(*, with_data: bool, picture: str | None) -> None:
+    """Raise `BadInput` for what cannot be written from rows that are read block by block."""
+    if with_data or picture is not None:
+        option = "--with-data" if with_data else "--plot"
+        raise BadInput(f"{option} needs all rows in memory; the file is read block by block, because it is too large")
+
 
 DEFAULT, BY_ROWS = "auto", "emmc"
 """The recipe where none is named: the one that takes clusters of any shape and size; for a number of clusters of rows
@@ -82,7 +334,7 @@ Examples:
     "every pass. It takes no more than half of the free disk, and the labels are the same.",
 )
 @click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change a stage or a parameter.")
-@device.option
+@options.option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @prepare.options
 @source.options
@@ -116,20 +368,20 @@ def fit(
     exit code is 130.
     """
     from clusterkit.cli import models, summary
-    from clusterkit.cli.interrupt import watching
-    from clusterkit.estimators.bars import shown
+    from clusterkit.cli.failures import watching
+    from clusterkit.estimators.same_place import shown
     from clusterkit.profiles.doubts import doubts
 
     outputs.check({"-o": path, "--save": save, "--plot": picture, "--cache": cache}, [data])
     outputs.check_ending(cache, (".npy",), "a copy of rows")
     by_number = BY_ROWS if isinstance(clusters, int) else DEFAULT
     large_name = name or by_number
-    if by_rows.is_large(data) and by_rows.fits(large := estimator(large_name, clusters, seed, settings)):
-        by_rows.check(with_data=with_data, picture=picture)
-        output.check(path, escape_formulas=escape_formulas)
+    if is_large(data) and fits(large := estimator(large_name, clusters, seed, settings)):
+        check(with_data=with_data, picture=picture)
+        output.check_labels(path, escape_formulas=escape_formulas)
         models.check(save)
-        by_rows.fit(
-            by_rows.rows_of(data, table_options),
+        fit_by_rows(
+            rows_of(data, table_options),
             data,
             large_name,
             large,
@@ -143,7 +395,7 @@ def fit(
         return
     if cache is not None:
         raise BadInput("--cache is for files that are read block by block; this one is read at once")
-    output.check(path, with_data=with_data, escape_formulas=escape_formulas)
+    output.check_labels(path, with_data=with_data, escape_formulas=escape_formulas)
     models.check(save)
     plot.check(picture)
     if name is None:
@@ -188,7 +440,7 @@ def _tell_of_range(name: str) -> None:
     """Warn that a range of numbers chose nothing."""
     import warnings
 
-    from clusterkit.core.errors import ClusterkitWarning
+    from clusterkit.errors import ClusterkitWarning
 
     warnings.warn(
         f"the range of -k is not used: recipe {name} finds the number of clusters itself, or makes one number only",
@@ -201,7 +453,7 @@ def _drawn(path: str, model: Any, X: Any, data: str, name: str) -> bool:
     """Draw the picture; False if Ctrl-C ended that, which takes nothing from the fit."""
     import warnings
 
-    from clusterkit.core.errors import ClusterkitWarning
+    from clusterkit.errors import ClusterkitWarning
 
     try:
         plot.draw(path, model, X, model.preparation_.features, data, name)
@@ -215,10 +467,80 @@ def _drawn(path: str, model: Any, X: Any, data: str, name: str) -> bool:
 
 def _fit(model: Any, table: Table, spec: Preparation) -> Any:
     """Fit to the prepared rows, and return them; the error about a missing number of clusters names the option."""
-    from clusterkit.core.errors import NeedsClusters
+    from clusterkit.errors import NeedsClusters
     from clusterkit.estimators.preparing import fit_prepared
 
     try:
         return fit_prepared(model, table, spec)
     except NeedsClusters as error:
         raise BadInput(f"{error}. Give it with -k N, or let it be chosen with -k auto.") from error
+
+
+IN_MEMORY = frozenset({"tmpfs", "ramfs"})
+"""File systems whose files lie in memory, so that a copy would take what reading block by block saves."""
+
+FREE_SHARE = 2
+"""A copy takes no more than this part of what is free on the disk."""
+
+
+def copied(rows: Rows, model: Pipeline, cache: str | None, beside: str | None) -> tuple[Rows, str | None]:
+    """The rows to read in the passes of a fit, and what the summary says of them.
+
+    Parameters
+    ----------
+    rows : Rows
+    model : Pipeline
+        The estimator that is to be fitted.
+    cache : str or None
+        The file of --cache.
+    beside : str or None
+        A file that will be written, in whose folder a temporary copy may lie; None where it may not.
+
+    Returns
+    -------
+    rows : Rows
+        A copy of them, or where one would not help or has no room the rows themselves. The labels are the same, except
+        that the file of --cache has rounded numbers of float64.
+    note : str or None
+    """
+    from clusterkit.datasets.opening import ParquetRows, cached, spooled
+    from clusterkit.errors import NeedsSpace
+
+    if cache is not None:
+        return cached(rows, cache), f"from their copy in {cache}"
+    # a fit by a sample makes few passes
+    if beside is None or not isinstance(rows, ParquetRows) or model.fits_by_sample():
+        return rows, None
+    folder = str(Path(os.path.realpath(beside)).parent)
+    if (reason := _no_copy(rows, folder)) is None:
+        try:
+            return spooled(rows, folder), f"from a temporary copy in {folder}"
+        except NeedsSpace:
+            reason = f"the disk of {folder} became full"
+        except OSError as error:  # one of the Parquet comes again, from the fit
+            reason = f"{folder} takes no temporary file: {error.strerror}"
+    return rows, f"decoded in every pass, because {reason}"
+
+
+def _no_copy(rows: Rows, folder: str) -> str | None:
+    """Why a folder gets no copy of the rows; None if it may."""
+    from clusterkit.samples.rows import missing_room
+
+    n_bytes = rows.n * rows.d * rows.dtype.itemsize
+    if _lies_in_memory(folder):
+        return f"{folder} lies in memory"
+    if missing_room(n_bytes * FREE_SHARE, folder) is not None:
+        return f"a copy of {memory.human(n_bytes)} would take more than half of what is free in {folder}"
+    return None
+
+
+def _lies_in_memory(folder: str, table: str = "/proc/mounts") -> bool:
+    """Whether the file system of a folder is one of `IN_MEMORY`, where the kernel tells."""
+    try:
+        lines = Path(table).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return False
+    mounted = [line.split()[1:3] for line in lines if len(line.split()) > 2]
+    inside = [(place, kind) for place, kind in mounted if os.path.commonpath([place, folder]) == place]
+    # the last of several mounts on one place is the one that is seen
+    return max(reversed(inside), key=lambda each: len(each[0]), default=("", ""))[1] in IN_MEMORY

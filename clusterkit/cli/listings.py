@@ -1,22 +1,31 @@
-"""``clusterkit stages | recipes | plugins``: lists of what is there."""
+"""``clusterkit stages | recipes | plugins``: lists of what is there.
+
+``clusterkit compositions``: which stages fit together.
+"""
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from clusterkit.cli import console
-from clusterkit.core.wording import with_title
+from clusterkit.errors import with_title
 
 if TYPE_CHECKING:
-    from clusterkit.core.registry import Plugin
-    from clusterkit.core.stages import Stage
+    from clusterkit.contracts import Stage
+    from clusterkit.contracts.providers import Plugin
 
-__all__ = ["plugins", "recipes", "stages"]
+__all__ = [
+    "compositions",
+    "plugins",
+    "recipes",
+    "stages",
+]
+
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 """The option that all three commands have."""
@@ -31,8 +40,8 @@ def stages(kind: str | None, as_json: bool) -> None:
     KIND is featuremap, solver, labeler, balancer, partitioner (for the slot init), consensus, tuner or driver.
     Without KIND, stages of all kinds are listed.
     """
-    from clusterkit.core.errors import UnknownName, nearest_names
-    from clusterkit.core.registry import ABSTRACT_NAMES, registry
+    from clusterkit.contracts.registry import ABSTRACT_NAMES, registry
+    from clusterkit.errors import UnknownName, nearest_names
 
     if kind is not None and kind not in ABSTRACT_NAMES:
         raise UnknownName(f"no kind of stage named {kind!r}. {nearest_names(kind, ABSTRACT_NAMES)}")
@@ -64,7 +73,7 @@ def stages(kind: str | None, as_json: bool) -> None:
 @AS_JSON
 def recipes(name: str | None, as_json: bool) -> None:
     """List the recipes: published algorithms as compositions of stages. With NAME, describe that recipe."""
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.registry import registry
 
     if name is not None:
         _recipe(name, as_json)
@@ -102,11 +111,11 @@ def plugins(name: str | None, check: bool, examples: int, as_json: bool) -> None
     commands are loaded. The exit code is 1 if a plugin is not used or something breaks a law.
     """
     import clusterkit
-    from clusterkit.cli import app, plugin_check
+    from clusterkit.cli import app, plugin_tools
 
-    installed = plugin_check.chosen(clusterkit.plugins(), name)
+    installed = plugin_tools.chosen(clusterkit.plugins(), name)
     if check:
-        plugin_check.check(installed, examples, as_json)
+        plugin_tools.check(installed, examples, as_json)
         return
     if as_json:
         console.as_json(
@@ -127,7 +136,7 @@ def plugins(name: str | None, check: bool, examples: int, as_json: bool) -> None
         )
         return
     if not installed:
-        from clusterkit.core.registry import VARIABLE
+        from clusterkit.contracts.providers import VARIABLE
 
         switched_off = os.environ.get(VARIABLE) == ""
         console.text(
@@ -166,7 +175,7 @@ def _provided(plugin: Plugin, kind: str, name: str, commands: Mapping[str, str])
 
 def _recipe(name: str, as_json: bool) -> None:
     """Print all about a recipe."""
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.registry import registry
 
     recipe = registry.get("recipe", name)  # a name that does not exist is reported before the slow import
     from clusterkit.estimators.build import recipe as build
@@ -227,8 +236,8 @@ def _described(recipe: Any) -> dict[str, Any]:
 
 def _stage(kind: str, name: str, distribution: str) -> dict[str, Any]:
     """All about a stage; one that cannot be imported or made has its line too, with the problem in it."""
-    from clusterkit.core.errors import BrokenPlugin
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.registry import registry
+    from clusterkit.errors import BrokenPlugin
 
     described = {"kind": kind, "name": name, "summary": "", "parameters": {}, "provided_by": distribution}
     try:
@@ -245,8 +254,8 @@ def _stage(kind: str, name: str, distribution: str) -> dict[str, Any]:
 
 def _broken_recipes() -> list[list[str]]:
     """A line for each recipe that cannot be loaded."""
-    from clusterkit.core.errors import BrokenPlugin
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.registry import registry
+    from clusterkit.errors import BrokenPlugin
 
     lines = []
     for name in registry.names("recipe"):
@@ -277,3 +286,99 @@ def _mention_broken() -> None:
     if broken:
         subject = "1 plugin is" if len(broken) == 1 else f"{len(broken)} plugins are"
         console.text(f"{subject} not used; see: clusterkit plugins", err=True, dim=True)
+
+
+SLOTS = ("featuremap", "solver", "labeler", "balancer", "init")
+"""The slots of a composition, in the order of the columns. (`compat.SLOTS` has the kind of stage of each.)"""
+
+NONE = "none"
+"""The word for a slot that a composition leaves empty."""
+
+
+def _option(slot: str) -> Any:
+    return click.option(
+        f"--{slot}",
+        slot,
+        multiple=True,
+        metavar="NAME",
+        help=f"Show only compositions with this {slot}; may be repeated.",
+    )
+
+
+@click.command(short_help="List which stages fit together.")
+@_option("featuremap")
+@_option("solver")
+@_option("labeler")
+@_option("balancer")
+@_option("init")
+@click.option("--json", "as_json", is_flag=True, help="Print every composition as JSON.")
+def compositions(as_json: bool, **filters: tuple[str, ...]) -> None:
+    """List the compositions of stages that fit together, with default parameters.
+
+    Each line stands for every combination of the stages it lists.
+    """
+    import clusterkit
+
+    _check_names(filters)
+    numbers: dict[tuple[str, ...], set[str]] = {}  # of clusters that each composition can have
+    for composition in clusterkit.compositions():
+        names = tuple(_name(getattr(composition, slot)) for slot in SLOTS)
+        if all(not filters[slot] or name in filters[slot] for slot, name in zip(SLOTS, names, strict=True)):
+            k = composition.n_clusters
+            numbers.setdefault(names, set()).add("found" if k is None else "two" if k == 2 else "more")
+    if as_json:
+        console.as_json(
+            [
+                {slot: None if name == NONE else name for slot, name in zip(SLOTS, names, strict=True)}
+                | {"clusters": _clusters(kinds)}
+                for names, kinds in numbers.items()
+            ]
+        )
+        return
+    if numbers:
+        console.table([*SLOTS, "clusters", "combinations"], _merged(numbers))
+    console.text(f"{len(numbers)} combination{'' if len(numbers) == 1 else 's'}")
+
+
+def _check_names(filters: dict[str, tuple[str, ...]]) -> None:
+    """Raise `UnknownName` for a name in a filter that no stage has."""
+    from clusterkit.contracts.composition import SLOTS as KINDS
+    from clusterkit.contracts.registry import registry
+
+    for slot, names in filters.items():
+        for name in names:
+            if name != NONE or slot not in ("balancer", "init"):
+                registry.get(KINDS[slot], name)
+
+
+def _name(stage: Any) -> str:
+    return NONE if stage is None else str(stage.name)
+
+
+def _clusters(kinds: Iterable[str]) -> str:
+    """The possible numbers of clusters, in words."""
+    return {("found",): "found", ("two",): "2", ("more",): "3 or more", ("more", "two"): "any"}.get(
+        tuple(sorted(kinds)), ", ".join(sorted(kinds))
+    )
+
+
+def _merged(numbers: dict[tuple[str, ...], set[str]]) -> list[list[str]]:
+    """Join compositions that differ in one slot only into one line, slot by slot.
+
+    Each line is exactly the product of its cells; its last cell is the number of compositions.
+    """
+    lines: list[tuple[tuple[str, ...], ...]] = [
+        (*((name,) for name in names), (_clusters(kinds),)) for names, kinds in numbers.items()
+    ]
+    for slot in (SLOTS.index(name) for name in ("init", "balancer", "featuremap")):
+        groups: dict[tuple[tuple[str, ...], ...], list[str]] = {}
+        for line in lines:
+            groups.setdefault((*line[:slot], *line[slot + 1 :]), []).extend(line[slot])
+        lines = [(*rest[:slot], tuple(sorted(names)), *rest[slot:]) for rest, names in groups.items()]
+    rows = []
+    for line in sorted(lines, key=lambda line: line[1:]):
+        count = 1
+        for names in line[:-1]:
+            count *= len(names)
+        rows.append([*(", ".join(names) for names in line), str(count)])
+    return rows

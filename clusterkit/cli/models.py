@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from clusterkit import __version__
 from clusterkit.cli import outputs
+from clusterkit.cli.data import check_file
 from clusterkit.cli.failures import BadInput
-from clusterkit.cli.inputs import check_file
-from clusterkit.core.errors import ClusterkitWarning, InvalidModelFile, first_names
-from clusterkit.core.wording import counted, shortened
+from clusterkit.errors import ClusterkitWarning, InvalidModelFile, counted, first_names, shortened
 
 if TYPE_CHECKING:
     from clusterkit._typing import Labels
@@ -239,7 +238,7 @@ def _places(table: Table, chosen: list[int], used: list[str]) -> dict[str, int]:
     BadInput
         If the model uses a column that is there twice.
     """
-    from clusterkit.tables.selection import place_of
+    from clusterkit.tables.cells.column_names import place_of
 
     places = {table.names[j]: j for j in chosen}
     groups: dict[str, list[int]] = {}

@@ -1,16 +1,37 @@
-"""``clusterkit predict``: assign new rows to the clusters of a saved model."""
+"""``clusterkit predict``: assign new rows to the clusters of a saved model.
+
+``clusterkit predict`` of a file too large to be read at once: piece by piece, the labels written as they come.
+"""
 
 from __future__ import annotations
 
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from clusterkit.cli import by_rows, device, outputs
 from clusterkit.cli import data as source
-from clusterkit.cli import labels as output
+from clusterkit.cli import fit, options, outputs
+from clusterkit.cli import outputs as output
+from clusterkit.cli.data import TableOptions
 from clusterkit.cli.failures import BadInput
-from clusterkit.core.wording import counted
+from clusterkit.cli.models import ModelFile, decimal_of, labels_of
+from clusterkit.cli.outputs import write_lines
+from clusterkit.errors import counted
+from clusterkit.saving.files import replacing
 
-__all__ = ["predict"]
+if TYPE_CHECKING:
+    from clusterkit._typing import Labels
+
+__all__ = [
+    "check",
+    "predict",
+    "predict_by_pieces",
+]
 
 
 @click.command(short_help="Assign new rows to the clusters of a saved model.")
@@ -29,7 +50,7 @@ __all__ = ["predict"]
 @click.option(
     "--allow-pickle", is_flag=True, help="Read a model of version 0.1 too. That runs any code that is in the file."
 )
-@device.option
+@options.option
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def predict(
@@ -51,15 +72,15 @@ def predict(
     further columns are ignored. A table without names must have the same columns as the data of the fit. A file too
     large for the memory is read piece by piece, and its labels are written as they come.
     """
-    from clusterkit.cli import console, models, predict_pieces, summary
-    from clusterkit.core.labelings import cluster_sizes
+    from clusterkit.cli import console, models, summary
+    from clusterkit.contracts.labelings import cluster_sizes
 
     outputs.check({"-o": path}, [model_file, data])
-    large = by_rows.is_large(data)
-    output.check(path, with_data=with_data, escape_formulas=escape_formulas)
+    large = fit.is_large(data)
+    output.check_labels(path, with_data=with_data, escape_formulas=escape_formulas)
     if large:
-        by_rows.check(with_data=with_data, picture=None)
-        predict_pieces.check(path)
+        fit.check(with_data=with_data, picture=None)
+        check(path)
     source.check(data)
     model = models.load(model_file, allow_pickle=allow_pickle)
     pipeline = model["pipeline"]
@@ -68,7 +89,7 @@ def predict(
         raise BadInput(f"{model_file} cannot label new rows: {reason}")
     to_stdout = path == output.STDOUT
     if large:
-        counts, noise = predict_pieces.predict(model, data, table_options, path)
+        counts, noise = predict_by_pieces(model, data, table_options, path)
     else:
         table, _ = table_options.open(data)
         labels = models.labels_of(model, table, table_options.chosen(table))
@@ -85,3 +106,130 @@ def predict(
         console.heading(f"{data}: {counted(n, 'row')} labelled by {model_file} ({model['recipe']})")
         console.facts({"noise": f"{noise:,}" if noise else "none", "labels in": path})
         summary.show_sizes(counts, n, err=False)
+
+
+VARYING = re.compile(r"(?<!column )'(?:[^'\\]|\\.)*'|\d[\d,.]*|cells? (?:is|are)|rows?")
+"""What differs between warnings of one kind about several pieces: cells and numbers, but not the name of a column."""
+
+
+def check(path: str) -> None:
+    """Raise `BadInput` for a file that labels cannot be written to piece by piece."""
+    ending = Path(path).suffix.lower()
+    if ending in (".gz", ".xlsx"):
+        raise BadInput(
+            f"{path}: labels of a file that is read piece by piece can be .csv, .tsv, .txt, .parquet or .npy"
+        )
+
+
+def predict_by_pieces(model: ModelFile, data: str, options: TableOptions, path: str) -> tuple[dict[int, int], int]:
+    """Write the labels of a file; returns the sizes of the clusters and the number of rows that are noise.
+
+    Parameters
+    ----------
+    model : ModelFile
+    data : str
+        A file with an ending of `clusterkit.cli.fit.ENDINGS`.
+    options : TableOptions
+    path : str
+        File for the labels: ``.npy``, ``.parquet``, else text; `outputs.STDOUT` is standard output.
+    """
+    counts: Counter[int] = Counter()
+    _write(path, _counted(_labels(model, data, options), counts))
+    noise = sum(count for label, count in counts.items() if label < 0)
+    return {label: counts[label] for label in sorted(counts) if label >= 0}, noise
+
+
+def _counted(pieces: Iterator[Labels], counts: Counter[int]) -> Iterator[Labels]:
+    for labels in pieces:
+        counts.update(labels.tolist())
+        yield labels
+
+
+def _labels(model: ModelFile, data: str, options: TableOptions) -> Iterator[Labels]:
+    """The labels of each piece."""
+    from clusterkit.tables.reading.chunks import TEXT_ENDINGS, table_chunks, text_form
+
+    reading = options.reading()
+    # where the file does not say which mark is before its decimals, it is that of the fit
+    if Path(data).suffix.lower() in TEXT_ENDINGS and text_form(data, **reading)[0].decimal is None:
+        reading["decimal"] = decimal_of(model)
+    once = _Once()
+    try:
+        for table in table_chunks(data, **reading):
+            with once:
+                labels = labels_of(model, table, options.chosen(table))
+            yield labels
+    finally:
+        once.warn()
+
+
+class _Once:
+    """Collects the warnings about the rows of several pieces, of which those of one kind become one."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, tuple[str, int]] = {}
+
+    def __enter__(self) -> None:
+        self._catching = warnings.catch_warnings(record=True)
+        self._caught = self._catching.__enter__()
+        warnings.simplefilter("always")
+
+    def __exit__(self, *failure: object) -> None:
+        from clusterkit.tables import TableWarning
+
+        self._catching.__exit__(None, None, None)
+        for one in self._caught or ():
+            if not issubclass(one.category, TableWarning):
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+                continue
+            text = str(one.message)
+            kind = VARYING.sub("", text)
+            first, count = self.kinds.get(kind, (text, 0))
+            self.kinds[kind] = first, count + 1
+
+    def warn(self) -> None:
+        """Warn of each kind once: the first warning, and how many there were."""
+        from clusterkit.tables import TableWarning
+
+        for text, count in self.kinds.values():
+            others = count - 1
+            more = f" (and likewise in {others:,} other piece{'s' * (others > 1)} of the file)" if others else ""
+            warnings.warn(text + more, TableWarning, stacklevel=2)
+
+
+def _write(path: str, pieces: Iterator[Labels]) -> None:
+    """Write labels piece by piece: the whole file or none."""
+    import numpy as np
+
+    ending = Path(path).suffix.lower()
+    if ending not in (".parquet", ".npy"):
+        write_lines(path, "label", pieces)
+        return
+    with replacing(path) as part:
+        if ending == ".parquet":
+            import pyarrow as pa
+            from pyarrow.parquet import ParquetWriter
+
+            with ParquetWriter(part, pa.schema([("label", pa.int64())])) as writer:
+                for labels in pieces:
+                    writer.write_table(pa.table({"label": np.asarray(labels, dtype=np.int64)}))
+        else:
+            with part.open("wb") as file:
+                _write_npy(file, pieces)
+
+
+def _write_npy(file: Any, pieces: Iterator[Labels]) -> None:
+    """An array whose length is known at the end: the header, of one size for every length, is written twice."""
+    import numpy as np
+
+    def write_header(n: int) -> None:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<i8", "fortran_order": False, "shape": (n,)})
+
+    write_header(0)
+    first, n = file.tell(), 0
+    for labels in pieces:
+        np.asarray(labels, dtype="<i8").tofile(file)
+        n += len(labels)
+    file.seek(0)
+    write_header(n)
+    assert file.tell() == first

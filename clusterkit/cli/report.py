@@ -13,11 +13,11 @@ import click
 
 from clusterkit.cli import console, outputs
 from clusterkit.cli import data as source
-from clusterkit.cli import preparation as prepare
+from clusterkit.cli import options as prepare
 from clusterkit.cli.failures import BadInput
-from clusterkit.cli.number import NUMBER
-from clusterkit.core.whole_files import replacing
-from clusterkit.core.wording import counted
+from clusterkit.cli.options import NUMBER
+from clusterkit.errors import counted
+from clusterkit.saving.files import replacing
 
 if TYPE_CHECKING:
     from clusterkit._typing import NumberLike
@@ -76,10 +76,10 @@ def report(
     outputs.check_ending(path, ENDINGS, "a report")
     source.check(data)
     names = tuple(name.strip() for name in methods.split(",") if name.strip())
-    from clusterkit.core.registry import registry
-    from clusterkit.estimators.bars import shown
+    from clusterkit.contracts.registry import registry
+    from clusterkit.estimators.same_place import shown
     from clusterkit.report import make_report
-    from clusterkit.report.making import need_libraries
+    from clusterkit.report.page import need_libraries
 
     for name in names:
         registry.get("recipe", name)

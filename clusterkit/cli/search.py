@@ -10,13 +10,12 @@ import click
 
 from clusterkit.cli import data as source
 from clusterkit.cli import early, outputs
-from clusterkit.cli import labels as output
-from clusterkit.cli import picture as plot
-from clusterkit.cli import preparation as prepare
+from clusterkit.cli import options as prepare
+from clusterkit.cli import outputs as output
+from clusterkit.cli import summary as plot
 from clusterkit.cli.failures import INTERRUPTED, BadInput
-from clusterkit.cli.number import NUMBER
-from clusterkit.cli.settings import check_number, estimator, parsed
-from clusterkit.core.wording import counted
+from clusterkit.cli.options import NUMBER, check_number, estimator, parsed
+from clusterkit.errors import counted
 
 if TYPE_CHECKING:
     from clusterkit._typing import NumberLike
@@ -131,7 +130,7 @@ def search(
     """
     source.check(data)
     outputs.check({"-o": path, "--table": scores, "--plot": picture, "--resume": resume}, [data])
-    output.check(path)
+    output.check_labels(path)
     if scores is not None and outputs.text_table(scores) is None:
         raise BadInput(f"{scores}: the table can be .csv, .tsv, .txt (each also .gz)")
     if output.STDOUT in (path, scores) and (path == scores or resume == output.STDOUT):
@@ -220,7 +219,7 @@ def _split(words: str) -> list[str]:
 
 def _show(ranking: Any, data: str, name: str, fitted: Any, seconds: float, *, as_json: bool, err: bool) -> None:
     from clusterkit.cli import console
-    from clusterkit.core.labelings import cluster_sizes
+    from clusterkit.contracts.labelings import cluster_sizes
 
     best = ranking.candidates[ranking.best_index]
     if as_json:

@@ -15,13 +15,13 @@ one cluster``, base clusters (the clusters of all members) by their overlaps, or
 plugin, or one registered in this session, is an attribute as well. `clusterkit.ensemble` makes the members,
 `clusterkit.ConsensusClustering` does both at once.
 
-- ``evidence.py`` (``coassociation``; Fred, Jain 2005): the linkage is in ``_linkage_jit.py``.
-- ``expansion.py`` (``comusa``; Mimaroglu, Erdil 2011) and ``cluster_level.py`` (``comusacl``): ``_expansion_jit.py``.
+- ``evidence.py`` (``coassociation``; Fred, Jain 2005): the linkage is in ``_consensus_jit.py``.
+- ``expansion.py`` (``comusa``; Mimaroglu, Erdil 2011) and ``expansion.py`` (``comusacl``): ``_consensus_jit.py``.
 - ``spectral.py`` (``cspa``; Strehl, Ghosh 2002, and ``hbgf``; Fern, Brodley 2004): eigenvectors in `_leading`.
-- ``divisive.py`` (``diclens``; Mimaroglu, Aksehirli 2012): ``_divisive_jit.py`` (`join_until`).
+- ``evidence.py`` (``diclens``; Mimaroglu, Aksehirli 2012): ``_consensus_jit.py`` (`join_until`).
 - ``plurality.py`` (``voting``; Dudoit, Fridlyand 2003): the matching is in `_voted`.
-- ``_base_clusters.py``, ``_coassociation_jit.py``: overlaps of base clusters, co-associations of samples.
-- ``_combine.py``, ``_functions.py``: the functions on plain arrays.
+- ``expansion.py``, ``_consensus_jit.py``: overlaps of base clusters, co-associations of samples.
+- ``_combining.py``, ``_combining.py``: the functions on plain arrays.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from collections.abc import Callable
 from functools import partial
 
 from clusterkit._typing import Labels
-from clusterkit.consensus._combine import combine
-from clusterkit.consensus._functions import (
+from clusterkit.consensus._combining import (
     coassociation,
+    combine,
     comusa,
     comusacl,
     comusacl_dew,
@@ -47,7 +47,7 @@ __all__ = ["coassociation", "combine", "comusa", "comusacl", "comusacl_dew", "cs
 
 def __getattr__(name: str) -> Callable[..., Labels]:
     """`combine` with a consensus of a plugin or of this session."""
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.registry import registry
 
     if name.startswith("_"):
         raise AttributeError(f"module 'clusterkit.consensus' has no attribute {name!r}")
@@ -58,6 +58,6 @@ def __getattr__(name: str) -> Callable[..., Labels]:
 
 
 def __dir__() -> list[str]:
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.registry import registry
 
     return sorted({*globals(), *registry.names("consensus")})

@@ -1,4 +1,7 @@
-"""Evidence accumulation: hierarchical clustering by how many members separate two samples."""
+"""Evidence accumulation: hierarchical clustering by how many members separate two samples.
+
+DICLENS: cut the tree of base clusters where clusters are tight and far apart.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,15 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels, Rng
-from clusterkit.core import memory, params
-from clusterkit.core.labelings import Labelings
-from clusterkit.core.stages import Consensus
+from clusterkit.contracts import Consensus, params
+from clusterkit.contracts.labelings import Labelings
+from clusterkit.samples import memory
 
-__all__ = ["Coassociation"]
+__all__ = [
+    "Coassociation",
+    "Diclens",
+]
+
 
 TIE = 1e-12
 """Lifetimes that differ by less are equal: heights are means of quotients of counts."""
@@ -26,7 +33,7 @@ class Coassociation(Consensus):
     Only members that know both samples count; if there is none, the distance is 1. Without a number of clusters the
     dendrogram is cut where the number of clusters stays the same over the longest range of heights. One cluster is then
     no candidate, and the partition into all distinct label columns is one only if a member has as many clusters. The
-    linkage is in ``_linkage_jit.py``.
+    linkage is in ``_consensus_jit.py``.
 
     Parameters
     ----------
@@ -47,7 +54,7 @@ class Coassociation(Consensus):
 
     def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
         """Build the dendrogram of the distinct columns, then cut it."""
-        from clusterkit.consensus._coassociation_jit import disagreements
+        from clusterkit.consensus._consensus_jit import disagreements
 
         u = len(labelings.counts)
         memory.require(
@@ -69,7 +76,7 @@ def _averages(distances: Array, counts: Counts) -> tuple[Indices, Array]:
     """
     from scipy.spatial.distance import squareform
 
-    from clusterkit.consensus._linkage_jit import average_linkage
+    from clusterkit.consensus._consensus_jit import average_linkage
 
     pairs, heights = average_linkage(squareform(distances), counts)
     order = np.argsort(heights, kind="stable")
@@ -108,3 +115,57 @@ def _components(edges: Indices, u: int) -> Labels:
     graph = coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(2 * u, 2 * u))
     labels: Labels = connected_components(graph, directed=False)[1][:u]
     return labels
+
+
+SAME_SIMILARITY = 1e-12
+"""Scores that differ by less are equal: they are sums of quotients of counts."""
+
+
+@final
+@attrs.frozen
+class Diclens(Consensus):
+    """Joins the clusters of all members along a spanning tree and returns the best partition on the way.
+
+    The tree links base clusters by their mean co-association, most similar first. After each link every sample goes to
+    the group with most of its base clusters. The result is the partition with the largest difference between the mean
+    co-association inside clusters and between clusters, both scaled to [0, 1] over all partitions; the number of
+    clusters follows. It has no parameters of its own. The loop is in ``_consensus_jit.py`` (`join_until`).
+
+    Notes
+    -----
+    Ties of votes go to the group with the first base cluster, ties of scores to fewer clusters. Ties are common (before
+    the first link every vote is one of several), so the order of the members may matter. Samples that all members label
+    alike are stored once: O(n M + E³ + E u M²) time and O(E² + u M) memory for u distinct label columns and E base
+    clusters. Source: Mimaroglu, Aksehirli 2012.
+    """
+
+    name: ClassVar[str] = "diclens"
+    finds_k: ClassVar[bool] = True
+    ordered: ClassVar[bool] = True
+
+    def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
+        """Insert all edges once for the scores, and again up to the best partition."""
+        from clusterkit.consensus._consensus_jit import join_until, spanning_tree
+        from clusterkit.consensus.expansion import average_coassociation, overlaps
+
+        similarity = average_coassociation(overlaps(labelings))
+        E = len(similarity)
+        memory.require(8 * E * E, f"the votes of {E} base clusters", "Combine fewer labelings, or coarser ones.")
+        edges, values = spanning_tree(similarity)
+        # among equal similarities the edge with the lower base clusters comes first
+        edges = edges[np.lexsort((edges[:, 1], edges[:, 0], -values))]
+        numbers = np.where(labelings.columns >= 0, labelings.columns + labelings.offsets, -1)
+        _, cohesion, coupling, clusters = join_until(numbers, labelings.counts, edges, E - 2)
+        score = _scaled(cohesion) - _scaled(coupling)
+        near = np.flatnonzero(score >= score.max() - SAME_SIMILARITY)
+        best = int(near[np.argmin(clusters[near])])
+        labels: Labels = join_until(numbers, labelings.counts, edges, best)[0]
+        return labels[labelings.column_of]
+
+
+def _scaled(values: Array) -> Array:
+    """Values scaled to [0, 1]; zeros if they are all equal."""
+    low, high = values.min(), values.max()
+    return (
+        (values - low) / (high - low) if high - low > SAME_SIMILARITY * max(1.0, abs(high)) else np.zeros_like(values)
+    )

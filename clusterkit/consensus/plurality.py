@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Counts, Indices, Labels, Rng
-from clusterkit.core.labelings import Labelings, by_appearance
-from clusterkit.core.stages import Consensus
+from clusterkit.contracts import Consensus
+from clusterkit.contracts.labelings import Labelings, by_appearance
 
 __all__ = ["Voting"]
 
@@ -41,7 +41,7 @@ class Voting(Consensus):
 
 def _voted(columns: Labels, counts: Counts) -> Labels:
     """Labels of the distinct columns (u, M)."""
-    from clusterkit.consensus._base_clusters import plurality
+    from clusterkit.consensus.expansion import plurality
 
     M = columns.shape[1]
     shared = [[_shared(columns[:, i], columns[:, j], counts) for j in range(M)] for i in range(M)]

@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels, Rng
-from clusterkit.core import memory, params
-from clusterkit.core.labelings import Labelings
-from clusterkit.core.stages import Consensus
+from clusterkit.contracts import Consensus, params
+from clusterkit.contracts.labelings import Labelings
+from clusterkit.samples import memory
 
 __all__ = ["Cspa", "Hbgf"]
 
@@ -47,7 +47,7 @@ class Cspa(Consensus):
 
     def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
         """Eigenvectors of the normalised co-association, then k-means."""
-        from clusterkit.consensus._base_clusters import indicator
+        from clusterkit.consensus.expansion import indicator
 
         assert k is not None
         H = indicator(labelings)
@@ -85,7 +85,7 @@ class Hbgf(Consensus):
 
     def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
         """Singular vectors of the normalised indicators, then k-means on both sides."""
-        from clusterkit.consensus._base_clusters import indicator
+        from clusterkit.consensus.expansion import indicator
 
         assert k is not None
         H = indicator(labelings)

@@ -1,17 +1,36 @@
-"""How likely it is that a chosen clustering describes the structure of the data, on the scale of a probability."""
+"""How likely it is that a chosen clustering describes the structure of the data, on the scale of a probability.
+
+How far clusterings of one data set agree: which are equal, and what other families find.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices, Labels
+from clusterkit.contracts.labelings import by_appearance
+from clusterkit.metrics.classes import adjusted_from_pairs, table_pairs
 
-__all__ = ["AGREES", "Evidence", "structure_confidence", "witnesses"]
+__all__ = [
+    "AGREES",
+    "FAMILIES",
+    "Evidence",
+    "canonical",
+    "cluster_agreement",
+    "distinct",
+    "family_agreement",
+    "rand_matrix",
+    "structure_confidence",
+    "subsample_stability",
+    "subsamples",
+    "witnesses",
+]
+
 
 AGREES = 0.9
 """Adjusted Rand index from which a clustering of another method is the same answer: above it they differ in rows on
@@ -117,3 +136,137 @@ def structure_confidence(evidence: Evidence, *, known: bool) -> float:
     terms = (e.stability, e.margin, e.separation, math.log(e.n_clusters), e.witnesses or 0)
     logit = constant + math.fsum(weight * term for weight, term in zip(weights, terms, strict=False))
     return 1.0 / (1.0 + math.exp(-logit))
+
+
+FAMILIES = 3
+"""Families whose best match is averaged: half of the six of the default pool, so that half of them may be wrong."""
+
+CONFIRMING = 2
+"""Families that confirm a single cluster: a third of the six of the default pool. The trees among them find the same
+borders, so that more would demand a method that thinks otherwise."""
+
+SUBSAMPLE = 500
+"""Most rows of a subsample of the stability. Two refits of 500 rows cost less than the fit of the 2,000 rows that the
+pool is made for."""
+
+
+def canonical(labels: Labels) -> Labels:
+    """Labels renumbered 0, 1, ... by first appearance; noise (-1) is numbered like a cluster.
+
+    Examples
+    --------
+    >>> canonical(np.array([4, 4, -1, 0, 4]))
+    array([0, 0, 1, 2, 0])
+    """
+    return by_appearance(labels - labels.min(initial=0))
+
+
+def distinct(labelings: Sequence[Labels]) -> Indices:
+    """For each labelling the index of the first that is equal to it up to renaming, (m,).
+
+    Examples
+    --------
+    >>> distinct([np.array([0, 0, 1]), np.array([1, 1, 0]), np.array([0, 1, 1])])
+    array([0, 0, 2])
+    """
+    seen: dict[bytes, int] = {}
+    return np.array([seen.setdefault(canonical(labels).tobytes(), i) for i, labels in enumerate(labelings)], np.intp)
+
+
+def rand_matrix(labelings: Sequence[Labels]) -> Array:
+    """Adjusted Rand index of every pair of labellings 0..k-1 of the same rows, (m, m); O(m² n) time."""
+    values = np.ones((len(labelings), len(labelings)))
+    wide = [np.asarray(labels, dtype=np.int64) for labels in labelings]
+    counts = [int(labels.max(initial=0)) + 1 for labels in wide]
+    for i, one in enumerate(wide):
+        for j in range(i):
+            cells = np.bincount(one * counts[j] + wide[j], minlength=counts[i] * counts[j])
+            values[i, j] = values[j, i] = adjusted_from_pairs(table_pairs(cells.reshape(counts[i], counts[j])))
+    return values
+
+
+def family_agreement(values: Array, families: Sequence[Hashable]) -> Array:
+    """For each candidate the mean of the 3 best agreements with other families, each by its best candidate, (m,).
+
+    Parameters
+    ----------
+    values : ndarray of shape (m, m)
+        Of `rand_matrix`.
+    families : sequence of m
+        What each candidate was found by. With fewer than 3 other families the mean is over those there are; without
+        any it is 0.
+    """
+    names = list(dict.fromkeys(families))
+    members = {name: np.array([family == name for family in families]) for name in names}
+    means = np.zeros(len(families))
+    for i, own_family in enumerate(families):
+        best = sorted((values[i, members[name]].max() for name in names if name != own_family), reverse=True)
+        if best:
+            means[i] = float(np.mean(best[:FAMILIES]))
+    return means
+
+
+def cluster_agreement(labelings: Sequence[Labels], place: Indices, families: Sequence[Hashable]) -> list[Array]:
+    """For each candidate and each of its clusters the mean of the 2 best agreements with other families, m times (k,).
+
+    The agreement of a cluster with a family is the largest Jaccard index (common rows divided by rows of either) with a
+    cluster of one of its candidates, at any number of clusters.
+
+    Parameters
+    ----------
+    labelings : sequence of ndarray of shape (n,)
+        The distinct partitions, 0..k-1.
+    place : ndarray of int, shape (m,)
+        The partition of each candidate.
+    families : sequence of m
+        What each candidate was found by. With one other family that alone counts; without any all are 0.
+
+    Notes
+    -----
+    O(u² n) time for u partitions.
+    """
+    wide = [np.asarray(labels, dtype=np.int64) for labels in labelings]
+    sizes = [np.bincount(labels) for labels in wide]
+    best = [np.ones((len(size), len(wide))) for size in sizes]
+    for i, one in enumerate(wide):
+        for j in range(i):
+            shape = len(sizes[i]), len(sizes[j])
+            common = np.bincount(one * shape[1] + wide[j], minlength=shape[0] * shape[1]).reshape(shape)
+            jaccard = common / (sizes[i][:, None] + sizes[j] - common)
+            best[i][:, j], best[j][:, i] = jaccard.max(axis=1), jaccard.max(axis=0)
+    members: dict[Hashable, list[int]] = {}
+    for index, family in zip(place, families, strict=True):
+        members.setdefault(family, []).append(int(index))
+    means = []
+    for index, own_family in zip(place, families, strict=True):
+        others = [best[index][:, places].max(axis=1) for name, places in members.items() if name != own_family]
+        confirmed = -np.sort(-np.array(others), axis=0)[:CONFIRMING] if others else np.zeros((1, len(sizes[index])))
+        means.append(confirmed.mean(axis=0))
+    return means
+
+
+def subsamples(n: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
+    """Two disjoint random samples of min(n // 2, 500) rows, sorted; the same two serve all candidates."""
+    size = min(n // 2, SUBSAMPLE)
+    order = rng.permutation(n)
+    return np.sort(order[:size]), np.sort(order[size : 2 * size])
+
+
+def subsample_stability(labels: Labels, parts: Sequence[Indices], refit: Callable[[int], Labels | None]) -> float:
+    """Mean adjusted Rand index between labels and those of refits to parts of the rows.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    parts : sequence of ndarray
+        Rows of each part.
+    refit : callable
+        Index of a part to the labels of the same method at the same number of clusters there; None where the method
+        cannot be fitted to so few rows, which counts as 0.
+    """
+    found_again = []
+    for index, rows in enumerate(parts):
+        again = refit(index)
+        pair = None if again is None else [canonical(labels[rows]), canonical(again)]
+        found_again.append(0.0 if pair is None else float(rand_matrix(pair)[0, 1]))
+    return float(np.mean(found_again)) if found_again else 0.0

@@ -1,16 +1,28 @@
-"""What all candidates of one data set are judged by: its spanning tree and its core distances."""
+"""What all candidates of one data set are judged by: its spanning tree and its core distances.
+
+Scores of one labelling on the terrain of its data, without classes; larger is better for all of them.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
-from clusterkit.numerics.spanning_trees.mass import births, edge_masses, least_side, nearest_first
+from clusterkit.numerics.spanning_trees.tree import births, edge_masses, least_side, nearest_first
 
-__all__ = ["CORE", "Terrain"]
+__all__ = [
+    "CORE",
+    "Separation",
+    "Terrain",
+    "border_contrast",
+    "inner_contrast",
+    "mass_drop",
+]
+
 
 CORE = 5
 """Neighbour whose distance is the core distance of a row. Chosen on the 28 development sets of shapes: 3, 5 and 8 gave
@@ -92,9 +104,161 @@ class Terrain:
 
     def adopted(self, labels: Labels) -> Labels:
         """Labels in which noise (-1) has followed the tree, edges taken shortest first, to a cluster, (n,)."""
-        from clusterkit.criteria import _tree_jit
+        from clusterkit.criteria import _criteria_jit
 
         if not (labels < 0).any():
             return labels
-        adopted: Labels = _tree_jit.adopt(self.low, self.high, np.asarray(labels, dtype=np.int64))
+        adopted: Labels = _criteria_jit.adopt(self.low, self.high, np.asarray(labels, dtype=np.int64))
         return adopted
+
+
+QUANTILE = 0.97
+"""Quantile of the inner edges of a cluster that stands for its inner distances: nearly the largest, without the few
+outliers that hang on a cluster of a hundred rows. Chosen on the 28 development sets of shapes."""
+
+LARGEST_RATIO = 6.0
+"""Cap of ln(gap / least core distance) in `Separation.weakest`, so that one far cluster counts no more than that."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Separation:
+    """What a labelling does to the tree: edges and masses within its clusters and between them.
+
+    Parameters
+    ----------
+    n : int
+    sizes : ndarray of int, shape (k,)
+    gap : ndarray of shape (k,)
+        Shortest edge of the tree that leaves each cluster; inf for a single cluster.
+    spread : ndarray of shape (k,)
+        The .97 quantile of the edges inside each cluster; nan without such an edge.
+    outer : ndarray of shape (k,)
+        ``ln(gap / least core distance)`` of each cluster.
+    inner_mass : ndarray of shape (k,)
+        Largest mass of an edge inside each cluster.
+    """
+
+    n: int
+    sizes: Indices
+    gap: Array
+    spread: Array
+    outer: Array
+    inner_mass: Array
+
+    @classmethod
+    def of(cls, terrain: Terrain, labels: Labels) -> Separation:
+        """Of labels 0..k-1, (n,), each of which occurs; O(n) time."""
+        from clusterkit.criteria import _criteria_jit
+
+        t, labels = terrain, np.ascontiguousarray(labels, dtype=np.int64)
+        sizes = np.bincount(labels)
+        k = len(sizes)
+        gap, spread, _ = _criteria_jit.cluster_edges(t.low, t.high, t.weights, labels, k, QUANTILE)
+        inner = _criteria_jit.inner_masses(t.low, t.high, t.weights, t.core, labels, k, LEAST_INNER_SIDE)
+        births = np.full(k, np.inf)
+        np.minimum.at(births, labels, t.core)
+        return cls(t.n, sizes, gap, spread, np.log(gap / births), inner)
+
+    @property
+    def shares(self) -> Array:
+        """Share of the rows in each cluster, (k,)."""
+        return self.sizes / self.n
+
+    @property
+    def validity(self) -> float:
+        """Mean over the rows of ``(gap - spread) / max(gap, spread)`` of their cluster, in [-1, 1].
+
+        A silhouette of the tree: near 1 where the clusters are far apart compared with the edges inside them, in any
+        shape. A cluster without inner edges has -1.
+        """
+        isolated = np.isinf(self.gap)
+        larger = np.where(isolated, 1.0, np.fmax(self.gap, self.spread))
+        values = np.where(isolated, 1.0, (np.where(isolated, 1.0, self.gap) - self.spread) / larger)
+        return float(self.shares @ np.where(np.isnan(self.spread), -1.0, values))
+
+    @property
+    def entropy(self) -> float:
+        """Entropy of the shares, in nats: 0 for one cluster, ln k for equal ones."""
+        return float(-(self.shares * np.log(self.shares)).sum())
+
+    @property
+    def outer_mass(self) -> Array:
+        """``ln(gap / least core distance) sqrt(size)`` of each cluster, (k,): the mass of its border."""
+        return self.outer * np.sqrt(self.sizes)
+
+    @property
+    def weakest(self) -> float:
+        """``ln(min_c outer mass_c / sqrt(n) + .1)``, the logarithm of each cluster's ratio capped at 6."""
+        capped = np.minimum(self.outer, LARGEST_RATIO) * np.sqrt(self.sizes)
+        return math.log(float(capped.min()) / math.sqrt(self.n) + 0.1)
+
+    @property
+    def contrast(self) -> float:
+        """``ln((1 + geometric mean of (1 + outer mass)) / (2 + mean inner mass))``.
+
+        Borders that weigh much against whatever the clusters still hold apart inside them. It falls when a border is
+        missing, because the cluster then has a heavy edge inside, and when one is too many, because that has little
+        mass. inf for a single cluster.
+        """
+        outer = float(np.exp(np.log1p(self.outer_mass).mean()))
+        return math.log((1.0 + outer) / (2.0 + float(self.shares @ self.inner_mass)))
+
+
+def mass_drop(terrain: Terrain, k: int) -> float:
+    """``ln((s_{k-1} + 2) / (s_k + 2))`` of the masses s_1 >= s_2 >= ... of the tree: how sharply they fall after k - 1.
+
+    Parameters
+    ----------
+    terrain : Terrain
+    k : int
+        At least 2.
+    """
+    return math.log((terrain.mass(k - 1) + 2.0) / (terrain.mass(k) + 2.0))
+
+
+def border_contrast(terrain: Terrain, labels: Labels) -> float:
+    """Borders that weigh much against what the clusters still hold apart inside them, each row with equal weight.
+
+    ``max(0, ln((1 + exp(sum_c p_c ln(1 + o_c √n_c))) / (2 + sum_c p_c i_c)))`` with share p_c, size n_c.
+    o_c, at least 0, is how much longer, in logarithms, the shortest edge that leaves c is than the mean of those in it.
+    i_c is the largest ``v √m`` of an edge inside it with m rows, at least 5, on its smaller side, where v is how
+    much longer the edge is than the mean of either side. `Separation.contrast` measures borders against the densest
+    place of a cluster, and gives clusters, not rows, equal weight. Where no border is longer than the edges beside it,
+    it is 0.
+
+    Parameters
+    ----------
+    terrain : Terrain
+        By distances to the 2nd neighbour (`clusterkit.criteria.rules.NEAR`): with more, thin clusters of few rows have
+        no borders.
+    labels : ndarray of shape (n,)
+        0..k-1, each of which occurs; k is at least 2.
+    """
+    from clusterkit.criteria import _criteria_jit
+
+    t, labels = terrain, np.ascontiguousarray(labels, dtype=np.int64)
+    sizes = np.bincount(labels)
+    outer, _, inner = _criteria_jit.log_contrasts(t.low, t.high, t.weights, labels, len(sizes), LEAST_INNER_SIDE)
+    shares = sizes / len(labels)
+    borders = math.exp(float(shares @ np.log1p(np.maximum(outer, 0.0) * np.sqrt(sizes))))
+    return max(0.0, math.log((1.0 + borders) / (2.0 + float(shares @ inner))))
+
+
+def inner_contrast(terrain: Terrain, labels: Labels) -> float:
+    """Mean over the rows of how much longer, in logarithms, one edge of their cluster is than those on both its sides.
+
+    The largest such difference of an edge with at least 5 rows on both sides; large where a cluster holds two.
+
+    Parameters
+    ----------
+    terrain : Terrain
+    labels : ndarray of shape (n,)
+        0..k-1, each of which occurs.
+    """
+    from clusterkit.criteria import _criteria_jit
+
+    t, labels = terrain, np.ascontiguousarray(labels, dtype=np.int64)
+    sizes = np.bincount(labels)
+    _, inner, _ = _criteria_jit.log_contrasts(t.low, t.high, t.weights, labels, len(sizes), LEAST_INNER_SIDE)
+    return float(sizes @ inner) / len(labels)

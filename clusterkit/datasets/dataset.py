@@ -1,4 +1,7 @@
-"""One labelled data set in memory."""
+"""One labelled data set in memory.
+
+Errors of loading a data set by name.
+"""
 
 from __future__ import annotations
 
@@ -63,3 +66,15 @@ class Dataset:
         """Name and size without the arrays."""
         n, d = self.data.shape
         return f"Dataset({self.name!r}, {n} x {d}, {self.n_classes} classes)"
+
+
+class DatasetNotFound(LookupError):
+    """No available source has the data set; the message says how to provide it."""
+
+
+class DatasetCorrupt(ValueError):
+    """A file does not match the checksum in its manifest."""
+
+
+class MirrorError(OSError):
+    """The mirror did not answer, or its answer is no file."""

@@ -18,14 +18,7 @@ from clusterkit._typing import (
     SolverLike,
     TunerLike,
 )
-from clusterkit.core.chain import Chain
-from clusterkit.core.compat import SLOTS, Composition, check
-from clusterkit.core.contracts import During, check_instance
-from clusterkit.core.errors import InvalidParameter, NeedsClusters, UnknownName, nearest_names
-from clusterkit.core.first_party import where
-from clusterkit.core.registry import ABSTRACT, VARIABLE, StageKind, registry
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import (
+from clusterkit.contracts import (
     Balancer,
     Codec,
     Consensus,
@@ -40,6 +33,13 @@ from clusterkit.core.stages import (
     Tuner,
     outcome_labeler,
 )
+from clusterkit.contracts.checks import During, check_instance
+from clusterkit.contracts.composition import SLOTS, Composition, check
+from clusterkit.contracts.featuremap import Chain
+from clusterkit.contracts.providers import VARIABLE, where
+from clusterkit.contracts.registry import ABSTRACT, StageKind, registry
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import InvalidParameter, NeedsClusters, UnknownName, nearest_names
 
 __all__ = [
     "AUTO",

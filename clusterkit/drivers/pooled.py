@@ -10,15 +10,14 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
-from clusterkit.core import params
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import IncompatibleStages
-from clusterkit.core.iteration import first_least
-from clusterkit.core.progress import Report, tell
-from clusterkit.core.run import BoundComposition, FitResult, bind, fit, run
-from clusterkit.core.samples import AnySamples
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.contracts import Driver, DriverResult, params
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.iteration import first_least
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import IncompatibleStages
+from clusterkit.fitting.fit import BoundComposition, FitResult, bind, fit, run
+from clusterkit.fitting.samples import AnySamples
+from clusterkit.samples.limits import Report, tell
 
 __all__ = ["MapFits", "PooledDriver", "agreement", "fit_under_maps", "require_judgeable", "summed_objectives"]
 
@@ -40,7 +39,7 @@ class PooledDriver(Driver):
 
     name: ClassVar[str] = "pooled"
     weighted: ClassVar[bool] = True
-    estimator: ClassVar[str] = "clusterkit.estimators.pooled:Pooled"
+    estimator: ClassVar[str] = "clusterkit.estimators.auto:Pooled"
     trial: ClassVar[dict[str, int]] = {"n_maps": 2}
     on_devices: ClassVar[bool] = True
 

@@ -7,12 +7,12 @@ from typing import ClassVar, final
 
 import attrs
 
-from clusterkit.core.compat import Composition
-from clusterkit.core.run import fit
-from clusterkit.core.samples import AnySamples
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.contracts import Driver, DriverResult
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.on_sample import fit_on_sample
+from clusterkit.fitting.fit import fit
+from clusterkit.fitting.samples import AnySamples
 
 __all__ = ["SingleDriver"]
 
@@ -22,7 +22,7 @@ __all__ = ["SingleDriver"]
 class SingleDriver(Driver):
     """Fits the composition once; its starts (``n_init``) are compared inside that fit.
 
-    The work is in core/run.py (`fit`) and core/iteration.py (the loop). Where a tuner
+    The work is in fitting/fit.py (`fit`) and contracts/iteration.py (the loop). Where a tuner
     advises to fit a sample of the rows, on_sample.py (`fit_on_sample`) does so.
     """
 

@@ -11,19 +11,18 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Floats, Indices, Labels, Rng
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import IncompatibleStages, InvalidParameter
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import Domain, Outcome
-from clusterkit.core.progress import Report, tell
-from clusterkit.core.run import bind
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import block_plan
-from clusterkit.numerics.bandwidths import bandwidth_range
-from clusterkit.numerics.distances import squared_distances
-from clusterkit.numerics.row_samples import sample_rows
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.outcomes import Domain, Outcome
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import IncompatibleStages, InvalidParameter
+from clusterkit.fitting.fit import bind
+from clusterkit.numerics.distances import bandwidth_range, squared_distances
+from clusterkit.numerics.selection import sample_rows
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.transform import block_plan
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -4,12 +4,12 @@ An estimator holds parameters, validates data, runs a driver (``clusterkit/drive
 mathematics is in the stages and drivers.
 
 - ``pipeline.py``: `Pipeline`, one composition of stages. ``driven.py``: `Driven`, any driver over a pipeline, with
-  ``pooled.py`` and ``auto_pooled.py`` as its forms for two drivers. ``build.py``: `recipe` and `recipes`.
+  ``auto.py`` and ``auto.py`` as its forms for two drivers. ``build.py``: `recipe` and `recipes`.
 - ``search.py``: `search` over a grid; ``_search_*.py`` are its grid, scores, file and table.
-- ``ensemble.py``, ``consensus.py``: many labelings, and one labelling from them.
+- ``ensemble.py``, ``ensemble.py``: many labelings, and one labelling from them.
 - ``width_path.py``: support vector clustering at many widths.
 - ``min_max_svc.py``, ``_modules.py``: the min-max modular classifier, ``max_i min_j S_ij(x)`` (Lu, Ito 1999);
-  ``_module_training.py`` trains its modules, ``_module_votes.py`` reads classes from them.
-- ``nested_params.py``, ``fitted_attributes.py``, ``inductive.py``, ``samples.py``, ``threads.py``, ``bars.py``: nested
+  ``_module_training.py`` trains its modules, ``_modules.py`` reads classes from them.
+- ``nested_params.py``, ``base.py``, ``outputs.py``, ``samples.py``, ``same_place.py``, ``same_place.py``: nested
   parameters, attributes, a `predict` that may be absent, validation of samples, thread limits, and progress bars.
 """

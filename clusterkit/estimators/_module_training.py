@@ -10,10 +10,11 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Samples
-from clusterkit.core import memory
-from clusterkit.core.engines import Engine, engine_for
-from clusterkit.core.rows import Rows, place_of
-from clusterkit.core.survey import Extremes
+from clusterkit.fitting.samples import engine_for
+from clusterkit.samples import memory
+from clusterkit.samples.engines import Engine
+from clusterkit.samples.rows import Rows, place_of
+from clusterkit.samples.survey import Extremes
 
 __all__ = ["TrainedModule", "Training", "collected", "rows_of_engine", "train_here", "train_there"]
 

@@ -16,13 +16,11 @@ from sklearn.base import clone
 
 from clusterkit._interrupts import ctrl_c_waits
 from clusterkit._typing import Indices, Labels
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
-from clusterkit.core.progress import Report, tell
-from clusterkit.estimators import threads
-from clusterkit.estimators._search_criterion import Scores, families
-from clusterkit.estimators._search_result import Candidate, SearchResult
-from clusterkit.estimators._search_scores import Judge, objections
-from clusterkit.estimators._search_store import Store
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.estimators import same_place
+from clusterkit.estimators._search_results import Candidate, SearchResult, Store
+from clusterkit.estimators._search_scores import Judge, Scores, families, objections
+from clusterkit.samples.limits import Report, tell
 
 __all__ = ["SearchInProgress", "all_failed", "failed_candidate"]
 
@@ -168,7 +166,7 @@ def _evaluate(
     began = time.perf_counter()
     facts: dict[str, Any] = {}
     try:
-        with threads.suited(0), _quiet() as messages:
+        with same_place.suited(0), _quiet() as messages:
             fitted = _fitted(clone(model), X)
             labels = np.asarray(fitted.labels_)
             facts = {

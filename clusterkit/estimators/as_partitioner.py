@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Literal, final
 import attrs
 
 from clusterkit._typing import Labels, Rng
-from clusterkit.core import params
-from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.stages import Partitioner, Task
+from clusterkit.contracts import Partitioner, Task, params
+from clusterkit.samples import FeatureSpace
 
 __all__ = ["ByRecipe"]
 

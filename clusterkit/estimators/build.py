@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from clusterkit.core.errors import UnknownName, nearest_names
-from clusterkit.core.recipe import Recipe
-from clusterkit.core.registry import registry
+from clusterkit.contracts.providers import Recipe
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import UnknownName, nearest_names
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 

@@ -10,26 +10,26 @@ from sklearn.base import ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import Array, ArrayLike, DriverLike, Labels, NumberLike, RandomState, Samples
-from clusterkit.core.compat import Composition, Problem
-from clusterkit.core.errors import IncompatibleStages, InvalidParameter, UnknownName
-from clusterkit.core.run import check_new
-from clusterkit.core.samples import ArraySamples, EngineSamples
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import Driver
+from clusterkit.contracts import Driver
+from clusterkit.contracts.composition import Composition, Problem
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
-from clusterkit.drivers.auto.fits import run_driver
+from clusterkit.drivers.auto_fits import run_driver
 from clusterkit.drivers.single import SingleDriver
-from clusterkit.estimators import bars, threads
-from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
-from clusterkit.estimators.inductive import inductive
+from clusterkit.errors import IncompatibleStages, InvalidParameter, UnknownName
+from clusterkit.estimators import same_place
+from clusterkit.estimators.base import FittedAttributes, set_fitted
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import choose_number, set_report
+from clusterkit.estimators.outputs import inductive
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.place import PlacedSamples, check_place, predicted, takes_arrays
 from clusterkit.estimators.preparing import features_of
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import checked
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
+from clusterkit.fitting.fit import check_new
+from clusterkit.fitting.samples import ArraySamples, EngineSamples
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -114,9 +114,9 @@ exact_on_training_, n_features_in_
             tuning = attrs.evolve(tuning, composition=attrs.evolve(tuning.composition, rows=None))
         with (
             placed.fitted_where(),
-            threads.suited(threads.elements(samples.n, tuning.composition.featuremap)),
-            bars.shown(self.verbose),
-            bars.hooks(),
+            same_place.suited(same_place.elements(samples.n, tuning.composition.featuremap)),
+            same_place.shown(self.verbose),
+            same_place.hooks(),
         ):
             if chooses:
                 answer = choose_number(base, placed.in_memory(), seeds, driver)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import cast
 
-from clusterkit.estimators.consensus import ConsensusClustering
 from clusterkit.estimators.driven import Driven
+from clusterkit.estimators.ensemble import ConsensusClustering
 from clusterkit.estimators.min_max_svc import MinMaxModularSVC
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.saving import load_with_facts

@@ -14,27 +14,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterkit._typing import AnyArray, Array, ArrayLike, Floats, Indices, InitLike, Labels, RandomState, Samples
-from clusterkit.core.device_engine import ArrayRows, DeviceEngine
-from clusterkit.core.engines import engine_for
-from clusterkit.core.errors import InvalidData, InvalidParameter
-from clusterkit.core.params import is_count
-from clusterkit.core.run import check_magnitude
-from clusterkit.core.samples import EngineSamples
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import FeatureSpace, identity_space
-from clusterkit.core.stages import Partitioner, Task, labels_by_blocks
-from clusterkit.estimators import threads
-from clusterkit.estimators._module_training import (
-    Training,
-    collected,
-    rows_of_engine,
-    train_here,
-    train_there,
-)
+from clusterkit.contracts import Partitioner, Task, labels_by_blocks
+from clusterkit.contracts.params import is_count
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import InvalidData, InvalidParameter
+from clusterkit.estimators import same_place
+from clusterkit.estimators._module_training import Training, collected, rows_of_engine, train_here, train_there
 from clusterkit.estimators.nested_params import NestedParams
-from clusterkit.estimators.not_numbers import only_numbers
-from clusterkit.estimators.samples import columns_of_the_fit
-from clusterkit.estimators.unsuited import refuse_device, refuse_unsuited
+from clusterkit.estimators.samples import columns_of_the_fit, only_numbers, refuse_device, refuse_unsuited
+from clusterkit.fitting.fit import check_magnitude
+from clusterkit.fitting.samples import EngineSamples, engine_for
+from clusterkit.samples import FeatureSpace, identity_space
+from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
 
 __all__ = ["MinMaxModularSVC"]
 
@@ -221,7 +212,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
 
     def predict(self, X: Samples) -> AnyArray:
         """Classes of the rows of X, shape (m, d); of a collection of an engine, such as a dask array, lazily."""
-        from clusterkit.estimators._module_votes import Winners
+        from clusterkit.estimators._modules import Winners
 
         if (engine := engine_for(X)) is not None:
             self._check_use()
@@ -247,7 +238,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             plus a sum of values that is squashed to less than a third, or with "ovo" of shape (m, c (c - 1) / 2),
             positive for the first class of a pair; both as in `sklearn.svm.SVC`.
         """
-        from clusterkit.estimators._module_votes import votes_and_confidences
+        from clusterkit.estimators._modules import votes_and_confidences
 
         samples = self._samples(X)
         modules = self._modules
@@ -281,7 +272,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             raise InvalidParameter(
                 f"n_parts must be an integer >= 1, or a pair (K+, K-) of these, got {self.n_parts!r}"
             )
-        if not threads.is_jobs(self.n_jobs):
+        if not same_place.is_jobs(self.n_jobs):
             raise InvalidParameter(f"n_jobs must be an integer other than 0 or None, got {self.n_jobs!r}")
         return self._partitioner()
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 
-from clusterkit.core.errors import InvalidParameter, UnknownName, nearest_names
-from clusterkit.core.stages import Stage
+from clusterkit.contracts import Stage
 from clusterkit.drivers import compose
+from clusterkit.errors import InvalidParameter, UnknownName, nearest_names
 from clusterkit.estimators.saving import SavedAsData
 
 __all__ = ["NestedParams"]

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import attrs
 
 from clusterkit._typing import Array
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.params import check_count, is_count
-from clusterkit.core.reuse import reusing
-from clusterkit.core.run import bind
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.contracts import Driver, DriverResult
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.params import check_count, is_count
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
+from clusterkit.errors import InvalidParameter
+from clusterkit.fitting.fit import bind
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.samples.limits import reusing
 
 if TYPE_CHECKING:
     from clusterkit.estimators.pipeline import Pipeline
@@ -99,8 +99,8 @@ def choose_number(pipeline: Pipeline, X: Array, seeds: Seeds, driver: Driver | N
     InvalidParameter
         If there is a tuner, or the samples are sparse.
     """
-    from clusterkit.drivers.auto.driver import AutoDriver
-    from clusterkit.drivers.auto.pool import of_composition, pool_of
+    from clusterkit.drivers.auto import AutoDriver
+    from clusterkit.drivers.auto_fits import of_composition, pool_of
 
     if isinstance(X, SparseRows) or pipeline.tuner is not None:
         raise InvalidParameter("n_clusters='auto' needs dense samples and no tuner; give a number")

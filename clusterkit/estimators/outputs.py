@@ -1,9 +1,13 @@
-"""What a fitted clusterer gives for rows besides labels: scores, distances, and how well the labels fit."""
+"""What a fitted clusterer gives for rows besides labels: scores, distances, and how well the labels fit.
+
+A method that does not exist where the composition cannot label new samples, with an error that says why.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast, final
+from types import MethodType
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, final, overload
 
 import attrs
 import numpy as np
@@ -11,17 +15,84 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import Array, ArrayLike, Floats, Samples
-from clusterkit.core.compat import Composition
-from clusterkit.core.device_engine import ArrayRows, DeviceEngine
-from clusterkit.core.engines import engine_for
-from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, to_host
-from clusterkit.core.outcomes import Domain, Embedding, Outcome
-from clusterkit.core.survey import OfFiniteRows
-from clusterkit.estimators.inductive import inductive
+from clusterkit.contracts.composition import Composition, check
+from clusterkit.contracts.outcomes import Domain, Embedding, Outcome
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import IncompatibleStages
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import new_rows
+from clusterkit.fitting.samples import engine_for
+from clusterkit.samples.array_libraries import BlockFunction, array_namespace, as_type, to_host
+from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
+from clusterkit.samples.survey import OfFiniteRows
 
-__all__ = ["Outputs"]
+__all__ = [
+    "Outputs",
+    "inductive",
+    "inductive_instead",
+    "learning",
+]
+
+
+S = TypeVar("S")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class inductive(Generic[S, P, R]):
+    """Decorator for a method that exists only if ``self.why_not_inductive()`` returns None.
+
+    ``hasattr(estimator, "predict")`` is then False before and after the fit of a transductive composition, and the
+    AttributeError gives the reason and what would predict instead.
+    """
+
+    reason = "why_not_inductive"
+
+    def __init__(self, method: Callable[Concatenate[S, P], R]) -> None:
+        self.method = method
+        self.__doc__ = method.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Callable[Concatenate[S, P], R]: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[P, R]: ...
+
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R]:
+        if instance is None:
+            return self.method
+        estimator: Any = instance
+        reason = getattr(estimator, self.reason)()
+        if reason is not None:
+            raise AttributeError(f"no {self.name} here: {reason}")
+        return MethodType(self.method, instance)
+
+
+class learning(inductive[S, P, R]):
+    """The same for a method that goes on with further samples: it exists only if ``why_not_learning()`` is None."""
+
+    reason = "why_not_learning"
+
+
+def inductive_instead(c: Composition) -> str:
+    """Solvers and labelers that would predict, as a sentence."""
+    alternatives = []
+    for slot in ("solver", "labeler"):
+        for name, stage in registry.specimens(slot).items():
+            change: dict[str, Any] = {slot: stage}
+            other = attrs.evolve(c, **change)
+            try:
+                check(other)
+            except IncompatibleStages:
+                continue
+            if other.inductive:
+                alternatives.append(f"{slot} '{name}'")
+    if alternatives:
+        return f"These predict: {', '.join(alternatives)}."
+    return "Use a recipe whose page says it predicts."
+
 
 M = TypeVar("M", bound=Callable[..., object])
 

@@ -1,4 +1,7 @@
-"""The estimator: stages by name, composed, fitted, and inspected in the way of scikit-learn."""
+"""The estimator: stages by name, composed, fitted, and inspected in the way of scikit-learn.
+
+Batches of samples one after the other: the work of `Pipeline.partial_fit`.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +25,18 @@ from clusterkit._typing import (
     SolverLike,
     TunerLike,
 )
-from clusterkit.core.batches import Learned
-from clusterkit.core.compat import Composition, Problem
-from clusterkit.core.errors import InvalidParameter, NeedsClusters
-from clusterkit.core.params import MOST_REPEATS, check_count
-from clusterkit.core.run import check_new
-from clusterkit.core.samples import EngineSamples
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import FeatureMap, Solver, Stage
-from clusterkit.core.weighing import weighted
+from clusterkit.contracts import FeatureMap, Solver, Stage
+from clusterkit.contracts.composition import Composition, Problem, weighted
+from clusterkit.contracts.params import MOST_REPEATS, check_count
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
-from clusterkit.estimators import bars, threads
-from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
-from clusterkit.estimators.inductive import inductive, inductive_instead, learning
-from clusterkit.estimators.learning import add_batch, why_not_learning
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsClusters
+from clusterkit.estimators import same_place
+from clusterkit.estimators.base import FittedAttributes, set_fitted
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, choose_number, is_open, limits_of, set_report
+from clusterkit.estimators.outputs import inductive, inductive_instead, learning
 from clusterkit.estimators.place import (
     PlacedSamples,
     check_place,
@@ -50,14 +48,70 @@ from clusterkit.estimators.place import (
 )
 from clusterkit.estimators.preparing import features_of
 from clusterkit.estimators.same_place import check_same_place
-from clusterkit.estimators.samples import checked
+from clusterkit.estimators.samples import checked, refuse_device
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
+from clusterkit.fitting.batches import Learned, begin, go_on, why_not_by_batches
+from clusterkit.fitting.fit import check_new
+from clusterkit.fitting.samples import EngineSamples, engine_for
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.samples.device_engine import DeviceEngine
+from clusterkit.samples.rows import Rows
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-__all__ = ["Pipeline"]
+__all__ = [
+    "Pipeline",
+    "add_batch",
+    "why_not_learning",
+]
+
+
+def add_batch(model: Pipeline, X: Samples, sample_weight: ArrayLike | None) -> None:
+    """Fit a first batch, or go on with a further one, and set the fitted attributes."""
+    if not hasattr(model, "_learned") and hasattr(model, "labels_"):
+        raise InvalidData(
+            "partial_fit cannot go on with a loaded model, as files do not keep the sums of earlier batches; "
+            "go on with the model in memory, or begin anew with clone(model)"
+        )
+    before = getattr(model, "_learned", None)
+    composition = model.composition()
+    stages = (composition.featuremap, composition.solver, composition.labeler, composition.n_clusters)
+    if before is not None and stages != model._learned_by:
+        raise InvalidParameter(
+            "a stage or n_clusters was changed since the first batch, whose sums do not fit it; begin anew with "
+            "clone(model)"
+        )
+    refuse_device("partial_fit")
+    if not isinstance(X, Rows) and isinstance(engine_for(X), DeviceEngine):
+        raise IncompatibleStages(
+            f"partial_fit computes with numpy, and X is an array of {type(X).__module__.partition('.')[0]}: pass "
+            "numpy.asarray(X), from a device after moving it to the host"
+        )
+    dense_only = not model._accepts_sparse_samples()
+    rows = checked(model, X, composition.featuremap, reset=before is None, dense_only=dense_only)
+    composition = model.weighted(composition, sample_weight, rows.shape[0])
+    seeds = Seeds.of(model.random_state)
+    with same_place.shown(model.verbose), same_place.hooks():
+        if before is None:
+            learned, answer = begin(composition, rows, seeds)
+        else:
+            learned, answer = go_on(before, composition, rows, seeds)
+    model._learned, model._learned_by = learned, stages
+    model._takes_sparse_rows = isinstance(rows, SparseRows)
+    set_fitted(model, answer, None, model.reported_labeler(composition))
+    set_report(model, {})
+
+
+def why_not_learning(model: Pipeline) -> str | None:
+    """Why a model has no `partial_fit`; None if it has."""
+    try:
+        c = model.composition()
+    except ValueError:
+        return None  # partial_fit reports what is wrong
+    if model.tuner is not None or model.chooses_number(c):
+        return "a tuner, or the choice of n_clusters, compares fits of all samples"
+    return why_not_by_batches(c)
 
 
 class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
@@ -199,9 +253,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         report: Mapping[str, object] = {}
         with (
             placed.fitted_where(),
-            threads.suited(threads.elements(samples.n, composition.featuremap)),
-            bars.shown(self.verbose),
-            bars.hooks(),
+            same_place.suited(same_place.elements(samples.n, composition.featuremap)),
+            same_place.shown(self.verbose),
+            same_place.hooks(),
         ):
             if sampled and isinstance(samples, EngineSamples):
                 tuning, fit = fit_by_sample(composition, tuner, samples, seeds)

@@ -12,30 +12,28 @@ from sklearn.exceptions import NotFittedError
 
 from clusterkit._typing import Array, Labels
 from clusterkit._typing import Samples as Given
-from clusterkit.core import devices
-from clusterkit.core.compat import Composition
-from clusterkit.core.device_engine import ArrayRows, DeviceEngine
-from clusterkit.core.device_paths import check_rows, device_problems, read_at_once, row_problems
-from clusterkit.core.devices import on_host
-from clusterkit.core.engines import engine_for
-from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
-from clusterkit.core.namespaces import has_array_api
-from clusterkit.core.outcomes import Domain
-from clusterkit.core.rows import Rows, SlicedRows, place_of
-from clusterkit.core.run import FitResult, check_range
-from clusterkit.core.samples import ArraySamples, EngineSamples, Samples
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import Space
-from clusterkit.core.stages import FeatureMap, Tuner
-from clusterkit.core.survey import Extremes
+from clusterkit.contracts import FeatureMap, Tuner
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.outcomes import Domain
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
 from clusterkit.drivers.on_sample import fit_on_sample
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData
 from clusterkit.estimators.number import is_open
 from clusterkit.estimators.samples import checked, new_rows
-from clusterkit.numerics.row_samples import sample_rows
+from clusterkit.fitting.device_paths import check_rows, device_problems, read_at_once, row_problems
+from clusterkit.fitting.fit import FitResult, check_range
+from clusterkit.fitting.samples import ArraySamples, EngineSamples, Samples, engine_for
+from clusterkit.numerics.selection import sample_rows
+from clusterkit.samples import Space, devices
+from clusterkit.samples.array_libraries import has_array_api
+from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
+from clusterkit.samples.devices import on_host
+from clusterkit.samples.rows import Rows, SlicedRows, place_of
+from clusterkit.samples.survey import Extremes
 
 if TYPE_CHECKING:
-    from clusterkit.estimators.fitted_attributes import FittedAttributes
+    from clusterkit.estimators.base import FittedAttributes
     from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = ["PlacedSamples", "domain_of_sample", "fit_by_sample", "predicted", "sample_size", "takes_arrays"]

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
-from clusterkit.core.errors import InvalidData
-from clusterkit.core.spaces import FeatureSpace
+from clusterkit.errors import InvalidData
+from clusterkit.samples import FeatureSpace
 
 if TYPE_CHECKING:
     from clusterkit.estimators.driven import Driven
@@ -87,7 +87,7 @@ def is_mixed(X: object) -> bool:
     >>> is_mixed({"town": np.array(["Ulm", "Bonn"])}), is_mixed(np.zeros((3, 2)))
     (True, False)
     """
-    from clusterkit.tables.frames import HoldsFrame, columns_of, is_frame
+    from clusterkit.tables.reading.frames import HoldsFrame, columns_of, is_frame
 
     if hasattr(X, "tocsr") or isinstance(X, np.ndarray | list | tuple):  # one kind of sparse matrix is a mapping
         return False
@@ -117,7 +117,7 @@ def features_of(model: object, X: object) -> Array | None:
     fitted = cast("FittedPreparation | None", vars(model).get("preparation_"))
     if fitted is None:
         return None
-    from clusterkit.tables.frames import is_frame, refuse_query
+    from clusterkit.tables.reading.frames import is_frame, refuse_query
 
     refuse_query(X)
     if isinstance(X, Mapping) or is_frame(X):

@@ -1,17 +1,48 @@
-"""Everything follows the samples: fitted arrays and answers lie where the samples of the fit lie."""
+"""Everything follows the samples: fitted arrays and answers lie where the samples of the fit lie.
+
+Numbers of threads of a fit: how large its matrices are, and what joblib takes as a number of workers.
+
+What fits tell ``logging.getLogger("clusterkit")``: the end of each at INFO, its iterations at DEBUG.
+
+A progress bar on a terminal, and the reports of a fit for plugins that implement the hook.
+"""
 
 from __future__ import annotations
 
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar, cast
 
-from clusterkit._typing import AnyArray
-from clusterkit.core import devices
-from clusterkit.core.devices import Device
-from clusterkit.core.errors import InvalidData
-from clusterkit.core.namespaces import is_device_array
-from clusterkit.core.rows import Rows
+import numpy as np
 
-__all__ = ["beside_labels", "check_same_place"]
+from clusterkit._typing import AnyArray
+from clusterkit.contracts import FeatureMap
+from clusterkit.contracts.params import is_count
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import InvalidData
+from clusterkit.fitting.fit import FitResult
+from clusterkit.numerics.threads import suited
+from clusterkit.samples import FeatureSpace, devices
+from clusterkit.samples.array_libraries import is_device_array
+from clusterkit.samples.devices import Device
+from clusterkit.samples.limits import Report, listening
+from clusterkit.samples.rows import Rows
+
+__all__ = [
+    "LOGGER",
+    "beside_labels",
+    "check_same_place",
+    "elements",
+    "finished",
+    "hooks",
+    "is_jobs",
+    "iteration",
+    "shown",
+    "suited",
+]
+
 
 A = TypeVar("A", bound=AnyArray)
 
@@ -49,3 +80,80 @@ def _where(X: object, device: Device | None) -> str:
         return f"these samples are on {device}"
     library, kind = type(X).__module__.partition(".")[0], type(X).__name__
     return f"these samples are a {kind} on the host" if library == "builtins" else f"these samples are of {library}"
+
+
+def is_jobs(value: object) -> bool:
+    """Whether joblib takes a value as a number of workers: None, or an integer other than 0 (-1 means all cores)."""
+    return value is None or (is_count(value, -sys.maxsize) and value != 0)
+
+
+def elements(n: int, featuremap: FeatureMap) -> int:
+    """Elements of the matrix of a fit of n rows: n times at most 1000 features (their default), or n² kernel values."""
+    return n * (min(n, 1000) if issubclass(featuremap.gives, FeatureSpace) else n)
+
+
+LOGGER = logging.getLogger("clusterkit")
+"""The logger of the library; silent unless the application shows it, for example by ``logging.basicConfig``."""
+
+LOGGER.addHandler(logging.NullHandler())
+
+
+def finished(name: str, fit: FitResult) -> None:
+    """Log the end of a fit."""
+    if LOGGER.isEnabledFor(logging.INFO):
+        if not isinstance(fit.labels, np.ndarray):  # lazy labels are not computed for a message
+            LOGGER.info("%s: %d rows after %d iterations: %s", name, fit.labels.shape[0], fit.n_iter, fit.reason)
+            return
+        k, n = len({*fit.labels.tolist()} - {-1}), len(fit.labels)
+        LOGGER.info("%s: %d clusters of %d rows after %d iterations: %s", name, k, n, fit.n_iter, fit.reason)
+
+
+def iteration(report: Report) -> None:
+    """Log a report of a running fit."""
+    LOGGER.debug("%s: %s of %s, objective %s", report.stage, report.turn, report.max_turns, report.objective)
+
+
+@contextmanager
+def hooks() -> Iterator[None]:
+    """Send reports to the `clusterkit_iteration` hooks of loaded plugins."""
+    listeners = registry.iteration_listeners()
+    with ExitStack() as stack:
+        if LOGGER.isEnabledFor(logging.DEBUG):
+            stack.enter_context(listening(iteration))
+        for listener in listeners:
+            stack.enter_context(listening(lambda report, call=listener: call(report=report)))  # type: ignore[misc]
+        yield
+
+
+@contextmanager
+def shown(verbose: bool) -> Iterator[None]:
+    """Show a progress bar on standard error, if `verbose` and if standard error is a terminal."""
+    if not (verbose and sys.stderr is not None and sys.stderr.isatty()):
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        tasks: dict[str, int] = {}
+
+        def show(report: Report) -> None:
+            if report.stage not in tasks:
+                tasks[report.stage] = progress.add_task(report.stage, total=report.max_turns, note="")
+            note = "" if report.objective is None else f"objective {report.objective:.6g}"
+            progress.update(
+                tasks[report.stage],  # type: ignore[arg-type]
+                completed=report.turn,
+                total=report.max_turns,
+                note=note,
+            )
+
+        with listening(show):
+            yield

@@ -1,25 +1,316 @@
-"""Validation of samples in the way of scikit-learn, with sparse samples as the feature map takes them."""
+"""Validation of samples in the way of scikit-learn, with sparse samples as the feature map takes them.
+
+Samples with text, dates or gaps: one error that names the columns, and what takes such tables.
+
+Samples that would silently become something else: computed in full, without their mask, or on another device.
+
+Wide data: the coordinates in which the rows differ, fewer than the rows, with the same distances.
+"""
 
 from __future__ import annotations
 
-from typing import Any, cast
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self, cast, final
 
+import attrs
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from clusterkit._typing import Array, Samples, SparseMatrix
-from clusterkit.core import memory
-from clusterkit.core.device_engine import ArrayRows
-from clusterkit.core.errors import InvalidData
-from clusterkit.core.rows import Rows
-from clusterkit.core.stages import FeatureMap
-from clusterkit.estimators.not_numbers import only_numbers
-from clusterkit.estimators.unsuited import refuse_device, refuse_unsuited
+from clusterkit._typing import AnyArray, Array, Labels, Samples, SparseMatrix
+from clusterkit.contracts import FeatureMap, Predict
+from clusterkit.contracts.providers import VARIABLE, where
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import IncompatibleStages, InvalidData, counted, first_names
+from clusterkit.fitting.device_paths import with_device_path
+from clusterkit.fitting.fit import FitResult
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.samples import coding, devices, memory
+from clusterkit.samples.coding import why_no_table
+from clusterkit.samples.device_engine import ArrayRows
+from clusterkit.samples.row_graph import Node
+from clusterkit.samples.rows import Rows
 
-__all__ = ["checked", "columns_of_the_fit", "new_rows"]
+if TYPE_CHECKING:
+    from clusterkit.tables import Column
+
+__all__ = [
+    "RowSpan",
+    "SpanPredictor",
+    "checked",
+    "columns_of_the_fit",
+    "new_rows",
+    "of_rows",
+    "only_numbers",
+    "refuse_device",
+    "refuse_unsuited",
+]
+
+
+TAKES_TABLES = (
+    "Tables with texts, dates or gaps are taken by Auto().fit(frame), by clusterkit.compare, search and profile, and "
+    "by the command line (clusterkit fit FILE); for other estimators clusterkit.tables.Preparation makes numbers of "
+    "them: Preparation().fit(frame).transform(frame)."
+)
+"""What to do with a table that is more than numbers."""
+
+SHOWN = 5
+"""Columns that a message names."""
+
+LONGEST_CELL = 40
+"""Letters of a cell that a message shows."""
+
+TESTS = {"NaN": np.isnan, "infinite values": np.isinf}
+"""What no method takes, and how it is recognised; scikit-learn's own checks look for these words."""
+
+
+@contextmanager
+def only_numbers(X: object) -> Iterator[None]:
+    """Refuse samples with other columns than finite numbers, naming these, where scikit-learn validates the samples.
+
+    Dates in data frames are refused at once, because some libraries turn them into counts of microseconds or
+    nanoseconds without a word, which then outweigh every other column. For everything else nothing is computed unless
+    scikit-learn has refused the samples.
+
+    Raises
+    ------
+    InvalidData
+        If X is a data frame with dates, times or durations, or a table that is no data frame; if the block raises a
+        TypeError or ValueError, and a column of X has texts, NaN or infinite values, or X is no table at all.
+    """
+    if not isinstance(X, np.ndarray | list | tuple):
+        _refuse_dates(X)
+    try:
+        yield
+    except InvalidData:
+        raise
+    except (TypeError, ValueError):
+        reason = why_no_table(X) or _reason(X)
+        if reason is None:
+            raise
+        raise InvalidData(reason) from None
+
+
+def _refuse_dates(X: object) -> None:
+    """Refuse a data frame with dates, times or durations, and tables that are no data frames."""
+    from clusterkit.tables.reading.frames import HoldsFrame, is_frame, opened
+
+    if issparse(X):  # one kind of sparse matrix is a mapping
+        return
+    if isinstance(X, Mapping | HoldsFrame):
+        raise InvalidData(f"X is a {type(X).__name__}, no array and no data frame. {TAKES_TABLES}")
+    if not is_frame(X):
+        return
+    schema: Mapping[str, Any] = cast("Any", opened(X)[0]).schema
+    dates = [name for name, dtype in schema.items() if dtype.is_temporal()]
+    if dates:
+        raise InvalidData(
+            f"{_holding([repr(name) for name in dates])} dates, times or durations, and the method takes numbers only. "
+            f"{TAKES_TABLES}"
+        )
+
+
+def _reason(X: object) -> str | None:
+    """Which columns are no numbers, or have gaps; None if there are none, or X is no table."""
+    try:
+        if issparse(X):
+            return _of_entries(cast("Any", X).tocoo())
+        columns = _columns(X)
+    except Exception:  # where X is so odd that it has no columns, the error of scikit-learn says so
+        return None
+    if any(column.kind == "complex" for column in columns):
+        return None
+    texts = [(column.name, row) for column in columns if (row := _first_text(column)) is not None]
+    if texts:
+        name, row = texts[0]
+        cell = str(next(column for column in columns if column.name == name).values[row])[:LONGEST_CELL]
+        return (
+            f"{_holding([title for title, _ in texts])} other things than numbers (row {row + 1} has {cell!r}), and "
+            f"the method takes numbers only. {TAKES_TABLES}"
+        )
+    numbers = {column.name: _floats(column) for column in columns}
+    for what, test in TESTS.items():
+        odd = {title: test(values) for title, values in numbers.items()}
+        counts = {title: int(cells.sum()) for title, cells in odd.items() if cells.any()}
+        if counts:
+            cells = np.logical_or.reduce([odd[title] for title in counts])
+            return _gaps(what, counts, int(cells.sum()), len(cells))
+    return None
+
+
+def _of_entries(X: Any) -> str | None:
+    """The same of the entries of a sparse matrix."""
+    for what, test in TESTS.items():
+        odd = test(X.data)
+        if odd.any():
+            columns, counts = np.unique(X.col[odd], return_counts=True)
+            by_title = {str(j + 1): int(count) for j, count in zip(columns, counts, strict=True)}
+            return _gaps(what, by_title, len(np.unique(X.row[odd])), X.shape[0])
+    return None
+
+
+def _columns(X: object) -> Sequence[Column]:
+    """The columns of a data frame, named as in messages, or of rows, numbered from 1."""
+    import attrs
+
+    from clusterkit.tables.reading.frames import columns_of, is_frame
+
+    if is_frame(X):
+        return [attrs.evolve(column, name=repr(column.name)) for column in columns_of(X)]
+    rows: AnyArray = np.asarray(X) if hasattr(X, "dtype") else np.array(X, dtype=object)
+    if rows.ndim != 2:
+        return []
+    columns = columns_of({str(j + 1): values for j, values in enumerate(rows.T)})
+    # of objects in an array nothing is known but that they are no numbers, which scikit-learn says by a TypeError
+    return [] if any(column.kind == "other" for column in columns) else columns
+
+
+def _first_text(column: Column) -> int | None:
+    """The first row that is no number; None if all are."""
+    if column.kind not in ("text", "date", "other"):
+        return None
+    for row, cell in enumerate(column.values):
+        if cell is None or (isinstance(cell, np.datetime64) and np.isnat(cell)):
+            continue
+        try:
+            float(cell)
+        except (TypeError, ValueError):
+            return row
+    return None
+
+
+def _floats(column: Column) -> NDArray[np.float64]:
+    """The cells of a column of numbers, or of texts that are numbers."""
+    return np.array(column.values, dtype=np.float64)
+
+
+def _holding(titles: Sequence[str]) -> str:
+    """The beginning of a sentence about what columns hold."""
+    shown = first_names(titles, SHOWN)
+    return f"column {shown} of X holds" if len(titles) == 1 else f"{len(titles)} columns of X ({shown}) hold"
+
+
+def _gaps(what: str, counts: Mapping[str, int], rows: int, n: int) -> str:
+    """The message about cells that no method takes, from their number by column and the number of their rows."""
+    listed = first_names([f"{title} ({number:,})" for title, number in counts.items()], SHOWN)
+    subject = "column" if len(counts) == 1 else f"{len(counts)} columns:"
+    return (
+        f"X has {what} in {rows:,} of {counted(n, 'row')}, in {subject} {listed}. Leave out these rows or columns, or "
+        f"fill the gaps. {TAKES_TABLES}"
+    )
+
+
+LAZY_FRAMES = ("polars", "pyspark", "dask", "ibis", "duckdb", "narwhals", "vaex", "modin")
+"""Packages whose frames or relations may stand for a table that is not in memory yet."""
+
+
+ON_HOST = ("cpu", "CPU_DEVICE")
+"""Devices of other libraries whose arrays scikit-learn can convert without the array API dispatch."""
+
+
+def refuse_unsuited(X: object) -> None:
+    """Refuse samples that scikit-learn's validation would convert without a word.
+
+    Raises
+    ------
+    InvalidData
+        If X is a Dask collection or a lazy frame (it would be computed and pulled into memory), an array with masked
+        values (the mask would be lost), an array of dates or durations (they would become numbers of an arbitrary
+        unit), or, with scikit-learn's array API dispatch switched on, an array of another library (it would stay on
+        its device, where the compiled loops cannot work).
+    """
+    if isinstance(X, Rows) and not isinstance(X, np.ndarray):
+        raise InvalidData(
+            f"rows that are read block by block ({type(X).__name__}) are for `fit` and `predict` of recipes that make "
+            "one fit. Other methods and estimators take arrays: rows.read(slice(0, rows.n)) if all "
+            "fit into memory, or a part of the rows, and `predict` for the others."
+        )
+    if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
+        X = np.ma.vstack(X)  # what is made of a list of rows keeps no mask
+    if isinstance(X, np.ma.MaskedArray):
+        if np.ma.getmaskarray(X).any():
+            count = int(np.ma.getmaskarray(X).sum())
+            raise InvalidData(
+                f"X has {count} masked values, and a mask says that they are missing. Fill them (X.filled(value)) or "
+                "leave out their rows or columns first."
+            )
+        return
+    if isinstance(X, np.ndarray):
+        if X.dtype.kind in "mM":
+            raise InvalidData(
+                f"X has the type {X.dtype}, whose values would become counts of days or of fractions of a second. If "
+                "that is meant, pass X.astype(float), after a choice of the unit."
+            )
+        return
+    kind = type(X)
+    package = kind.__module__.partition(".")[0]
+    if hasattr(X, "__dask_graph__"):
+        if registry.find("engine", package) is None:
+            plugin = where("engine", package, VARIABLE) or "A plugin may provide one."
+            hint = f"To fit it where it lies needs an engine. {plugin}"
+        else:
+            hint = "`fit` and `predict` take it as it is, for recipes that make one fit and for MinMaxModularSVC."
+        raise InvalidData(
+            f"X is a Dask {kind.__name__}, which would be computed{_size(X)} and kept in memory. If that is meant, "
+            f"pass X.compute(); otherwise a part of the rows, and label the others by predict. {hint}"
+        )
+    if package == "pyarrow" and hasattr(X, "to_table"):
+        raise InvalidData(
+            f"X is a {kind.__name__} of pyarrow, whose files would be read and kept in memory. If that is meant, pass "
+            "X.to_table(); otherwise the path: clusterkit.open('part-*.parquet') is read block by block."
+        )
+    if package in LAZY_FRAMES and (hasattr(X, "collect") or hasattr(X, "execute")) and not hasattr(X, "__array__"):
+        raise InvalidData(
+            f"X is a {kind.__name__} of {package}, a query that would be run and kept in memory. If that is meant, "
+            "pass its result (X.collect()); otherwise a part of the rows, and label the others by predict."
+        )
+    if package in devices.LIBRARIES and hasattr(X, "device") and not _dispatches():
+        place = devices.Device.of(X)
+        if place.name not in ON_HOST:
+            raise InvalidData(
+                f"X lies on the device {place}, and scikit-learn's array API dispatch is switched off. To fit it where "
+                "it lies: SCIPY_ARRAY_API=1 in the environment, and sklearn.set_config(array_api_dispatch=True). Or "
+                "pass a copy in memory."
+            )
+    if (hasattr(X, "__array_namespace__") or package in devices.LIBRARIES) and _dispatches():
+        raise InvalidData(
+            f"X is a {kind.__name__} of {package}, and scikit-learn's array API dispatch is switched on; this "
+            "computes with numpy, and single fits of `recipe` or `Pipeline` take arrays of "
+            f"{', '.join(devices.LIBRARIES)} as they are. Pass numpy.asarray(X), from a device after moving it to the "
+            "host, or switch the dispatch off: sklearn.set_config(array_api_dispatch=False)."
+        )
+
+
+def refuse_device(what: str) -> None:
+    """Refuse a fit of many parts while a device is chosen for this process.
+
+    Raises
+    ------
+    IncompatibleStages
+        With what has a path on a device.
+    """
+    if (device := devices.current()) is not None:
+        raise IncompatibleStages(
+            f"{what} has no path on the device {device}; fits of `Pipeline`, `Pooled` and `AutoPooled` have one with "
+            f"these stages: {with_device_path()}. Or compute on the host: clusterkit.config(device='cpu')"
+        )
+
+
+def _size(X: object) -> str:
+    """The size of a Dask array in words, where it is known."""
+    n_bytes = None
+    with contextlib.suppress(Exception):  # frames of Dask have the attribute, which raises an error
+        n_bytes = X.nbytes  # type: ignore[attr-defined] # an object without it has no size here
+    return f" ({memory.human(n_bytes)})" if isinstance(n_bytes, int) else ""
+
+
+def _dispatches() -> bool:
+    return devices.dispatches()
+
 
 MOST_BYTES = 2**30
 """Largest dense copy (1 GiB) of sparse samples that is made where the feature map takes both kinds: above it distances
@@ -135,3 +426,79 @@ def new_rows(estimator: BaseEstimator, rows: Rows) -> Rows:
             f"{type(estimator).__name__}"
         )
     return rows
+
+
+@final
+@attrs.frozen(eq=False)
+class RowSpan:
+    """Row map: an orthogonal rotation onto the span of the rows of the fit, about their mean.
+
+    Distances between these rows do not change, and those from a new row to all of them change by one common amount of
+    their squares, so that methods that look at distances find the same clusters. O(n² d).
+
+    Parameters
+    ----------
+    axes : ndarray of shape (d, r)
+        Orthonormal.
+    mean : ndarray of shape (d,)
+    """
+
+    axes: Array = attrs.field(validator=coding.shaped("d", "r"))
+    mean: Array = attrs.field(validator=coding.shaped("d"))
+
+    @classmethod
+    def of(cls, X: Array) -> Self:
+        """The span of the rows of X, (n, d) with n < d."""
+        mean = X.mean(axis=0, dtype=np.float64)
+        _, values, axes = np.linalg.svd(X - mean, full_matrices=False)
+        r = max(1, int((values > len(X) * np.finfo(np.float64).eps * values[0]).sum()))
+        # a singular vector may have either sign; its largest entry is positive here
+        signs = np.sign(axes[np.arange(r), np.abs(axes[:r]).argmax(axis=1)])
+        return cls(np.ascontiguousarray((axes[:r] * signs[:, None]).T), mean)
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates."""
+        return int(self.axes.shape[1])
+
+    def __call__(self, Y: Array) -> Array:
+        """Coordinates, (m, d) to (m, r), in the type of Y."""
+        coordinates: Array = ((Y - self.mean) @ self.axes).astype(Y.dtype, copy=False)
+        return coordinates
+
+    def onnx(self, rows: Node) -> Node:
+        """Coordinates."""
+        return (rows - self.mean) @ self.axes
+
+
+@final
+@attrs.frozen(eq=False)
+class SpanPredictor:
+    """Labels of new rows by a fit in the coordinates of a span.
+
+    Parameters
+    ----------
+    span : RowSpan
+    predict : callable
+        Coordinates to labels.
+    """
+
+    span: RowSpan
+    predict: Predict
+
+    def __call__(self, Y: Array) -> Labels:
+        """Labels of the rows of Y, (m, d)."""
+        return self.predict(self.span(Y))
+
+    def onnx(self, rows: Node) -> Node:
+        """Labels of raw rows."""
+        return rows.through(self.span).through(self.predict)
+
+
+def of_rows(fit: FitResult, span: RowSpan) -> FitResult:
+    """A fit in the coordinates of a span, as one of the rows: what maps and labels new rows takes rows."""
+    predict = None if fit.predict is None else SpanPredictor(span, fit.predict)
+    space: Any = fit.space
+    if space is not None:
+        space = attrs.evolve(space, before=(span, *space.before))
+    return attrs.evolve(fit, predict=predict, space=space)

@@ -12,11 +12,10 @@ import attrs
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clusterkit import __version__
-from clusterkit.core import saving
-from clusterkit.core.errors import InvalidModelFile
-from clusterkit.core.namespaces import to_host
-from clusterkit.core.seeds import Seeds
+from clusterkit import __version__, saving
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import InvalidModelFile
+from clusterkit.samples.array_libraries import to_host
 
 __all__ = ["LoadedModel", "SavedAsData", "load_with_facts", "save_with_facts"]
 

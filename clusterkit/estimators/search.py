@@ -11,24 +11,22 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from clusterkit._typing import ArrayLike, Clusterer, ClustererLike, Grid, RandomState, Samples
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.params import is_count
-from clusterkit.core.seeds import Seeds
-from clusterkit.estimators import _search_grid as grids
-from clusterkit.estimators import bars, threads
-from clusterkit.estimators._search_result import Candidate, EstimatorT, SearchResult
+from clusterkit.contracts.params import is_count
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import InvalidParameter
+from clusterkit.estimators import _search_results as grids
+from clusterkit.estimators import same_place
+from clusterkit.estimators._search_results import Candidate, EstimatorT, SearchResult, Store, alone_on, seed_in
 from clusterkit.estimators._search_run import SearchInProgress, all_failed, failed_candidate
 from clusterkit.estimators._search_scores import Judge, judge
-from clusterkit.estimators._search_store import Store, alone_on, seed_in
 from clusterkit.estimators.auto import Auto
+from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
-from clusterkit.estimators.fitted_attributes import FittedAttributes
-from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.preparing import attach, is_mixed, prepared_for
+from clusterkit.estimators.samples import only_numbers, refuse_unsuited
 from clusterkit.estimators.units import warn_of_units_of
-from clusterkit.estimators.unsuited import refuse_unsuited
 
 __all__ = ["Candidate", "SearchResult", "search"]
 
@@ -204,7 +202,7 @@ def search(
         if all(isinstance(model, Exception) for model in models):
             raise all_failed([failed_candidate(p, m) for p, m in zip(candidates, models, strict=True)])
         seeds = Seeds(seed).child("search")
-        with bars.shown(verbose), bars.hooks(), threads.suited(0):
+        with same_place.shown(verbose), same_place.hooks(), same_place.suited(0):
             judged = judge(
                 score,
                 checked,
@@ -250,7 +248,7 @@ def _features(base: Clusterer, X: Any) -> Any:
 def _workers(n_jobs: int | None) -> int:
     from joblib import effective_n_jobs
 
-    if not threads.is_jobs(n_jobs):
+    if not same_place.is_jobs(n_jobs):
         raise InvalidParameter(f"search: n_jobs must be an integer other than 0, or None, got {n_jobs!r}")
     return int(effective_n_jobs(n_jobs))
 

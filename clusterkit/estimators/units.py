@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clusterkit._typing import Array, Samples
-from clusterkit.core.errors import UnitsWarning, first_names
-from clusterkit.estimators.fitted_attributes import FittedAttributes
-from clusterkit.numerics.extremes import column_extremes
-from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.numerics.units import LARGEST_RATIO, differing_units
+from clusterkit.errors import UnitsWarning, first_names
+from clusterkit.estimators.base import FittedAttributes
+from clusterkit.numerics.distances import LARGEST_RATIO, differing_units
+from clusterkit.numerics.sparse_rows import SparseRows, column_extremes
 
 if TYPE_CHECKING:
-    from clusterkit.core.spaces import Space
+    from clusterkit.samples import Space
 
 __all__ = ["SCALE_FIRST", "SCALE_OR_FRAME", "warn_of_units", "warn_of_units_of"]
 

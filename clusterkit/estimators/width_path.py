@@ -9,14 +9,13 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from clusterkit._typing import Array, ArrayLike, LabelerLike, RandomState
-from clusterkit.core.compat import Composition
-from clusterkit.core.params import check_count
-from clusterkit.core.seeds import Seeds
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.params import check_count
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.width_path import WidthPath, checked_widths, path_over_widths, require_domain
-from clusterkit.estimators import bars
-from clusterkit.estimators.not_numbers import only_numbers
+from clusterkit.estimators import same_place
 from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.estimators.unsuited import refuse_device, refuse_unsuited
+from clusterkit.estimators.samples import only_numbers, refuse_device, refuse_unsuited
 
 __all__ = ["width_path"]
 
@@ -91,7 +90,7 @@ def width_path(
     seeds = Seeds.of(random_state)
     widths = None if gammas is None else checked_widths(gammas)
     check_count("width_path: n_gammas", n_gammas)
-    with bars.shown(verbose), bars.hooks():
+    with same_place.shown(verbose), same_place.hooks():
         return path_over_widths(composition, rows, widths, n_gammas, seeds)
 
 

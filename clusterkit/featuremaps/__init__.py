@@ -1,7 +1,7 @@
 """Feature maps: from raw rows to a feature space or a kernel space.
 
 identity, minmax, zscore, pca and log_tfidf scale or project the attributes; elm computes random features; rbf gives
-the Gaussian kernel. Each file has one map; `_affine.py` has the scaling that minmax, zscore and elm use.
+the Gaussian kernel. Each file has one map; `scaling.py` has the scaling that minmax, zscore and elm use.
 
 >>> from clusterkit.featuremaps import Rbf
 >>> Rbf(gamma=0.5).gamma
@@ -13,12 +13,14 @@ The classes load on first use. Type checkers know them by their own modules, for
 
 from __future__ import annotations
 
-from clusterkit.core.class_names import built_in_class, built_in_class_names
-
 
 def __getattr__(name: str) -> object:
+    from clusterkit.contracts.registry import built_in_class
+
     return built_in_class("featuremap", name, __name__)
 
 
 def __dir__() -> list[str]:
+    from clusterkit.contracts.registry import built_in_class_names
+
     return built_in_class_names("featuremap")

@@ -9,9 +9,13 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core import memory, params, shapes
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.namespaces import (
+from clusterkit.contracts import FeatureMap, FittedMap, Task, params
+from clusterkit.errors import ClusterkitWarning
+from clusterkit.featuremaps.scaling import Affine, to_range
+from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS, squared_distances
+from clusterkit.numerics.selection import sample_rows
+from clusterkit.samples import FeatureSpace, coding, memory
+from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
     as_type,
@@ -20,14 +24,9 @@ from clusterkit.core.namespaces import (
     row_squares,
     to_device_of,
 )
-from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.stages import FeatureMap, FittedMap, Task
-from clusterkit.core.survey import draw_rows
-from clusterkit.core.transform import product
-from clusterkit.featuremaps._affine import Affine, to_range
-from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS, squared_distances
-from clusterkit.numerics.row_samples import sample_rows
+from clusterkit.samples.row_graph import Node
+from clusterkit.samples.survey import draw_rows
+from clusterkit.samples.transform import product
 
 __all__ = ["Elm", "GaussianNodes", "RidgeNodes", "SigmoidNodes"]
 
@@ -56,8 +55,8 @@ class GaussianNodes(BlockFunction):
     array_api: ClassVar[bool] = True
 
     scaling: Affine | None
-    centers: Array = attrs.field(validator=shapes.shaped("L", "d"))
-    widths: Array = attrs.field(validator=shapes.shaped("L"))
+    centers: Array = attrs.field(validator=coding.shaped("L", "d"))
+    widths: Array = attrs.field(validator=coding.shaped("L"))
     _origin: Array = attrs.field(init=False, repr=False)
     _exponent: Array = attrs.field(init=False, repr=False)
 
@@ -121,8 +120,8 @@ class _AdditiveNodes(BlockFunction):
     array_api: ClassVar[bool] = True
 
     scaling: Affine | None
-    weights: Array = attrs.field(validator=shapes.shaped("L", "d"))
-    biases: Array = attrs.field(validator=shapes.shaped("L"))
+    weights: Array = attrs.field(validator=coding.shaped("L", "d"))
+    biases: Array = attrs.field(validator=coding.shaped("L"))
 
     @property
     def width(self) -> int:

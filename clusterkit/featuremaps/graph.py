@@ -1,36 +1,159 @@
-"""Spectral embedding of a self-tuned graph of nearest neighbours."""
+"""Spectral embedding of a self-tuned graph of nearest neighbours.
+
+The Nyström extension of a spectral embedding: features of new rows from those of their nearest vertices.
+"""
 
 from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Rng
-from clusterkit.core import memory, params
-from clusterkit.core.errors import ClusterkitWarning, InvalidData
-from clusterkit.core.progress import Report, tell
-from clusterkit.core.reuse import reuse
-from clusterkit.core.spaces import EmbeddedSpace, FeatureSpace
-from clusterkit.core.stages import FeatureMap, Task
-from clusterkit.featuremaps._nystrom import NystromMap, unit_rows
-from clusterkit.numerics.neighbour_graph.components import components, join_nearest, large_components
-from clusterkit.numerics.neighbour_graph.eigenvectors import RESIDUAL, Eigenvectors, leading_eigenvectors
-from clusterkit.numerics.neighbour_graph.nearest import (
+from clusterkit.contracts import FeatureMap, Task, params
+from clusterkit.errors import ClusterkitWarning, InvalidData
+from clusterkit.numerics.eigenvectors import RESIDUAL, Eigenvectors, inverse_factor, leading_eigenvectors
+from clusterkit.numerics.neighbour_graph import (
     TREE_DIMENSIONS,
+    Search,
     approximate_neighbours,
+    components,
+    join_nearest,
+    large_components,
+    local_scales,
     neighbour_search,
+    self_tuned_weights,
 )
-from clusterkit.numerics.neighbour_graph.self_tuned import local_scales, self_tuned_weights
-from clusterkit.numerics.normalised_affinity import inverse_factor
+from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory
+from clusterkit.samples.limits import Report, reuse, tell
+from clusterkit.samples.row_graph import Node
+from clusterkit.samples.transform import block_plan
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Graph"]
+__all__ = [
+    "Graph",
+    "NystromMap",
+    "unit_rows",
+]
+
+
+LEAST_EIGENVALUE = 0.1
+"""Smallest divisor in the extension: eigenvectors of smaller eigenvalues alternate between neighbours, so that an
+average over neighbours says little about them, and dividing by nearly 0 would only enlarge the noise."""
+
+
+@final
+@attrs.frozen(eq=False)
+class NystromMap:
+    """Row map ``f_l(y) = (1 / λ_l) Σ_j w(y, x_j) f_l(x_j) / Σ_j w(y, x_j)`` over the nearest vertices x_j of y.
+
+    The weights are those of the graph, ``exp(-|y - x_j|² / (s(y) s_j))``, computed relative to the largest of them, so
+    that a row far from all vertices gets the features of the nearest ones.
+
+    Parameters
+    ----------
+    origin : ndarray of shape (d,)
+        Subtracted from the rows.
+    size : float
+        The rows are then divided by it.
+    vertices : ndarray of shape (v, d)
+        Distinct, with origin and size taken off.
+    scales : ndarray of shape (v,)
+        The local scales s_j.
+    features : ndarray of shape (v, r)
+        ``f(x_j)``, the rows of ``(D + τ)^(-1/2) U``, scaled.
+    eigenvalues : ndarray of shape (r,)
+    n_neighbors : int
+        Number of nearest vertices, at most v.
+    scale_neighbor : int
+        s(y) is the distance to the vertex of this rank.
+    regularization : float
+        τ, added to the degree of a new row.
+    unit : bool
+        Whether features are divided by their length.
+    """
+
+    origin: Array
+    size: float
+    vertices: Array
+    scales: Array
+    features: Array
+    eigenvalues: Array
+    n_neighbors: int
+    scale_neighbor: int
+    regularization: float
+    unit: bool
+    # the search tree, made on first use and not pickled
+    _memo: dict[str, Search] = attrs.field(factory=dict, init=False, repr=False)
+
+    @property
+    def width(self) -> int:
+        """Number of features, r."""
+        return int(self.features.shape[1])
+
+    def __call__(self, Y: Array) -> Array:
+        """Features of raw rows, (m, d) to (m, r), in the type of Y."""
+        H = np.empty((len(Y), self.width), dtype=Y.dtype)
+        for rows in block_plan(len(Y), self.n_neighbors * max(self.width, Y.shape[1]), np.float64):
+            H[rows] = self._extend((Y[rows].astype(np.float64) - self.origin) / self.size)
+        return H
+
+    def _extend(self, points: Array) -> Array:
+        if "search" not in self._memo:
+            self._memo["search"] = neighbour_search(self.vertices)
+        count = max(self.n_neighbors, self.scale_neighbor)
+        squared, index = self._memo["search"](points, count)
+        scale = np.maximum(np.sqrt(squared[:, self.scale_neighbor - 1]), self.scales.min())
+        squared, index = squared[:, : self.n_neighbors], index[:, : self.n_neighbors]
+        exponents = squared / (scale[:, None] * self.scales[index])
+        least = exponents.min(axis=1, keepdims=True)
+        weights = np.exp(least - exponents)
+        sums = weights.sum(axis=1)
+        means = np.einsum("ij,ijl->il", weights, self.features[index]) / sums[:, None]
+        H = means / np.maximum(self.eigenvalues, LEAST_EIGENVALUE)
+        if self.unit:
+            return unit_rows(H)
+        degrees = sums * np.exp(-least[:, 0])
+        share = degrees / (degrees + self.regularization) if self.regularization > 0.0 else np.ones(len(H))
+        return cast("Array", H * share[:, None])
+
+    def onnx(self, rows: Node) -> Node:
+        """Features of raw rows."""
+        points = (rows - self.origin) / self.size
+        squared, index = points.nearest(self.vertices, max(self.n_neighbors, self.scale_neighbor))
+        scale = squared.columns([self.scale_neighbor - 1]).sqrt().maximum(float(self.scales.min()))
+        squared, index = (node.columns(range(self.n_neighbors)) for node in (squared, index))
+        exponents = squared / (scale * index.entries(self.scales))
+        least = exponents.least()
+        weights = (least - exponents).exp()
+        sums = weights.sum()
+        means = (weights.expanded(2) * index.entries(self.features)).sum(axis=1).squeezed(1) / sums
+        H = means / np.maximum(self.eigenvalues, LEAST_EIGENVALUE)
+        if self.unit:
+            lengths = H.square().sum().sqrt()
+            return H / (lengths > 0.0).where(lengths, 1.0)
+        if self.regularization <= 0.0:
+            return H
+        degrees = sums * (-least).exp()
+        return H * (degrees / (degrees + self.regularization))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return NystromMap, (
+            self.origin, self.size, self.vertices, self.scales, self.features, self.eigenvalues, self.n_neighbors,
+            self.scale_neighbor, self.regularization, self.unit,
+        )  # fmt: skip
+
+
+def unit_rows(rows: Array) -> Array:
+    """Rows scaled to length 1; zero rows stay zero."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0.0)
+
 
 MOST_VERTICES = 200_000
 """Most distinct rows of which all become vertices without being asked for, in up to 20 attributes: the neighbours and
@@ -73,7 +196,7 @@ class Graph(FeatureMap):
 
     O(n log n) for the neighbours in up to 20 attributes, O(n² d) in more; some tens of solutions of a sparse system in
     up to 3 attributes, some hundreds to thousands of sparse products in more. The graph is in
-    numerics/neighbour_graph, new rows in featuremaps/_nystrom.py.
+    numerics/neighbour_graph, new rows in featuremaps/graph.py.
 
     Parameters
     ----------
@@ -117,7 +240,7 @@ class Graph(FeatureMap):
     Equal rows are one vertex. A connected component with no more rows than a row has neighbours, or with less than a
     tenth of the mean size of the clusters asked for, consists of outliers, which get features as new rows do. If there
     are more other components than eigenvectors, small and near ones are joined to others first (`join_nearest` in
-    numerics/neighbour_graph/components.py); the eigenvectors then are the indicators of the groups. `resolved_` reports
+    numerics/neighbour_graph.py); the eigenvectors then are the indicators of the groups. `resolved_` reports
     `n_components` and `components`, and, where they are not trivial, `distinct_rows`, `outliers`, `landmarks` and
     `residual`.
 
@@ -297,7 +420,7 @@ def _centred(X: Array) -> tuple[Indices, Indices, Array, Array, float]:
 
     They are moved to the origin and scaled, so that neither offsets nor tiny or huge units cost digits.
     """
-    from clusterkit.numerics.distinct_rows_jit import distinct_rows
+    from clusterkit.numerics.structures_jit import distinct_rows
 
     first, inverse = distinct_rows(X)
     rows = X[first].astype(np.float64)

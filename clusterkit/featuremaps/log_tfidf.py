@@ -9,11 +9,11 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core.errors import ClusterkitWarning, InvalidData
-from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.stages import FeatureMap, FittedMap, Task
+from clusterkit.contracts import FeatureMap, FittedMap, Task
+from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.samples import FeatureSpace
+from clusterkit.samples.row_graph import Node
 
 __all__ = ["LogTfIdf"]
 

@@ -9,9 +9,11 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core import memory, params, shapes, sums
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.namespaces import (
+from clusterkit.contracts import FeatureMap, FittedMap, Task, params
+from clusterkit.errors import ClusterkitWarning
+from clusterkit.numerics.sparse_rows import SparseRows, from_mean
+from clusterkit.samples import FeatureSpace, coding, memory, sums
+from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
     as_type,
@@ -20,11 +22,8 @@ from clusterkit.core.namespaces import (
     row_chunks,
     to_device_of,
 )
-from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.stages import FeatureMap, FittedMap, Task
-from clusterkit.core.sums import SymmetricSum
-from clusterkit.numerics.sparse_rows import SparseRows, from_mean
+from clusterkit.samples.row_graph import Node
+from clusterkit.samples.sums import SymmetricSum
 
 __all__ = ["Pca"]
 
@@ -177,8 +176,8 @@ class _PcaProjection(BlockFunction):
 
     array_api: ClassVar[bool] = True
 
-    axes: Array = attrs.field(validator=shapes.shaped("d", "r"))
-    origin: Array = attrs.field(validator=shapes.shaped("r"))
+    axes: Array = attrs.field(validator=coding.shaped("d", "r"))
+    origin: Array = attrs.field(validator=coding.shaped("r"))
 
     @property
     def width(self) -> int:

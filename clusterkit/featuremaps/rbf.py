@@ -8,14 +8,13 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core import params
-from clusterkit.core.errors import InvalidData, InvalidParameter
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
-from clusterkit.core.stages import FeatureMap, Task
-from clusterkit.core.transform import block_plan
+from clusterkit.contracts import FeatureMap, Task, params
+from clusterkit.errors import InvalidData, InvalidParameter
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.samples import FeatureSpace, KernelSpace, Space
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.transform import block_plan
 
 __all__ = ["Rbf"]
 

@@ -12,21 +12,23 @@ samples and, if possible, a function that labels new ones. What it can read depe
 * `trees/` reads a spanning tree: clusters are what is left of it without some of its edges.
 * `rows_kmeans.py` reads an embedding: k-means on its rows.
 
-`_outliers_and_prediction.py` is shared by the labelers of domains: numbering, outliers, small components, and labels
+`_outliers.py` is shared by the labelers of domains: numbering, outliers, small components, and labels
 of new samples. The mathematics of domains is in the package `clusterkit.level_sets`.
 
 The classes load on first use. Type checkers know them by their own modules, for example
-``from clusterkit.labelers.codecs.argmax import Argmax``.
+``from clusterkit.labelers.codecs import Argmax``.
 """
 
 from __future__ import annotations
 
-from clusterkit.core.class_names import built_in_class, built_in_class_names
-
 
 def __getattr__(name: str) -> object:
+    from clusterkit.contracts.registry import built_in_class
+
     return built_in_class("labeler", name, __name__)
 
 
 def __dir__() -> list[str]:
+    from clusterkit.contracts.registry import built_in_class_names
+
     return built_in_class_names("labeler")

@@ -9,14 +9,13 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core import shapes
-from clusterkit.core.errors import InvalidData
-from clusterkit.core.namespaces import BlockFunction, array_namespace, as_type, is_device_array, to_device_of
-from clusterkit.core.outcomes import Embedding, Extension, Outcome
-from clusterkit.core.params import MOST_REPEATS, integer
-from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import Space
-from clusterkit.core.stages import Labeler, Labeling, Task
+from clusterkit.contracts import Labeler, Labeling, Task
+from clusterkit.contracts.outcomes import Embedding, Extension, Outcome
+from clusterkit.contracts.params import MOST_REPEATS, integer
+from clusterkit.errors import InvalidData
+from clusterkit.samples import Space, coding
+from clusterkit.samples.array_libraries import BlockFunction, array_namespace, as_type, is_device_array, to_device_of
+from clusterkit.samples.row_graph import Node
 
 __all__ = ["RowsKMeans"]
 
@@ -97,7 +96,7 @@ class NearestCentre(BlockFunction):
     """
 
     extend: Extension
-    centres: Array = attrs.field(validator=shapes.shaped("k", "r"))
+    centres: Array = attrs.field(validator=coding.shaped("k", "r"))
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p, d) to (p,), where they lie."""

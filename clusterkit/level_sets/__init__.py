@@ -1,7 +1,7 @@
 """Level sets of a kernel sum: which points a region ``{x : g(x) >= level}`` connects, and where g has its maxima.
 
 For a domain with ``g(x) = Σ_s w_s k(c_s, x)``, mostly of a Gaussian kernel ``k(c, x) = exp(-gamma |x - c|²)`` with
-weights w_s >= 0. A numerical library between `clusterkit.core` and the stages: it knows domains, not labelers.
+weights w_s >= 0. A numerical library below the stages: it knows domains, not labelers.
 
 Public modules:
 
@@ -10,14 +10,14 @@ Public modules:
 * `many_widths.py`: the same for many domains of the same points, for searches over widths and bounds.
 * `equilibria.py`: the mean-shift ascent to the maxima of g, and the basins. Lee, Lee (2005), IEEE Trans. PAMI 27.
 * `saddles.py`: saddle points between maxima. Lee, Lee (2006), IEEE Trans. PAMI 28.
-* `neighbours.py`, `distinct.py`: nearest neighbours and distinct rows, with ties decided by the index.
+* `neighbours.py`, `neighbours.py`: nearest neighbours and distinct rows, with ties decided by the index.
 
 The mathematics: the segment test in `_segments_jit.py` (`first_outside`, Sturm's comparison) and, by distances, in
-`_segments_by_distance_jit.py` and `_segment_test_sparse_jit.py`. The search for components without all pairs is
-`_components.py` with the edges of `_likely_edges.py`; the proof that none is missing is one of `_reject_by_tree_jit.py`
-(bounds of `_ball_bounds_jit.py` over nodes of `_tree_jit.py`), `_reject_by_cells_jit.py` and `_reject_by_products.py`.
-The ascent is in `_ascent_jit.py` (`step`), the certified balls that end it early in `_certified_balls_jit.py`.
+`_segments_jit.py` and `_segments_sparse_jit.py`. The search for components without all pairs is
+`_components.py` with the edges of `_likely_edges.py`; the proof that none is missing is one of `_rejection_jit.py`
+(bounds of `_ascent_jit.py` over nodes of `_tree_jit.py`), `_rejection_jit.py` and `_likely_edges.py`.
+The ascent is in `_ascent_jit.py` (`step`), the certified balls that end it early in `_ascent_jit.py`.
 
-Points of another library than numpy, on a device, are served by matrix products: `_ascent_of_blocks.py`,
-`_nearest_of_blocks.py`, `segments_of_blocks.py`.
+Points of another library than numpy, on a device, are served by matrix products: `on_blocks.py`,
+`neighbours.py`, `on_blocks.py`.
 """

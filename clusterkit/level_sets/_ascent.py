@@ -9,11 +9,11 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
-from clusterkit.core import shapes
-from clusterkit.core.errors import IncompatibleStages
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.namespaces import as_type, is_device_array, row_chunks, to_device_of
-from clusterkit.core.outcomes import KernelDomain
+from clusterkit.contracts.outcomes import KernelDomain
+from clusterkit.errors import IncompatibleStages
+from clusterkit.samples import coding
+from clusterkit.samples.array_libraries import as_type, is_device_array, row_chunks, to_device_of
+from clusterkit.samples.kernels import Gaussian
 
 __all__ = ["Ascent", "Balls"]
 
@@ -34,9 +34,9 @@ class Balls:
         Number of the limit of each ball.
     """
 
-    centres: Array = attrs.field(validator=shapes.shaped("J", "d"))
-    radii: Array = attrs.field(validator=shapes.shaped("J"))
-    limits: Indices = attrs.field(validator=shapes.shaped("J"))
+    centres: Array = attrs.field(validator=coding.shaped("J", "d"))
+    radii: Array = attrs.field(validator=coding.shaped("J"))
+    limits: Indices = attrs.field(validator=coding.shaped("J"))
 
     @classmethod
     def none(cls, d: int) -> Balls:
@@ -79,10 +79,10 @@ class Ascent:
         Largest number of steps of an ascent.
     """
 
-    origin: Array = attrs.field(validator=shapes.shaped("d"))
+    origin: Array = attrs.field(validator=coding.shaped("d"))
     root: float
-    columns: Array = attrs.field(validator=shapes.shaped("d", "s"))
-    weights: Array = attrs.field(validator=shapes.shaped("s"))
+    columns: Array = attrs.field(validator=coding.shaped("d", "s"))
+    weights: Array = attrs.field(validator=coding.shaped("s"))
     tol: float = attrs.field(validator=attrs.validators.gt(0))
     merge: float
     max_iter: int
@@ -169,7 +169,7 @@ class Ascent:
         The points are in the coordinates of the domain, the ends are scaled.
         """
         if is_device_array(points):
-            from clusterkit.level_sets._ascent_of_blocks import climb_together
+            from clusterkit.level_sets.on_blocks import climb_together
 
             parts = [climb_together(self, self.scaled(part), balls) for _, part in row_chunks(points)]
             ends, end_balls = zip(*parts, strict=True)

@@ -16,20 +16,35 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import KernelDomain
-from clusterkit.core.progress import Report, tell
-from clusterkit.core.work import spend
-from clusterkit.level_sets._likely_edges import Grouping, grouping_of, join_components, join_neighbours
-from clusterkit.level_sets._reject_by_cells_jit import DIMENSIONS, CellMap, reject_pairs_mapped
-from clusterkit.level_sets._reject_by_products import pairs_not_rejected
-from clusterkit.level_sets._reject_by_tree_jit import SPREAD, reject_pairs, sample_order
-from clusterkit.level_sets._segments_by_distance_jit import CentreDistances, join_edges_by_distances
-from clusterkit.level_sets._segments_jit import ContourArrays, PointArrays, join_edges
+from clusterkit.contracts.outcomes import KernelDomain
+from clusterkit.level_sets._likely_edges import (
+    Grouping,
+    grouping_of,
+    join_components,
+    join_neighbours,
+    pairs_not_rejected,
+)
+from clusterkit.level_sets._rejection_jit import (
+    DIMENSIONS,
+    SPREAD,
+    CellMap,
+    reject_pairs,
+    reject_pairs_mapped,
+    sample_order,
+)
+from clusterkit.level_sets._segments_jit import (
+    CentreDistances,
+    ContourArrays,
+    PointArrays,
+    join_edges,
+    join_edges_by_distances,
+)
 from clusterkit.level_sets._tree_jit import ComponentTree
-from clusterkit.numerics.disjoint_jit import roots
 from clusterkit.numerics.distances import squared_distances
-from clusterkit.numerics.near_jit import Blocks, far_enough
+from clusterkit.numerics.gaussian_jit import Blocks, far_enough
+from clusterkit.numerics.structures_jit import roots
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.limits import Report, spend, tell
 
 __all__ = ["Components", "Contour"]
 

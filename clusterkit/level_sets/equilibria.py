@@ -14,11 +14,11 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
-from clusterkit.core import shapes
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.progress import Report, tell
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.level_sets._ascent import Ascent, Balls
-from clusterkit.level_sets._near_points import cover, single_link
+from clusterkit.level_sets._likely_edges import cover, single_link
+from clusterkit.samples import coding
+from clusterkit.samples.limits import Report, tell
 
 __all__ = [
     "Ascent",
@@ -72,8 +72,8 @@ class Basins:
         Number of starts that still moved after `max_iter` steps.
     """
 
-    points: Array = attrs.field(validator=shapes.shaped("M", "d"))
-    of_start: Indices = attrs.field(validator=shapes.shaped("p"))
+    points: Array = attrs.field(validator=coding.shaped("M", "d"))
+    of_start: Indices = attrs.field(validator=coding.shaped("p"))
     balls: Balls
     steps: int
     caught: int
@@ -125,8 +125,7 @@ class _BasinSearch:
 
     def _limit(self, end: Array, certify: bool) -> int:
         """The number of a limit point: a known one if it lies in the ball of that one, else a new one."""
-        from clusterkit.level_sets._ascent_jit import SumArrays
-        from clusterkit.level_sets._certified_balls_jit import limit_ball_radius
+        from clusterkit.level_sets._ascent_jit import SumArrays, limit_ball_radius
 
         ball = self.balls.around(end) if certify else -1
         if ball >= 0:
@@ -141,8 +140,7 @@ class _BasinSearch:
 
     def _certify_trajectories(self, ends: Array, steps: Counts, end_balls: Indices, trace: Array) -> None:
         """Add balls around the starts of some ascents that ended in a ball."""
-        from clusterkit.level_sets._ascent_jit import SumArrays
-        from clusterkit.level_sets._certified_balls_jit import trajectory_ball_radii
+        from clusterkit.level_sets._ascent_jit import SumArrays, trajectory_ball_radii
 
         before, certified = self.balls, 0
         usable = np.flatnonzero((end_balls >= 0) & (steps > 0) & (steps <= RECORDED))

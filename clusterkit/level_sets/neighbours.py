@@ -1,20 +1,36 @@
-"""Nearest neighbours: as edges, the shortest first, and as one row for each query with ties decided by the index."""
+"""Nearest neighbours: as edges, the shortest first, and as one row for each query with ties decided by the index.
+
+The nearest of some points, by matrix products: for rows of another library of the array API.
+
+The distinct rows of a sample, and the label of the nearest labelled row.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, final
 
+import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices
-from clusterkit.core.namespaces import is_device_array
-from clusterkit.core.transform import block_plan
+from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit.contracts.labelings import NOISE
 from clusterkit.numerics.distances import squared_distances
-from clusterkit.numerics.neighbours import unique_pairs
-from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.numerics.tree_search import nearest_in_tree
+from clusterkit.numerics.neighbour_graph import unique_pairs
+from clusterkit.numerics.spanning_trees.searches import nearest_in_tree
+from clusterkit.numerics.sparse_rows import SparseRows, as_rows
+from clusterkit.samples.array_libraries import as_type, is_device_array, to_host
+from clusterkit.samples.kernels import Centres, pair_chunks, rows_at
+from clusterkit.samples.transform import block_plan
 
-__all__ = ["nearest_edges", "nearest_rows"]
+__all__ = [
+    "DistinctRows",
+    "nearest_edges",
+    "nearest_label",
+    "nearest_of_block",
+    "nearest_rows",
+]
+
 
 TREE_DIMENSIONS = 10
 """Number of attributes up to which a k-d tree is faster than the distances of all pairs."""
@@ -85,8 +101,6 @@ def nearest_rows(Y: Array, points: Array) -> Indices:
     the array API; the indices are of numpy.
     """
     if is_device_array(Y):
-        from clusterkit.level_sets._nearest_of_blocks import nearest_of_block
-
         return nearest_of_block(Y, points)
     if isinstance(points, SparseRows):
         return _nearest_sparse(Y, points, 1)[1][:, 0].astype(np.intp)
@@ -121,3 +135,83 @@ def _first_nearest(y: Array, points: Array, candidates: Indices | list[int]) -> 
     """The candidate nearest to y by sums of squared differences, the smallest index of several."""
     candidates = np.sort(np.asarray(candidates, dtype=np.intp))
     return int(candidates[np.argmin(np.square(points[candidates] - y).sum(axis=1))])
+
+
+"""Relative difference of squared distances up to which rows are compared again by sums of squared differences, relative
+to the extent of the points as well: some thousand times the rounding of the products."""
+
+
+def nearest_of_block(Y: Array, points: Array) -> Indices:
+    """Index of the row of `points` (u, d) nearest to each row of Y (p, d), the smallest of several; (p,), of numpy.
+
+    O(p u d). Candidates within rounding of the smallest distance are compared on the host.
+    """
+    points = np.asarray(points, dtype=np.float64)
+    nearest = np.zeros(Y.shape[0], dtype=np.intp)
+    if len(points) == 1 or not len(nearest):
+        return nearest
+    there = Centres.to_device_of(Y, points, reach=math.inf)
+    xp = there.xp
+    scale = float(np.square(points - points.mean(axis=0)).sum(axis=1).max())
+    for rows in pair_chunks(len(nearest), Y.shape[1], len(points)):
+        negative = there.exponents(there.scaled(Y[rows, :]))
+        nearest[rows] = to_host(xp.argmax(negative, axis=1))
+        least = -xp.max(negative, axis=1)
+        near = -negative <= (least + CLOSE * (least + scale))[:, None]
+        several = np.flatnonzero(to_host(xp.sum(xp.astype(near, xp.int32), axis=1)) > 1)
+        if len(several):
+            queries = to_host(as_type(rows_at(Y[rows, :], several), np.float64))
+            for i, query, candidates in zip(several, queries, to_host(rows_at(near, several)), strict=True):
+                index = np.flatnonzero(candidates)
+                nearest[rows.start + i] = index[np.argmin(np.square(points[index] - query).sum(axis=1))]
+    return nearest
+
+
+@final
+@attrs.frozen(eq=False)
+class DistinctRows:
+    """The samples without repetitions, so that equal samples cannot get different labels.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (u, d), float64, or sparse rows
+        The distinct rows in order of first appearance.
+    inverse : ndarray of shape (n,)
+        Index into `rows` of each sample.
+    counts : ndarray of shape (u,)
+        Number of samples equal to each distinct row.
+    """
+
+    rows: Array
+    inverse: Indices
+    counts: Counts
+
+    @classmethod
+    def of(cls, points: Array) -> DistinctRows:
+        """The distinct rows of `points` (n, d); O(n d)."""
+        from clusterkit.numerics.structures_jit import distinct_rows
+
+        points = as_rows(points, np.float64)
+        first, inverse = distinct_rows(points)
+        return cls(points[first], inverse, np.bincount(inverse, minlength=len(first)))
+
+
+def nearest_label(Y: Array, rows: Array, labels: Labels) -> Labels:
+    """Label of the nearest labelled row, for each row of Y (p, d).
+
+    Parameters
+    ----------
+    Y : ndarray of shape (p, d)
+    rows : ndarray of shape (u, d)
+    labels : ndarray of shape (u,)
+        Labels of `rows`; rows with label -1 have none and are ignored.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        Ties go to the row of smallest index. All 0 if no row has a label: then everything is one cluster.
+    """
+    labelled = np.flatnonzero(labels != NOISE)
+    if not len(labelled):
+        return np.zeros(len(Y), dtype=np.intp)
+    return labels[labelled[nearest_rows(Y, rows[labelled])]]

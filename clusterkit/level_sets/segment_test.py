@@ -15,17 +15,16 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Mask
-from clusterkit.core import memory
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import Domain, KernelDomain
-from clusterkit.core.progress import Report, tell
-from clusterkit.core.transform import block_plan
-from clusterkit.core.work import spend
+from clusterkit.contracts.outcomes import Domain, KernelDomain
 from clusterkit.level_sets._components import Components, Contour
 from clusterkit.level_sets._likely_edges import MembersOnly
 from clusterkit.level_sets._segments_jit import connected
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.threads import over_rows
+from clusterkit.samples import memory
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.limits import Report, spend, tell
+from clusterkit.samples.transform import block_plan
 
 __all__ = [
     "FIRST_BATCH",
@@ -96,7 +95,7 @@ def segment_test(domain: Domain, n_segment_points: int) -> SegmentTest:
     """The test of a domain with `n_segment_points` points on a segment."""
     if is_positive_gaussian(domain):
         if isinstance(domain.centres, SparseRows):
-            from clusterkit.level_sets._segment_test_sparse_jit import SparseGaussianTest
+            from clusterkit.level_sets._segments_sparse_jit import SparseGaussianTest
 
             return SparseGaussianTest.of(domain, n_segment_points)
         return _GaussianTest(fractions(n_segment_points), Contour.of(domain, n_segment_points))

@@ -9,21 +9,26 @@ more cluster), "singletons" (each is a cluster) or "exclude" (they are left out)
 noise; among the true classes it is a class, because some data sets have a class of that name. If no sample is left, the
 value is nan.
 
-``table.py`` has the contingency table, ``matching.py`` accuracies and purity, ``pairs.py`` the Rand index, plain and
-adjusted, ``information.py`` mutual information, ``internal.py`` compactness and the Davies-Bouldin index,
-``density.py`` with ``_density_jit.py`` DBCV, and ``labels.py`` the checks of labels. Each function cites its source.
+``table.py`` has the contingency table, ``classes.py`` accuracies and purity, ``classes.py`` the Rand index, plain and
+adjusted, ``classes.py`` mutual information, ``internal.py`` compactness and the Davies-Bouldin index,
+``internal.py`` with ``_density_jit.py`` DBCV, and ``table.py`` the checks of labels. Each function cites its source.
 This is a low layer: it imports only numerics.
 """
 
 from __future__ import annotations
 
-from clusterkit.metrics.density import dbcv
-from clusterkit.metrics.information import anmi, nmi
-from clusterkit.metrics.internal import compactness, davies_bouldin
-from clusterkit.metrics.labels import Noise
-from clusterkit.metrics.matching import adjusted_asymmetric_accuracy, clustering_accuracy, purity, purity_by_class
-from clusterkit.metrics.pairs import adjusted_rand, rand_index
-from clusterkit.metrics.table import Contingency, contingency
+from clusterkit.metrics.classes import (
+    adjusted_asymmetric_accuracy,
+    adjusted_rand,
+    anmi,
+    clustering_accuracy,
+    nmi,
+    purity,
+    purity_by_class,
+    rand_index,
+)
+from clusterkit.metrics.internal import compactness, davies_bouldin, dbcv
+from clusterkit.metrics.table import Contingency, Noise, contingency
 
 __all__ = [
     "Contingency",

@@ -1,6 +1,7 @@
 """Compiled loops of density-based validation without a distance matrix: O(m² d) time, O(m) memory.
 
-The tree is in numerics/reachability_jit.py, a plain version of everything in clusterkit_campaign/oracles/measures.py.
+The tree is in numerics/spanning_trees/reach_jit.py, a plain version of everything in
+clusterkit_campaign/oracles/measures.py.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit.numerics.reachability_jit import distance
+from clusterkit.numerics.spanning_trees.reach_jit import distance
 
 __all__ = ["core_distances", "separations"]
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Labels
-from clusterkit.numerics.exponential_jit import fast_exp
-from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to
+from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to, fast_exp
 from clusterkit.numerics.threads import over_rows
 
 __all__ = ["ALPHA_BETA", "ROW_BREAK", "STAIRCASE", "search"]

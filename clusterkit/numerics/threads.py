@@ -2,6 +2,8 @@
 
 These are plain threads, not numba's parallel loops: numba needs a threading layer that either must not be entered from
 two threads at once or does not survive a fork.
+
+One thread where matrices are thin: a second one costs more than it gives, and on a busy machine far more.
 """
 
 from __future__ import annotations
@@ -11,9 +13,22 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeAlias
+from functools import cache
+from typing import Any, TypeAlias
 
-__all__ = ["Crew", "available", "crew", "in_turn", "is_undivided", "over_rows", "undivided", "wait_for"]
+__all__ = [
+    "THIN",
+    "Crew",
+    "available",
+    "crew",
+    "in_turn",
+    "is_undivided",
+    "over_rows",
+    "suited",
+    "undivided",
+    "wait_for",
+]
+
 
 CHUNK = 4_000_000
 """Kernel values of one call: about 10 ms, so that Ctrl-C takes effect between calls."""
@@ -135,3 +150,59 @@ def wait_for(jobs: Sequence[Future[object]]) -> None:
         for job in jobs:
             job.cancel()
         raise
+
+
+THIN = 6_000_000
+"""Elements of the feature or kernel matrix below which one thread is faster; measured by tests/benchmarks/threads.py on
+two cores."""
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _take_over() -> None:
+    """Let the calling thread set the limit, whichever thread set one before.
+
+    Newer versions of threadpoolctl let one thread set the threads of OpenBLAS, and leave undone what others ask for,
+    without a word. The limit of a fit in one thread would then stay when a fit in another thread ends last.
+    """
+    for library in _controller().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
+# the limit is one for the process: how many fits are inside it, and what removes it
+_lock = threading.Lock()
+_inside = 0
+_limit: Any = None
+
+
+@contextmanager
+def suited(elements: int) -> Iterator[None]:
+    """Context with as many BLAS and OpenMP threads as matrices of so many elements are worth.
+
+    The limit holds for the whole process. Of fits in several threads the first sets the limit and the last removes it;
+    otherwise they would restore each other's limits. A limit that a caller has set holds again afterwards.
+    """
+    global _inside, _limit
+    if elements >= THIN:
+        yield
+        return
+    with _lock:
+        if _inside == 0:
+            _take_over()
+            _limit = _controller().limit(limits=1)
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _take_over()
+                _limit.restore_original_limits()
+                _take_over()  # nobody keeps it, so that a caller's limit can end

@@ -9,11 +9,10 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core import sums
-from clusterkit.core.namespaces import BlockFunction
-from clusterkit.core.params import choice
-from clusterkit.core.spaces import Space
-from clusterkit.core.stages import BlockLabels, Partitioner, Task
+from clusterkit.contracts import BlockLabels, Partitioner, Task
+from clusterkit.contracts.params import choice
+from clusterkit.samples import Space, sums
+from clusterkit.samples.array_libraries import BlockFunction
 
 __all__ = ["Random"]
 
@@ -40,7 +39,7 @@ class Random(Partitioner[Space]):
     Examples
     --------
     >>> import numpy as np
-    >>> from clusterkit.core.spaces import identity_space
+    >>> from clusterkit.samples import identity_space
     >>> np.bincount(Random().start(identity_space(np.zeros((8, 2))), Task(8, 3), np.random.default_rng(0)))
     array([3, 3, 2])
     >>> np.bincount(Random("last").start(identity_space(np.zeros((11, 2))), Task(11, 3), np.random.default_rng(0)))

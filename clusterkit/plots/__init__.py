@@ -1,8 +1,8 @@
 """Plots of fits; matplotlib (the extra ``plots``) is imported only when something is drawn.
 
 Every function takes matplotlib axes or makes some, draws on them, and returns them. Each function is in the module of
-the same name with an underscore; ``figure.py`` has axes, colours and legends, ``_projection.py`` the two coordinates
-of a plot, ``_fitted_model.py`` the checks of fitted models, ``demo.py`` the figure of ``clusterkit demo``.
+the same name with an underscore; ``figure.py`` has axes, colours and legends, ``figure.py`` the two coordinates
+of a plot, ``figure.py`` the checks of fitted models, ``demo.py`` the figure of ``clusterkit demo``.
 
 >>> from clusterkit import plots
 >>> plots.__all__[:4]
@@ -16,22 +16,22 @@ from typing import TYPE_CHECKING
 
 # The modules have an underscore: importing a module without one would hide the function of the same name.
 _HOME = {
-    "candidates": "clusterkit.plots._candidates",
+    "candidates": "clusterkit.plots._searches",
     "clusters": "clusterkit.plots._clusters",
     "connectivity": "clusterkit.plots._connectivity",
-    "consensus_matrix": "clusterkit.plots._consensus_matrix",
-    "contours": "clusterkit.plots._contours",
-    "edsvc_curves": "clusterkit.plots._edsvc_curves",
-    "number_curve": "clusterkit.plots._number_curve",
-    "profile": "clusterkit.plots._profile",
-    "embedding": "clusterkit.plots._embedding",
-    "rank_diagram": "clusterkit.plots._rank_diagram",
-    "search_curve": "clusterkit.plots._search_curve",
-    "silhouette": "clusterkit.plots._silhouette",
-    "sizes": "clusterkit.plots._sizes",
-    "trajectories": "clusterkit.plots._trajectories",
-    "width_path": "clusterkit.plots._width_path",
-    "width_tree": "clusterkit.plots._width_tree",
+    "consensus_matrix": "clusterkit.plots._tables",
+    "contours": "clusterkit.plots._domains",
+    "edsvc_curves": "clusterkit.plots._searches",
+    "number_curve": "clusterkit.plots._searches",
+    "profile": "clusterkit.plots._tables",
+    "embedding": "clusterkit.plots._clusters",
+    "rank_diagram": "clusterkit.plots._tables",
+    "search_curve": "clusterkit.plots._searches",
+    "silhouette": "clusterkit.plots._clusters",
+    "sizes": "clusterkit.plots._clusters",
+    "trajectories": "clusterkit.plots._domains",
+    "width_path": "clusterkit.plots._widths",
+    "width_tree": "clusterkit.plots._widths",
 }
 
 __all__ = [
@@ -54,22 +54,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from clusterkit.plots._candidates import candidates
-    from clusterkit.plots._clusters import clusters
+    from clusterkit.plots._clusters import clusters, embedding, silhouette, sizes
     from clusterkit.plots._connectivity import connectivity
-    from clusterkit.plots._consensus_matrix import consensus_matrix
-    from clusterkit.plots._contours import contours
-    from clusterkit.plots._edsvc_curves import edsvc_curves
-    from clusterkit.plots._embedding import embedding
-    from clusterkit.plots._number_curve import number_curve
-    from clusterkit.plots._profile import profile
-    from clusterkit.plots._rank_diagram import rank_diagram
-    from clusterkit.plots._search_curve import search_curve
-    from clusterkit.plots._silhouette import silhouette
-    from clusterkit.plots._sizes import sizes
-    from clusterkit.plots._trajectories import trajectories
-    from clusterkit.plots._width_path import width_path
-    from clusterkit.plots._width_tree import width_tree
+    from clusterkit.plots._domains import contours, trajectories
+    from clusterkit.plots._searches import candidates, edsvc_curves, number_curve, search_curve
+    from clusterkit.plots._tables import consensus_matrix, profile, rank_diagram
+    from clusterkit.plots._widths import width_path, width_tree
 
 
 if not TYPE_CHECKING:  # a checker would take every misspelt name for one that exists

@@ -9,19 +9,19 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, ArrayLike, Clusterer, Indices, Labels
-from clusterkit.core.outcomes import Domain
-from clusterkit.core.params import check_count
-from clusterkit.plots._contours import draw_domain, projection_of
-from clusterkit.plots._fitted_model import FittedDomain
-from clusterkit.plots._projection import Projection
+from clusterkit.contracts.outcomes import Domain
+from clusterkit.contracts.params import check_count
+from clusterkit.errors import counted
+from clusterkit.plots._domains import draw_domain, projection_of
 from clusterkit.plots.figure import (
     FAINT,
     INK,
     LEGEND_ENTRIES,
     STYLES,
+    FittedDomain,
+    Projection,
     axes_for,
     check_axes,
-    counted,
     draw_points,
     finish,
     frame,
@@ -150,7 +150,7 @@ def graph_of(domain: Domain, points: Array, n_segment_points: int) -> SegmentGra
 
     from clusterkit.level_sets.neighbours import nearest_edges
     from clusterkit.level_sets.segment_test import segment_test
-    from clusterkit.numerics.distinct_rows_jit import distinct_rows
+    from clusterkit.numerics.structures_jit import distinct_rows
 
     points = np.ascontiguousarray(points, dtype=np.float64)
     first, inverse = distinct_rows(points)

@@ -1,16 +1,23 @@
-"""Shared parts of all plots, also of plugins: axes, colours, the points of clusters, legends beside the data."""
+"""Shared parts of all plots, also of plugins: axes, colours, the points of clusters, legends beside the data.
+
+Projection of points with any number of coordinates to two coordinates of a plot.
+
+Rows, labels, names and domains of fitted models for the plots, with clear errors.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit._typing import Array, Indices, Labels
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.wording import counted
+from clusterkit._typing import Array, Indices, Labels, Mask
+from clusterkit.contracts.outcomes import Domain, KernelDomain, SupportCounts
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, counted
+from clusterkit.profiles.measures import is_model, labels_of, not_fitted
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -26,7 +33,10 @@ __all__ = [
     "STYLES",
     "TITLE",
     "AxesArray",
+    "FittedDomain",
     "ObjectArray",
+    "Projection",
+    "Supports",
     "axes_for",
     "check_axes",
     "counted",
@@ -34,12 +44,17 @@ __all__ = [
     "finish",
     "fit_height",
     "frame",
+    "labels_of",
     "matplotlib_or_raise",
+    "names_of",
     "of_clusters",
     "point_size",
     "raster",
+    "rows_of",
+    "spreads_of",
     "styles_of",
 ]
+
 
 ObjectArray: TypeAlias = NDArray[np.object_]
 """An array of axes, as `matplotlib.figure.Figure.subplots` returns it."""
@@ -268,3 +283,275 @@ def fit_height(ax: Axes) -> None:
 def _shares_both(ax: Any) -> bool:
     """Whether other axes share both directions, so that the limits are fixed."""
     return all(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
+
+
+ALIKE = 10.0
+"""Ratio of standard deviations up to which attributes are taken to have the same unit."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Projection:
+    """A map of points (n, d) to places (n, 2) in a plot.
+
+    For d = 2 it is the identity. A single coordinate gets a height as its second one. For d > 2 it takes the first two
+    principal components, or two selected coordinates.
+
+    Parameters
+    ----------
+    origin : ndarray of shape (d,)
+    basis : ndarray of shape (d, 2) or (d, 1)
+    height : callable or None
+        Second coordinate for d = 1, a function of (m, 1) to (m,).
+    names : tuple of str
+        Names of the two axes.
+    note : str
+        Text for a title; "" for d = 2.
+    """
+
+    origin: Array
+    basis: Array
+    height: Callable[[Array], Array] | None
+    names: tuple[str, str]
+    note: str
+
+    @classmethod
+    def of(
+        cls,
+        points: Array,
+        names: Sequence[str],
+        dims: tuple[int, int] | None,
+        caller: str,
+        *,
+        height: tuple[Callable[[Array], Array], str],
+        scaling: bool = False,
+    ) -> Projection:
+        """The projection for points (n, d); `height` and its name are used for d = 1. O(n d min(n, d)) for d > 2.
+
+        With `scaling`, attributes of very different spread are divided by it before the components are computed.
+        """
+        d = points.shape[1]
+        if dims is not None:
+            i, j = _checked(dims, d, caller)
+            basis: Array = np.zeros((d, 2))
+            basis[i, 0] = basis[j, 1] = 1.0
+            note = "" if d == 2 else f"Two of {d} attributes"
+            return cls(np.zeros(d), basis, None, (names[i], names[j]), note)
+        if d == 1:
+            return cls(np.zeros(1), np.ones((1, 1)), height[0], (names[0], height[1]), "")
+        if d == 2:
+            return cls(np.zeros(2), np.eye(2), None, (names[0], names[1]), "")
+        spreads = spreads_of(points) if scaling else None
+        origin, basis, shares = _principal(points, spreads)
+        titles = tuple(f"principal component {i + 1} ({share:.0%} of the variance)" for i, share in enumerate(shares))
+        note = f"First two principal components of {d} attributes" + ("" if spreads is None else ", standardised")
+        return cls(origin, basis, None, (titles[0], titles[1]), note)
+
+    @property
+    def keeps_space(self) -> bool:
+        """Whether the plot shows the whole space (d = 2), so that a contour can be drawn in it."""
+        return self.height is None and len(self.origin) == 2
+
+    def __call__(self, Y: Array) -> Array:
+        """Places of the rows of Y (m, d), (m, 2)."""
+        Y = np.asarray(Y, dtype=np.float64)
+        places = (Y - self.origin) @ self.basis
+        if self.height is not None:
+            places = np.column_stack([places, self.height(Y)])
+        return places
+
+    def lift(self, places: Array) -> Array:
+        """Points (m, 2) of places (m, 2); only for d = 2."""
+        return np.ascontiguousarray(places @ self.basis.T + self.origin)
+
+
+def _checked(dims: tuple[int, int], d: int, caller: str) -> tuple[int, int]:
+    try:
+        i, j = (int(value) for value in dims)
+        exact = [i, j] == list(dims)
+    except (TypeError, ValueError):
+        exact = False
+    if not exact or not (0 <= i < d and 0 <= j < d and i != j):
+        raise InvalidParameter(
+            f"{caller}: dims must be two different coordinates between 0 and {d - 1}, got {dims!r}"
+            + (" (there is one only: leave dims out)" if d == 1 else "")
+        )
+    return i, j
+
+
+def spreads_of(points: Array) -> Array | None:
+    """Standard deviations (d,), of constant attributes the largest one; None if they are similar."""
+    spreads = points.std(axis=0, dtype=np.float64)
+    spreads[spreads == 0.0] = spreads.max() or 1.0
+    return spreads if spreads.max() > ALIKE * spreads.min() else None
+
+
+def _principal(points: Array, spreads: Array | None) -> tuple[Array, Array, Array]:
+    """Mean, first two principal directions (d, 2) and their shares of the variance; zeros without variance."""
+    from sklearn.decomposition import PCA
+
+    d = points.shape[1]
+    basis, shares = np.zeros((d, 2)), np.zeros(2)
+    count, unit = min(2, len(points)), np.ones(d) if spreads is None else spreads
+    with np.errstate(divide="ignore", invalid="ignore"):  # equal points, or a single one, have no variance
+        pca = PCA(count, random_state=0).fit(points if spreads is None else points / spreads)
+    basis[:, :count] = pca.components_.T / unit[:, None]
+    shares[:count] = np.nan_to_num(pca.explained_variance_ratio_)
+    return pca.mean_ * unit, basis, shares
+
+
+AT_BOUND = 1e-9
+"""Relative difference up to which a weight equals the bound C: solvers stop at a tolerance far above rounding, but set
+bounded weights to C itself."""
+
+
+def rows_of(X: Any) -> Array:
+    """The rows (n, d) as floats, checked by scikit-learn."""
+    from sklearn.utils.validation import check_array
+
+    from clusterkit.estimators.samples import only_numbers
+
+    with only_numbers(X):
+        rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
+    return rows
+
+
+def names_of(names: Sequence[str] | None, X: object, model: object, d: int, caller: str) -> list[str]:
+    """Names of the attributes: `names`, the columns of a data frame, the names stored by the fit, or ``X[:, 0]``."""
+    if names is not None:
+        chosen = [str(name) for name in names]
+        if len(chosen) != d:
+            raise InvalidParameter(f"{caller}: names must be one for each of the {d} attributes, got {len(chosen)}")
+        return chosen
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        columns = getattr(model, "feature_names_in_", None)
+    if columns is not None and len(columns) == d:
+        return [str(name) for name in columns]
+    return [f"X[:, {i}]" for i in range(d)]
+
+
+@final
+@attrs.frozen(eq=False)
+class Supports:
+    """The support vectors of a domain.
+
+    Parameters
+    ----------
+    centres : ndarray of shape (s, d)
+        Distinct support vectors.
+    bounded : ndarray of shape (s,)
+        Which weights are at their bound.
+    counts : SupportCounts or None
+        Their numbers, where each of several equal samples counts; None where the solver does not report them.
+    """
+
+    centres: Array
+    bounded: Mask
+    counts: SupportCounts | None
+
+    @property
+    def title(self) -> str:
+        """Text for a title; "" if nothing is known."""
+        if self.counts is None:
+            return ""
+        n_support, n_bounded = self.counts.n_support, self.counts.n_bounded
+        bound = "" if n_bounded is None else f", {n_bounded or 'none'} at the bound"
+        return counted(n_support, "support vector") + bound
+
+
+@final
+@attrs.frozen(eq=False)
+class FittedDomain:
+    """A fitted model whose outcome is a domain, with its rows.
+
+    Parameters
+    ----------
+    model : estimator
+    domain : Domain
+    points : ndarray of shape (n, d)
+        The rows in the coordinates of the domain.
+    labels : ndarray of shape (n,)
+    names : list of str
+        Names of the coordinates.
+    """
+
+    model: Any
+    domain: Domain
+    points: Array
+    labels: Labels
+    names: list[str]
+
+    @classmethod
+    def of(cls, model: Any, X: Any, names: Any, caller: str) -> FittedDomain:
+        """Check that `model` has a domain and that X has the rows of its fit.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        IncompatibleStages
+            If its outcome is no domain.
+        InvalidParameter
+            If `model` is no estimator.
+        InvalidData
+            If X has other rows than the fit.
+        """
+        instead = "clusterkit.plots.clusters draws the labels of any method"
+        if not is_model(model):
+            raise InvalidParameter(
+                f"{caller}: needs a fitted model with a domain, got {type(model).__name__}; {instead}"
+            )
+        if not hasattr(model, "labels_"):
+            raise not_fitted(model, caller)
+        domain, space = getattr(model, "outcome_", None), getattr(model, "space_", None)
+        if not isinstance(domain, Domain) or space is None:
+            has = "no outcome" if domain is None else f"{type(domain).__name__.lower()}"
+            raise IncompatibleStages(
+                f"{caller}: draws a domain, such as recipe 'svc' gives, and this {type(model).__name__} has {has}; "
+                f"{instead}"
+            )
+        rows = rows_of(X)
+        labels = labels_of(model, len(rows), caller)
+        if rows.shape[1] != model.n_features_in_:
+            raise InvalidData(
+                f"{caller}: X has {rows.shape[1]} attributes and the model was fitted on {model.n_features_in_}"
+            )
+        points = space.coordinates(rows)
+        raw = names_of(names, X, model, rows.shape[1], caller)
+        return cls(model, domain, points, labels, _coordinate_names(raw, space.before, points.shape[1]))
+
+    def supports(self) -> Supports | None:
+        """The support vectors; None where the domain has none."""
+        domain = self.domain
+        known: Any = domain if isinstance(domain, KernelDomain) else getattr(domain, "function", None)
+        if not hasattr(known, "centres") or not hasattr(known, "weights"):
+            return None
+        used = known.weights != 0
+        centres, weights = known.centres[used], known.weights[used]
+        counts = domain.support_counts or SupportCounts(len(centres))
+        bounded = np.zeros(len(centres), dtype=bool)
+        if counts.n_bounded:
+            # By the optimality conditions the weight of a sample outside is at its bound, also where bounds differ or
+            # equal samples share a centre. A sample whose weight is C may also lie on the border.
+            bounded = domain.value(centres) < domain.level
+            if counts.bound is not None and counts.bound < 1.0:
+                bounded |= np.isclose(weights, counts.bound, rtol=AT_BOUND, atol=0.0)
+        return Supports(centres, bounded, counts)
+
+    def supports_title(self) -> str:
+        """Text about the support vectors for a title."""
+        supports = self.supports()
+        if supports is not None:
+            return supports.title
+        none = np.empty((0, 1))
+        return Supports(none, np.empty(0, dtype=bool), self.domain.support_counts).title
+
+
+def _coordinate_names(raw: list[str], before: tuple[Any, ...], d: int) -> list[str]:
+    """Names of the coordinates of the domain, which is defined behind the maps `before` the kernel."""
+    if not before:
+        return raw
+    if len(raw) == d and all(getattr(step, "columnwise", False) for step in before):
+        return [f"{name} (scaled)" for name in raw]
+    return [f"mapped coordinate {i}" for i in range(d)]

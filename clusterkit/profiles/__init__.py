@@ -16,9 +16,9 @@ Polars or PyArrow, with gaps and categories as they are.
 from __future__ import annotations
 
 from clusterkit.profiles.comparing import Comparison, Method, compare
+from clusterkit.profiles.naming import Condition, Rule
 from clusterkit.profiles.profiling import ClusterProfile, FeatureProfile, Profile, profile
 from clusterkit.profiles.representing import representatives
-from clusterkit.profiles.rules import Condition, Rule
 
 __all__ = [
     "ClusterProfile",

@@ -1,4 +1,7 @@
-"""Methods side by side on one table."""
+"""Methods side by side on one table.
+
+What can be compared: clear errors for what cannot, before anything is fitted.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +14,119 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Clusterer, Indices, Labels, RandomState
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.labelings import NOISE, cluster_sizes
-from clusterkit.core.params import check_count
-from clusterkit.core.seeds import Seeds
-from clusterkit.criteria.agreement import canonical, rand_matrix, subsample_stability, subsamples
-from clusterkit.numerics.row_samples import sample_rows
-from clusterkit.profiles.comparable import check_fits, check_methods
-from clusterkit.profiles.labelled import is_model, labels_of
-from clusterkit.profiles.raw_table import RawTable
+from clusterkit.contracts.labelings import NOISE, cluster_sizes
+from clusterkit.contracts.params import check_count
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.criteria.confidence import canonical, rand_matrix, subsample_stability, subsamples
+from clusterkit.errors import (
+    ClusterkitWarning,
+    InvalidData,
+    InvalidParameter,
+    TableWarning,
+    UnknownName,
+    counted,
+    nearest_names,
+)
+from clusterkit.numerics.selection import sample_rows
+from clusterkit.profiles.measures import is_model, labels_of
+from clusterkit.profiles.raw_table import RawTable, as_cell, as_frame, as_text
 from clusterkit.profiles.representing import coordinates
-from clusterkit.profiles.tables import as_cell, as_frame, as_text
-from clusterkit.tables.errors import TableWarning
 
 if TYPE_CHECKING:
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.tables import FittedPreparation
 
-__all__ = ["Comparison", "Method", "MethodLike", "compare"]
+__all__ = [
+    "Comparison",
+    "Method",
+    "MethodLike",
+    "check_fits",
+    "check_methods",
+    "compare",
+]
+
+
+SHOWN = 3
+"""Names in the example of a message."""
+
+
+def check_methods(methods: object) -> None:
+    """Check that something is a mapping of names to recipes, estimators or labels.
+
+    Raises
+    ------
+    InvalidParameter
+        If it is no mapping, empty, or holds a class or an estimator that finds no clusters.
+    UnknownName
+        If there is no such recipe.
+    """
+    if not isinstance(methods, Mapping):
+        raise InvalidParameter(
+            f"compare: methods must be a mapping of names to estimators, recipes or labels, got a "
+            f"{type(methods).__name__}{_instead(methods)}"
+        )
+    if not methods:
+        raise InvalidParameter(
+            "compare: there is nothing to compare; methods must be a mapping of names to estimators, recipes or "
+            "labels, such as {'kmeans': 'kmeans'}"
+        )
+    for name, value in methods.items():
+        _check_method(str(name), value)
+
+
+def _instead(methods: object) -> str:
+    """How to write as a mapping what is none."""
+    if isinstance(methods, str):
+        return f"; write {{{methods!r}: {methods!r}}}"
+    if isinstance(methods, list | tuple | set | frozenset) and methods:
+        names = [value if isinstance(value, str) else type(value).__name__ for value in methods]
+        shown = ", ".join(f"{name!r}: {name!r}" if name in methods else f"{name!r}: ..." for name in names[:SHOWN])
+        return f"; write {{{shown}{', ...' if len(names) > SHOWN else ''}}}"
+    return "; write {'model': model}" if is_model(methods) else ""
+
+
+def _check_method(name: str, value: object) -> None:
+    """Check a method by itself; labels are checked with the rows."""
+    from clusterkit.contracts.registry import registry
+
+    if isinstance(value, str):
+        recipes = registry.names("recipe")
+        if value not in recipes:
+            raise UnknownName(f"compare: {name!r}: no recipe named {value!r}. {nearest_names(value, recipes)}")
+    elif isinstance(value, type):
+        kind = value.__name__
+        raise InvalidParameter(f"compare: {name!r} is the class {kind}; make an estimator of it: {kind}()")
+    elif is_model(value) and not any(hasattr(value, its) for its in ("labels_", "fit_predict", "predict")):
+        raise InvalidParameter(
+            f"compare: {name!r} is a {type(value).__name__}, which finds no clusters; pass an estimator with labels_ "
+            "after its fit, the name of a recipe, or labels"
+        )
+
+
+def check_fits(name: str, value: object, n: int, d: int) -> None:
+    """Check that a fitted model was fitted to a table of n rows and d columns; anything else passes.
+
+    Raises
+    ------
+    InvalidData
+        If it was fitted to another one.
+    """
+    if not is_model(value) or not hasattr(value, "labels_"):
+        return
+    columns = getattr(value, "n_features_in_", None)
+    rows = len(value.labels_)
+    # a model that prepares tables says what it needs when it reads one
+    if isinstance(columns, int) and columns != d and not hasattr(value, "preparation_"):
+        fitted, here = counted(columns, "column"), d
+    elif rows != n:
+        fitted, here = counted(rows, "row"), n
+    else:
+        return
+    raise InvalidData(
+        f"compare: {name!r} was fitted to {fitted}, and X has {here}; pass the rows that were fitted, or a model that "
+        "is not fitted yet, which is then fitted to X"
+    )
+
 
 MethodLike: TypeAlias = "str | Clusterer | Labels | Sequence[int]"
 """What can be compared: the name of a recipe, an estimator, fitted or not, or labels."""
@@ -272,7 +370,7 @@ def _warn_of_units(compared: Sequence[Method], methods: Mapping[str, Any], X: An
 def _model(value: Any, n_clusters: int | None, seed: int) -> Any:
     """The estimator of a recipe by name, or the estimator; None for labels."""
     if isinstance(value, str):
-        from clusterkit.core.registry import registry
+        from clusterkit.contracts.registry import registry
         from clusterkit.estimators.build import recipe
 
         model = recipe(value, random_state=seed)
@@ -340,7 +438,7 @@ class _Samples:
 
 def _attach(model: Any, preparation: FittedPreparation | None) -> None:
     """Have a fitted model of this library prepare new rows as those of its fit were."""
-    from clusterkit.estimators.fitted_attributes import FittedAttributes
+    from clusterkit.estimators.base import FittedAttributes
     from clusterkit.estimators.preparing import attach
 
     if preparation is not None and isinstance(model, FittedAttributes):

@@ -9,12 +9,11 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Clusterer, Indices, Labels, Mask
-from clusterkit.core.errors import first_names
-from clusterkit.core.wording import counted, shortened
+from clusterkit.errors import counted, first_names, shortened
+from clusterkit.profiles.measures import GroupedSample, draw
 from clusterkit.profiles.raw_table import Column, RawTable
-from clusterkit.profiles.sampling import GroupedSample, draw
-from clusterkit.tables.plans import CategoryColumn, ColumnPlan, NumberColumn
-from clusterkit.tables.twins import as_option
+from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, NumberColumn
+from clusterkit.tables.preparing.redundant_columns import as_option
 
 __all__ = ["FAR", "NEIGHBOURS", "Doubts", "doubts"]
 

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Mask, Rng
-from clusterkit.profiles.sampling import GroupedSample
+from clusterkit.profiles.measures import GroupedSample
 
 __all__ = ["Effects", "effects", "ranked_auc"]
 

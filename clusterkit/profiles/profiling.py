@@ -1,4 +1,7 @@
-"""What distinguishes each cluster of a table."""
+"""What distinguishes each cluster of a table.
+
+The cells of a map of the differences between clusters.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,33 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Clusterer, Labels, Mask, RandomState
-from clusterkit.core.labelings import NOISE
-from clusterkit.core.params import check_count
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.wording import counted
+from clusterkit.contracts.labelings import NOISE
+from clusterkit.contracts.params import check_count
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import counted
 from clusterkit.profiles.effects import Effects, effects
-from clusterkit.profiles.labelled import labels_of
-from clusterkit.profiles.measures import Measure, measures_of
-from clusterkit.profiles.naming import Position, beyond_chance, by_chance, in_words, name_of, position_of, strength_of
-from clusterkit.profiles.raw_table import Kind, RawTable
-from clusterkit.profiles.rules import Rule, rule_for
-from clusterkit.profiles.sampling import GroupedSample, draw
-from clusterkit.profiles.tables import as_frame
+from clusterkit.profiles.measures import GroupedSample, Measure, draw, labels_of, measures_of
+from clusterkit.profiles.naming import (
+    Position,
+    Rule,
+    beyond_chance,
+    by_chance,
+    in_words,
+    name_of,
+    position_of,
+    rule_for,
+    strength_of,
+)
+from clusterkit.profiles.raw_table import Kind, RawTable, as_frame
 
-__all__ = ["ClusterProfile", "FeatureProfile", "Profile", "profile"]
+__all__ = [
+    "ClusterProfile",
+    "FeatureProfile",
+    "Profile",
+    "heat_cells",
+    "profile",
+]
+
 
 MOST_CELLS = 20_000_000
 """Most cells (rows times columns) that are looked at: 160 MB. Of 5,000 columns 4,000 rows."""
@@ -341,3 +357,28 @@ SIDES = ("inside", "outside")
 
 _NUMBERS = ("inside", "outside", "difference", "low", "high", "auc", "contrast", "closeness")
 """Fields that a `FeatureProfile` has from `Effects`."""
+
+
+MOST_CLUSTERS = 20
+"""Most columns of the map, the largest clusters."""
+
+
+def heat_cells(clusters: Profile, max_features: int = 20) -> tuple[list[ClusterProfile], list[str], Array]:
+    """Clusters, names and differences of the map; nan where the interval holds 0."""
+    shown = sorted(sorted(clusters.clusters, key=lambda one: -one.size)[:MOST_CLUSTERS], key=lambda one: one.label)
+    strength: dict[str, float] = {}
+    for cluster in shown:
+        for feature in cluster.features:
+            difference = 0.0 if math.isnan(feature.difference) else abs(feature.difference)
+            key = max(feature.strength, 1e-3 * difference)
+            strength[feature.text] = max(strength.get(feature.text, 0.0), key)
+    names = sorted(strength, key=lambda name: -strength[name])[:max_features]
+    values = np.full((len(names), len(shown)), np.nan)
+    for column, cluster in enumerate(shown):
+        for feature in cluster.features:
+            if feature.text in names and not feature.low <= 0 <= feature.high:
+                values[names.index(feature.text), column] = feature.difference
+    filled = np.flatnonzero(np.isfinite(values).any(axis=1))
+    if len(filled):
+        names, values = [names[row] for row in filled], values[filled]
+    return shown, names, values

@@ -1,25 +1,40 @@
-"""Any table as columns of numbers and of categories, a few rows at a time."""
+"""Any table as columns of numbers and of categories, a few rows at a time.
+
+Columns as a data frame of whichever library is installed, or as text.
+"""
 
 from __future__ import annotations
 
+import importlib
+import math
+import re
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, Literal, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import AnyArray, Indices
-from clusterkit.core.errors import InvalidData, InvalidParameter
-from clusterkit.core.shapes import why_no_table
-from clusterkit.tables.clocks import DURATION
-from clusterkit.tables.frames import Column as TypedColumn
-from clusterkit.tables.frames import HoldsFrame, columns_of, is_frame, opened, refuse_query
-from clusterkit.tables.measures import PLAIN
-from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
-from clusterkit.tables.preparation import FittedPreparation
-from clusterkit.tables.readings import NATIVE, as_hours, as_levels, as_numbers, as_seconds, settled
+from clusterkit.errors import STEERING, InvalidData, InvalidParameter, escaped, shortened
+from clusterkit.samples.coding import why_no_table
+from clusterkit.tables.cells.measures import PLAIN
+from clusterkit.tables.cells.readings import NATIVE, as_hours, as_levels, as_numbers, as_seconds, settled
+from clusterkit.tables.cells.times import DURATION
+from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
+from clusterkit.tables.preparing.preparation import FittedPreparation
+from clusterkit.tables.reading.frames import Column as TypedColumn
+from clusterkit.tables.reading.frames import HoldsFrame, columns_of, is_frame, opened, refuse_query
 
-__all__ = ["Column", "Kind", "RawTable"]
+__all__ = [
+    "Column",
+    "Kind",
+    "RawTable",
+    "as_cell",
+    "as_frame",
+    "as_text",
+]
+
 
 Kind = Literal["number", "category", "date"]
 """What a column holds. Dates are counted in seconds since 1970."""
@@ -172,3 +187,67 @@ def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:
     code = {level: number for number, level in enumerate(levels)}
     codes = np.array([-1 if text is None else code[text] for text in texts], dtype=np.intp)
     return Column(name, "category", codes, tuple(levels))
+
+
+LIBRARIES = {"pandas": ("pandas", "DataFrame"), "polars": ("polars", "DataFrame"), "pyarrow": ("pyarrow", "table")}
+"""Module and function that makes a table of a mapping of columns."""
+
+CONTROL = re.compile(f"[{STEERING}]")
+"""Characters that steer a terminal instead of being shown."""
+
+WIDEST = 40
+"""Characters of a cell of a table of texts."""
+
+
+def as_frame(columns: Mapping[str, Sequence[object]], library: str | None) -> object:
+    """A data frame of a library, or of the first of pandas, Polars and PyArrow that is installed.
+
+    Raises
+    ------
+    ImportError
+        If none is installed, or not this one.
+    InvalidParameter
+        If the library is not known.
+    """
+    if library is None:
+        library = next((name for name in LIBRARIES if find_spec(name)), None)
+        if library is None:
+            raise ImportError("a data frame needs pandas, polars or pyarrow; install one of them")
+    if library not in LIBRARIES:
+        raise InvalidParameter(f"library must be one of {', '.join(map(repr, LIBRARIES))}, got {library!r}")
+    module, function = LIBRARIES[library]
+    make: Any = getattr(importlib.import_module(module), function)
+    frame: object = make(dict(columns))
+    return frame
+
+
+def as_text(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table for people: the first column to the left, numbers to the right, decimals in two digits.
+
+    Examples
+    --------
+    >>> print(as_text(("method", "score"), [("k-means", 0.8125), ("svc", float("nan")), ("emmc", 12)]))
+    method   score
+    k-means   0.81
+    svc          –
+    emmc        12
+    """
+    texts = [[as_cell(value) for value in row] for row in (header, *rows)]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    lines = (
+        "  ".join(
+            text.rjust(width) if j else text.ljust(width)
+            for j, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in texts
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def as_cell(value: object, most: int = WIDEST) -> str:
+    """A value for people: harmless, and of at most so many characters."""
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.2f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return shortened(escaped(str(value), CONTROL), most)

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from clusterkit._typing import Array, Clusterer, Indices, Labels, RandomState
-from clusterkit.core.labelings import NOISE
-from clusterkit.core.params import check_count
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import FeatureSpace, Space
+from clusterkit.contracts.labelings import NOISE
+from clusterkit.contracts.params import check_count
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.numerics.distances import squared_distances
-from clusterkit.numerics.row_samples import sample_rows
-from clusterkit.profiles.labelled import labels_of
-from clusterkit.profiles.measures import measures_of
+from clusterkit.numerics.selection import sample_rows
+from clusterkit.profiles.measures import labels_of, measures_of
 from clusterkit.profiles.raw_table import RawTable
+from clusterkit.samples import FeatureSpace, Space
 
 __all__ = ["coordinates", "representatives"]
 

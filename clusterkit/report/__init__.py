@@ -17,6 +17,6 @@ It needs jinja2 and matplotlib, the extra ``report``.
 from __future__ import annotations
 
 from clusterkit.report.analysis import Analysis, analyse
-from clusterkit.report.making import make_report
+from clusterkit.report.page import make_report
 
 __all__ = ["Analysis", "analyse", "make_report"]

@@ -1,33 +1,155 @@
-"""The page: what the template shows, as plain texts, and the template filled."""
+"""The page: what the template shows, as plain texts, and the template filled.
+
+The pictures of a report: SVG in the colours of the page, light or dark.
+
+From a table to the page.
+"""
 
 from __future__ import annotations
 
+import io
 import math
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from typing import Any
+from xml.etree import ElementTree
 
 import attrs
 import numpy as np
 
-from clusterkit import __version__
-from clusterkit._typing import Indices
-from clusterkit.core.registry import registry
-from clusterkit.core.wording import counted, with_title
-from clusterkit.profiles import ClusterProfile, FeatureProfile, heat_map
+from clusterkit import __version__, plots
+from clusterkit._typing import Indices, NumberLike
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import counted, with_title
+from clusterkit.numerics.selection import sample_rows
+from clusterkit.plots.figure import INK, SPINES, TITLE
+from clusterkit.profiles import ClusterProfile, FeatureProfile, profiling
 from clusterkit.profiles.comparing import Method
-from clusterkit.profiles.heat_map import heat_cells
+from clusterkit.profiles.doubts import FAR
 from clusterkit.profiles.naming import in_words
+from clusterkit.profiles.profiling import heat_cells
 from clusterkit.report import words
-from clusterkit.report.analysis import Analysis, chose_number
-from clusterkit.report.neighbours import FAR, OddRow
-from clusterkit.report.pictures import pictures
-from clusterkit.report.plain import plain
-from clusterkit.tables.plans import NumberColumn
-from clusterkit.tables.readings import as_levels
+from clusterkit.report.analysis import Analysis, OddRow, analyse, chose_number
+from clusterkit.report.words import plain
+from clusterkit.tables import Preparation, Table, read_table
+from clusterkit.tables.cells.readings import as_levels
+from clusterkit.tables.preparing.plans import NumberColumn
+from clusterkit.tables.reading.files import table_of_arrays
+from clusterkit.tables.reading.frames import is_frame
 
-__all__ = ["page"]
+__all__ = [
+    "make_report",
+    "need_libraries",
+    "page",
+    "pictures",
+]
+
+
+MOST_POINTS = 2000
+"""Most points of the map: more make the file large and cover each other."""
+
+COLOURS = {INK: "currentColor", "#000000": "currentColor", "#ffffff": "var(--paper)", SPINES: "var(--line)"}
+"""Colours that become those of the page: of lines and text, of the edges of points and boxes, of spines."""
+
+COLOURED = frozenset({"style", "fill", "stroke"})
+"""Attributes that hold colours and fonts."""
+
+FONTS = re.compile(r"(font(?:-family)?:[^;']*?)\s*'[^;]*")
+"""The fonts of a style, which a page need not have."""
+
+SAMPLES = re.compile(r"^(\d+ clusters? of [\d,]+) sample(s?),")
+"""The beginning of the title of a plot; a report has rows."""
+
+LINKS = "{http://www.w3.org/1999/xlink}"
+"""The namespace of links, as the parser writes it before their names."""
+
+
+def pictures(analysis: Analysis) -> dict[str, str]:
+    """The SVG of each picture that can be drawn, by name: "map", "sizes", "curve", "profile", "silhouette"."""
+    drawn: dict[str, str] = {}
+    several = len(np.unique(analysis.labels[analysis.labels >= 0])) > 1
+    n_clusters = min(len(analysis.clusters.clusters), 31)
+    height = min(0.9 + 0.28 * (n_clusters + 1), 7.0)
+    drawn["map"] = _svg("map", (7.4, 4.6), lambda ax: _map(analysis, ax))
+    drawn["sizes"] = _svg("sizes", (7.4, height), lambda ax: plots.sizes(analysis.labels, ax))
+    candidates: list[Any] = list(getattr(analysis.model, "candidates_", []))
+    if chose_number(analysis) and len({row["n_clusters"] for row in candidates}) > 1:
+        drawn["curve"] = _svg("curve", (7.4, 3.0), lambda ax: plots.number_curve(analysis.model, ax))
+    if several and any(cluster.features for cluster in analysis.clusters.clusters):
+        names = {feature.text for cluster in analysis.clusters.clusters for feature in cluster.features}
+        size = (7.4, min(1.3 + 0.27 * min(len(names), 20), 7.0))
+        drawn["profile"] = _svg("profile", size, lambda ax: plots.profile(analysis.clusters, ax))
+    if several:
+        rows = analysis.compared_rows
+        with suppress(ValueError):  # every row of the sample is a cluster of its own
+            drawn["silhouette"] = _svg(
+                "silhouette",
+                (7.4, 3.6),
+                lambda ax: plots.silhouette(analysis.labels[rows], analysis.compared_points, ax),
+            )
+    return drawn
+
+
+def _map(analysis: Analysis, ax: Any) -> None:
+    rows = _some(analysis, MOST_POINTS)
+    names = [plain(name, 40) for name in analysis.preparation.features]
+    plots.clusters(analysis.labels[rows], analysis.X[rows], ax=ax, names=names)
+    if len(rows) < len(analysis.labels):
+        ax.set_title(ax.get_title(loc="left") + f"\nA sample of {len(rows):,} rows", loc="left")
+
+
+def _some(analysis: Analysis, most: int) -> Indices:
+    """Some of the rows, each cluster in proportion."""
+    return sample_rows(len(analysis.labels), most, np.random.default_rng(analysis.seed))
+
+
+def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], object]) -> str:
+    """A picture as SVG for the inside of a page, always the same for the same data."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "font.family": "sans-serif"}):
+        figure = Figure(figsize=size, layout="constrained")
+        figure.patch.set_alpha(0.0)
+        ax = figure.subplots()
+        ax.patch.set_alpha(0.0)
+        draw(ax)
+        title = SAMPLES.sub(r"\1 row\2,", ax.get_title(loc="left"))
+        ax.set_title(title, loc="left", fontsize=TITLE, color=INK)
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    picture = ElementTree.fromstring(buffer.getvalue())
+    box = picture.attrib["viewBox"]
+    picture.attrib.clear()
+    picture.attrib.update({"viewBox": box, "role": "img"})
+    for part in picture.iter():
+        part.tag = part.tag.rpartition("}")[2]  # inside a page, SVG has no prefix
+        # names of the parts must differ between the pictures of a page
+        part.attrib = {key.replace(LINKS, "xlink:"): _of_page(key, its, name) for key, its in part.attrib.items()}
+    for part in picture.findall("metadata"):
+        picture.remove(part)
+    return ElementTree.tostring(picture, encoding="unicode")
+
+
+def _of_page(key: str, value: str, name: str) -> str:
+    """An attribute for the page: in its colours, and with the name of the picture before the names of its parts.
+
+    Texts are no attributes, so that a name of a column stays as it is, whatever it looks like.
+    """
+    if key == "id":
+        return f"{name}-{value}"
+    if key == LINKS + "href" and value.startswith("#"):  # an image holds its own data
+        return f"#{name}-{value[1:]}"
+    value = value.replace("url(#", f"url(#{name}-")
+    if key not in COLOURED:
+        return value
+    for colour, of_page in COLOURS.items():
+        value = value.replace(colour, of_page)
+    return FONTS.sub(r"\1 sans-serif", value)
+
 
 MOST_CLUSTERS = 30
 """Most clusters that are described, the largest ones."""
@@ -185,8 +307,8 @@ def _heat(analysis: Analysis) -> Mapping[str, object]:
     columns = {one.column for cluster in analysis.clusters.clusters for one in cluster.features if one.text in drawn}
     absent = [plain(name, 40) for name in analysis.preparation.used if name not in columns]
     more = f" and {len(absent) - MOST_LEFT_OUT} more" if len(absent) > MOST_LEFT_OUT else ""
-    few = len(analysis.clusters.clusters) - heat_map.MOST_CLUSTERS
-    fewer = f"the {heat_map.MOST_CLUSTERS} largest clusters" if few > 0 else ""
+    few = len(analysis.clusters.clusters) - profiling.MOST_CLUSTERS
+    fewer = f"the {profiling.MOST_CLUSTERS} largest clusters" if few > 0 else ""
     return {"fewer": fewer, "absent": ", ".join(absent[:MOST_LEFT_OUT]) + more, "empty": bool(np.isnan(values).any())}
 
 
@@ -318,3 +440,86 @@ def _versions() -> str:
         f"clusterkit {__version__}, Python {platform.python_version()}, numpy {np.__version__}, scipy "
         f"{scipy.__version__}, scikit-learn {sklearn.__version__}"
     )
+
+
+def make_report(
+    data: object,
+    *,
+    n_clusters: NumberLike = None,
+    methods: Sequence[str] = (),
+    preparation: Preparation | None = None,
+    seed: int = 0,
+    command: str = "",
+    fingerprint: str = "",
+    made: str = "",
+) -> tuple[str, Analysis]:
+    """Cluster a table and write what was found as one page of HTML.
+
+    Parameters
+    ----------
+    data : str, Table, data frame, mapping of str to array, or array of shape (n, d)
+        A file, or what was read from it.
+    n_clusters : int, pair of int, "auto" or None, default None
+        Number of clusters; None and "auto" choose it, a pair (2, 8) says among which.
+    methods : sequence of str, default ()
+        Recipes to compare.
+    preparation : Preparation, optional
+        What to do about gaps, categories, dates and units.
+    seed : int, default 0
+    command : str, default ""
+        What repeats the report, for its last section.
+    fingerprint : str, default ""
+        Of the file, so that one can tell whether it is the same.
+    made : str, default ""
+        The date.
+
+    Returns
+    -------
+    page : str
+        Self-contained: no network, no JavaScript. The same data give the same page.
+    analysis : Analysis
+        The numbers behind it, with the fitted model.
+
+    Raises
+    ------
+    ImportError
+        If jinja2 or matplotlib is missing.
+    TableError, InvalidData, UnknownName, OSError
+        If the table cannot be used, or a recipe does not exist.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clusterkit.report import make_report
+    >>> from clusterkit.tables import table_of_arrays
+    >>> rng = np.random.default_rng(0)
+    >>> columns = {"age": np.r_[rng.normal(25, 2, 60), rng.normal(60, 2, 60)], "height": rng.normal(170, 9, 120)}
+    >>> page, analysis = make_report(columns, methods=["kmeans", "genie"])
+    >>> analysis.clusters.clusters[0].name in page, len(page) < 2_000_000
+    (True, True)
+    """
+    need_libraries()
+    if isinstance(data, Table):
+        table = data
+    elif isinstance(data, str):
+        table = read_table(data)
+    elif isinstance(data, np.ndarray) and data.ndim == 2:
+        table = table_of_arrays("an array", data)
+    else:
+        from clusterkit.tables.reading.frames import columns_of
+
+        columns = {column.name: column for column in columns_of(data)}
+        table = Table("a data frame" if is_frame(data) else "a table", columns, tuple(columns))
+    analysis = analyse(table, n_clusters=n_clusters, methods=methods, preparation=preparation, seed=seed)
+    return page(analysis, command=command, fingerprint=fingerprint, made=made), analysis
+
+
+def need_libraries() -> None:
+    """Raise ImportError, with what to install, if jinja2 or matplotlib is missing."""
+    for library in ("jinja2", "matplotlib"):
+        try:
+            __import__(library)
+        except ImportError as error:
+            raise ImportError(
+                f"a report needs {library}: install it, or clusterkit-toolkit with the extra 'report'"
+            ) from error

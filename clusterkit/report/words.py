@@ -1,8 +1,12 @@
-"""Sentences from the numbers of a report."""
+"""Sentences from the numbers of a report.
+
+Texts of users made harmless and short before they are shown.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -10,21 +14,49 @@ from typing import Any
 import numpy as np
 
 from clusterkit._typing import Array
-from clusterkit.core.registry import registry
-from clusterkit.core.wording import counted, percent
+from clusterkit.contracts.registry import registry
 from clusterkit.criteria.one_cluster import LEVEL, THRESHOLD
-from clusterkit.drivers.auto.driver import FEWEST
-from clusterkit.drivers.auto.words import confidence_in_words, second_in_words
+from clusterkit.drivers.auto import FEWEST, confidence_in_words, second_in_words
+from clusterkit.errors import STEERING, counted, escaped, percent
 from clusterkit.profiles import ClusterProfile, FeatureProfile
 from clusterkit.report.analysis import COMPARED_ROWS, Analysis, chose_number
-from clusterkit.report.plain import plain
 from clusterkit.tables import Table
-from clusterkit.tables.clocks import TIME, clock_text
+from clusterkit.tables.cells.times import TIME, clock_text
 
 __all__ = [
-    "caveats", "cell", "certainty", "decimal", "is_single", "number", "of_feature", "one_cluster", "own_number",
-    "percent", "quality_of_cells", "score_of_number", "sizes_of", "verdict",
-]  # fmt: skip
+    "caveats",
+    "cell",
+    "certainty",
+    "decimal",
+    "is_single",
+    "number",
+    "of_feature",
+    "one_cluster",
+    "own_number",
+    "percent",
+    "plain",
+    "quality_of_cells",
+    "score_of_number",
+    "sizes_of",
+    "verdict",
+]
+
+
+CONTROL = re.compile(f"[{STEERING}\ufeff\ufffe\uffff]")
+"""Characters that must not be shown, and those that have no place in a page."""
+
+
+def plain(text: object, most: int = 80) -> str:
+    r"""A text with control characters as escapes, cut off after `most` characters.
+
+    Examples
+    --------
+    >>> plain("a\x1b[31m"), plain("long" * 9, 10)
+    ('a\\x1b[31m', 'longlongl…')
+    """
+    harmless = escaped(str(text), CONTROL)
+    return harmless if len(harmless) <= most else harmless[: most - 1] + "…"
+
 
 SURE, UNSURE = 0.8, 0.5
 """Confidences from which the structure is called clear, and below which it is called doubtful."""

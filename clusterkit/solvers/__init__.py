@@ -31,12 +31,14 @@ The classes load on first use. Type checkers know them by their own modules, for
 
 from __future__ import annotations
 
-from clusterkit.core.class_names import built_in_class, built_in_class_names
-
 
 def __getattr__(name: str) -> object:
+    from clusterkit.contracts.registry import built_in_class
+
     return built_in_class("solver", name, __name__)
 
 
 def __dir__() -> list[str]:
+    from clusterkit.contracts.registry import built_in_class_names
+
     return built_in_class_names("solver")

@@ -13,12 +13,12 @@ where a table leaves that open.
 (('income', 'since'), {'id': 'an identifier, by its name'}, (3, 2))
 """
 
-from clusterkit.tables.errors import NotNumeric, TableError, TableWarning
-from clusterkit.tables.files import known_endings, read_table, table_of_arrays
-from clusterkit.tables.frames import Column, columns_of, is_frame
-from clusterkit.tables.preparation import FittedPreparation, Preparation
-from clusterkit.tables.selection import select
-from clusterkit.tables.table import Table
+from clusterkit.errors import NotNumeric, TableError, TableWarning
+from clusterkit.tables.cells.column_names import select
+from clusterkit.tables.preparing.preparation import FittedPreparation, Preparation
+from clusterkit.tables.reading.files import known_endings, read_table, table_of_arrays
+from clusterkit.tables.reading.frames import Column, columns_of, is_frame
+from clusterkit.tables.reading.table import Table
 
 __all__ = [
     "Column",

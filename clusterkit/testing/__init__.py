@@ -24,9 +24,9 @@ __all__ = [
 # Lazily, because every pytest run of a user loads `clusterkit.testing.pytest_plugin`.
 _HOME = {
     "check_composition": "clusterkit.testing.compositions",
-    "check_export": "clusterkit.testing.exported",
-    "check_recipe_saves": "clusterkit.testing.saved",
-    "check_saving": "clusterkit.testing.saved",
+    "check_export": "clusterkit.testing.compare",
+    "check_recipe_saves": "clusterkit.testing.compare",
+    "check_saving": "clusterkit.testing.compare",
     "check_stage": "clusterkit.testing.conformance",
     "laws_of": "clusterkit.testing.conformance",
     "pairwise_cover": "clusterkit.testing.compositions",
@@ -34,10 +34,9 @@ _HOME = {
 }
 
 if TYPE_CHECKING:
+    from clusterkit.testing.compare import check_export, check_recipe_saves, check_saving
     from clusterkit.testing.compositions import check_composition, pairwise_cover
     from clusterkit.testing.conformance import check_stage, laws_of, parametrize_with_laws
-    from clusterkit.testing.exported import check_export
-    from clusterkit.testing.saved import check_recipe_saves, check_saving
 
 
 def __getattr__(name: str) -> object:

@@ -1,18 +1,54 @@
-"""Comparisons that several laws use: equal bits, equal up to rounding, equal outcomes."""
+"""Comparisons that several laws use: equal bits, equal up to rounding, equal outcomes.
+
+Arrays on a simulated device of array-api-strict, which has nothing but the standard and refuses to mix devices.
+
+The law of saving: everything that a fit leaves behind can be saved, and the loaded model predicts the same.
+
+The law of export: a model in ONNX gives the labels of `predict`.
+"""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import attrs
 import numpy as np
 
+from clusterkit import saving
 from clusterkit._typing import AnyArray, Array
-from clusterkit.core import sums, transform
-from clusterkit.core.outcomes import Domain, Embedding, Outcome, Tree
-from clusterkit.core.spaces import Space
+from clusterkit.contracts.outcomes import Domain, Embedding, Outcome, Tree
+from clusterkit.contracts.registry import registry
+from clusterkit.samples import Space, sums, transform
+from clusterkit.samples.array_libraries import host_dtype, is_device_array, to_host
+from clusterkit.samples.devices import Device
 
-__all__ = ["close", "numbers", "same_bits", "small_blocks", "small_groups"]
+if TYPE_CHECKING:
+    from clusterkit.estimators.driven import Driven
+    from clusterkit.estimators.pipeline import Pipeline
+    from clusterkit.estimators.saving import SavedAsData
+
+__all__ = [
+    "DEVICE",
+    "check_export",
+    "check_recipe_saves",
+    "check_saving",
+    "close",
+    "installed",
+    "numbers",
+    "numbers_of",
+    "put",
+    "same_bits",
+    "same_there",
+    "saved_copy",
+    "small_blocks",
+    "small_groups",
+    "two_groups",
+]
 
 
 def same_bits(one: AnyArray, other: AnyArray, what: str) -> None:
@@ -64,3 +100,186 @@ def small_groups(rows: int) -> Iterator[None]:
         yield
     finally:
         sums.GROUP = usual
+
+
+A = TypeVar("A", bound=AnyArray)
+
+DEVICE = Device("array_api_strict", "device1")
+"""Not the library's first device, which numpy would read."""
+
+EXACT = 1e-12
+"""Relative difference of float64 sums of a block on a device from those of numpy: rounding in another order."""
+
+
+def installed() -> bool:
+    """Whether array-api-strict is there."""
+    return find_spec(DEVICE.library) is not None
+
+
+def put(array: A) -> A:
+    """A copy of an array on the simulated device."""
+    return cast("A", DEVICE.put(np.array(array)))
+
+
+def same_there(there: AnyArray, here: AnyArray, what: str, *, digits: int = 0, scale: float = 0.0) -> None:
+    """An array of the device that has the type and, up to rounding, the values of an array of numpy."""
+    assert is_device_array(there), f"{what} left the device: {type(there).__name__}"
+    assert Device.of(there) == DEVICE, f"{what} lies on {there.device}"
+    assert host_dtype(there) == here.dtype, f"{what}: {there.dtype} on the device, {here.dtype} on the host"
+    close(to_host(there), here, what, digits=digits, scale=scale)
+
+
+def numbers_of(addend: object) -> list[AnyArray]:
+    """All arrays and numbers of what a block adds up, in the order of its fields; on the host."""
+    if is_device_array(addend):
+        return [np.asarray(to_host(addend))]
+    if isinstance(addend, np.ndarray | np.generic | float | int):
+        return [np.asarray(addend)]
+    if isinstance(addend, tuple):
+        return [number for each in addend for number in numbers_of(each)]
+    cls: Any = type(addend)
+    if attrs.has(cls):
+        fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)
+        return [number for field in fields for number in numbers_of(getattr(addend, field.name.lstrip("_")))]
+    return []
+
+
+T = TypeVar("T")
+
+
+def saved_copy(value: T, *stand_ins: type) -> T:
+    """The object after it was saved to a file and loaded from it.
+
+    Parameters
+    ----------
+    value : object
+        Of registered classes.
+    *stand_ins : type
+        Classes inside the object that are there for the test only; they are registered for this session.
+
+    Raises
+    ------
+    NotSavable
+        If a part of the object is of a class that is not registered.
+    """
+    for stand_in in stand_ins:
+        registry.register(stand_in)
+    packed = saving.pack(value)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "value.clusterkit"
+        saving.write(path, saving.Content(packed.tree(), packed.tensors))
+        return cast("T", saving.unpack(saving.read(path), str(path)))
+
+
+def check_saving(model: SavedAsData, X: Array) -> None:
+    """Save and load a fitted estimator: all that it reports is the same, and it labels any rows alike.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted to X.
+    X : ndarray of shape (n, d)
+
+    Raises
+    ------
+    AssertionError
+        Saying what differs.
+    NotSavable
+        Naming the object that cannot be saved.
+    """
+    import clusterkit
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.clusterkit"
+        model.save(path)
+        content = path.read_bytes()
+        again: Any = clusterkit.load(path)
+        again.save(path)
+        assert path.read_bytes() == content, "a loaded model is saved as another file than the model itself"
+    kinds = [type(again), type(model)]
+    assert kinds[0] is kinds[1]
+    assert repr(again) == repr(model), "parameters differ after saving"
+    names = {name for name in vars(model) if name.endswith("_")}
+    assert {name for name in vars(again) if name.endswith("_")} == names, "fitted attributes differ after saving"
+    for name in names:
+        value = getattr(model, name)
+        if isinstance(value, np.ndarray):
+            same_bits(getattr(again, name), value, f"{name} after saving")
+        elif isinstance(value, str | int | float):
+            np.testing.assert_equal(getattr(again, name), value, err_msg=f"{name} after saving")
+    fitted = cast("Any", model)
+    assert hasattr(again, "predict") == hasattr(fitted, "predict")
+    if hasattr(fitted, "predict"):
+        new = np.concatenate([X[::-1] * 0.9 + 0.03, X[:1] + 50.0, X[:1] - 50.0]).astype(X.dtype)
+        same_bits(again.predict(X), fitted.predict(X), "labels of the training rows after saving")
+        same_bits(again.predict(new), fitted.predict(new), "labels of new rows after saving")
+
+
+def two_groups(n: int = 24, dtype: str = "float64") -> Array:
+    """n rows in two groups of nonnegative numbers, which every recipe takes."""
+    rng = np.random.default_rng(3)
+    X = np.concatenate([rng.normal(2.0, 0.4, (n // 2, 2)), rng.normal(7.0, 0.4, (n - n // 2, 2))])
+    groups: Array = np.abs(X).astype(dtype)
+    return groups
+
+
+def check_recipe_saves(name: str, X: Array | None = None) -> None:
+    """Fit a recipe to few rows, save it and load it.
+
+    Parameters
+    ----------
+    name : str
+        Of ``clusterkit.recipes()``.
+    X : ndarray of shape (n, d), optional
+        Default `two_groups`.
+
+    Raises
+    ------
+    AssertionError, NotSavable
+        As `check_saving`.
+    """
+    from clusterkit.estimators.build import recipe
+
+    rows = two_groups() if X is None else X
+    model = recipe(name, random_state=0)
+    finds_k = registry.get("recipe", name).clusters == "found"
+    if not finds_k:
+        model.set_params(n_clusters=2)
+    check_saving(model.fit(rows), rows)
+
+
+def check_export(model: Pipeline | Driven, X: Array) -> None:
+    """Export a fitted estimator to ONNX: the file is valid, and run by onnxruntime it labels rows like `predict`.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; of a stage of yours, for example.
+    X : ndarray of shape (m, d)
+        Rows to label, of any kind; the more of them, the better the check. None too are tried.
+
+    Raises
+    ------
+    AssertionError
+        Saying how many labels or scores differ.
+    NotExportable
+        Naming the part that has no method ``onnx``.
+    ImportError
+        If onnx or onnxruntime is missing.
+    """
+    import onnx
+    import onnxruntime
+
+    from clusterkit.export import to_onnx
+
+    exported = to_onnx(model)
+    onnx.checker.check_model(exported, full_check=True)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # a loop whose body ends early is no matter of concern
+    session = onnxruntime.InferenceSession(exported.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    answers = dict(zip(names, session.run(names, {"rows": X.astype(np.float64)}), strict=True))
+    assert answers["labels"].dtype == np.int64
+    np.testing.assert_array_equal(answers["labels"], model.predict(X), err_msg="labels of the exported model")
+    none = session.run(["labels"], {"rows": np.empty((0, X.shape[1]))})[0]
+    assert none.shape == (0,), f"the exported model gives labels of shape {none.shape} for no rows"

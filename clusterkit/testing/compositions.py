@@ -9,11 +9,10 @@ from itertools import combinations
 import numpy as np
 
 from clusterkit._typing import Array
-from clusterkit.core.compat import SLOTS, Composition
-from clusterkit.core.errors import InvalidData
+from clusterkit.contracts.composition import SLOTS, Composition
+from clusterkit.errors import InvalidData
 from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.testing.compare import same_bits
-from clusterkit.testing.saved import check_saving
+from clusterkit.testing.compare import check_saving, same_bits
 from clusterkit.testing.strategies import Case
 
 __all__ = ["check_composition", "describe", "estimator", "pairwise_cover", "samples"]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 
 import attrs
 
-from clusterkit.core.errors import UnknownName
-from clusterkit.core.registry import ABSTRACT, Entry, StageKind, registry
-from clusterkit.core.stages import Codec, Stage
+from clusterkit.contracts import Codec, Stage
+from clusterkit.contracts.providers import Entry
+from clusterkit.contracts.registry import ABSTRACT, StageKind, registry
+from clusterkit.errors import UnknownName
 from clusterkit.testing.contract import LAWS as CONTRACT
 from clusterkit.testing.law import Law
 from clusterkit.testing.laws import CODEC_LAWS, LAWS

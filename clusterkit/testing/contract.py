@@ -14,9 +14,9 @@ from typing import Any
 
 import attrs
 
-from clusterkit.core.errors import UnknownName
-from clusterkit.core.registry import ABSTRACT
-from clusterkit.core.stages import Stage
+from clusterkit.contracts import Stage
+from clusterkit.contracts.registry import ABSTRACT
+from clusterkit.errors import UnknownName
 from clusterkit.testing.law import Law, law
 
 __all__ = ["HEAVY", "LAWS"]

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 from threadpoolctl import threadpool_limits
 
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.stages import Stage
+from clusterkit.contracts import Stage
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.testing.strategies import Case
 
 __all__ = ["Law", "Source", "law"]

@@ -61,7 +61,8 @@ def share_of_examples(share: float) -> settings:
 @pytest.fixture
 def no_external_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Only built-in stages and those the test registers."""
-    from clusterkit.core.registry import VARIABLE, registry
+    from clusterkit.contracts.providers import VARIABLE
+    from clusterkit.contracts.registry import registry
 
     monkeypatch.setenv(VARIABLE, "")
     registry.forget()

@@ -15,13 +15,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core.compat import Composition, legal_compositions
-from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
-from clusterkit.core.stages import FeatureMap, Task
+from clusterkit.contracts import FeatureMap, Task
+from clusterkit.contracts.composition import Composition, legal_compositions
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.identity import Identity
-from clusterkit.featuremaps.minmax import MinMax
 from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.featuremaps.scaling import Identity, MinMax
+from clusterkit.samples import FeatureSpace, KernelSpace, Space
 
 __all__ = ["PATTERNS", "VIEWS", "Case", "cases", "compositions", "costs", "labels", "scores", "spaces", "views"]
 

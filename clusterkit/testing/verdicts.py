@@ -13,10 +13,10 @@ from typing import Any, final
 
 import attrs
 
-from clusterkit.core.plugin_hooks import Plugin
-from clusterkit.core.registry import ABSTRACT_NAMES, Entry, registry
+from clusterkit.contracts.providers import Entry, Plugin
+from clusterkit.contracts.registry import ABSTRACT_NAMES, registry
+from clusterkit.testing.compare import check_recipe_saves
 from clusterkit.testing.conformance import cases_of
-from clusterkit.testing.saved import check_recipe_saves
 
 __all__ = ["EXAMPLES", "Verdict", "verdicts_on"]
 

@@ -5,14 +5,115 @@ on the bound ``C`` of the weights, which leaves at most ``1 / C`` rows outside t
 solves and labels many pairs (gamma, C), scores every partition and returns the best pair.
 
 - ``svc_auto.py``: score ``ln L + 2 V + ln H``: a partition that lasts over L bandwidths, with separated (V) clusters of
-  even sizes (H). The scores are in ``_plateau_score.py`` (`best`), the loop in ``svc_auto.py`` (`SvcAutoSearch.run`).
+  even sizes (H). The scores are in ``_svc_search.py`` (`best`), the loop in ``svc_auto.py`` (`SvcAutoSearch.run`).
   Sources: Ben-Hur, Horn, Siegelmann, Vapnik (2001); Moulavi and others (2014).
 - ``edsvc.py``: score ``(1/M) Σ I(π, π_m) / √(H(π) H(π_m))``: mean mutual information with an ensemble of k-means
-  partitions. The score is in ``_ensemble_agreement.py`` (`Agreement`), the search in ``_edsvc_search.py``, the fits of
-  the candidates in ``_candidates.py`` (`CandidateRuns`), the returned table of candidates in ``curves.py``. Source:
-  Strehl, Ghosh (2002).
-- ``_open_parameters.py``: which parameters are open, and the kernel space that both tuners search.
-- ``_nearest_label_jit.py``: the nearest label of each unlabelled row.
+  partitions. The score is in ``edsvc_candidates.py`` (`Agreement`), the search in ``edsvc.py``, the fits of
+  the candidates in ``edsvc_candidates.py`` (`CandidateRuns`), the returned table of candidates in
+  ``edsvc_candidates.py``. Source: Strehl, Ghosh (2002).
+- ``__init__.py``: which parameters are open, and the kernel space that both tuners search.
+- ``numerics/nearest_jit.py``: the nearest label of each unlabelled row.
 
-The range of bandwidths is in ``numerics/bandwidths.py``, the k-means ensemble in ``core/ensembles.py``.
+The range of bandwidths is in ``numerics/distances.py``, the k-means ensemble in ``fitting/ensembles.py``.
+
+Shared by the tuners: which parameters are open, the space of the rows they search on, and rows in piles.
 """
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, cast, final
+
+import attrs
+
+from clusterkit._typing import Array, Counts, Indices, Rng
+from clusterkit.contracts import FeatureMap, Stage, Task
+from clusterkit.criteria.one_cluster import MOST_POINTS, REPEATS
+from clusterkit.errors import ClusterkitWarning
+from clusterkit.numerics.distances import parting_bandwidth, repeats
+from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.samples import KernelSpace, Space
+
+__all__ = [
+    "FEW_POINTS",
+    "Piles",
+    "is_open",
+    "search_space",
+    "warn_of_nothing",
+]
+
+
+STRAY = 0.01
+"""Up to this fraction of the rows may lie elsewhere than at the points that have enough of them."""
+
+FEW_POINTS = "rows at few points: each of them is a cluster"
+"""Value of the fact "rule" where the rows lie in piles."""
+
+
+def is_open(stage: Stage, name: str, *alternatives: str) -> bool:
+    """Whether a tunable parameter is None and so are the alternatives that would decide it."""
+    values = stage.parameters()
+    return name in stage.tunable and all(values.get(key) is None for key in (name, *alternatives))
+
+
+def search_space(featuremap: FeatureMap, X: Array, rows: Indices, open_gamma: bool, rng: Rng) -> Space:
+    """The space of some rows of X; its bandwidth is 1 if it is open."""
+    if open_gamma:
+        featuremap = featuremap.with_parameters(gamma=1.0)
+    space: Space = featuremap.space_of(X if len(rows) == len(X) else X[rows], Task(len(rows), None), rng)
+    if isinstance(space, KernelSpace) and isinstance(space.points, SparseRows):
+        # the same distances in few dense coordinates: hundreds of bandwidths pay for the conversion
+        points = cast(Any, space.points).isometric()
+        space = attrs.evolve(space, points=points, before=())
+    return space
+
+
+@final
+@attrs.frozen(eq=False)
+class Piles:
+    """The distinct points at which rows lie.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (points,), int
+        How many rows lie at each.
+    gamma : float
+        A bandwidth at which no two of them are joined.
+    """
+
+    sizes: Counts
+    gamma: float
+
+    @classmethod
+    def of(cls, D: Array) -> Piles | None:
+        """The points of rows with the squared distances D (m, m), in O(m²); None of rows without a scale."""
+        largest = float(D.max())
+        if not 0.0 < largest < math.inf:
+            return None
+        gamma = parting_bandwidth(D, largest)
+        return cls(repeats(D, largest), gamma) if math.isfinite(gamma) else None
+
+    def large(self, least: int) -> Counts:
+        """The sizes of the points at which `least` rows or more lie."""
+        return self.sizes[self.sizes >= least]
+
+    def few(self, least: int) -> bool:
+        """Whether rows lie at few points, as in `criteria.one_cluster.few_points`, nearly all of them at `large` ones.
+
+        Then the points are the partition that lasts over all narrower bandwidths, however many these are. A search
+        does not see that, whose bandwidths end at the distances between the points.
+        """
+        n = int(self.sizes.sum())
+        large = self.large(least)
+        return len(self.sizes) <= min(MOST_POINTS, n // REPEATS) and len(large) > 1 and n - large.sum() <= STRAY * n
+
+
+def warn_of_nothing(tuner: str, reason: str, advice: str, stacklevel: int) -> None:
+    """Say that a search found nothing to choose, so that the widest kernel is used."""
+    warnings.warn(
+        f"tuner '{tuner}': {reason}, so the widest kernel is used, mostly with one cluster. That the search shows no "
+        f"clusters does not mean that there are none; {advice}",
+        ClusterkitWarning,
+        stacklevel=stacklevel + 1,
+    )

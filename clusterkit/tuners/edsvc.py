@@ -1,21 +1,50 @@
-"""The tuner ``edsvc``: bandwidth and bound by agreement with an ensemble of k-means partitions."""
+"""The tuner ``edsvc``: bandwidth and bound by agreement with an ensemble of k-means partitions.
+
+The search of ``edsvc``: candidates, their scores, and the winner.
+"""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping
-from typing import ClassVar, cast, final
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, cast, final
 
 import attrs
+import numpy as np
 
-from clusterkit._typing import Array, Rng
-from clusterkit.core import params
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.stages import FeatureMap, Stage, Tuned, Tuner
-from clusterkit.numerics.row_samples import sample_rows
-from clusterkit.tuners._open_parameters import is_open, search_space
+from clusterkit._typing import Array, Labels, Mask, Rng
+from clusterkit.contracts import FeatureMap, Labeler, Solver, Stage, Tuned, Tuner, params
+from clusterkit.contracts.labelings import cluster_limit
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.fitting.ensembles import kmeans_ensemble
+from clusterkit.numerics.distances import bandwidth_range, squared_distances, without_equal_rows
+from clusterkit.numerics.selection import sample_rows
+from clusterkit.numerics.threads import available
+from clusterkit.samples import Space, memory
+from clusterkit.tuners import FEW_POINTS, Piles, is_open, search_space, warn_of_nothing
+from clusterkit.tuners._svc_search import least_size
+from clusterkit.tuners.edsvc_candidates import (
+    BOUND_STEP,
+    CURVES,
+    GRID_STEP,
+    TIE,
+    WIDTH_STEP,
+    Agreement,
+    CandidateFit,
+    CandidateGroup,
+    CandidateRuns,
+    EdSvcCurves,
+)
 
-__all__ = ["EdSvc"]
+__all__ = [
+    "FRACTIONS",
+    "EdSvc",
+    "EdSvcChoice",
+    "EdSvcSearch",
+    "ScoredCandidates",
+]
 
 
 @final
@@ -28,7 +57,7 @@ class EdSvc(Tuner):
     ``1 / (0.9 n)`` at the best bandwidth. Normalised mutual information also rewards shattered partitions; the grid
     search (``search="plane"``) with its limit of √n clusters, and the adjusted measure, do not.
 
-    The search is in ``_edsvc_search.py`` (`EdSvcSearch.run`), the score in ``_ensemble_agreement.py``
+    The search is in ``edsvc.py`` (`EdSvcSearch.run`), the score in ``edsvc_candidates.py``
     (`Agreement.score`).
 
     Parameters
@@ -121,8 +150,6 @@ class EdSvc(Tuner):
 
     def tune(self, stages: Mapping[str, Stage], X: Array, rng: Rng) -> Tuned:
         """The stages with the bandwidth and the bound filled in where they were open."""
-        from clusterkit.tuners._edsvc_search import EdSvcSearch
-
         begin = time.monotonic()
         open_gamma = is_open(stages["featuremap"], "gamma", "sigma", "sigma_fraction")
         open_C = is_open(stages["solver"], "C", "nu")
@@ -142,3 +169,320 @@ class EdSvc(Tuner):
             tuned["solver"] = stages["solver"].with_parameters(C=C)
         facts = {**choice.facts, "rows": len(rows), "seconds": round(time.monotonic() - begin, 3)}
         return Tuned(tuned, facts, choice.interrupted)
+
+
+FRACTIONS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
+"""Outlier fractions of the grid, up to `max_outlier_fraction`; 0 is a bound of 1. Denser at both ends: a few outliers
+already separate touching clusters, and near 1 a small step of the fraction halves the core."""
+
+GRID_WIDTHS = 24
+"""Bandwidths of the grid by default: steps small enough to hit most plateaus on the sets of docs/recipes/edsvc.md."""
+
+LINE = 100
+"""Bandwidths, and bounds, of the coordinate search by default: the published numbers."""
+
+SCAN = 16
+"""Bandwidths of the scan that finds the ends of the grid."""
+
+BETWEEN = 4
+"""Bandwidths that follow in each of the two gaps beside the best bandwidth of the grid."""
+
+MEMBERS = 10
+"""Members of the ensemble by default: the published number."""
+
+GRID_MEMBERS = 60
+"""Least number of members of the grid search by default. With ten, their random numbers of clusters alone may decide
+between good partitions."""
+
+SHATTERED = 0.6
+"""Clusters a row beyond which the grid tries no narrower kernel: most rows are alone there."""
+
+
+@final
+@attrs.frozen(eq=False)
+class EdSvcChoice:
+    """The result of a search.
+
+    Parameters
+    ----------
+    gamma, C : float
+        Values of the winner; nan where the parameter was not open.
+    facts : mapping
+        How they were found, for `resolved_`.
+    interrupted : bool
+        Whether Ctrl-C ended the search early.
+    """
+
+    gamma: float
+    C: float
+    facts: Mapping[str, Any]
+    interrupted: bool = False
+
+
+@final
+@attrs.define(eq=False)
+class EdSvcSearch:
+    """A search on some rows.
+
+    Parameters
+    ----------
+    tuner : EdSvc
+    stages : mapping
+        Slot to stage.
+    space : Space
+        The space of the rows.
+    open_gamma, open_C : bool
+        Which parameters are open.
+    rng : Generator
+    """
+
+    tuner: EdSvc
+    stages: Mapping[str, Stage]
+    space: Space
+    open_gamma: bool
+    open_C: bool
+    rng: Rng
+
+    def run(self) -> EdSvcChoice:
+        """Fit and score all candidates and choose the best; after Ctrl-C the best so far."""
+        n = self.space.n
+        ends = (math.nan, math.nan)
+        if self.open_gamma:
+            D = self._distances()
+            piles, limits = Piles.of(D), self._cluster_limits(n)
+            if piles is not None and piles.few(least_size(n)) and limits[0] <= len(piles.sizes) <= limits[1]:
+                facts = {"rule": FEW_POINTS, "candidates": 0, "clusters": len(piles.sizes)}
+                return EdSvcChoice(piles.gamma, 1.0, facts)
+            ends = self._bandwidth_ends(D)
+        if n < 2 or (self.open_gamma and not ends[0] < math.inf):
+            if n > 1 and 0.0 < float(D.max()) < math.inf:  # of equal rows and of those that overflow the fit speaks
+                warn_of_nothing("edsvc", "the rows are too close for a bandwidth", "multiply the data by a constant", 2)
+            return EdSvcChoice(1.0, 1.0, {"rule": "rows without a scale: one cluster", "candidates": 0})
+        grid = self.tuner.search == "plane"
+        members = _members(self.space, self.tuner.n_members, self.tuner.member_clusters, grid, self.rng)
+        agreement = Agreement(members, self.tuner.score)
+        workers = available() if self.tuner.n_jobs is None else self.tuner.n_jobs
+        solver, labeler = cast(Solver, self.stages["solver"]), cast(Labeler, self.stages["labeler"])
+        seed = int(self.rng.integers(2**63))
+        warm_start = self.tuner.warm_start and self.open_C
+        runs = CandidateRuns.of(self.space, solver, labeler, workers, warm_start, seed)
+        scored = ScoredCandidates(agreement, self._cluster_limits(n))
+        first = 1.0 if self.open_C else math.nan
+        interrupted = False
+        try:
+            if grid:
+                self._search_grid(runs, scored, ends, first)
+            else:
+                self._search_coordinates(runs, scored, ends, first, workers)
+        except KeyboardInterrupt:
+            interrupted = True
+            if not scored.candidates:
+                raise
+        choice = scored.choice(self.tuner.score, ends[0], first)
+        facts = {
+            **choice.facts,
+            "ended": "interrupted" if interrupted else "all candidates tried",
+            "members": tuple(int(member.max()) + 1 for member in members),
+        }
+        return attrs.evolve(choice, facts=facts, interrupted=interrupted)
+
+    def _search_grid(
+        self, runs: CandidateRuns, scored: ScoredCandidates, ends: tuple[float, float], first: float
+    ) -> None:
+        """All pairs of bandwidths and bounds, then more bandwidths beside the best."""
+        groups = self._grid(runs, ends, first)
+        scored.add(GRID_STEP, runs.over(groups, self.tuner.name))
+        scored.add(GRID_STEP, runs.over(_beside_best(scored, groups), self.tuner.name))
+
+    def _search_coordinates(
+        self, runs: CandidateRuns, scored: ScoredCandidates, ends: tuple[float, float], first: float, workers: int
+    ) -> None:
+        """Bandwidths at the first bound, then bounds at the best bandwidth."""
+        gamma: float | None = None
+        if self.open_gamma:
+            widths = np.geomspace(*ends, self.tuner.n_gamma or LINE)
+            groups: list[CandidateGroup] = [(float(width), [first]) for width in widths]
+            scored.add(WIDTH_STEP, runs.over(groups, self.tuner.name))
+            gamma = scored.candidates[scored.best(unqualified_too=True)].gamma
+        if self.open_C:
+            bounds = _bounds(self.space.n, self.tuner.max_outlier_fraction, self.tuner.n_bounds or LINE)
+            scored.add(BOUND_STEP, runs.over(_split_bounds(gamma, bounds, workers), self.tuner.name))
+
+    def _cluster_limits(self, n: int) -> tuple[int, float]:
+        """Fewest and most clusters that may win."""
+        limit = self.tuner.clusters
+        if limit == "auto":
+            limit = "any" if self.tuner.search == "coordinate" else "sqrt"
+        return (0, math.inf) if limit == "any" else (2, max(2.0, math.sqrt(n)))
+
+    def _distances(self) -> Array:
+        """Squared distances of the rows, (n, n)."""
+        n = self.space.n
+        memory.require(3 * 8 * n * n, f"the {n} x {n} distances of tuner 'edsvc'", "Lower its max_rows, or set gamma.")
+        points = self.space.points.astype(np.float64, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):  # the fit refuses such values with a reason
+            D = squared_distances(points, points)
+        np.fill_diagonal(D, 0.0)
+        return D
+
+    def _bandwidth_ends(self, D: Array) -> tuple[float, float]:
+        """Bandwidths of the widest and the narrowest kernel; infinite where the rows have no scale."""
+        largest = float(D.max())
+        if not 0.0 < largest < math.inf:
+            return math.inf, math.inf
+        nearest = without_equal_rows(D, largest).min(axis=1)
+        distinct = np.unique(self.space.points.astype(np.float64, copy=False), axis=0, return_index=True)[1]
+        low, high = bandwidth_range(largest, nearest[distinct])
+        return low, high if high > low else 100.0 * low
+
+    def _grid(self, runs: CandidateRuns, ends: tuple[float, float], first: float) -> list[CandidateGroup]:
+        """Bandwidths between one cluster and shattered partitions, each with all bounds."""
+        n = self.space.n
+        bounds: Sequence[float] = [first]
+        if self.open_C:
+            fractions = [p for p in FRACTIONS if p <= self.tuner.max_outlier_fraction]
+            bounds = sorted({min(1.0, 1.0 / (p * n)) if p > 0.0 else 1.0 for p in fractions}, reverse=True)
+        if not self.open_gamma:
+            return [(None, bounds)]
+        scan = np.geomspace(ends[0], 2.0 * ends[1], SCAN)
+        groups: list[CandidateGroup] = [(float(gamma), (first,)) for gamma in scan]
+        counts = np.array([fits[0].n_clusters for fits in runs.over(groups, self.tuner.name)])
+        whole, broken = np.flatnonzero(counts <= 1), np.flatnonzero(counts > SHATTERED * n)
+        low = max(0.3 * ends[0], float(scan[whole[-1]] if len(whole) else ends[0]) / 8.0)
+        high = float(scan[broken[0]] if len(broken) else scan[-1])
+        widths = np.geomspace(low, max(high, 2.0 * low), self.tuner.n_gamma or GRID_WIDTHS)
+        return [(float(gamma), bounds) for gamma in widths]
+
+
+@final
+@attrs.define(eq=False)
+class ScoredCandidates:
+    """The candidates fitted so far, with their scores.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        The score.
+    limits : pair of float
+        Fewest and most clusters that may win.
+    candidates : list of CandidateFit
+        Without their labels, except the largest one: hundreds of labelings need not stay in memory.
+    scores : list of float
+    steps : list of int
+        The step of the search that each candidate belongs to.
+    """
+
+    agreement: Agreement
+    limits: tuple[float, float]
+    candidates: list[CandidateFit] = attrs.field(factory=list)
+    scores: list[float] = attrs.field(factory=list)
+    steps: list[int] = attrs.field(factory=list)
+
+    def add(self, step: int, groups: Iterable[list[CandidateFit]]) -> None:
+        """Score the candidates of some groups as they are fitted."""
+        for fits in groups:
+            for candidate in fits:
+                self.scores.append(self.agreement.score(candidate.labels))
+                self.candidates.append(attrs.evolve(candidate, labels=candidate.labels.max(keepdims=True)))
+                self.steps.append(step)
+
+    @property
+    def qualified(self) -> Mask:
+        """Which candidates have an allowed number of clusters, (t,)."""
+        k = np.array([candidate.n_clusters for candidate in self.candidates])
+        return (k >= self.limits[0]) & (k <= self.limits[1])
+
+    def best(self, unqualified_too: bool = False) -> int:
+        """Index of the best qualified candidate of the last step.
+
+        If none qualifies, it is -1, or with `unqualified_too` the best of all candidates of the last step.
+        """
+        last = np.array(self.steps) == self.steps[-1]
+        qualified = self.qualified & last
+        if not qualified.any():
+            if not unqualified_too:
+                return -1
+            qualified = last
+        scores = np.where(qualified, self.scores, -math.inf)
+        tied = np.flatnonzero(scores >= scores.max() - TIE)
+        return int(min(tied, key=lambda i: (self.candidates[i].gamma, -self.candidates[i].C)))
+
+    def choice(self, measure: str, widest: float, first: float) -> EdSvcChoice:
+        """The values of the winner, or the bandwidth `widest` and the bound `first` if no candidate qualifies."""
+        chosen = self.best()
+        facts: dict[str, Any]
+        if chosen >= 0:
+            winner = self.candidates[chosen]
+            gamma, C = winner.gamma, winner.C
+            facts = {"rule": f"largest mean {measure}"}
+            facts.update(score=round(self.scores[chosen], 12), clusters=winner.n_clusters)
+        else:
+            gamma, C = widest, first
+            facts = {"rule": "no candidate has an allowed number of clusters: the widest kernel without outliers"}
+            reason = f"no candidate has between {self.limits[0]} and {self.limits[1]:.0f} clusters"
+            warn_of_nothing("edsvc", reason, "set featuremap__gamma, or tuner__clusters='any'", 3)
+        singletons = self.agreement.singletons()
+        facts.update(
+            {
+                "singletons": round(singletons, 12),
+                "candidates": len(self.candidates),
+                "partitions": len(self.agreement) - 1,
+                CURVES: self._curves(chosen, singletons, measure),
+            }
+        )
+        return EdSvcChoice(gamma, C, facts)
+
+    def _curves(self, chosen: int, singletons: float, measure: str) -> EdSvcCurves:
+        return EdSvcCurves(
+            np.array(self.steps),
+            np.array([candidate.gamma for candidate in self.candidates]),
+            np.array([candidate.C for candidate in self.candidates]),
+            np.array(self.scores),
+            np.array([candidate.n_clusters for candidate in self.candidates]),
+            np.array([candidate.n_bounded for candidate in self.candidates]),
+            self.qualified,
+            chosen,
+            singletons,
+            measure,
+        )
+
+
+def _members(space: Space, n_members: int | None, member_clusters: str, balanced: bool, rng: Rng) -> Labels:
+    """The ensemble, (M, n); the numbers of clusters are drawn or, if `balanced`, occur equally often up to one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusterkitWarning)  # equal samples, empty clusters
+        if not balanced:
+            return kmeans_ensemble(space.points, n_members or MEMBERS, member_clusters, rng)
+        ks = rng.permutation(np.arange(2, cluster_limit(space.n, member_clusters) + 1))
+        member_ks = np.resize(ks, n_members or -(-GRID_MEMBERS // len(ks)) * len(ks))
+        parts: list[Labels] = []
+        for k, number in zip(*np.unique(member_ks, return_counts=True), strict=True):
+            parts.append(kmeans_ensemble(space.points, int(number), int(k), rng))
+            if len(parts[-1]) < number:
+                break  # Ctrl-C
+        return np.concatenate(parts)
+
+
+def _bounds(n: int, max_outlier_fraction: float, number: int) -> Array:
+    """Bounds from 1 down to 1 / (max_outlier_fraction n), geometric."""
+    lowest = 1.0 / (max_outlier_fraction * n)
+    return np.geomspace(1.0, lowest, number) if lowest < 1.0 and number > 1 else np.ones(1)
+
+
+def _beside_best(scored: ScoredCandidates, groups: Sequence[CandidateGroup]) -> list[CandidateGroup]:
+    """Groups for bandwidths on both sides of the best one, up to its neighbours or one step beyond the last."""
+    chosen = scored.best()
+    widths = np.array([gamma for gamma, _ in groups if gamma is not None])
+    if chosen < 0 or len(widths) < 2:
+        return []
+    steps = np.log(widths)
+    steps = np.concatenate([[2 * steps[0] - steps[1]], steps, [2 * steps[-1] - steps[-2]]])
+    at = 1 + int(np.argmin(np.abs(widths - scored.candidates[chosen].gamma)))
+    gaps = [np.linspace(steps[i], steps[i + 1], BETWEEN + 2)[1:-1] for i in (at - 1, at)]
+    return [(float(gamma), groups[0][1]) for gamma in np.exp(np.concatenate(gaps))]
+
+
+def _split_bounds(gamma: float | None, bounds: Array, workers: int) -> list[CandidateGroup]:
+    """Groups of consecutive bounds at one bandwidth for the workers; a fit does not depend on its group."""
+    parts = np.array_split(bounds, 1 if workers == 1 else min(4 * workers, len(bounds)))
+    return [(gamma, part.tolist()) for part in parts]

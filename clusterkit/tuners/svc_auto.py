@@ -11,13 +11,11 @@ from typing import ClassVar, final
 import attrs
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core import params
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.stages import Stage, Tuned, Tuner
-from clusterkit.numerics.row_samples import sample_rows
-from clusterkit.tuners._open_parameters import is_open
-from clusterkit.tuners._svc_runs import SvcRuns, least_size
-from clusterkit.tuners._svc_search import DEFAULT_FRACTION, SvcAutoChoice, SvcAutoSearch
+from clusterkit.contracts import Stage, Tuned, Tuner, params
+from clusterkit.errors import ClusterkitWarning
+from clusterkit.numerics.selection import sample_rows
+from clusterkit.tuners import is_open
+from clusterkit.tuners._svc_search import DEFAULT_FRACTION, SvcAutoChoice, SvcAutoSearch, SvcRuns, least_size
 
 __all__ = ["SvcAuto"]
 
@@ -39,9 +37,9 @@ class SvcAuto(Tuner):
     left at None; if none is open, it does nothing. At most 240 runs, mostly 70 to 120, on at most `max_rows` rows;
     memory O(max_rows²).
 
-    The bandwidths to try are in ``_svc_runs.py`` (`widths_of`, which begins at the constant `LOCAL`), the score is in
-    ``_plateau_score.py`` (`best`), the loop over the runs in ``_svc_search.py`` (`SvcAutoSearch`), a run in
-    ``_svc_runs.py`` (`WidthRuns`).
+    The bandwidths to try are in ``_svc_search.py`` (`widths_of`, which begins at the constant `LOCAL`), the score is in
+    ``_svc_search.py`` (`best`), the loop over the runs in ``_svc_search.py`` (`SvcAutoSearch`), a run in
+    ``_svc_search.py`` (`WidthRuns`).
 
     Parameters
     ----------
@@ -75,7 +73,7 @@ class SvcAuto(Tuner):
     gives components; those smaller than ``max(5, √m / 2)`` of m rows are dissolved, and all other rows go to the
     nearest cluster. Partitions qualify if they have at least two clusters, at most ``max(√m, m / (2 least))``, and
     covered 0.4 of the rows before the outliers were assigned. Among them the score ``ln L + 2 V + ln H`` decides, see
-    `clusterkit.tuners._plateau_score.best`. If none qualifies, the points with enough equal rows are the clusters; if
+    `clusterkit.tuners._svc_search.best`. If none qualifies, the points with enough equal rows are the clusters; if
     there are none either, the widest kernel is used, mostly with one cluster, and a warning says so. Fewer than 8 rows
     are not searched.
 

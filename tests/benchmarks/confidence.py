@@ -22,7 +22,7 @@ from structures import generated
 
 from clusterkit import Auto
 from clusterkit.criteria import confidence
-from clusterkit.drivers.auto import verdict
+from clusterkit.drivers import auto
 
 SURE, RIGHT = 0.9, 0.8
 METHODS = ("kmeans", "mixture", "genie", "spectral", "mass-cut")
@@ -37,11 +37,11 @@ def answers(X, y, numbers, pool=None):
         return confidence.structure_confidence(evidence, known=known)
 
     rows = []
-    verdict.structure_confidence = listening
+    auto.structure_confidence = listening
     for k in numbers:
         model = Auto(k, pool, random_state=0).fit(X)
         rows.append((heard[-1], score(y, model.labels_), model.confidence_))
-    verdict.structure_confidence = confidence.structure_confidence
+    auto.structure_confidence = confidence.structure_confidence
     return rows
 
 

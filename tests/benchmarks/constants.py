@@ -66,9 +66,9 @@ def ncut() -> tuple[np.ndarray, str]:
 
 def hals() -> tuple[np.ndarray, str]:
     """NMF by coordinate descent, long products against few factors."""
-    from clusterkit.core.spaces import build_space
-    from clusterkit.core.stages import Task
-    from clusterkit.core.transform import IdentityMap
+    from clusterkit.contracts import Task
+    from clusterkit.samples import build_space
+    from clusterkit.samples.transform import IdentityMap
     from clusterkit.solvers.factorisation.nmf import Nmf
 
     rng = np.random.default_rng(0)
@@ -105,8 +105,8 @@ def drift_of_many() -> tuple[np.ndarray, str]:
 def transport() -> tuple[np.ndarray, str]:
     """Equal sizes for the distances of 200,000 rows to ten of them."""
     from clusterkit.balancers.transport import Transport
-    from clusterkit.core.label_turns import balanced_by
-    from clusterkit.core.stages import CostTable, Task
+    from clusterkit.contracts import CostTable, Task
+    from clusterkit.fitting.label_turns import balanced_by
 
     X = blobs(200_000, 5, 10)
     C = ((X[:, None] - X[None, :10]) ** 2).sum(axis=2)
@@ -124,13 +124,13 @@ class Constant:
 
 CONSTANTS = {
     "RENEWAL": Constant("clusterkit.solvers.means._hamerly", (kernel_kmeans, kmeans)),
-    "BASIS": Constant("clusterkit.solvers.graph._lanczos", (ncut,)),
+    "BASIS": Constant("clusterkit.solvers.graph.ncut", (ncut,)),
     "HALS_MAX_PASSES": Constant("clusterkit.solvers.factorisation.nmf", (hals,)),
     "CHECK_INTERVAL": Constant("clusterkit.numerics.equal_size.drift_jit", (drift,)),
     "RUNAWAY_FACTOR": Constant("clusterkit.numerics.equal_size.drift", (drift,)),
     "COLLAPSE_SHARE": Constant("clusterkit.numerics.equal_size.drift", (drift,)),
-    "LEAF": Constant("clusterkit.numerics.equal_size.tree_jit", (drift_of_many,)),
-    "SAMPLE_RATIO": Constant("clusterkit.numerics.transport.solve", (transport,)),
+    "LEAF": Constant("clusterkit.numerics.equal_size.drift_jit", (drift_of_many,)),
+    "SAMPLE_RATIO": Constant("clusterkit.numerics.transport", (transport,)),
 }
 
 

@@ -177,7 +177,7 @@ class Work:
 
     def __call__(self, rows: slice, X: np.ndarray) -> Any:
         """Sums of a block."""
-        from clusterkit.core.sums import Sums
+        from clusterkit.samples.sums import Sums
 
         nodes = np.random.default_rng(0).standard_normal((X.shape[1], self.features), dtype=np.float32)
         H = np.tanh(X @ nodes)

@@ -36,15 +36,15 @@ from machine import describe
 from sklearn import config_context
 
 from clusterkit import Pipeline, config
-from clusterkit.core.devices import Device
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.namespaces import to_host
-from clusterkit.core.outcomes import KernelDomain
-from clusterkit.core.rows import SlicedRows
-from clusterkit.core.stages import Partitioner
+from clusterkit.contracts import Partitioner
+from clusterkit.contracts.outcomes import KernelDomain
+from clusterkit.errors import InvalidParameter
 from clusterkit.level_sets.equilibria import Ascent, Balls
 from clusterkit.numerics.threads import available
+from clusterkit.samples.array_libraries import to_host
+from clusterkit.samples.devices import Device
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.rows import SlicedRows
 
 FULL: dict[str, dict[str, Any]] = {
     "emmc": {"n": 10_000_000, "d": 100, "L": 1000, "k": 10, "turns": 20, "cpu_n": 1_000_000, "spread": 0.5},

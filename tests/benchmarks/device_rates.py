@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from clusterkit.core.devices import Device
+from clusterkit.samples.devices import Device
 
 __all__ = ["NOT_MEASURED", "Bench", "Rates", "Report", "model_of", "rates"]
 

@@ -21,7 +21,7 @@ from structures import generated
 from clusterkit import Auto
 from clusterkit.criteria import rules
 from clusterkit.criteria.likelihood import CompletedLikelihood
-from clusterkit.drivers.auto import driver
+from clusterkit.drivers import auto
 
 LAWS = ("t", "gamma", "unlike scales", "Laplace")
 
@@ -85,15 +85,15 @@ def sets(count, first):
 def row(X, y):
     """Index of each rule, of the best candidate and of the mixture."""
     seen = {}
-    original = driver.Verdict.of
+    original = auto.Verdict.of
 
     def watching(candidates, terrain, stability, *, known):
         seen.update(candidates=candidates, verdict=original(candidates, terrain, stability, known=known))
         return seen["verdict"]
 
-    driver.Verdict.of = watching
+    auto.Verdict.of = watching
     Auto(len(np.unique(y[y >= 0])), random_state=0).fit(X)
-    driver.Verdict.of = original
+    auto.Verdict.of = original
     terms = seen["verdict"].ranking.terms
     index = np.array([score(y, candidate.labels) for candidate in seen["candidates"]])
     rest = rules.ENTROPY_WEIGHT * terms["entropy"] + rules.LIKELIHOOD_WEIGHT * terms["likelihood"]

@@ -1,4 +1,4 @@
-"""Quantiles of √n times the dip of n uniform numbers, the constants of clusterkit/criteria/unimodality.py.
+"""Quantiles of √n times the dip of n uniform numbers, the constants of clusterkit/criteria/one_cluster.py.
 
 python tests/benchmarks/dip_quantiles.py [--draws 20000]
 """
@@ -9,8 +9,8 @@ import argparse
 
 import numpy as np
 
-from clusterkit.criteria._dip_jit import dip
-from clusterkit.criteria.unimodality import SIZES, TAILS
+from clusterkit.criteria._criteria_jit import dip
+from clusterkit.criteria.one_cluster import SIZES, TAILS
 
 
 def main(draws):

@@ -21,7 +21,7 @@ import numpy as np
 from machine import describe
 
 from clusterkit import datasets, ensemble, recipe
-from clusterkit.core.seeds import Seeds
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.metrics import adjusted_rand, anmi, nmi
 
 PRINTED = {"wine": 0.781, "ionosphere": 0.184, "breast-cancer": 0.525, "banknote": 0.266, "yeast": 0.267,
@@ -116,12 +116,12 @@ def accuracy(names, seeds):
 
 def plane(entry, low, high):
     """Numbers of clusters and NMI to the classes, (widths, shares), and the widths and shares."""
-    from clusterkit.core.kernel import Gaussian
-    from clusterkit.core.spaces import KernelSpace
-    from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+    from clusterkit.labelers.graphs import CompleteGraph
+    from clusterkit.samples import KernelSpace
+    from clusterkit.samples.kernels import Gaussian
     from clusterkit.solvers.one_class.svdd import Svdd
-    from clusterkit.tuners._candidates import CandidateRuns
-    from clusterkit.tuners._edsvc_search import FRACTIONS
+    from clusterkit.tuners.edsvc import FRACTIONS
+    from clusterkit.tuners.edsvc_candidates import CandidateRuns
 
     X, y = load(*entry.split(":"))
     shares, gammas = FRACTIONS, np.geomspace(low, high, 24)

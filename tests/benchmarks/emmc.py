@@ -16,10 +16,9 @@ from machine import describe, peak, reset_peak
 from sklearn.cluster import KMeans
 
 from clusterkit import datasets, recipe
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.labelers.codecs.argmax import Argmax
-from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.labelers.codecs import Argmax, Threshold
 from clusterkit.metrics import clustering_accuracy
 
 TURNS = 15

@@ -20,14 +20,13 @@ from machine import describe
 from sklearn.cluster import HDBSCAN
 
 from clusterkit import datasets
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import KernelDomain
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
-from clusterkit.labelers.basins.equilibrium import Equilibrium
-from clusterkit.labelers.basins.transition import Transition
+from clusterkit.contracts import Task
+from clusterkit.contracts.outcomes import KernelDomain
+from clusterkit.labelers.basins import Equilibrium, Transition
 from clusterkit.level_sets.equilibria import Ascent, find_basins
 from clusterkit.numerics.threads import available
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian
 from clusterkit.solvers.one_class.lmsvc import Lmsvc
 from clusterkit.solvers.one_class.svdd import Svdd
 

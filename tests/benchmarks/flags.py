@@ -16,7 +16,7 @@ from scipy.spatial.distance import pdist
 import clusterkit
 from clusterkit.metrics import adjusted_rand
 from clusterkit.tables import FittedPreparation, Preparation
-from clusterkit.tables.plans import CategoryColumn
+from clusterkit.tables.preparing.plans import CategoryColumn
 
 KINDS = ("noise", "follow", "overlap", "alone", "mixed", "levels")
 """What the flags say: nothing; the cluster; the cluster where the numbers say it badly; what the numbers do not say;

@@ -21,8 +21,8 @@ import numpy as np
 from machine import describe
 from sklearn.datasets import make_blobs
 
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.solvers.max_cut.gmmc import Gmmc

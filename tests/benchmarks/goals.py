@@ -19,11 +19,10 @@ from machine import describe
 
 def balance() -> list[tuple[str, float, float]]:
     """`band` on 100,000 samples and `ordinal` on 20,000: what is timed, CPU seconds, the goal."""
-    from clusterkit.balancers.band import Band
-    from clusterkit.balancers.ordinal import Ordinal
-    from clusterkit.core.label_turns import balanced_by
-    from clusterkit.core.stages import CostTable, Task
-    from clusterkit.labelers.codecs.interval import Interval
+    from clusterkit.balancers.band import Band, Ordinal
+    from clusterkit.contracts import CostTable, Task
+    from clusterkit.fitting.label_turns import balanced_by
+    from clusterkit.labelers.codecs import Interval
 
     rng, n = np.random.default_rng(0), 100_000
     rows = []
@@ -45,7 +44,7 @@ def interrupt() -> list[tuple[str, float, float]]:
     from clusterkit_sdp.gmmc_sdp import GmmcSdp
     from clusterkit_sdp.mmc_sdp import MmcSdp
 
-    from clusterkit.core.stages import Task
+    from clusterkit.contracts import Task
     from clusterkit.featuremaps.rbf import Rbf
 
     rng, n = np.random.default_rng(0), 70

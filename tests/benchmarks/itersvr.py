@@ -21,11 +21,11 @@ import numpy as np
 from machine import describe
 
 from clusterkit import datasets, recipe
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import identity_space
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.partitioners.kmeans import KMeans
+from clusterkit.samples import identity_space
 
 PAIRS = ("digits-3-9", "digits-1-7", "digits-8-9")
 METHODS = {

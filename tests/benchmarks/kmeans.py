@@ -35,15 +35,15 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from clusterkit import datasets, recipe
-from clusterkit.core.label_turns import alternate
-from clusterkit.core.spaces import DenseSpace, FeatureSpace, KernelSpace, build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Task
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.fitting.label_turns import alternate
+from clusterkit.labelers.codecs import Argmax
 from clusterkit.numerics.threads import available
 from clusterkit.partitioners.seeds import Seeded
+from clusterkit.samples import DenseSpace, FeatureSpace, KernelSpace, build_space
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.solvers.means.centroids import Centroids
 
 

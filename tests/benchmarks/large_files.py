@@ -34,20 +34,19 @@ from machine import describe
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core.coding import Coded
-from clusterkit.core.compat import Composition
-from clusterkit.core.engines import engine_for
-from clusterkit.core.rows import Rows
-from clusterkit.core.run import BoundComposition, bind
-from clusterkit.core.samples import EngineSamples
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.stages import Codec, Task
-from clusterkit.core.summing import Adder, RowFunction, Summing, adder_of
-from clusterkit.core.sums import Sums
-from clusterkit.core.survey import extremes
-from clusterkit.core.transform import IdentityMap
-from clusterkit.datasets.raw_rows import spooled
+from clusterkit.contracts import Codec, Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.contracts.turns import Adder, RowFunction, Summing, adder_of
+from clusterkit.datasets.opening import spooled
+from clusterkit.fitting.fit import BoundComposition, bind
+from clusterkit.fitting.samples import EngineSamples, engine_for
+from clusterkit.samples.coding import Coded
+from clusterkit.samples.rows import Rows
+from clusterkit.samples.rows_space import RowsSpace
+from clusterkit.samples.sums import Sums
+from clusterkit.samples.survey import extremes
+from clusterkit.samples.transform import IdentityMap
 
 PIECE = 2**18
 """Rows that are made at once, and the rows of a row group: a few hundred thousand are usual in Parquet."""

@@ -22,11 +22,11 @@ from sklearn.decomposition import non_negative_factorization
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from clusterkit.core.spaces import build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Task
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.samples import build_space
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.solvers.factorisation.nmf import Nmf
 
 
@@ -38,7 +38,7 @@ def planted(n: int, width: int, k: int, noise: float = 0.05) -> np.ndarray:
 
 def ours(X: Any, k: int, update: str, max_iter: int) -> tuple[float, float, tuple[float, ...], list[float]]:
     """Seconds, final F, F and seconds after every iteration."""
-    from clusterkit.core.progress import listening
+    from clusterkit.samples.limits import listening
 
     points = SparseRows.of(X) if scipy.sparse.issparse(X) else X
     space = build_space(points, IdentityMap(X.shape[1]))

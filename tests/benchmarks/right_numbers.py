@@ -23,7 +23,7 @@ from auto import generated, score
 from scipy.spatial import cKDTree
 
 from clusterkit import Auto
-from clusterkit.drivers.auto import driver
+from clusterkit.drivers import auto
 
 ROWS = (250, 1000)
 MOST = 20
@@ -77,7 +77,7 @@ def sets_of(count, first):
 def choose(X, y):
     """The number that `auto` chooses, the index of its labels, and of the best candidate with the right number."""
     heard = []
-    plain = driver.Verdict
+    plain = auto.Verdict
 
     class Listening:
         @staticmethod
@@ -85,11 +85,11 @@ def choose(X, y):
             heard.extend(candidates)
             return plain.of(candidates, *arguments, **options)
 
-    driver.Verdict = Listening
+    auto.Verdict = Listening
     try:
         model = Auto(random_state=0).fit(X)
     finally:
-        driver.Verdict = plain
+        auto.Verdict = plain
     classes = int(y.max()) + 1
     pool = [score(y, one.labels) for one in heard if one.n_clusters == classes]
     return int(model.labels_.max()) + 1, score(y, model.labels_), max(pool, default=0.0), model.confidence_

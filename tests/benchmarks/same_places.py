@@ -179,7 +179,7 @@ def _samples(X: np.ndarray, place: str, folder: str, stack: ExitStack) -> Any:
     if place == "device":
         from sklearn import config_context
 
-        from clusterkit.testing.elsewhere import put
+        from clusterkit.testing.compare import put
 
         stack.enter_context(config_context(array_api_dispatch=True))
         return put(X)
@@ -191,7 +191,7 @@ def _samples(X: np.ndarray, place: str, folder: str, stack: ExitStack) -> Any:
 
 
 def _host(value: Any) -> Any:
-    from clusterkit.core.namespaces import is_device_array, to_host
+    from clusterkit.samples.array_libraries import is_device_array, to_host
 
     if hasattr(value, "compute"):
         value = value.compute()
@@ -214,7 +214,7 @@ def _kept(model: Any) -> dict[str, Any]:
 def fit(parameters: dict[str, Any], X: np.ndarray, k: int | None, place: str, **how: Any) -> dict[str, Any]:
     """One fit, by a way: `weights`, `stop` (Ctrl-C in that turn), `max_iter`, `batches`."""
     from clusterkit import Pipeline
-    from clusterkit.core.progress import listening
+    from clusterkit.samples.limits import listening
 
     settings = {key: value for key, value in parameters.items() if key != "k"}
     k = parameters.get("k", k)

@@ -17,7 +17,7 @@ import numpy as np
 from machine import describe, peak, reset_peak
 from sklearn.datasets import make_moons
 
-from clusterkit.core.stages import Solver, Task
+from clusterkit.contracts import Solver, Task
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.solvers.max_cut.gmmc import Gmmc

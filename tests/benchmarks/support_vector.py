@@ -16,7 +16,7 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import Pipeline
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
 from clusterkit.datasets import DatasetNotFound, load
 
 NU = 0.05
@@ -68,7 +68,7 @@ def line(name, X, y, qm, peer, repeats=3, min_cluster_size=50):
 
 
 def solved(model, space):
-    from clusterkit.core.stages import Task
+    from clusterkit.contracts import Task
 
     rng = np.random.default_rng(0)
     return model.composition().solver.prepare(space, Task(space.n, None), rng).solve(None, None, rng)
@@ -119,7 +119,7 @@ def table():
 
 def plain():
     """The all pairs version, compiled as well: every pair whose ends are not joined yet, every sample."""
-    from clusterkit.core.stages import Task
+    from clusterkit.contracts import Task
 
     X, _ = moons(2_000)
     for qm in (1, 8):

@@ -28,10 +28,9 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 
 import clusterkit
 from clusterkit import ClusterkitWarning, recipe
-from clusterkit.core.engines import engine_for
-from clusterkit.core.samples import EngineSamples
-from clusterkit.core.seeds import Seeds
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.on_sample import fit_on_sample
+from clusterkit.fitting.samples import EngineSamples, engine_for
 from clusterkit.metrics import adjusted_rand
 
 

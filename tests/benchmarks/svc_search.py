@@ -66,10 +66,10 @@ def measured(sets: dict[str, tuple[np.ndarray, np.ndarray]], complete: bool, out
 
     svc_auto.SvcAuto.tune = tune
     if complete:
-        from clusterkit.tuners import _svc_runs, _svc_search
+        from clusterkit.tuners import _svc_search
 
         _svc_search.SHATTERED = 2
-        _svc_runs._largest_free_weight = lambda *_: None
+        _svc_search._largest_free_weight = lambda *_: None
 
     def model(limit: float | None):
         parameters = {}

@@ -10,13 +10,13 @@ from machine import describe
 from threadpoolctl import threadpool_limits
 
 from clusterkit import recipe
-from clusterkit.numerics import thread_limit
+from clusterkit.numerics import threads
 
 
 def main() -> None:
     """Print median times of EMMC fits of L = n nodes (1,000 at most)."""
     print(describe())
-    thread_limit.THIN = 0  # let the limit below decide
+    threads.THIN = 0  # let the limit below decide
     rng = np.random.default_rng(0)
     for n in (200, 360, 1000, 2000, 4000, 8000, 16000, 32000):
         X = rng.normal(size=(n, 30)) + 1.5 * rng.integers(2, size=n)[:, None]

@@ -26,8 +26,8 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 
 from clusterkit.balancers.transport import Transport
-from clusterkit.core.label_turns import balanced_by
-from clusterkit.core.stages import CostTable, Task
+from clusterkit.contracts import CostTable, Task
+from clusterkit.fitting.label_turns import balanced_by
 
 
 def timed(function, *arguments):

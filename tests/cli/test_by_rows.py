@@ -76,11 +76,11 @@ def test_parquet_is_read_and_written(run, parquet, little_memory, tmp_path):
 
 
 def test_a_small_file_and_a_recipe_that_needs_all_rows_are_read_at_once(run, npy, monkeypatch):
-    from clusterkit.cli import by_rows
+    from clusterkit.cli import fit
 
-    assert not by_rows.is_large(str(npy))
+    assert not fit.is_large(str(npy))
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "60K")
-    assert by_rows.is_large(str(npy))
+    assert fit.is_large(str(npy))
     answer = run("fit", npy, "--recipe", "nmf", "-k", 3)
     assert "block by block" not in answer.output
 
@@ -204,7 +204,7 @@ def test_labels_of_new_rows_of_a_large_file_are_those_in_memory(run, request, tm
     assert answer.exit_code == 0, answer.output
     run("predict", model, data, "-o", tmp_path / "memory.npy")
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "60K")
-    monkeypatch.setattr("clusterkit.tables.chunks.CHUNK_ROWS", 300)
+    monkeypatch.setattr("clusterkit.tables.reading.chunks.CHUNK_ROWS", 300)
     path = "-" if ending == "-" else tmp_path / f"pieces{ending}"
     answer = run("predict", model, data, "-o", path)
     assert answer.exit_code == 0, answer.output
@@ -230,7 +230,7 @@ def test_a_warning_about_the_rows_of_every_piece_is_one(run, csv, tmp_path, monk
         lines[i] = ",".join(cells)
     data.write_text("\n".join(lines))
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "60K")
-    monkeypatch.setattr("clusterkit.tables.chunks.CHUNK_ROWS", 300)
+    monkeypatch.setattr("clusterkit.tables.reading.chunks.CHUNK_ROWS", 300)
     answer = run("predict", model, data, "-o", tmp_path / "p.npy")
     assert answer.exit_code == 0, answer.output
     output = " ".join(answer.output.split())

@@ -7,8 +7,8 @@ import os
 import numpy as np
 import pytest
 
-from clusterkit.core.device_engine import DeviceEngine
-from clusterkit.core.devices import VARIABLE
+from clusterkit.samples.device_engine import DeviceEngine
+from clusterkit.samples.devices import VARIABLE
 
 pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")
 

@@ -261,7 +261,7 @@ def test_a_damaged_model(run, table, tmp_path, error_of):
 
 
 def test_interrupt_keeps_labels(run, table, tmp_path, monkeypatch):
-    monkeypatch.setattr("clusterkit.core.iteration.tell", lambda report: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr("clusterkit.contracts.iteration.tell", lambda report: signal.raise_signal(signal.SIGINT))
     out = tmp_path / "l.csv"
     answer = run("fit", table, *KMEANS, "--drop", "id", "-o", out, "--json")
     assert answer.exit_code == 130
@@ -364,7 +364,7 @@ def test_bad_input(run, table, monkeypatch, args, message, error_of):
 
 
 def test_values_of_set():
-    from clusterkit.cli.settings import parsed
+    from clusterkit.cli.options import parsed
 
     parameters = parsed(
         ["solver.C=1.5", "a=true", "b=None", "c=x", "d='1'", "e=(0, 1)", "featuremap.elm.n_hidden=9", "f=a=b"]

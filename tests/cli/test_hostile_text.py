@@ -11,7 +11,7 @@ import pytest
 
 from clusterkit.cli import console
 from clusterkit.tables import TableError, read_table
-from clusterkit.tables.selection import unique
+from clusterkit.tables.cells.column_names import unique
 
 EVIL = "\x1b[31mred\x9b2J\u202eback\x00\x7f"
 ESCAPED = r"\x1b[31mred\x9b2J\u202eback\x00\x7f"
@@ -89,7 +89,8 @@ class TestEscapes:
         assert [line[:7] for line in answer.stderr.splitlines()].count("error: ") == 1
 
     def test_names_of_plugins_and_of_files(self, run, monkeypatch):
-        from clusterkit.core.registry import Plugin, registry
+        from clusterkit.contracts.providers import Plugin
+        from clusterkit.contracts.registry import registry
 
         plugin = Plugin(EVIL, EVIL, EVIL, None, (("solver", EVIL),))
         monkeypatch.setattr(type(registry), "plugins", lambda self: [plugin])

@@ -85,7 +85,8 @@ def test_filters_of_compositions(run):
 
 
 def test_plugins(run, monkeypatch):
-    from clusterkit.core.registry import Plugin, registry
+    from clusterkit.contracts.providers import Plugin
+    from clusterkit.contracts.registry import registry
 
     assert "No plugins are used: CLUSTERKIT_PLUGINS is empty" in run("plugins").stdout
     with monkeypatch.context() as m:
@@ -132,7 +133,8 @@ class TestNotUsable:
     """What cannot be imported or made has its line and leaves the lines of the others alone."""
 
     def test_stages(self, run, monkeypatch):
-        from clusterkit.core.registry import Entry, registry
+        from clusterkit.contracts.providers import Entry
+        from clusterkit.contracts.registry import registry
 
         registry._session["solver", "lost"] = Entry("solver", "lost", "a_module_that_is_nowhere:Lost", "somebody")
         registry._session["solver", "odd"] = Entry("solver", "odd", "clusterkit.solvers.regression.ridge:Ridge", "it")
@@ -145,7 +147,7 @@ class TestNotUsable:
         assert listed["ridge"]["problem"] is None
 
     def test_a_stage_that_needs_an_argument(self, run):
-        from clusterkit.core.registry import registry
+        from clusterkit.contracts.registry import registry
 
         stage = clusterkit.stages("partitioner")["random"]
         needy = type("Needy", (stage,), {"name": "needy", "__init__": lambda self, must: None})
@@ -159,7 +161,8 @@ class TestNotUsable:
         assert "not usable: ModuleNotFoundError" in line
 
     def test_recipes(self, run):
-        from clusterkit.core.registry import Entry, registry
+        from clusterkit.contracts.providers import Entry
+        from clusterkit.contracts.registry import registry
 
         registry._session["recipe", "lost"] = Entry("recipe", "lost", "a_module_that_is_nowhere:LOST", "somebody")
         [line] = [line for line in run("recipes").stdout.splitlines() if "lost" in line]

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from clusterkit.cli import notices
+from clusterkit.cli import early
 
 
 class Terminal(io.StringIO):
@@ -27,8 +27,8 @@ def log():
 def test_a_terminal_shows_the_line(log, monkeypatch):
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    notices.on_terminals()
-    notices.on_terminals()
+    early.on_terminals()
+    early.on_terminals()
     log.info("compiling %s", "something\x1b[31m")
     assert stream.getvalue().count("compiling something\\x1b[31m") == 1
 
@@ -36,5 +36,5 @@ def test_a_terminal_shows_the_line(log, monkeypatch):
 def test_a_pipe_does_not(log, monkeypatch):
     for stream in (io.StringIO(), None):
         monkeypatch.setattr(sys, "stderr", stream)
-        notices.on_terminals()
+        early.on_terminals()
         assert not log.handlers

@@ -29,7 +29,7 @@ def full(monkeypatch):
     def fail(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("clusterkit.core.whole_files.os.fsync", fail)
+    monkeypatch.setattr("clusterkit.saving.files.os.fsync", fail)
 
 
 class TestNothingIsOverwritten:
@@ -111,7 +111,7 @@ class TestWholeOrNothing:
         assert sorted(path.name for path in tmp_path.iterdir()) == ["points.csv"]
 
     def test_ctrl_c_in_between(self, tmp_path):
-        from clusterkit.core.whole_files import replacing
+        from clusterkit.saving.files import replacing
 
         path = tmp_path / "a.csv"
 
@@ -219,8 +219,8 @@ class TestUnpacking:
 
     @pytest.mark.parametrize("text", ["much", "-1G", "0", "nan", "1e400", "inf"])
     def test_the_cap_must_be_a_size(self, monkeypatch, text):
-        from clusterkit.core import memory
-        from clusterkit.core.errors import InvalidParameter
+        from clusterkit.errors import InvalidParameter
+        from clusterkit.samples import memory
 
         monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", text)
         with pytest.raises(InvalidParameter, match="must be a size such as"):
@@ -292,7 +292,7 @@ class TestResume:
         resource = pytest.importorskip("resource")
         whole = store.read_bytes()
         # a line longer than the largest file that the process may write: the system writes a part of it
-        monkeypatch.setattr("clusterkit.estimators._search_store._packed", lambda labels: "x" * 10_000_000)
+        monkeypatch.setattr("clusterkit.estimators._search_results._packed", lambda labels: "x" * 10_000_000)
         limits, before = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, limits[1]))
         try:

@@ -9,8 +9,10 @@ from importlib import metadata
 import click
 import pytest
 
-from clusterkit.core import hookspecs
-from clusterkit.core.registry import BrokenPlugin, Plugin, registry
+from clusterkit.contracts import hookspecs
+from clusterkit.contracts.providers import Plugin
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import BrokenPlugin
 
 
 def plugin(commands: dict[str, str], name: str = "a_plugin") -> types.ModuleType:
@@ -93,7 +95,8 @@ def test_a_built_in_command_cannot_be_replaced(run, commands):
 
 def test_the_name_with_the_distribution_reaches_a_command(run, commands, monkeypatch):
     """Where two plugins have one name, the second is reached by the longer one, as for stages."""
-    from clusterkit.core.registry import Entry, _Scan
+    from clusterkit.contracts.providers import Entry
+    from clusterkit.contracts.registry import _Scan
 
     entries = tuple(
         Entry("command", "abridge", "a_command_module:abridge", name) for name in ("first-dist", "second-dist")

@@ -8,8 +8,8 @@ import types
 import numpy as np
 import pytest
 
-from clusterkit.core import hookspecs
-from clusterkit.core.registry import registry
+from clusterkit.contracts import hookspecs
+from clusterkit.contracts.registry import registry
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 import clusterkit
-from clusterkit.core.run import fit
-from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.contracts import Driver, DriverResult
+from clusterkit.fitting.fit import fit
 
 
 @final

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from clusterkit.cli import row_copies
-from clusterkit.datasets.opening import ParquetRows
-from clusterkit.datasets.raw_rows import spooled
+from clusterkit.cli import fit
+from clusterkit.datasets.opening import ParquetRows, spooled
 from clusterkit.testing.compare import small_groups
 
 X = make_blobs(2000, 3, centers=3, random_state=0)[0]
@@ -25,7 +24,7 @@ def little_memory(monkeypatch):
     """So little that 2,000 rows are many."""
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "60K")
     # the folders of tests may lie in memory
-    monkeypatch.setattr(row_copies, "IN_MEMORY", frozenset())
+    monkeypatch.setattr(fit, "IN_MEMORY", frozenset())
     with small_groups(500):
         yield
 
@@ -78,7 +77,7 @@ def test_no_file_beside_which_it_may_lie_no_copy(run, parquet, decoded):
 
 
 def test_a_disk_with_little_room_gets_no_copy_and_the_summary_says_so(run, parquet, decoded, tmp_path, monkeypatch):
-    monkeypatch.setattr("clusterkit.core.rows_file.shutil.disk_usage", lambda folder: SimpleNamespace(free=40_000))
+    monkeypatch.setattr("clusterkit.samples.rows.shutil.disk_usage", lambda folder: SimpleNamespace(free=40_000))
     _, note = fitted(run, parquet, tmp_path / "l.npy")
     assert sum(decoded) > 5 * len(X)
     assert note is not None
@@ -94,7 +93,7 @@ def test_a_disk_that_becomes_full_costs_the_copy_only(run, parquet, tmp_path, mo
         files.append(FileIO("/dev/full", "r+"))
         return files[-1]
 
-    monkeypatch.setattr("clusterkit.core.rows_file.tempfile.TemporaryFile", full)
+    monkeypatch.setattr("clusterkit.samples.rows.tempfile.TemporaryFile", full)
     without, note = fitted(run, parquet, tmp_path / "m.npy")
     assert note == f"decoded in every pass, because the disk of {tmp_path} became full"
     assert np.array_equal(labels, without)
@@ -105,7 +104,7 @@ def test_a_folder_that_takes_no_temporary_file_costs_the_copy_only(run, parquet,
     def refused(**how):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("clusterkit.core.rows_file.tempfile.TemporaryFile", refused)
+    monkeypatch.setattr("clusterkit.samples.rows.tempfile.TemporaryFile", refused)
     _, note = fitted(run, parquet, tmp_path / "l.npy")
     assert note == f"decoded in every pass, because {tmp_path} takes no temporary file: No space left on device"
 
@@ -147,8 +146,8 @@ def test_a_copy_has_the_same_bits_and_names(parquet, tmp_path):
     ],
 )
 def test_folders_in_memory_are_known(tmp_path, monkeypatch, mounts, inside):
-    monkeypatch.setattr(row_copies, "IN_MEMORY", frozenset({"tmpfs"}))
+    monkeypatch.setattr(fit, "IN_MEMORY", frozenset({"tmpfs"}))
     table = tmp_path / "mounts"
     table.write_text(mounts)
-    assert row_copies._lies_in_memory("/tmp/results", str(table)) == inside
-    assert not row_copies._lies_in_memory("/tmp/results", str(tmp_path / "absent"))
+    assert fit._lies_in_memory("/tmp/results", str(table)) == inside
+    assert not fit._lies_in_memory("/tmp/results", str(tmp_path / "absent"))

@@ -10,8 +10,8 @@ import pytest
 
 from clusterkit import __version__
 
-HEAVY = ("numpy", "sklearn", "scipy", "numba", "rich", "clusterkit.core.stages")
-REGISTRY = ("attrs", "pluggy", "clusterkit.core.registry")
+HEAVY = ("numpy", "sklearn", "scipy", "numba", "rich", "clusterkit.contracts")
+REGISTRY = ("attrs", "pluggy", "clusterkit.contracts.registry")
 
 
 def shell(*args: str, **options) -> subprocess.CompletedProcess[str]:
@@ -80,7 +80,7 @@ def test_unexpected_failure(run, error_of, monkeypatch):
     def fail(*_):
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr("clusterkit.core.registry.Registry.available", fail)
+    monkeypatch.setattr("clusterkit.contracts.registry.Registry.available", fail)
     message = error_of(run("recipes"), 1)
     assert message == "unexpected ZeroDivisionError: by zero (--debug shows where)"
     for args in (("--debug", "recipes"), ("recipes", "--debug")):

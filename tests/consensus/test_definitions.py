@@ -10,8 +10,8 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from clusterkit import consensus
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.labelings import Labelings, by_appearance
+from clusterkit.contracts.labelings import Labelings, by_appearance
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.testing.laws.consensus import clear, ensembles
 from clusterkit_campaign.oracles import consensus as naive
 
@@ -67,7 +67,7 @@ def test_coassociation(seed, method, k):
 @given(SEEDS, st.integers(2, 9))
 def test_average_linkage_of_weighted_points(seed, u):
     """Heights of the merges are those of all samples, after the merges of equal ones."""
-    from clusterkit.consensus._linkage_jit import average_linkage
+    from clusterkit.consensus._consensus_jit import average_linkage
 
     rng = np.random.default_rng(seed)
     counts = rng.integers(1, 4, size=u)
@@ -97,7 +97,7 @@ def test_longest_lifetime():
 @given(clear())
 def test_spectral_rows_are_those_of_the_whole_graph(members):
     """Distances between the rows, which no rotation of the eigenvectors changes, are those of the n x n problem."""
-    from clusterkit.consensus._base_clusters import indicator
+    from clusterkit.consensus.expansion import indicator
     from clusterkit.consensus.spectral import _leading
 
     k = int(members.max()) + 1

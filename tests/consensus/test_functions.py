@@ -14,9 +14,9 @@ from sklearn.preprocessing import StandardScaler
 
 import clusterkit
 from clusterkit import consensus
-from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter, NeedsMemory, UnknownName
-from clusterkit.core.labelings import Labelings, by_appearance, cluster_limit
-from clusterkit.core.stages import Consensus
+from clusterkit.contracts import Consensus
+from clusterkit.contracts.labelings import Labelings, by_appearance, cluster_limit
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, NeedsMemory, UnknownName
 
 MEMBERS = [[0, 0, 0, 1, 1, 1], [4, 4, 4, 2, 2, 2], [0, 0, 1, 1, 2, 2]]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase
 
-from clusterkit.core.stages import Consensus
+from clusterkit.contracts import Consensus
 from clusterkit.testing import laws_of
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from clusterkit import Auto, recipe
 from clusterkit.criteria.confidence import Evidence, structure_confidence, witnesses
-from clusterkit.criteria.one_cluster import OneCluster
-from clusterkit.criteria.unimodality import dip_p_value
+from clusterkit.criteria.one_cluster import OneCluster, dip_p_value
 
 EVIDENCE = st.builds(
     Evidence,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
 
-from clusterkit.criteria.agreement import (
+from clusterkit.criteria.confidence import (
     canonical,
     cluster_agreement,
     distinct,
@@ -20,13 +20,11 @@ from clusterkit.criteria.agreement import (
     subsample_stability,
     subsamples,
 )
-from clusterkit.criteria.numbers import candidate_numbers, mass_ratio_number
-from clusterkit.criteria.rules import known_number, unknown_number
-from clusterkit.criteria.scores import Separation, border_contrast, inner_contrast, mass_drop
-from clusterkit.criteria.terrain import Terrain
-from clusterkit.criteria.unimodality import dip_of
+from clusterkit.criteria.one_cluster import dip_of
+from clusterkit.criteria.rules import candidate_numbers, known_number, mass_ratio_number, unknown_number
+from clusterkit.criteria.terrain import Separation, Terrain, border_contrast, inner_contrast, mass_drop
 from clusterkit.metrics import adjusted_rand
-from clusterkit.numerics.spanning_trees.mass import least_side
+from clusterkit.numerics.spanning_trees.tree import least_side
 
 
 def prim(X: np.ndarray, n_neighbors: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

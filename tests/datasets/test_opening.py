@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import clusterkit
-from clusterkit.core.errors import InvalidData, NeedsSpace
 from clusterkit.datasets import opening
+from clusterkit.errors import InvalidData, NeedsSpace
 from clusterkit.tables import TableWarning
 
 X = np.random.default_rng(0).standard_normal((1000, 3)).astype(np.float32)
@@ -212,7 +212,7 @@ class TestText:
     @pytest.mark.parametrize("mark", [".", ","])
     def test_numbers_are_those_of_the_text_whatever_the_piece(self, tmp_path, monkeypatch, mark):
         X = np.random.default_rng(0).standard_normal((1000, 3))
-        monkeypatch.setattr("clusterkit.tables.chunks.CHUNK_ROWS", 170)
+        monkeypatch.setattr("clusterkit.tables.reading.chunks.CHUNK_ROWS", 170)
         rows = clusterkit.open(self.written(tmp_path, X, mark=mark))
         assert (rows.n, rows.d, rows.names, rows.dtype) == (1000, 3, ("a", "b", "c"), np.float64)
         np.testing.assert_allclose(rows.read(slice(150, 500)), X[150:500], rtol=1e-12)  # pandas 2.1 rounds otherwise

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from clusterkit.datasets import DatasetNotFound, load, names
-from clusterkit.datasets.known import known
-from clusterkit.datasets.variants import at_most_per_class
+from clusterkit.datasets.manifest import at_most_per_class, known
 
 
 @pytest.mark.parametrize(

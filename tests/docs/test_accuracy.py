@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from clusterkit import cookbook
-from clusterkit.core.recipe import Recipe
+from clusterkit.contracts.providers import Recipe
 
 PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
 

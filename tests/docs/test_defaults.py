@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from clusterkit import MinMaxModularSVC, recipe, recipes
-from clusterkit.core.registry import ABSTRACT, registry
-from clusterkit.core.stages import Stage
+from clusterkit.contracts import Stage
+from clusterkit.contracts.registry import ABSTRACT, registry
 from clusterkit.criteria.likelihood import CompletedLikelihood
 from clusterkit.criteria.rules import FEWEST_FAMILIES, known_number, unknown_number
 from clusterkit.criteria.terrain import Terrain

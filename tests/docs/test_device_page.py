@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from clusterkit import recipe, recipes
-from clusterkit.core.device_paths import SLOTS, with_device_path
+from clusterkit.fitting.device_paths import SLOTS, with_device_path
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "on-a-graphics-processor.md").read_text(encoding="utf-8")
 

@@ -147,7 +147,7 @@ def test_names_and_paths(path):
 @pytest.fixture(scope="module")
 def parameters():
     """Names of the parameters of all stages, by slot; stages inside a stage have the parameters of all kinds."""
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.registry import registry
     from clusterkit.drivers.compose import KINDS
 
     by_slot = {slot: set() for slot in KINDS}

@@ -101,6 +101,6 @@ def test_the_reference_has_every_public_name(name):
 def test_the_reference_is_in_two_groups_of_public_modules():
     users, authors = api.index().split("For authors")
     assert "   clusterkit.metrics\n" in users
-    assert "   clusterkit.core.stages\n" in authors
+    assert "   clusterkit.contracts\n" in authors
     for name in api.public_modules():
         assert (f"   {name}\n" in users) != (f"   {name}\n" in authors), name

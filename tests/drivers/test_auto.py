@@ -13,15 +13,13 @@ from sklearn.datasets import make_blobs, make_moons
 
 import clusterkit
 from clusterkit import Auto, ClusterkitWarning, Pipeline, Pooled, Recipe, recipe
-from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, UnknownName
-from clusterkit.core.progress import listening
-from clusterkit.core.registry import registry
-from clusterkit.drivers.auto.driver import tree_work
-from clusterkit.drivers.auto.pool import composition_of, pool_of
-from clusterkit.drivers.auto.verdict import is_nested
-from clusterkit.drivers.auto.votes import Complete, Votes
+from clusterkit.contracts.registry import registry
+from clusterkit.drivers.auto import is_nested, tree_work
+from clusterkit.drivers.auto_fits import Complete, Votes, composition_of, pool_of
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, UnknownName
 from clusterkit.estimators.driven import Driven
 from clusterkit.metrics import adjusted_rand
+from clusterkit.samples.limits import listening
 
 BLOBS, CLASSES = make_blobs([40, 40, 40], centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
 MOONS, HALVES = make_moons(240, noise=0.05, random_state=0)
@@ -254,7 +252,7 @@ class TestCtrlC:
         def pressed(*arguments):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("clusterkit.drivers.auto.fits.fit", pressed)
+        monkeypatch.setattr("clusterkit.drivers.auto_fits.fit", pressed)
         with pytest.raises(KeyboardInterrupt):
             Auto(random_state=0, pool=("kmeans",)).fit(BLOBS)
 

@@ -15,10 +15,10 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import ConsensusClustering, MinMaxModularSVC, Pipeline, recipe
-from clusterkit.core.errors import InvalidParameter, NeedsClusters, UnknownName
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import Tuned, Tuner
+from clusterkit.contracts import Tuned, Tuner
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
+from clusterkit.errors import InvalidParameter, NeedsClusters, UnknownName
 from clusterkit.estimators.as_partitioner import ByRecipe
 
 X, y = make_blobs([30, 30], n_features=2, random_state=1, cluster_std=0.6)

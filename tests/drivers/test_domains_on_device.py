@@ -9,9 +9,9 @@ import pytest
 from sklearn.datasets import make_moons
 
 from clusterkit import ClusterkitWarning, Pipeline, recipe
-from clusterkit.core.devices import config
-from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.rows import SlicedRows
+from clusterkit.samples.devices import config
+from clusterkit.samples.engines import LocalEngine
+from clusterkit.samples.rows import SlicedRows
 
 pytest.importorskip("array_api_strict", reason="array-api-strict simulates the devices")
 

@@ -18,15 +18,14 @@ from threadpoolctl import threadpool_limits
 
 import clusterkit
 from clusterkit import AutoPooled, Pipeline, Pooled, Recipe, recipe
-from clusterkit.core import params
-from clusterkit.core.errors import IncompatibleStages, InvalidParameter, UnknownName
-from clusterkit.core.registry import registry
-from clusterkit.core.run import bind, fit, run
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.contracts import Driver, DriverResult, params
+from clusterkit.contracts.registry import registry
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.pooled import PooledDriver
 from clusterkit.drivers.single import SingleDriver
+from clusterkit.errors import IncompatibleStages, InvalidParameter, UnknownName
 from clusterkit.estimators.driven import Driven
+from clusterkit.fitting.fit import bind, fit, run
 
 X, y = make_blobs([40, 40], n_features=3, random_state=3, cluster_std=2.5)
 STAGES = {"featuremap": "elm", "solver": "ridge", "labeler": "threshold", "init": "random", "n_init": 3}

@@ -7,20 +7,18 @@ import pytest
 from sklearn.datasets import make_moons
 
 from clusterkit import ClusterkitWarning, recipe
-from clusterkit.core.device_paths import read_at_once
-from clusterkit.core.engines import engine_for
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import KernelDomain
-from clusterkit.core.rows import SlicedRows
-from clusterkit.core.samples import EngineSamples
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import build_space
-from clusterkit.core.transform import IdentityMap
-from clusterkit.drivers import _over_all_rows
-from clusterkit.drivers._over_all_rows import level_for
-from clusterkit.drivers.on_sample import fit_on_sample
+from clusterkit.contracts.outcomes import KernelDomain
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.drivers import on_sample
+from clusterkit.drivers.on_sample import fit_on_sample, level_for
 from clusterkit.estimators import place
+from clusterkit.fitting.device_paths import read_at_once
+from clusterkit.fitting.samples import EngineSamples, engine_for
 from clusterkit.metrics import adjusted_rand
+from clusterkit.samples import build_space
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.rows import SlicedRows
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.testing.compare import small_groups
 
 N = 1500
@@ -47,8 +45,8 @@ SAMPLE = np.arange(0, N, 5)
 @pytest.mark.parametrize("nu", [1e-4, 0.05, 0.5, 0.999])
 def test_the_level_is_an_order_statistic_whatever_the_bracket_is(monkeypatch, moons, nu, pilot):
     X, _ = moons
-    monkeypatch.setattr(_over_all_rows, "PILOT", pilot)
-    monkeypatch.setattr(_over_all_rows, "DEVIATIONS", 6.0 if pilot > 3 else 0.0)  # so that the bracket misses
+    monkeypatch.setattr(on_sample, "PILOT", pilot)
+    monkeypatch.setattr(on_sample, "DEVIATIONS", 6.0 if pilot > 3 else 0.0)  # so that the bracket misses
     domain, outside = level_for(domain_of(X), build_space(X, IdentityMap(2)), nu, 1e-6, np.random.default_rng(0))
     values = np.sort(domain.value(X))
     allowed = int(nu * N)

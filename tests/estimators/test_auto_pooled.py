@@ -9,14 +9,13 @@ import pytest
 from sklearn.datasets import load_digits, make_blobs
 
 from clusterkit import AutoPooled, datasets, recipe
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.progress import listening
-from clusterkit.core.run import bind
-from clusterkit.core.seeds import Seeds
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.datasets import DatasetNotFound
-from clusterkit.drivers.auto_pooled import halvings
-from clusterkit.drivers.gap import Gaps, reference, scale_free
+from clusterkit.drivers.auto_pooled import Gaps, halvings, reference, scale_free
+from clusterkit.errors import InvalidParameter
+from clusterkit.fitting.fit import bind
 from clusterkit.metrics import clustering_accuracy
+from clusterkit.samples.limits import listening
 from clusterkit.testing.pytest_plugin import deep
 from clusterkit_campaign.oracles import ridge as oracle
 

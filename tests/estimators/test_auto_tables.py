@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import clusterkit
 from clusterkit import Auto, load, recipe, search
-from clusterkit.core.errors import InvalidParameter
+from clusterkit.errors import InvalidParameter
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.metrics import adjusted_rand
 from clusterkit.tables import Preparation, TableError
@@ -127,7 +127,7 @@ class TestMoreColumnsThanRows:
         assert set(model.predict(new)) == set(model.labels_[15:])
 
     def test_distances_stay(self):
-        from clusterkit.estimators.row_span import RowSpan
+        from clusterkit.estimators.samples import RowSpan
 
         X = np.random.default_rng(0).normal(size=(10, 50))
         Z = RowSpan.of(X)(X)

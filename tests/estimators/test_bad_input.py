@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 
 import clusterkit
 from clusterkit import Pipeline, recipe
-from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsMemory, UnknownName
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsMemory, UnknownName
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 
@@ -203,7 +203,7 @@ def test_predict_with_other_columns():
 def test_init_with_labels_out_of_range():
     import attrs
 
-    from clusterkit.core.stages import Partitioner
+    from clusterkit.contracts import Partitioner
 
     @attrs.frozen
     class Wild(Partitioner):

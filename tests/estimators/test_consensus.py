@@ -12,9 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clusterkit
 from clusterkit import ConsensusClustering, ensemble, recipe
-from clusterkit.core.errors import InvalidParameter, UnknownName
-from clusterkit.core.progress import listening
+from clusterkit.errors import InvalidParameter, UnknownName
 from clusterkit.metrics import adjusted_rand
+from clusterkit.samples.limits import listening
 
 FINDS_K = "the check sets n_clusters, which DICLENS finds"
 SETS_K = {

@@ -8,14 +8,13 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import MinMaxModularSVC, recipe
-from clusterkit.core import devices, memory
-from clusterkit.core.device_engine import DeviceEngine
-from clusterkit.core.devices import VARIABLE
-from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsMemory
-from clusterkit.core.namespaces import to_host
-from clusterkit.core.rows import SlicedRows
-from clusterkit.testing.compare import small_blocks, small_groups
-from clusterkit.testing.elsewhere import DEVICE, put
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsMemory
+from clusterkit.samples import devices, memory
+from clusterkit.samples.array_libraries import to_host
+from clusterkit.samples.device_engine import DeviceEngine
+from clusterkit.samples.devices import VARIABLE
+from clusterkit.samples.rows import SlicedRows
+from clusterkit.testing.compare import DEVICE, put, small_blocks, small_groups
 
 xp = pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")
 

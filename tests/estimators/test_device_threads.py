@@ -11,10 +11,10 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core import devices, namespaces
-from clusterkit.core.devices import Device, on_host
-from clusterkit.core.namespaces import to_device_of, to_host
-from clusterkit.testing.elsewhere import DEVICE, put
+from clusterkit.samples import array_libraries, devices
+from clusterkit.samples.array_libraries import to_device_of, to_host
+from clusterkit.samples.devices import Device, on_host
+from clusterkit.testing.compare import DEVICE, put
 
 xp = pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")
 
@@ -96,22 +96,22 @@ def test_copies_are_kept_and_dropped_by_several_threads():
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
-    assert len(namespaces._copies) <= namespaces.REMEMBERED
+    assert len(array_libraries._copies) <= array_libraries.REMEMBERED
 
 
 def test_the_end_of_an_owner_drops_its_own_copy_only():
     block, first = put(np.zeros((2, 3))), np.arange(3.0)
     to_device_of(first, block)
-    (key,) = [key for key in namespaces._copies if key[0] == id(first)]
-    dead = namespaces._copies[key][0]
+    (key,) = [key for key in array_libraries._copies if key[0] == id(first)]
+    dead = array_libraries._copies[key][0]
     # another array has got the number of the first one, and a copy under it, before the first one's end is told
     second = np.arange(3.0) + 5.0
-    alive = namespaces.ref(second)
-    namespaces._copies[key] = alive, "of the second"
-    namespaces._forget(key, dead)
-    assert namespaces._copies[key] == (alive, "of the second")
-    namespaces._forget(key, alive)
-    assert key not in namespaces._copies
+    alive = array_libraries.ref(second)
+    array_libraries._copies[key] = alive, "of the second"
+    array_libraries._forget(key, dead)
+    assert array_libraries._copies[key] == (alive, "of the second")
+    array_libraries._forget(key, alive)
+    assert key not in array_libraries._copies
 
 
 def test_an_owner_that_goes_while_room_is_made_is_no_error(monkeypatch):
@@ -123,7 +123,7 @@ def test_an_owner_that_goes_while_room_is_made_is_no_error(monkeypatch):
             self.clear()
             return keys
 
-    monkeypatch.setattr(namespaces, "_copies", Vanishing({(number, "", ""): (None, None) for number in range(64)}))
+    monkeypatch.setattr(array_libraries, "_copies", Vanishing({(number, "", ""): (None, None) for number in range(64)}))
     block, array = put(np.zeros((2, 3))), np.arange(3.0)
     assert to_host(to_device_of(array, block)).tolist() == [0.0, 1.0, 2.0]
-    assert len(namespaces._copies) == 1
+    assert len(array_libraries._copies) == 1

@@ -14,14 +14,14 @@ from sklearn.base import clone
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core import devices
-from clusterkit.core.device_engine import ArrayRows, DeviceEngine
-from clusterkit.core.device_paths import with_device_path
-from clusterkit.core.devices import VARIABLE, Device
-from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
-from clusterkit.core.namespaces import to_host
-from clusterkit.core.rows import SlicedRows
-from clusterkit.core.transform import device_plan
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter
+from clusterkit.fitting.device_paths import with_device_path
+from clusterkit.samples import devices
+from clusterkit.samples.array_libraries import to_host
+from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
+from clusterkit.samples.devices import VARIABLE, Device
+from clusterkit.samples.rows import SlicedRows
+from clusterkit.samples.transform import device_plan
 from clusterkit.testing.compare import small_blocks, small_groups
 from clusterkit.testing.pytest_plugin import deep
 
@@ -48,8 +48,8 @@ def chosen(monkeypatch):
 @pytest.fixture
 def few_device_rows(monkeypatch):
     """Blocks on the device of 64 rows."""
-    monkeypatch.setattr("clusterkit.core.transform.DEVICE_BLOCK_BYTES", 0)
-    monkeypatch.setattr("clusterkit.core.transform.BLOCK_ROWS", 64)
+    monkeypatch.setattr("clusterkit.samples.transform.DEVICE_BLOCK_BYTES", 0)
+    monkeypatch.setattr("clusterkit.samples.transform.BLOCK_ROWS", 64)
 
 
 def assert_same_fit(there, here, dtype):
@@ -269,7 +269,7 @@ class TestRefusals:
             recipe("ncut", n_clusters=4).fit(Unread(blobs()))
 
     def test_the_list_comes_from_what_the_stages_make(self, monkeypatch):
-        from clusterkit.core import device_paths
+        from clusterkit.fitting import device_paths
         from clusterkit.solvers.means._geometry import NearestMeans
 
         assert "centroids" in with_device_path()
@@ -322,9 +322,9 @@ class TestRefusals:
 def test_numpy_without_a_device_never_comes_here():
     code = (
         "import numpy as np, sys, clusterkit\n"
-        "from clusterkit.core import device_engine, namespaces\n"
+        "from clusterkit.samples import array_libraries, device_engine\n"
         "def stop(*a, **k): raise AssertionError('a device')\n"
-        "device_engine.DeviceEngine.__init__ = stop; namespaces.move_to = stop\n"
+        "device_engine.DeviceEngine.__init__ = stop; array_libraries.move_to = stop\n"
         "X = np.random.default_rng(0).normal(size=(30, 3))\n"
         "for name in ('kmeans', 'emmc', 'elm-kmeans'):\n"
         "    clusterkit.recipe(name, n_clusters=2, random_state=0).fit(X).predict(X)\n"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from oracles.devices import COMPOSITIONS, blobs, model_of
 
-from clusterkit.core import devices
-from clusterkit.core.namespaces import to_host
+from clusterkit.samples import devices
+from clusterkit.samples.array_libraries import to_host
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("array_api_compat", reason="arrays of torch need array-api-compat")

@@ -11,7 +11,7 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import ClusterkitWarning, recipe
-from clusterkit.core.progress import listening
+from clusterkit.samples.limits import listening
 
 
 def model(name, **changes):
@@ -45,7 +45,7 @@ def test_one_cluster_is_answered_without_running(name):
         assert not fitted.predict(X).any()
 
 
-@pytest.mark.filterwarnings("ignore::clusterkit.core.errors.ClusterkitWarning")  # that rows are few
+@pytest.mark.filterwarnings("ignore::clusterkit.errors.ClusterkitWarning")  # that rows are few
 @pytest.mark.parametrize("name", NAMES)
 def test_as_many_clusters_as_samples_or_one_sample(name):
     X = np.random.default_rng(0).normal(size=(2, 2))

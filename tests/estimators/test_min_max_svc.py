@@ -18,9 +18,9 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clusterkit import MinMaxModularSVC
-from clusterkit.core.errors import InvalidData, InvalidParameter, UnknownName
-from clusterkit.core.rows import SlicedRows
-from clusterkit.core.stages import Partitioner
+from clusterkit.contracts import Partitioner
+from clusterkit.errors import InvalidData, InvalidParameter, UnknownName
+from clusterkit.samples.rows import SlicedRows
 from clusterkit.testing.compare import small_groups
 from clusterkit_campaign.oracles.max_margin import machines, min_max, parts_of, staircase, table
 

@@ -12,7 +12,7 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter
 
 X, Y = make_blobs(600, 4, centers=3, cluster_std=1.0, random_state=1)
 BATCHES = [slice(start, start + 150) for start in range(0, 600, 150)]

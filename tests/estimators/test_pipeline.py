@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import Pipeline, recipe
-from clusterkit.core.chain import Chain
+from clusterkit.contracts.featuremap import Chain
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.solvers.regression.ridge import Ridge

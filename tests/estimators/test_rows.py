@@ -12,10 +12,10 @@ from threadpoolctl import threadpool_limits
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core import rows_loop
-from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
-from clusterkit.core.rows import SlicedRows, gather_by_slices
-from clusterkit.numerics.thread_limit import THIN
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData
+from clusterkit.fitting import pass_turns
+from clusterkit.numerics.threads import THIN
+from clusterkit.samples.rows import SlicedRows, gather_by_slices
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
 COMPOSITIONS = {
@@ -105,7 +105,7 @@ def test_labels_are_those_of_the_fit_in_memory(small, name, dtype):
 @pytest.mark.parametrize("seed", range(8))
 def test_centres_are_as_near_as_in_memory_where_rounding_decides(small, monkeypatch, seed, work):
     """Far from the origin numbers of 24 bits leave many rows between two centres, and other sums give other labels."""
-    monkeypatch.setattr("clusterkit.numerics.nearest.LEAST_WORK", work)
+    monkeypatch.setattr("clusterkit.numerics.lloyd.LEAST_WORK", work)
     X = (np.random.default_rng(seed).normal(size=(3000, 4)) + 3000.0).astype(np.float32)
     parameters = {"n_clusters": 6, "n_init": 1, "random_state": seed, "max_iter": 10}
     memory = recipe("kmeans", **parameters).fit(X)
@@ -119,7 +119,7 @@ def test_however_they_are_read_rows_give_the_same_bits(small, tmp_path, monkeypa
     X = blobs(np.float32)
     np.save(tmp_path / "x.npy", X)
     fits = [recipe("emmc-multi", **settings("EMMC")[1]).fit(clusterkit.open(tmp_path / "x.npy"))]
-    monkeypatch.setattr("clusterkit.core.local_engine.READ_BYTES", 1)
+    monkeypatch.setattr("clusterkit.samples.engines.READ_BYTES", 1)
     fits.append(recipe("emmc-multi", **settings("EMMC")[1]).fit(Watched(X)))
     one, other = fits
     same_bits(one.outcome_ or one.predictor_.extend.coefficients, other.predictor_.extend.coefficients, "coefficients")
@@ -144,7 +144,7 @@ def test_products_are_those_of_one_thread_in_memory_too(balancer):
 @pytest.mark.parametrize("seed", range(2))
 def test_products_of_kmeans_are_those_of_one_thread_in_memory_too(monkeypatch, seed):
     """Far from the origin rounding decides, and several threads of BLAS round otherwise than the one of a pass."""
-    monkeypatch.setattr("clusterkit.numerics.nearest.LEAST_WORK", np.inf)
+    monkeypatch.setattr("clusterkit.numerics.lloyd.LEAST_WORK", np.inf)
     X = (np.random.default_rng(seed).normal(size=(12_123, 60)) + 3000.0).astype(np.float32)
     parameters = {"n_clusters": 40, "n_init": 1, "random_state": seed, "max_iter": 10}
     with small_groups(4096):
@@ -171,7 +171,7 @@ def test_products_of_fuzzy_cmeans_are_those_of_one_thread_in_memory_too():
 
 
 def test_no_read_is_larger_than_a_piece(small, monkeypatch):
-    monkeypatch.setattr("clusterkit.core.local_engine.READ_BYTES", 64 * 5 * 8)
+    monkeypatch.setattr("clusterkit.samples.engines.READ_BYTES", 64 * 5 * 8)
     rows = Watched(blobs(n=1000))
     recipe("kmeans", n_clusters=4, n_init=1, random_state=0).fit(rows)
     assert max(rows.reads) <= 64
@@ -259,7 +259,7 @@ def test_empty_clusters_are_refilled_as_in_memory(small, weighting):
 def test_an_interrupted_fit_keeps_the_last_labels(small, monkeypatch):
     X = blobs()
     passes = []
-    whole = rows_loop._passed
+    whole = pass_turns._passed
 
     def interrupted(space, turn):
         passes.append(turn)
@@ -267,7 +267,7 @@ def test_an_interrupted_fit_keeps_the_last_labels(small, monkeypatch):
             raise KeyboardInterrupt
         return whole(space, turn)
 
-    monkeypatch.setattr(rows_loop, "_passed", interrupted)
+    monkeypatch.setattr(pass_turns, "_passed", interrupted)
     parameters = settings("EMMC from random labels")[1]
     model = recipe("emmc-multi", **parameters).fit(Watched(X))
     assert model.interrupted_
@@ -275,7 +275,7 @@ def test_an_interrupted_fit_keeps_the_last_labels(small, monkeypatch):
     assert model.n_iter_ == 3
     assert np.array_equal(model.predict(X), model.labels_)
     passes.clear()
-    monkeypatch.setattr(rows_loop, "_passed", whole)
+    monkeypatch.setattr(pass_turns, "_passed", whole)
     assert np.array_equal(model.labels_, recipe("emmc-multi", **{**parameters, "max_iter": 3}).fit(X).labels_)
 
 
@@ -304,10 +304,10 @@ def test_labels_too_large_for_an_array_go_to_a_temporary_file(small, monkeypatch
 
 
 def test_an_engine_is_found_by_the_package_of_the_samples(small, monkeypatch):
-    from clusterkit.core.engines import engine_for
-    from clusterkit.core.local_engine import LocalEngine
-    from clusterkit.core.plugin_hooks import Entry
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.providers import Entry
+    from clusterkit.contracts.registry import registry
+    from clusterkit.fitting.samples import engine_for
+    from clusterkit.samples.engines import LocalEngine
 
     class Frames(LocalEngine):
         """Takes the collections of a package of its own."""

@@ -18,9 +18,9 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter, NeedsSpace
-from clusterkit.core.progress import listening
-from clusterkit.solvers.factorisation import _factor_files
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter, NeedsSpace
+from clusterkit.samples.limits import listening
+from clusterkit.solvers.factorisation import _stored_factor
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
 
@@ -130,8 +130,8 @@ KILLED = """
 import os, signal, sys
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core.progress import listening
-from clusterkit.solvers.factorisation._factor_files import FactorFiles
+from clusterkit.samples.limits import listening
+from clusterkit.solvers.factorisation._stored_factor import FactorFiles
 from clusterkit.testing.compare import small_blocks, small_groups
 
 path, checkpoint, moment = sys.argv[1:]
@@ -225,14 +225,14 @@ def test_a_second_fit_in_the_same_folder_is_refused_while_the_first_runs(tmp_pat
 
 
 def test_ctrl_c_keeps_the_turns_so_far(tmp_path, monkeypatch):
-    rows, write = clusterkit.open(blobs()), _factor_files.FactorFiles.write
+    rows, write = clusterkit.open(blobs()), _stored_factor.FactorFiles.write
 
     def interrupted(self, turn, block, A):
         if turn == 4 and block.start > 300:
             raise KeyboardInterrupt
         write(self, turn, block, A)
 
-    monkeypatch.setattr(_factor_files.FactorFiles, "write", interrupted)
+    monkeypatch.setattr(_stored_factor.FactorFiles, "write", interrupted)
     model = nmf(rows, tmp_path)
     assert model.interrupted_
     assert model.n_iter_ == 3
@@ -243,14 +243,14 @@ def test_ctrl_c_keeps_the_turns_so_far(tmp_path, monkeypatch):
 
 
 def test_ctrl_c_when_the_turn_counts_already(tmp_path, monkeypatch):
-    rows, commit = clusterkit.open(blobs()), _factor_files.FactorFiles.commit
+    rows, commit = clusterkit.open(blobs()), _stored_factor.FactorFiles.commit
 
     def interrupted(self, turn, **arrays):
         commit(self, turn, **arrays)
         if turn == 4:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(_factor_files.FactorFiles, "commit", interrupted)
+    monkeypatch.setattr(_stored_factor.FactorFiles, "commit", interrupted)
     model = nmf(rows, tmp_path)
     assert model.interrupted_
     assert model.n_iter_ == 4
@@ -258,7 +258,7 @@ def test_ctrl_c_when_the_turn_counts_already(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_keeps_the_turns_so_far(tmp_path, monkeypatch):
-    rows, write = clusterkit.open(blobs()), _factor_files._write_all
+    rows, write = clusterkit.open(blobs()), _stored_factor._write_all
 
     def full(file, content):
         if "factor-4" in os.fspath(full_of(file)):
@@ -270,10 +270,10 @@ def test_a_full_disk_keeps_the_turns_so_far(tmp_path, monkeypatch):
 
     if not os.path.isdir("/proc/self/fd"):
         pytest.skip("this system does not tell the names of open files")
-    monkeypatch.setattr(_factor_files, "_write_all", full)
+    monkeypatch.setattr(_stored_factor, "_write_all", full)
     with pytest.raises(NeedsSpace, match="is full; the turns so far are stored"):
         nmf(rows, tmp_path)
-    monkeypatch.setattr(_factor_files, "_write_all", write)
+    monkeypatch.setattr(_stored_factor, "_write_all", write)
     model, turns = turns_of(lambda: nmf(rows, tmp_path))
     assert turns == list(range(4, 13))
     same_fit(nmf(rows, tmp_path / "other"), model)

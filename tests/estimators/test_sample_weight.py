@@ -9,11 +9,11 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core.errors import IncompatibleStages, InvalidData
-from clusterkit.core.run import run
-from clusterkit.core.stages import Partitioner
+from clusterkit.contracts import Partitioner
 from clusterkit.drivers.compose import compose
-from clusterkit.estimators.pooled import Pooled
+from clusterkit.errors import IncompatibleStages, InvalidData
+from clusterkit.estimators.auto import Pooled
+from clusterkit.fitting.fit import run
 from clusterkit.testing.compare import small_blocks, small_groups
 
 X = make_blobs(240, 4, centers=3, cluster_std=2.0, random_state=0)[0]
@@ -43,9 +43,9 @@ class Fixed(Partitioner):
     ],
 )  # fmt: skip
 def test_whole_weights_equal_repeated_rows(slots, k):
-    from clusterkit.core.run import bind
-    from clusterkit.core.seeds import Seeds
-    from clusterkit.core.weighing import weighted
+    from clusterkit.contracts.composition import weighted
+    from clusterkit.contracts.seeds import Seeds
+    from clusterkit.fitting.fit import bind
 
     composition = compose({**slots, "init": Fixed()}, k)
     counted = run(bind(weighted(composition, WEIGHTS, len(X)), X, Seeds.of(0)))

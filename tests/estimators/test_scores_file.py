@@ -14,13 +14,12 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core.costs_of_rows import TurnCosts, room_for_scores
-from clusterkit.core.errors import ClusterkitWarning, NeedsSpace
-from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.rows import SlicedRows
-from clusterkit.core.rows_file import RowsFile
-from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.transform import IdentityMap
+from clusterkit.errors import ClusterkitWarning, NeedsSpace
+from clusterkit.fitting.pass_turns import TurnCosts, room_for_scores
+from clusterkit.samples.engines import LocalEngine
+from clusterkit.samples.rows import RowsFile, SlicedRows
+from clusterkit.samples.rows_space import RowsSpace
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
 X = make_blobs(700, 5, centers=4, cluster_std=4.0, random_state=0)[0].astype(np.float32)
@@ -40,7 +39,7 @@ BALANCERS = {
 def small():
     """Groups and blocks so small that a few hundred rows take several of both, and borders so small that they occur."""
     with small_groups(150), small_blocks(), pytest.MonkeyPatch.context() as patched:
-        patched.setattr("clusterkit.balancers._border.GATHERED", 1500)
+        patched.setattr("clusterkit.balancers.transport.GATHERED", 1500)
         yield
 
 
@@ -53,13 +52,13 @@ def files(monkeypatch):
         made.append(room_for_scores(*arguments))
         return made[-1]
 
-    monkeypatch.setattr("clusterkit.core.costs_of_rows.room_for_scores", recorded)
+    monkeypatch.setattr("clusterkit.fitting.pass_turns.room_for_scores", recorded)
     return made
 
 
 def full(monkeypatch, free=0):
     """A disk without room."""
-    monkeypatch.setattr("clusterkit.core.rows_file.shutil.disk_usage", lambda folder: SimpleNamespace(free=free))
+    monkeypatch.setattr("clusterkit.samples.rows.shutil.disk_usage", lambda folder: SimpleNamespace(free=free))
 
 
 @attrs.frozen(eq=False)
@@ -144,7 +143,7 @@ def test_ctrl_c_in_a_pass_of_the_balancer_leaves_no_file(turn, files, monkeypatc
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the device that is always full")
 def test_a_disk_that_becomes_full_is_one_error_that_says_what_to_do(files, monkeypatch):
-    monkeypatch.setattr("clusterkit.core.rows_file.tempfile.TemporaryFile", lambda **how: FileIO("/dev/full", "r+"))
+    monkeypatch.setattr("clusterkit.samples.rows.tempfile.TemporaryFile", lambda **how: FileIO("/dev/full", "r+"))
     with pytest.raises(NeedsSpace, match=r"became full with the scores of 700 rows, which take 10\.9 KiB; choose"):
         recipe("emmc-multi", **BALANCERS["transport of four"][1]).fit(clusterkit.open(X))
     assert [file._file.closed for file in files] == [True]

@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, sil
 
 import clusterkit
 from clusterkit import Pipeline, metrics, recipe, search
-from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.errors import InvalidData, InvalidParameter
 from clusterkit.estimators._search_scores import objections, silhouette
 
 K = {"n_clusters": [1, 2, 3, 4, 5, 6]}
@@ -60,7 +60,7 @@ def test_scores_are_what_the_documents_say(blobs):
 
 
 def test_stability_compares_all_pairs_of_refits(blobs):
-    from clusterkit.core.seeds import Seeds
+    from clusterkit.contracts.seeds import Seeds
     from clusterkit.estimators._search_scores import judge
 
     arguments = {"ensemble": None, "noise": None, "on": "input", "seeds": Seeds(0)}
@@ -219,7 +219,7 @@ def test_an_interrupt_of_workers(blobs):
 
 
 def test_stages_as_values(blobs, tmp_path):
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.registry import registry
 
     elm = registry.get("featuremap", "elm")()
     grid = {"featuremap": [elm, attrs.evolve(elm, width=1.0), ["zscore", "rbf"], {"name": "rbf"}]}
@@ -309,7 +309,7 @@ def test_wrong_arguments(blobs, changes, message):
 
 
 def test_progress_and_names(blobs):
-    from clusterkit.core.progress import listening
+    from clusterkit.samples.limits import listening
 
     heard = []
     with listening(heard.append):

@@ -9,8 +9,8 @@ import pytest
 from oracles.scripted_clusterer import HALVES, ONE, THIRDS, ScriptedClusterer, three_blobs
 
 from clusterkit import search
-from clusterkit.core.errors import InvalidData, InvalidParameter
-from clusterkit.estimators._search_store import alone_on
+from clusterkit.errors import InvalidData, InvalidParameter
+from clusterkit.estimators._search_results import alone_on
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import scipy.sparse
 from sklearn.datasets import make_blobs
 
 from clusterkit import Pipeline, recipe
-from clusterkit.core.errors import InvalidData, NeedsMemory
+from clusterkit.errors import InvalidData, NeedsMemory
 from clusterkit.numerics.sparse_rows import SparseRows
 
 FORMATS = [scipy.sparse.csr_matrix, scipy.sparse.csc_array, scipy.sparse.coo_array]

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit import Pipeline, recipe
-from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.estimators import samples
 from clusterkit.numerics.distances import squared_distances
-from clusterkit.numerics.distinct_rows_jit import distinct_rows, find_rows
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.numerics.structures_jit import distinct_rows, find_rows
 
 
 @pytest.fixture

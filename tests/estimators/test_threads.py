@@ -14,9 +14,8 @@ from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from clusterkit import datasets, recipe
-from clusterkit.numerics.nearest import compiled_pays
-from clusterkit.numerics.thread_limit import THIN, suited
-from clusterkit.numerics.threads import available
+from clusterkit.numerics.lloyd import compiled_pays
+from clusterkit.numerics.threads import THIN, available, suited
 from clusterkit.testing.pytest_plugin import deep
 
 
@@ -49,7 +48,7 @@ def blas_threads():
 @pytest.fixture(autouse=True)
 def all_threads(monkeypatch):
     """Let small problems use both threads too, or the test would compare one with one."""
-    monkeypatch.setattr("clusterkit.numerics.thread_limit.THIN", 0)
+    monkeypatch.setattr("clusterkit.numerics.threads.THIN", 0)
 
 
 @pytest.mark.hypothesis
@@ -62,7 +61,7 @@ def test_one_and_two_threads(name, data):
 
 
 def test_centres_of_kmeans_by_loops_are_the_same_bits_on_one_and_two_threads(monkeypatch):
-    monkeypatch.setattr("clusterkit.numerics.thread_limit.THIN", THIN)
+    monkeypatch.setattr("clusterkit.numerics.threads.THIN", THIN)
     X, _ = make_blobs(40_000, 20, centers=8, random_state=0)
     assert compiled_pays(*X.shape, 8)
 
@@ -91,7 +90,7 @@ def test_same_seed_and_thread_count_is_bit_equal(name):
 
 
 def test_thin_problems_run_on_one_thread(monkeypatch):
-    from clusterkit.numerics import thread_limit
+    from clusterkit.numerics import threads as thread_limit
 
     monkeypatch.setattr(thread_limit, "THIN", 10**9)
     seen = []
@@ -99,7 +98,7 @@ def test_thin_problems_run_on_one_thread(monkeypatch):
     def listener(report):
         seen.append(blas_threads())
 
-    from clusterkit.core.progress import listening
+    from clusterkit.samples.limits import listening
 
     with listening(listener):
         recipe("emmc", n_clusters=2, random_state=0).fit(SETS["iris"]())
@@ -108,7 +107,7 @@ def test_thin_problems_run_on_one_thread(monkeypatch):
 
 
 def test_fits_in_several_threads_leave_the_thread_count_alone(monkeypatch):
-    monkeypatch.setattr("clusterkit.numerics.thread_limit.THIN", 10**9)
+    monkeypatch.setattr("clusterkit.numerics.threads.THIN", 10**9)
     X = SETS["iris"]()
     before = [pool["num_threads"] for pool in threadpool_info()]
     with ThreadPoolExecutor(4) as pool:

@@ -8,11 +8,11 @@ from sklearn.datasets import make_blobs, make_moons
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core import devices
-from clusterkit.core.devices import Device
-from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
-from clusterkit.core.namespaces import array_namespace, host_dtype, to_host
-from clusterkit.core.transform import device_plan
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter
+from clusterkit.samples import devices
+from clusterkit.samples.array_libraries import array_namespace, host_dtype, to_host
+from clusterkit.samples.devices import Device
+from clusterkit.samples.transform import device_plan
 from clusterkit.testing.compare import small_blocks, small_groups
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

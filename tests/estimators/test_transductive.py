@@ -11,9 +11,9 @@ import pytest
 
 import clusterkit
 from clusterkit import Pipeline
-from clusterkit.core.outcomes import Embedding
-from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.stages import Path, Prepared, Solver
+from clusterkit.contracts import Path, Prepared, Solver
+from clusterkit.contracts.outcomes import Embedding
+from clusterkit.samples import FeatureSpace
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 
@@ -69,5 +69,5 @@ def test_the_reason_comes_with_what_would_predict(model):
 
 
 def test_a_solver_without_an_objective_cannot_compare_starts(model):
-    with pytest.raises(clusterkit.core.errors.IncompatibleStages, match=r"n_init = 3 compares starts by objective"):
+    with pytest.raises(clusterkit.errors.IncompatibleStages, match=r"n_init = 3 compares starts by objective"):
         model.set_params(n_init=3).fit(X)

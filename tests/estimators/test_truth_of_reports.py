@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from clusterkit import recipe
-from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit.errors import ClusterkitWarning, InvalidData
 
 X = make_blobs([40, 40], centers=[[0, 0], [5, 5]], random_state=0)[0]
 
@@ -35,7 +35,7 @@ def _nan(self, targets, outcome):
 
 
 def _task():
-    from clusterkit.core.stages import Task
+    from clusterkit.contracts import Task
 
     return Task(80, 2)
 

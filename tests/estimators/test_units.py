@@ -9,8 +9,8 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from clusterkit import Auto, ConsensusClustering, Pipeline, compare, recipe, search
-from clusterkit.core.errors import UnitsWarning
-from clusterkit.numerics.units import differing_units
+from clusterkit.errors import UnitsWarning
+from clusterkit.numerics.distances import differing_units
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from scipy.sparse import csr_matrix
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core.errors import InvalidData
-from clusterkit.estimators import unsuited
+from clusterkit.errors import InvalidData
+from clusterkit.estimators import samples
 from clusterkit.estimators.driven import Driven
 
 X = np.random.default_rng(0).normal(size=(30, 2))
@@ -131,10 +131,10 @@ def test_a_mask_of_nothing_is_fine():
 
 
 def test_arrays_of_other_libraries_with_dispatch_on(monkeypatch):
-    monkeypatch.setattr(unsuited, "_dispatches", lambda: True)
+    monkeypatch.setattr(samples, "_dispatches", lambda: True)
     with pytest.raises(InvalidData, match=r"X is a Tensor of torch, and scikit-learn's array API dispatch is"):
         recipe("kmeans", n_clusters=2).fit(Tensor())
-    monkeypatch.setattr(unsuited, "_dispatches", lambda: False)
+    monkeypatch.setattr(samples, "_dispatches", lambda: False)
     assert len(recipe("kmeans", n_clusters=2).fit(Tensor()).labels_) == 30
 
 

@@ -9,20 +9,20 @@ from sklearn.datasets import make_moons
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core import devices
-from clusterkit.core.device_engine import ArrayRows, DeviceEngine
-from clusterkit.core.device_paths import check_rows
-from clusterkit.core.devices import Device
-from clusterkit.core.errors import IncompatibleStages, NeedsMemory
-from clusterkit.core.file_locks import HeldFiles
-from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import is_device_array, to_host
-from clusterkit.core.progress import listening
-from clusterkit.core.rows import RowsOfColumns, SlicedRows
-from clusterkit.core.run import bind
-from clusterkit.core.samples import EngineSamples
-from clusterkit.core.seeds import Seeds
-from clusterkit.solvers.factorisation._factor_in_memory import FactorInMemory
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import IncompatibleStages, NeedsMemory
+from clusterkit.fitting.device_paths import check_rows
+from clusterkit.fitting.fit import bind
+from clusterkit.fitting.samples import EngineSamples
+from clusterkit.samples import devices
+from clusterkit.samples.array_libraries import is_device_array, to_host
+from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
+from clusterkit.samples.devices import Device
+from clusterkit.samples.engines import LocalEngine
+from clusterkit.samples.limits import listening
+from clusterkit.samples.rows import RowsOfColumns, SlicedRows
+from clusterkit.saving.files import HeldFiles
+from clusterkit.solvers.factorisation._stored_factor import FactorInMemory
 from clusterkit.testing.compare import small_blocks, small_groups
 
 pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")

@@ -7,10 +7,10 @@ import pytest
 from sklearn.datasets import make_moons
 
 from clusterkit import Pipeline, width_path
-from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidParameter, UnknownName
-from clusterkit.core.progress import listening
 from clusterkit.drivers import width_path as module
 from clusterkit.drivers.width_path import COLUMNS, width_grid
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidParameter, UnknownName
+from clusterkit.samples.limits import listening
 
 X, _ = make_moons(150, noise=0.05, random_state=0)
 

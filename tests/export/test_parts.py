@@ -12,14 +12,14 @@ from scipy.sparse import random_array
 
 import clusterkit
 from clusterkit import Auto, ConsensusClustering, Pipeline, recipe
-from clusterkit.core.errors import InvalidParameter, NotExportable
-from clusterkit.core.run import AllZero
-from clusterkit.core.spaces import build_space
-from clusterkit.core.stages import FeatureMap
-from clusterkit.core.transform import Transform
-from clusterkit.drivers.auto.votes import Complete, Votes
+from clusterkit.contracts import FeatureMap
+from clusterkit.drivers.auto_fits import Complete, Votes
 from clusterkit.drivers.on_sample import NearestSampleRow
-from clusterkit.export.graph import Graph
+from clusterkit.errors import InvalidParameter, NotExportable
+from clusterkit.export.onnx import Graph
+from clusterkit.fitting.fit import AllZero
+from clusterkit.samples import build_space
+from clusterkit.samples.transform import Transform
 
 pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
 
@@ -189,7 +189,7 @@ class TestErrors:
             clusterkit.to_onnx(recipe("kmeans", n_clusters=2).fit(X))
 
     def test_more_than_a_file_holds(self, monkeypatch):
-        monkeypatch.setattr("clusterkit.export.graph.MOST_BYTES", 100)
+        monkeypatch.setattr("clusterkit.export.onnx.MOST_BYTES", 100)
         with pytest.raises(NotExportable, match="more than 100 bytes of constants"):
             clusterkit.to_onnx(recipe("kmeans", n_clusters=2).fit(X))
 
@@ -241,7 +241,7 @@ def test_a_file_is_whole_or_not_there(tmp_path, run, monkeypatch):
     def fail(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("clusterkit.core.whole_files.os.fsync", fail)
+    monkeypatch.setattr("clusterkit.saving.files.os.fsync", fail)
     before = path.read_bytes()
     with pytest.raises(OSError, match=r"model\.onnx"):
         clusterkit.to_onnx(recipe("emmc", n_clusters=2).fit(X), path)

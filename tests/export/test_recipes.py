@@ -12,8 +12,8 @@ import pytest
 
 import clusterkit
 from clusterkit import recipe, recipes
-from clusterkit.core.errors import BrokenPlugin, NotExportable
-from clusterkit.core.registry import registry
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import BrokenPlugin, NotExportable
 from clusterkit.testing import check_export
 
 pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")

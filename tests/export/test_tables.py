@@ -9,11 +9,9 @@ import pytest
 
 import clusterkit
 from clusterkit import Auto, recipe
-from clusterkit.core.errors import NotExportable
+from clusterkit.errors import NotExportable
 from clusterkit.estimators.preparing import fit_prepared
-from clusterkit.export.columns import PreparedColumns
-from clusterkit.export.filling import MOST_TERMS
-from clusterkit.export.graph import Graph
+from clusterkit.export.onnx import MOST_TERMS, Graph, PreparedColumns
 from clusterkit.tables import Preparation, TableWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")

@@ -92,16 +92,27 @@ def defines(path: str, dotted: str) -> bool:
 def names_next(path: str, dotted: str, next_path: str, next_dotted: str) -> bool:
     """Whether the file of a jump leads on: it names the next file, and the definition or the docstring the next name.
 
-    The first jump is a recipe: it names the stage, which is how the next file is called.
+    The first jump is a recipe: it names the stage by the name that its class has.
     """
     text, stem = (ROOT / "clusterkit" / path).read_text(encoding="utf-8"), next_path.rpartition("/")[2][:-3]
-    if path.startswith("cookbook/"):
-        return f'"{stem}"' in text
+    if path == "cookbook.py":
+        return any(f'"{name}"' in text for name in registered_names(next_path, next_dotted))
     source = Source.of(ROOT / "clusterkit" / path)
     [node] = [node for node in source.tree.body if dotted.partition(".")[0] in _names(node)]
     leads = f"{ast.get_docstring(source.tree)}\n{ast.get_source_segment(text, node)}"
     here = re.search(rf"\b{stem}\b", text) is not None or path == next_path
     return here and re.search(rf"\b{next_dotted.rpartition('.')[2]}\b", leads) is not None
+
+
+def registered_names(path: str, class_name: str) -> list[str]:
+    """The class variable `name` of a class in a file below clusterkit/."""
+    return [
+        ast.literal_eval(line.value)
+        for node in Source.of(ROOT / "clusterkit" / path).tree.body
+        if isinstance(node, ast.ClassDef) and node.name == class_name
+        for line in node.body
+        if isinstance(line, ast.AnnAssign) and ast.unparse(line.target) == "name" and line.value is not None
+    ]
 
 
 def places(path: str, docstring: str) -> set[tuple[str, str]]:

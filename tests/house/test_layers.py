@@ -8,7 +8,7 @@ import pytest
 from house import architecture
 from house.source import ROOT
 
-from clusterkit.core.registry import registry
+from clusterkit.contracts.registry import registry
 
 
 def test_the_table_of_parts_says_what_the_contracts_check():
@@ -47,7 +47,7 @@ class TestTheMapOfAFit:
         lists = {}
         for title, _, path, name in architecture.jumps():
             lists.setdefault(title, []).append((path, name))
-        steps = [step for jumps in lists.values() if jumps[0][0].startswith("cookbook/") for step in pairwise(jumps)]
+        steps = [step for jumps in lists.values() if jumps[0][0] == "cookbook.py" for step in pairwise(jumps)]
         assert len(steps) > 10
         assert [step for step in steps if not architecture.names_next(*step[0], *step[1])] == []
 

@@ -98,7 +98,7 @@ def test_assertions_on_a_clock_are_seen(text, count):
 
 
 def test_a_file_that_a_docstring_names_must_exist():
-    text = '"""See core/run.py, tests/oracles/gone.py and names.py."""'
+    text = '"""See fitting/fit.py, tests/oracles/gone.py and names.py."""'
     here = source(text, str(Path(__file__).with_name("example.py")))
     assert [breach.text.split()[3] for breach in names.missing_files_of(here)] == ["tests/oracles/gone.py,"]
 
@@ -108,5 +108,5 @@ def test_every_rule_states_itself():
 
 
 def test_definitions_are_looked_up_in_classes():
-    assert architecture.defines("core/run.py", "FitResult.labels")
-    assert not architecture.defines("core/run.py", "FitResult.nothing")
+    assert architecture.defines("fitting/fit.py", "FitResult.labels")
+    assert not architecture.defines("fitting/fit.py", "FitResult.nothing")

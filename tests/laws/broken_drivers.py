@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import attrs
 
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.contracts import Driver, DriverResult
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.fitting.fit import fit
 
 
 class Shortening(Driver):

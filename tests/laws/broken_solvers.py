@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import attrs
 import numpy as np
 
-from clusterkit.core.coding import Coding
-from clusterkit.core.outcomes import Embedding, LinearRows, Scores
-from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.stages import Path, Prepared, Solver
+from clusterkit.contracts import Path, Prepared, Solver
+from clusterkit.contracts.outcomes import Embedding, LinearRows, Scores
+from clusterkit.samples import FeatureSpace
+from clusterkit.samples.coding import Coding
 
 
 @attrs.define(eq=False)

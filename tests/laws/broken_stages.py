@@ -7,12 +7,12 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit.core.coding import Coding
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import Embedding
-from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import BalanceDecision, Balancer, Codec, FeatureMap, Labeler, Labeling, Partitioner
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import BalanceDecision, Balancer, Codec, FeatureMap, Labeler, Labeling, Partitioner
+from clusterkit.contracts.outcomes import Embedding
+from clusterkit.samples import KernelSpace, build_space
+from clusterkit.samples.coding import Coding
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.transform import IdentityMap
 
 
 @attrs.frozen

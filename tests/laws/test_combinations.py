@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 import pytest
 
-from clusterkit.core.compat import SLOTS, Composition, alternatives, check, legal_compositions, problems
-from clusterkit.core.errors import BrokenPlugin, IncompatibleStages
-from clusterkit.core.registry import registry
+from clusterkit.contracts.composition import SLOTS, Composition, alternatives, check, legal_compositions, problems
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import BrokenPlugin, IncompatibleStages
 from clusterkit.testing import check_composition, pairwise_cover
 from clusterkit.testing.compositions import describe, samples
 from clusterkit.testing.pytest_plugin import deep

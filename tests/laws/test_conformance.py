@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterkit.core.registry import BUILTIN
+from clusterkit.contracts.providers import BUILTIN
 from clusterkit.testing import parametrize_with_laws
 
 

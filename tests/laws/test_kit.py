@@ -32,10 +32,9 @@ from laws.broken_stages import (
     Widening,
 )
 
-from clusterkit.core import params
-from clusterkit.core.errors import UnknownName
-from clusterkit.core.registry import registry
-from clusterkit.core.stages import Partitioner
+from clusterkit.contracts import Partitioner, params
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import UnknownName
 from clusterkit.testing import check_stage, laws_of, parametrize_with_laws
 from clusterkit.testing.conformance import variants
 

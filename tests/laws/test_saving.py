@@ -8,9 +8,9 @@ from scipy.sparse import random_array
 from sklearn.base import clone
 
 from clusterkit import ConsensusClustering, MinMaxModularSVC, Pipeline, load, recipe, recipes
-from clusterkit.core.errors import BrokenPlugin
+from clusterkit.errors import BrokenPlugin
 from clusterkit.testing import check_recipe_saves, check_saving
-from clusterkit.testing.saved import two_groups
+from clusterkit.testing.compare import two_groups
 
 pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from clusterkit.balancers.band import Band
-from clusterkit.balancers.ordinal import Ordinal
-from clusterkit.core.chain import Chain
+from clusterkit.balancers.band import Band, Ordinal
+from clusterkit.contracts.featuremap import Chain
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.minmax import MinMax
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.codecs.interval import Interval
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.featuremaps.scaling import MinMax
+from clusterkit.labelers.codecs import Interval
+from clusterkit.labelers.graphs import CompleteGraph
 from clusterkit.partitioners.seeds import Seeded
 from clusterkit.solvers.factorisation.nmf import Nmf
 from clusterkit.solvers.one_class.svdd import Svdd

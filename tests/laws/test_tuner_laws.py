@@ -10,11 +10,10 @@ import pytest
 from hypothesis import Phase
 
 import clusterkit
-from clusterkit.core import params
-from clusterkit.core.spaces import build_space
-from clusterkit.core.stages import FeatureMap, Tuned, Tuner
+from clusterkit.contracts import FeatureMap, Tuned, Tuner, params
+from clusterkit.samples import build_space
 from clusterkit.testing import check_stage
-from clusterkit.testing.laws.tuner import compositions_to_tune
+from clusterkit.testing.laws.driver import compositions_to_tune
 
 
 @pytest.fixture(autouse=True)

@@ -8,15 +8,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.outcomes import FunctionDomain, KernelDomain
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
-from clusterkit.core.work import metered
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
-from clusterkit.level_sets import candidate_labels
-from clusterkit.level_sets._candidate_edges_jit import CLOSE, LEFT_OUT, inside_rows, join_candidates
-from clusterkit.level_sets.candidate_labels import CandidateLabels
+from clusterkit.contracts import Task
+from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
+from clusterkit.labelers.graphs import CompleteGraph
+from clusterkit.level_sets import many_widths
+from clusterkit.level_sets._many_widths_jit import CLOSE, LEFT_OUT, inside_rows, join_candidates
+from clusterkit.level_sets.many_widths import CandidateLabels
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.limits import metered
 from clusterkit_campaign.oracles.domains import joined_components, sums_on_segment
 
 M = 20
@@ -33,7 +33,7 @@ def case(seed, n, d, near, octaves):
     values = kernel(X, X[centres]) @ weights
     domain = KernelDomain(X[centres], weights, kernel, level=float(np.quantile(values, 0.4)) * 0.999)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(candidate_labels, "NEAR", near)
+        patch.setattr(many_widths, "NEAR", near)
         label = CandidateLabels.of(X, lambda _: pytest.fail("of another kind"), n_segment_points=M, smallest=3)
     return X, domain, centres, weights, label
 

@@ -11,9 +11,9 @@ from hypothesis.extra import numpy as hnp
 from oracles.domains import ascent_of, labeled
 from sklearn.datasets import make_blobs
 
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import KernelDomain
+from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.level_sets.equilibria import Balls, cover, find_basins, single_link
+from clusterkit.samples.kernels import Gaussian
 from clusterkit_campaign.oracles import domains as plain
 from clusterkit_campaign.oracles.domains import canonical
 
@@ -63,8 +63,7 @@ def test_equilibria_lie_among_the_centres(case, seed):
 
 @given(labeled(), st.floats(1e-3, 1.0), st.integers(0, 1000))
 def test_a_step_from_a_ball_on_a_trajectory_lands_in_the_next_one(case, target, seed):
-    from clusterkit.level_sets._ascent_jit import SumArrays
-    from clusterkit.level_sets._certified_balls_jit import trajectory_ball_radii
+    from clusterkit.level_sets._ascent_jit import SumArrays, trajectory_ball_radii
 
     domain, X = case
     ascent = ascent_of(domain)

@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import KernelDomain
-from clusterkit.level_sets._lowest_on_segments import EXCESS, UNDERFLOW, lowest_on_segments
+from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.level_sets.equilibria import Ascent
+from clusterkit.level_sets.saddles import EXCESS, UNDERFLOW, lowest_on_segments
+from clusterkit.samples.kernels import Gaussian
 
 UNEVEN = KernelDomain(np.array([[-1.1875], [0.0], [2.0]]), np.array([0.5, 1.0, 3.5]), Gaussian(3.0), level=0.0)
 """Of five even points on the segment from the first centre to the last, the lowest is far from the lower dip."""

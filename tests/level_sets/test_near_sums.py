@@ -14,18 +14,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from clusterkit.level_sets import _ball_bounds_jit as bounds
-from clusterkit.level_sets._segments_jit import (
-    ContourArrays,
-    PointArrays,
-    first_outside,
-    segment_workspace,
-    stretch,
-)
+from clusterkit.level_sets import _ascent_jit as bounds
+from clusterkit.level_sets._segments_jit import ContourArrays, PointArrays, first_outside, segment_workspace, stretch
 from clusterkit.level_sets._tree_jit import ComponentTree
 from clusterkit.level_sets.neighbours import TREE_DIMENSIONS, nearest_edges, nearest_rows
-from clusterkit.numerics.distinct_rows_jit import distinct_rows, find_rows
-from clusterkit.numerics.near_jit import SIZE, Blocks, block_terms, far_enough, near_blocks
+from clusterkit.numerics.gaussian_jit import SIZE, Blocks, block_terms, far_enough, near_blocks
+from clusterkit.numerics.structures_jit import distinct_rows, find_rows
 from clusterkit_campaign.oracles.domains import kernel_sum
 
 SIZES = (1, 2, 30, SIZE - 1, SIZE, SIZE + 1, 1000)

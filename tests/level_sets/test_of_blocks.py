@@ -10,13 +10,13 @@ from oracles.devices import DEVICES, strict
 from oracles.domains import ascent_of, labeled
 from sklearn.datasets import make_blobs
 
-from clusterkit.core import kernel_products
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import KernelDomain
+from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.level_sets.equilibria import Balls, find_basins
 from clusterkit.level_sets.neighbours import nearest_rows
+from clusterkit.level_sets.on_blocks import SegmentsOfBlocks
 from clusterkit.level_sets.segment_test import segment_test
-from clusterkit.level_sets.segments_of_blocks import SegmentsOfBlocks
+from clusterkit.samples import kernels
+from clusterkit.samples.kernels import Gaussian
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_ascents_end_in_the_same_balls_whatever_the_chunks(case, chunk):
     ascent = ascent_of(domain)
     balls = find_basins(ascent, ascent.scaled(X), "equilibrium").balls
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel_products, "CHUNK", chunk)
+        patch.setattr(kernels, "CHUNK", chunk)
         ends, end_balls = ascent.limits(strict(X), balls)
     expected, expected_balls = ascent.limits(X, balls)
     in_ball = expected_balls >= 0

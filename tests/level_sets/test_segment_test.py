@@ -16,13 +16,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.datasets import make_moons
 
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import KernelDomain
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.contracts import Task
+from clusterkit.contracts.outcomes import KernelDomain
+from clusterkit.labelers.graphs import CompleteGraph
 from clusterkit.level_sets import _components as search
-from clusterkit.level_sets import _reject_by_tree_jit as dual
+from clusterkit.level_sets import _rejection_jit as dual
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian
 from clusterkit.testing.pytest_plugin import deep
 from clusterkit_campaign.oracles import domains as plain
 

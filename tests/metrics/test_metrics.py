@@ -20,7 +20,7 @@ from clusterkit.metrics import (
     purity_by_class,
     rand_index,
 )
-from clusterkit.metrics.pairs import count_pairs, rand_from_pairs
+from clusterkit.metrics.classes import count_pairs, rand_from_pairs
 from clusterkit_campaign.oracles.measures import (
     accuracy_by_enumeration,
     asymmetric_accuracy_by_enumeration,

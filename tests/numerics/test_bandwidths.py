@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from clusterkit.numerics.bandwidths import bandwidth_range, without_equal_rows
+from clusterkit.numerics.distances import bandwidth_range, without_equal_rows
 
 
 def test_ends_follow_the_largest_and_the_nearest_distances():

@@ -104,8 +104,8 @@ def test_a_compilation_is_announced_once_and_code_on_disk_is_not(tmp_path):
 COLD = """
 import numpy as np
 from numba.core import event
-from clusterkit.core.kernel import Gaussian
-from clusterkit.solvers.one_class._smo_gaussian_jit import GaussianSubproblem
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.solvers.one_class._steps_jit import GaussianSubproblem
 
 class Names(event.Listener):
     def on_start(self, event):
@@ -133,5 +133,5 @@ def test_the_pair_steps_compile_no_texts(tmp_path):
     process = subprocess.run([sys.executable, "-c", COLD], capture_output=True, text=True, env=environment)
     assert process.returncode == 0, process.stderr
     compiled = process.stdout.split()
-    assert "clusterkit.solvers.one_class._smo_gaussian_jit" in compiled
+    assert "clusterkit.solvers.one_class._steps_jit" in compiled
     assert "numba.cpython.unicode" not in compiled

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from clusterkit.numerics.distinct_count import n_distinct, sets_of_equal_rows
+from clusterkit.numerics.selection import n_distinct, sets_of_equal_rows
 from clusterkit.numerics.sparse_rows import SparseRows
 
 
@@ -37,7 +37,7 @@ def test_no_more_samples_are_sorted_than_it_takes(monkeypatch):
 def test_rows_are_in_one_set_where_they_are_equal(prime, X):
     """With the prime 0 all rows have one hash."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clusterkit.numerics.distinct_count.PRIME", np.uint64(prime))
+        patch.setattr("clusterkit.numerics.selection.PRIME", np.uint64(prime))
         sets = sets_of_equal_rows(X)
     equal = (X[:, None] == X).all(axis=2)
     assert (sets is None) == (equal.sum() == len(X))

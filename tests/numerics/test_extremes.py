@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.numerics.extremes import column_extremes
+from clusterkit.numerics.sparse_rows import column_extremes
 
 
 @given(

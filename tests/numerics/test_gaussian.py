@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit._jit import njit
-from clusterkit.numerics.exponential_jit import fast_exp
-from clusterkit.numerics.gaussian_jit import CENTRES, gaussian_block, gaussian_sums, gaussian_sums_gradients
+from clusterkit.numerics.gaussian_jit import CENTRES, fast_exp, gaussian_block, gaussian_sums, gaussian_sums_gradients
 from clusterkit.numerics.threads import over_rows, undivided
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.numerics.nearest_label_jit import LabelledGroups
+from clusterkit.numerics.nearest_jit import LabelledGroups
 
 
 @st.composite

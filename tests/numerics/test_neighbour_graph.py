@@ -7,12 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.numerics.neighbour_graph import eigenvectors as module
-from clusterkit.numerics.neighbour_graph import nearest
-from clusterkit.numerics.neighbour_graph.components import components, join_nearest, large_components
-from clusterkit.numerics.neighbour_graph.eigenvectors import fixed_basis, leading_eigenvectors
-from clusterkit.numerics.neighbour_graph.nearest import neighbour_search
-from clusterkit.numerics.neighbour_graph.self_tuned import local_scales, self_tuned_weights
+from clusterkit.numerics import eigenvectors as module
+from clusterkit.numerics import neighbour_graph
+from clusterkit.numerics.eigenvectors import fixed_basis, leading_eigenvectors
+from clusterkit.numerics.neighbour_graph import (
+    components,
+    join_nearest,
+    large_components,
+    local_scales,
+    neighbour_search,
+    self_tuned_weights,
+)
 
 
 def all_pairs(queries, points):
@@ -59,7 +64,7 @@ def test_neighbours_of_new_rows_do_not_depend_on_the_other_queries(d):
 def test_blocks_change_nothing(monkeypatch):
     X = np.random.default_rng(1).normal(size=(200, 30))
     whole = neighbour_search(X)(X, 9)
-    monkeypatch.setattr(nearest, "BLOCK", 2000)
+    monkeypatch.setattr(neighbour_graph, "BLOCK", 2000)
     for one, other in zip(whole, neighbour_search(X)(X, 9), strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.numerics.neighbours import unique_pairs
+from clusterkit.numerics.neighbour_graph import unique_pairs
 
 
 @given(n=st.integers(1, 12), e=st.integers(0, 60), seed=st.integers(0, 99))

@@ -11,11 +11,10 @@ from oracles import trees as oracle
 from clusterkit._jit import njit
 from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka, tree
+from clusterkit.numerics.spanning_trees.boruvka_jit import bracket, kth_near, smallest
 from clusterkit.numerics.spanning_trees.hierarchy_jit import hierarchy
-from clusterkit.numerics.spanning_trees.prim_jit import core_squares, prim
-from clusterkit.numerics.spanning_trees.reach import nearest_by_reachability
-from clusterkit.numerics.spanning_trees.selection_jit import bracket, kth_near, smallest
-from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
+from clusterkit.numerics.spanning_trees.reach_jit import core_squares, prim
+from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree, nearest_by_reachability
 
 compiled = njit(cache=False)  # what is on disk of these has no entrance from Python
 bracketed, near_a_guess, selected = compiled(bracket), compiled(kth_near), compiled(smallest)
@@ -184,17 +183,17 @@ def test_one_row_and_two(n):
 
 @given(X=tables(150), n_neighbors=st.sampled_from([1, 2, 6]), few=st.booleans(), seed=st.integers(0, 100))
 def test_new_rows_reach_the_row_of_least_weight_and_distance(X, n_neighbors, few, seed):
-    from clusterkit.numerics.spanning_trees import reach
+    from clusterkit.numerics.spanning_trees import tree
 
     rng = np.random.default_rng(seed)
     Y = np.concatenate([X[:5], X[:5] + 0.1 * rng.normal(size=X[:5].shape), X[:1] + 1e6, X[:1] - 1e6]).astype(float)
     core = minimum_spanning_tree(X, n_neighbors).core_distances
-    before = reach.FEW
-    reach.FEW = 10**6 if few else 0
+    before = tree.FEW
+    tree.FEW = 10**6 if few else 0
     try:
         nearest, weights = nearest_by_reachability(X, core, n_neighbors, Y)
     finally:
-        reach.FEW = before
+        tree.FEW = before
     D = np.sqrt(sum((Y[:, c, None] - X[None, :, c].astype(float)) ** 2 for c in range(X.shape[1])))
     k = min(n_neighbors - 1, len(X))
     core_new = np.sort(D, axis=1)[:, k - 1] if k else np.zeros(len(Y))

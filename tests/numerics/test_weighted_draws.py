@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.numerics.weighted_draws_jit import smallest_keys
+from clusterkit.numerics.draws_jit import smallest_keys
 
 MASK = 2**64 - 1
 

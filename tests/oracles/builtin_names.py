@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterkit.core.registry import Registry
+from clusterkit.contracts.registry import Registry
 
 
 def table() -> dict[str, dict[str, str]]:

@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import KernelDomain
+from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.level_sets.equilibria import Ascent
+from clusterkit.samples.kernels import Gaussian
 
 
 @st.composite

@@ -9,12 +9,12 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from clusterkit.core.compat import Composition
-from clusterkit.core.run import BoundComposition, run
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import Partitioner, Task
+from clusterkit.contracts import Partitioner, Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.identity import Identity
+from clusterkit.featuremaps.scaling import Identity
+from clusterkit.fitting.fit import BoundComposition, run
 from clusterkit.solvers.regression.ridge import Ridge
 from oracles.maps import mapped
 

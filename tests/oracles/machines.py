@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from clusterkit.core.spaces import build_space
-from clusterkit.core.transform import IdentityMap
+from clusterkit.samples import build_space
+from clusterkit.samples.transform import IdentityMap
 
 
 def dense(X):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
 
 
 def mapped(featuremap, X, seed, k=None):

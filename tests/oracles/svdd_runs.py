@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian
 from clusterkit.solvers.one_class.svdd import Svdd
 
 TOL = 1e-8

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import make_blobs
 
 from clusterkit import Auto, plots
-from clusterkit.core.errors import InvalidParameter
+from clusterkit.errors import InvalidParameter
 
 X, _ = make_blobs([40, 40, 40], centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
 

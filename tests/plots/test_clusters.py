@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
 from clusterkit import plots, recipe
-from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.errors import InvalidData, InvalidParameter
 from clusterkit.plots.figure import STYLES
 
 X, Y = make_blobs([25, 25], cluster_std=0.5, random_state=3)

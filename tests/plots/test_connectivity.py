@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.datasets import make_blobs, make_moons
 
 from clusterkit import Pipeline, plots, recipe
-from clusterkit.core.errors import InvalidParameter
+from clusterkit.errors import InvalidParameter
 from clusterkit.plots import _connectivity
 from clusterkit.plots._connectivity import graph_of
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from clusterkit import ConsensusClustering, plots, recipe
-from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.errors import InvalidData, InvalidParameter
 
 MEMBERS = [[0, 0, 1, 1, 2, 2], [5, 5, 7, 7, 7, 7], [0, 1, 1, 1, 1, -1]]
 LABELS = [1, 1, 0, 0, 0, 0]

@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
 from clusterkit import Pipeline, plots, recipe
-from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter
 
 DOMAINS = ("svc", "psvc", "fsvc", "sgd-lmsvc")
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import make_blobs
 
 from clusterkit import plots, recipe
-from clusterkit.core.errors import InvalidParameter
+from clusterkit.errors import InvalidParameter
 
 
 @pytest.fixture(scope="module")

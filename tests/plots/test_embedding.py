@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs
 from sklearn.neighbors import NearestNeighbors
 
 from clusterkit import plots, recipe
-from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.errors import InvalidData, InvalidParameter
 
 X, Y = make_blobs([30, 30, 30], n_features=60, random_state=0)
 

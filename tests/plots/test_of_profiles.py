@@ -10,7 +10,7 @@ from sklearn.metrics import silhouette_score
 
 import clusterkit
 from clusterkit import Auto, plots, recipe
-from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.errors import InvalidData, InvalidParameter
 
 X, Y = make_blobs([30, 20, 10], centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
 

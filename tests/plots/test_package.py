@@ -14,7 +14,7 @@ def test_names():
     assert set(plots.__all__) <= set(dir(plots))
     for name in plots.__all__:
         assert getattr(plots, name).__name__ == name
-    import clusterkit.plots._contours  # noqa: F401
+    import clusterkit.plots._domains  # noqa: F401
 
     assert callable(plots.contours)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

@@ -8,8 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from clusterkit import plots
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.estimators._search_result import Candidate, SearchResult
+from clusterkit.errors import InvalidParameter
+from clusterkit.estimators._search_results import Candidate, SearchResult
 
 
 def search_of(params, scores, score="ami"):

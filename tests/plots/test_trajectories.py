@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from sklearn.datasets import make_blobs
 
 from clusterkit import Pipeline, plots, recipe
-from clusterkit.core.errors import IncompatibleStages, InvalidParameter
-from clusterkit.core.kernel import Linear
-from clusterkit.plots import _trajectories
-from clusterkit.plots._trajectories import paths_of
+from clusterkit.errors import IncompatibleStages, InvalidParameter
+from clusterkit.plots import _domains
+from clusterkit.plots._domains import paths_of
+from clusterkit.samples.kernels import Linear
 
 
 def test_trajectories_equal_the_plain_ascent(svc, moons):
@@ -39,7 +39,7 @@ def test_equilibria_are_those_of_the_labeler(svc, moons):
 
 
 def test_of_many_samples_some_and_the_starts_climb(monkeypatch, compose):
-    monkeypatch.setattr(_trajectories, "CLIMBERS", 3)
+    monkeypatch.setattr(_domains, "CLIMBERS", 3)
     X, _ = make_blobs([20] * 6, cluster_std=0.1, random_state=1)
     model = compose(5.0).fit(X)
     assert len(paths_of(model.outcome_, X, np.array([0])).equilibria) <= 4

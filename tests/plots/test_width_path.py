@@ -8,8 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from clusterkit import plots, width_path
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.plots._width_path import plateaus
+from clusterkit.errors import InvalidParameter
+from clusterkit.plots._widths import plateaus
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from clusterkit import plots, width_path
-from clusterkit.core.errors import InvalidParameter
 from clusterkit.drivers.width_path import WidthPath
+from clusterkit.errors import InvalidParameter
 
 
 def path_of(labels):

@@ -10,9 +10,9 @@ import pytest
 
 import clusterkit
 from clusterkit import Pipeline, recipe
-from clusterkit.core.errors import UnknownName
-from clusterkit.core.first_party import PLUGINS
-from clusterkit.core.registry import registry
+from clusterkit.contracts.providers import PLUGINS
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import UnknownName
 
 ROOT = Path(__file__).parents[2]
 NAMES = [(plugin, kind, name) for plugin in PLUGINS for kind, names in plugin.provides.items() for name in names]

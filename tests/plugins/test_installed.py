@@ -98,7 +98,7 @@ except ValueError as error:
 def bad_answers(ask):
     return ask(
         """
-from clusterkit.core.registry import registry
+from clusterkit.contracts.registry import registry
 for name in ("nonsense", "missing"):
     try:
         registry.get("partitioner", name)
@@ -133,7 +133,7 @@ def twins(ask):
     return ask(
         """
 import warnings
-from clusterkit.core.registry import registry
+from clusterkit.contracts.registry import registry
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     for _ in range(3):
@@ -200,7 +200,7 @@ def test_a_stage_is_imported_when_it_is_used(ask):
         """
 import sys
 clusterkit.plugins()
-from clusterkit.core.registry import registry
+from clusterkit.contracts.registry import registry
 answer["named"] = "weighty" in registry.names("partitioner")
 answer["before"] = "sklearn" in sys.modules
 registry.get("partitioner", "weighty")
@@ -230,7 +230,7 @@ def chosen(ask, tmp_path_factory):
         """
 import os
 from pathlib import Path
-from clusterkit.core.registry import registry
+from clusterkit.contracts.registry import registry
 
 def used(value):
     os.environ["CLUSTERKIT_PLUGINS"] = value

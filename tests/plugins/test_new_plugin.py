@@ -12,10 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from clusterkit.cli import app
-from clusterkit.cli.scaffold.files import files_of
-from clusterkit.cli.scaffold.kinds import KINDS, LEFT_OUT
-from clusterkit.cli.scaffold.names import names_of
-from clusterkit.core import hookspecs
+from clusterkit.cli.scaffold.files import KINDS, LEFT_OUT, files_of, names_of
+from clusterkit.contracts import hookspecs
 
 
 @pytest.fixture

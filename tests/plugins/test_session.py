@@ -14,9 +14,9 @@ import pytest
 
 import clusterkit
 from clusterkit import Pipeline, Recipe, recipe
-from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, UnknownName
-from clusterkit.core.plugin_hooks import Plugin, warn_shadowed
-from clusterkit.core.stages import Partitioner
+from clusterkit.contracts import Partitioner
+from clusterkit.contracts.providers import Plugin, warn_shadowed
+from clusterkit.errors import BrokenPlugin, ClusterkitWarning, UnknownName
 
 pytestmark = pytest.mark.usefixtures("no_external_plugins")
 

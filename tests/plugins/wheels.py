@@ -17,7 +17,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 {imports}
-from clusterkit.core.stages import Partitioner
+from clusterkit.contracts import Partitioner
 
 
 @final

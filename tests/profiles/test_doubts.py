@@ -9,7 +9,7 @@ from clusterkit import Auto, profile, search
 from clusterkit.criteria.one_cluster import few_points
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.profiles.doubts import doubts
-from clusterkit.report.neighbours import odd_rows
+from clusterkit.report.analysis import odd_rows
 
 
 def with_a_far_row(n=80, far=(60.0, 55.0)):

@@ -12,9 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
 import clusterkit
-from clusterkit.core.errors import InvalidData, InvalidParameter
-from clusterkit.profiles.naming import MOST, PLAIN
-from clusterkit.profiles.rules import short_between
+from clusterkit.errors import InvalidData, InvalidParameter
+from clusterkit.profiles.naming import MOST, PLAIN, short_between
 
 SETS = 100
 

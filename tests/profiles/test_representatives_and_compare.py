@@ -11,7 +11,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
 import clusterkit
-from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter, UnknownName
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, UnknownName
 from clusterkit.tables import Preparation
 
 

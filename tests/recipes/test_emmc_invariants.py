@@ -9,16 +9,13 @@ from hypothesis import strategies as st
 from oracles.emmc_loop import SEED, blobs, falls, gap, loop, problem
 from oracles.maps import mapped
 
-from clusterkit.balancers.band import Band
-from clusterkit.balancers.ordinal import Ordinal
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.ordering import along_principal_axis
-from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.transform import IdentityMap
+from clusterkit.balancers.band import Band, Ordinal
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.labelers.codecs.argmax import Argmax
-from clusterkit.labelers.codecs.interval import Interval
-from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.fitting.starting import along_principal_axis
+from clusterkit.labelers.codecs import Argmax, Interval, Threshold
+from clusterkit.samples import KernelSpace, build_space
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.transform import IdentityMap
 from clusterkit_campaign.oracles import balance
 from clusterkit_campaign.oracles import ridge as oracle
 

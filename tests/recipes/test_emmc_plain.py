@@ -10,10 +10,8 @@ from oracles.emmc_loop import blobs, loop, problem
 
 from clusterkit import recipe
 from clusterkit.balancers.band import Band
-from clusterkit.core.ordering import along_principal_axis
-from clusterkit.labelers.codecs.argmax import Argmax
-from clusterkit.labelers.codecs.interval import Interval
-from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.fitting.starting import along_principal_axis
+from clusterkit.labelers.codecs import Argmax, Interval, Threshold
 from clusterkit_campaign.oracles import ridge as plain
 
 CODECS = {

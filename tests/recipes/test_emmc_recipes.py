@@ -10,10 +10,9 @@ import pytest
 from oracles.emmc_loop import blobs, falls, gap
 
 from clusterkit import Pipeline, recipe
-from clusterkit.core.errors import ClusterkitWarning, InvalidData
-from clusterkit.core.stages import Partitioner
-from clusterkit.labelers.codecs.argmax import Argmax
-from clusterkit.labelers.codecs.interval import Interval
+from clusterkit.contracts import Partitioner
+from clusterkit.errors import ClusterkitWarning, InvalidData
+from clusterkit.labelers.codecs import Argmax, Interval
 from clusterkit.metrics import clustering_accuracy
 from clusterkit_campaign.oracles import ridge as oracle
 

@@ -9,7 +9,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
 from clusterkit import recipe
-from clusterkit.core.errors import ClusterkitWarning, NeedsMemory
+from clusterkit.errors import ClusterkitWarning, NeedsMemory
 
 IRIS = load_iris().data
 

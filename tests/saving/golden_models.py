@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from clusterkit import ConsensusClustering, MinMaxModularSVC, __version__, recipe
-from clusterkit.core.registry import registry
+from clusterkit.contracts.registry import registry
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.tables import TableWarning
-from clusterkit.testing.saved import two_groups
+from clusterkit.testing.compare import two_groups
 
 FOLDER = Path(__file__).parent / "golden"
 """A folder for each version."""

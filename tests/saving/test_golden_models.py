@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clusterkit import load
-from clusterkit.core.outcomes import Ending, Status
+from clusterkit.contracts.outcomes import Ending, Status
 from clusterkit.estimators.preparing import fit_prepared
 
 from .golden_models import FOLDER, ROWS, TABLE, labels_of

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterkit import Auto, ConsensusClustering, MinMaxModularSVC, Pipeline, load, recipe
-from clusterkit.core.errors import InvalidModelFile
-from clusterkit.testing.saved import two_groups
+from clusterkit.errors import InvalidModelFile
+from clusterkit.testing.compare import two_groups
 
 from .hostile import changed, framed, joined, parts
 

@@ -17,12 +17,11 @@ import scipy.sparse
 from safetensors.numpy import load_file
 
 import clusterkit
-from clusterkit import Pipeline, load, recipe
-from clusterkit.core import saving
-from clusterkit.core.errors import InvalidModelFile, NotSavable
-from clusterkit.core.registry import registry
-from clusterkit.core.saving.annotations import fits
-from clusterkit.testing.saved import saved_copy, two_groups
+from clusterkit import Pipeline, load, recipe, saving
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import InvalidModelFile, NotSavable
+from clusterkit.saving.savable import fits
+from clusterkit.testing.compare import saved_copy, two_groups
 
 X = two_groups()
 

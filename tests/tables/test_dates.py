@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.tables import Preparation, TableError, TableWarning, cells
+from clusterkit.tables import Preparation, TableError, TableWarning
+from clusterkit.tables.cells import parsing
 
 FORMS = (
     "%Y-%m-%d", "%d.%m.%Y", "%d.%m.%y", "%Y/%m/%d", "%d-%m-%Y", "%d-%b-%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y",
@@ -35,16 +36,16 @@ def test_every_form_is_read(moment, form, time):
         moment = moment.replace(year=2000)
     text = moment.strftime(form + time)
     expected = (datetime.datetime.strptime(text, form + time) - datetime.datetime(1970, 1, 1)).total_seconds()
-    for order in (cells.ANY, cells.MONTH_FIRST, cells.DAY_FIRST):
-        assert cells.seconds(text, order) == expected
+    for order in (parsing.ANY, parsing.MONTH_FIRST, parsing.DAY_FIRST):
+        assert parsing.seconds(text, order) == expected
 
 
-@given(moment=MOMENTS, order=st.sampled_from([cells.MONTH_FIRST, cells.DAY_FIRST]))
+@given(moment=MOMENTS, order=st.sampled_from([parsing.MONTH_FIRST, parsing.DAY_FIRST]))
 def test_between_slashes_the_order_decides(moment, order):
     text = moment.strftime(order)
     expected = datetime.datetime(moment.year, moment.month, moment.day) - datetime.datetime(1970, 1, 1)
-    assert cells.seconds(text, order) == expected.total_seconds()
-    assert cells.seconds(text, cells.ANY) is None
+    assert parsing.seconds(text, order) == expected.total_seconds()
+    assert parsing.seconds(text, parsing.ANY) is None
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_between_slashes_the_order_decides(moment, order):
     ],
 )
 def test_what_is_no_date(text):
-    assert cells.seconds(text, cells.MONTH_FIRST) is None
+    assert parsing.seconds(text, parsing.MONTH_FIRST) is None
 
 
 def test_forms_may_be_mixed():
@@ -85,7 +86,7 @@ def test_blocks_of_different_forms_add_up():
     blocks = [{"since": days("%Y-%m-%d")[:20]}, {"since": days("%d/%m/%Y")[20:40]}, {"since": days("%d.%m.%Y")[40:]}]
     whole = Preparation().fit({"since": np.concatenate([block["since"] for block in blocks])})
     added = Preparation().fit_blocks(blocks)
-    assert added.plans[0].form == whole.plans[0].form == cells.DAY_FIRST
+    assert added.plans[0].form == whole.plans[0].form == parsing.DAY_FIRST
     np.testing.assert_allclose(added.plans[0].fill, whole.plans[0].fill, rtol=1e-12)
 
 

@@ -15,8 +15,9 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.profiles.raw_table import RawTable
-from clusterkit.tables import Preparation, TableError, TableWarning, cells, columns_of, read_table
-from clusterkit.tables.chunks import table_chunks
+from clusterkit.tables import Preparation, TableError, TableWarning, columns_of, read_table
+from clusterkit.tables.cells import parsing
+from clusterkit.tables.reading.chunks import table_chunks
 
 VALUES = np.array([1218.25, 5386.5, 9801.75, 12.5, 7.25, 3.125])
 
@@ -231,11 +232,11 @@ class TestOrders:
         np.testing.assert_allclose(
             fitted.transform({"day": months}), Preparation().fit({"day": iso}).transform({"day": iso})
         )
-        assert fitted.plans[0].form == cells.DAY_FIRST
+        assert fitted.plans[0].form == parsing.DAY_FIRST
         assert not np.allclose(seconds[:, 0], fitted.transform({"day": months})[:, 0])
         read = table({"day": months, "n": text(VALUES[:1].repeat(12), ".")}, day_first=True)
-        assert Preparation().fit(read).plans[0].form == cells.DAY_FIRST
-        assert Preparation(day_first=False).fit({"day": months}).plans[0].form == cells.MONTH_FIRST
+        assert Preparation().fit(read).plans[0].form == parsing.DAY_FIRST
+        assert Preparation(day_first=False).fit({"day": months}).plans[0].form == parsing.MONTH_FIRST
 
     def test_pieces_of_a_file_have_one_order(self, tmp_path):
         """The first rows show it for all pieces; where they do not, a later cell with the other order is refused."""

@@ -13,14 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit import Auto, recipe
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.saving import Content, pack, unpack
+from clusterkit.errors import InvalidParameter
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.metrics import adjusted_rand
+from clusterkit.saving import Content, pack, unpack
 from clusterkit.tables import Preparation, TableWarning, columns_of, read_table
-from clusterkit.tables.donors import MOST_DONORS, Donors, value_features
-from clusterkit.tables.kept_rows import MOST_ROWS, KeptRows
-from clusterkit.tables.plans import CategoryColumn, NumberColumn
+from clusterkit.tables.preparing.plans import MOST_DONORS, CategoryColumn, Donors, NumberColumn, value_features
+from clusterkit.tables.reading.row_sample import MOST_ROWS, KeptRows
 
 pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
 
@@ -260,7 +259,7 @@ class TestOrderAndPieces:
     def test_other_processes_keep_the_same(self):
         code = (
             "import numpy as np; from clusterkit.tables import columns_of;"
-            "from clusterkit.tables.kept_rows import KeptRows;"
+            "from clusterkit.tables.reading.row_sample import KeptRows;"
             "table = {'a': np.array([1.5, np.nan, -0.0]), 'b': np.array(['x', None, 'y'], dtype=object)};"
             "print(KeptRows.of(columns_of(table)).keys.tolist())"
         )

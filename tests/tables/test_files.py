@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pandas")
 
 from clusterkit.tables import NotNumeric, TableError, TableWarning, read_table, select
-from clusterkit.tables.chunks import table_chunks
+from clusterkit.tables.reading.chunks import table_chunks
 
 
 @pytest.fixture

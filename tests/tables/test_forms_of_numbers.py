@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from clusterkit.tables import Preparation, TableError, TableWarning, read_table
-from clusterkit.tables.chunks import table_chunks
+from clusterkit.tables.reading.chunks import table_chunks
 
 
 class TestCodes:

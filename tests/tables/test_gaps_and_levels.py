@@ -8,9 +8,9 @@ import warnings
 import numpy as np
 import pytest
 
-from clusterkit.core.errors import InvalidParameter
+from clusterkit.errors import InvalidParameter
 from clusterkit.tables import Preparation, TableError, TableWarning, read_table
-from clusterkit.tables.chunks import table_chunks
+from clusterkit.tables.reading.chunks import table_chunks
 
 RNG = np.random.default_rng(0)
 OTHER = np.round(RNG.normal(size=60), 3)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clusterkit.tables import Preparation, TableError
-from clusterkit.tables.plans import NumberColumn
+from clusterkit.tables.preparing.plans import NumberColumn
 
 RNG = np.random.default_rng(0)
 AMOUNTS = np.round(np.r_[RNG.normal(3, 0.2, 30), RNG.normal(8, 0.2, 30)], 1)

@@ -12,8 +12,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from clusterkit.tables import Table, TableWarning, read_table
-from clusterkit.tables.chunks import table_chunks
-from clusterkit.tables.headers import first_row
+from clusterkit.tables.reading.chunks import table_chunks
+from clusterkit.tables.reading.headers import first_row
 
 pandas = pytest.importorskip("pandas", reason="needs pandas")
 

@@ -6,8 +6,8 @@ import attrs
 import numpy as np
 import pytest
 
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.saving import Content, pack, unpack
+from clusterkit.errors import InvalidParameter
+from clusterkit.saving import Content, pack, unpack
 from clusterkit.tables import Preparation, TableError, TableWarning
 
 N = 300

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from clusterkit.tables import TableError, TableWarning, read_table
-from clusterkit.tables.chunks import table_chunks
-from clusterkit.tables.grids import Grid
+from clusterkit.tables.reading.chunks import table_chunks
+from clusterkit.tables.reading.grids import Grid
 
 openpyxl = pytest.importorskip("openpyxl", reason="Excel needs the extra 'tables'")
 

@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit import Auto, load
-from clusterkit.tables import Preparation, TableError, TableWarning, cells, clocks, read_table
-from clusterkit.tables.clocks import DURATION, TIME, ClockSums, hours_of
-from clusterkit.tables.plans import DateColumn, LeftOut, NumberColumn
-from clusterkit.tables.sums import FEWEST_DAYS
+from clusterkit.tables import Preparation, TableError, TableWarning, read_table
+from clusterkit.tables.cells import parsing
+from clusterkit.tables.cells import times as clocks
+from clusterkit.tables.cells.times import DURATION, TIME, ClockSums, hours_of
+from clusterkit.tables.preparing.plans import DateColumn, LeftOut, NumberColumn
+from clusterkit.tables.preparing.sums import FEWEST_DAYS
 
 MONTH_FORMS = ("%Y-%m", "%Y/%m", "%m/%Y", "%m-%Y", "%b %Y", "%B %Y", "%b-%Y", "%Y %b")
 
@@ -44,13 +46,13 @@ def test_a_month_stands_for_its_first_day(form):
 def test_quarters_stand_for_their_first_day():
     quarters = np.array([f"{2010 + i // 4}{mark}Q{1 + i % 4}" for i in range(40) for mark in ("", "-")])
     assert isinstance(plan_of(quarters), DateColumn)
-    assert cells.seconds("2020Q2", cells.ANY) == cells.seconds("2020-04-01", cells.ANY)
-    assert cells.seconds("Q4 1970", cells.ANY) == 273 * 86400.0
+    assert parsing.seconds("2020Q2", parsing.ANY) == parsing.seconds("2020-04-01", parsing.ANY)
+    assert parsing.seconds("Q4 1970", parsing.ANY) == 273 * 86400.0
 
 
 @pytest.mark.parametrize("text", ["2020-13", "4711-12", "13/2020", "May Street 2020", "Foo 2020", "2020-Q5", "1/20"])
 def test_what_is_no_month(text):
-    assert cells.seconds(text, cells.ANY) is None
+    assert parsing.seconds(text, parsing.ANY) is None
 
 
 def test_months_of_new_rows_are_read_in_whatever_form():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clusterkit.tables import Preparation
-from clusterkit.tables.twins import MOST_COLUMNS
+from clusterkit.tables.preparing.redundant_columns import MOST_COLUMNS
 
 RNG = np.random.default_rng(0)
 HEIGHT = RNG.normal(170, 10, 200)

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import clusterkit
-from clusterkit.core.outcomes import Scores
-from clusterkit.core.registry import ABSTRACT
-from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.stages import Partitioner, Path
+from clusterkit.contracts import Partitioner, Path
+from clusterkit.contracts.outcomes import Scores
+from clusterkit.contracts.registry import ABSTRACT
+from clusterkit.samples import FeatureSpace
 from clusterkit.solvers.regression.ridge import Ridge
 
 SNIPPETS = sorted((pathlib.Path(__file__).parent / "snippets").glob("*.py"))

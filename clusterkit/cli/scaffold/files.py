@@ -1,18 +1,269 @@
-"""The templates filled in, and written to a folder that did not exist."""
+"""The templates filled in, and written to a folder that did not exist.
+
+The kinds of things that `clusterkit new-plugin` writes: all that a hook answers for, but those in `LEFT_OUT`.
+
+The names in a new plugin, all from one: distribution, package, stage and class.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+import keyword
+import re
+import sys
+import unicodedata
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
+
+import attrs
 
 from clusterkit.cli.failures import BadInput
-from clusterkit.cli.scaffold.kinds import Kind
-from clusterkit.cli.scaffold.names import Names
-from clusterkit.core import hookspecs
+from clusterkit.contracts import hookspecs
 
-__all__ = ["files_of", "write"]
+__all__ = [
+    "KINDS",
+    "LEFT_OUT",
+    "Kind",
+    "Names",
+    "files_of",
+    "kind_of",
+    "names_of",
+    "write",
+]
+
+
+@attrs.frozen
+class Kind:
+    """What `clusterkit new-plugin --kind` takes.
+
+    Parameters
+    ----------
+    kind : str
+        As the registry calls it.
+    word : str
+        What a reader calls it.
+    title : str
+        First line of the docstring of its hook.
+    steps : tuple of str
+        What the author does next, for the README.
+    savable : str
+        What the name of the stage's helper class ends in, which fitted models hold; empty if there is none.
+    """
+
+    kind: str
+    word: str
+    title: str
+    steps: tuple[str, ...]
+    savable: str = ""
+
+    @property
+    def is_stage(self) -> bool:
+        """Whether it is a class with laws."""
+        from clusterkit.contracts.registry import ABSTRACT_NAMES
+
+        return self.kind in ABSTRACT_NAMES
+
+
+_STAGE = (
+    "The fields of the class are its parameters, each with a default. Arrays live in what its methods return.",
+    "Every random number comes from the argument `rng`.",
+    "The section `Parameters` of the docstring names every parameter; the laws read it.",
+    "Heavy imports (scipy, scikit-learn, numba) stand inside the methods.",
+)
+"""What holds for every stage."""
+
+_SAVED = "Every class whose objects stand in fitted models is named by the hook `clusterkit_savables`."
+"""What holds for stages with a helper class."""
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        kind.kind: kind
+        for kind in (
+            Kind("featuremap", "feature map", "Feature maps by name", (*_STAGE, _SAVED), "Map"),
+            Kind("solver", "solver", "Solvers by name", (*_STAGE, _SAVED), "Scores"),
+            Kind("labeler", "labeler", "Labelers by name", (*_STAGE, _SAVED), "Labels"),
+            Kind("balancer", "balancer", "Balancers by name", _STAGE),
+            Kind("partitioner", "partitioner", "Partitioners by name", _STAGE),
+            Kind("consensus", "consensus function", "Consensus functions by name", _STAGE),
+            Kind("tuner", "tuner", "Tuners by name", _STAGE),
+            Kind(
+                "driver",
+                "driver",
+                "Drivers by name",
+                (*(step.replace("`rng`", "`seeds`") for step in _STAGE), "A recipe names it: `driver=...`."),
+            ),
+            Kind(
+                "recipe",
+                "recipe",
+                "Recipes by name",
+                (
+                    "`parameters` names the stage of each slot, and `slot__parameter` sets a parameter of a stage.",
+                    "`clusterkit stages` lists the stages with their parameters, `clusterkit compositions` what fits.",
+                    "`citation` begins with the authors and the year in parentheses.",
+                ),
+            ),
+            Kind(
+                "command",
+                "command",
+                "Commands of the command line by name",
+                (
+                    "Raise `click.UsageError` for wrong input: it ends the command with one line and exit code 2.",
+                    "Heavy imports (numpy, clusterkit) stand inside the function.",
+                ),
+            ),
+            Kind(
+                "reader",
+                "reader of files that end in",
+                "Readers of data files by ending",
+                (
+                    "The key in the hook is the ending of the files, in lower case with its dot.",
+                    "Return a mapping of column names to arrays (n,); raise `ValueError` for a file that is none.",
+                ),
+            ),
+        )
+    }
+)
+"""Every kind with a template, by the registry's name of the kind."""
+
+LEFT_OUT: Mapping[str, str] = MappingProxyType(
+    {
+        "engine": "it takes the collections of a package that no template can know; clusterkit-dask is one to read",
+        "savable": "what can be saved comes with the stage that returns it: choose the kind of the stage",
+    }
+)
+"""Kinds of names without a template, and why."""
+
+
+PREFIX = "clusterkit-"
+"""What many plugins begin with, as those of pytest begin with pytest-; the stage inside is called without it."""
+
+_PLAIN = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+"""Names that are their own normal form on a package index and turn into names of modules, stages and recipes."""
+
+
+SPELLED = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ð": "d", "þ": "th", "ł": "l", "đ": "d", "ı": "i"})
+"""Letters that are no others with accents."""
+
+
+@attrs.frozen
+class Names:
+    """What a new plugin and the thing in it are called.
+
+    Parameters
+    ----------
+    distribution : str
+        What is installed, such as ``my-plugin``.
+    package : str
+        What is imported, ``my_plugin``.
+    name : str
+        What the registry calls the thing: lower_snake for a stage, kebab-case for a recipe or a command, an ending for
+        a reader.
+    cls : str
+        The class of a stage, in CamelCase.
+    """
+
+    distribution: str
+    package: str
+    name: str
+    cls: str
+
+
+def kind_of(word: str) -> Kind:
+    """The kind that a word means.
+
+    Raises
+    ------
+    BadInput
+        With the nearest kind, or why it has no template.
+    """
+    from clusterkit.errors import nearest_names
+
+    if word in KINDS:
+        return KINDS[word]
+    if word in LEFT_OUT:
+        raise BadInput(f"--kind {word}: {LEFT_OUT[word]}. Available: {', '.join(KINDS)}.")
+    raise BadInput(f"no kind named {word!r}. {nearest_names(word, KINDS)}")
+
+
+def names_of(distribution: str, kind: Kind) -> Names:
+    """The names that follow from that of the distribution.
+
+    Parameters
+    ----------
+    distribution : str
+    kind : Kind
+
+    Raises
+    ------
+    BadInput
+        If it is no name for a distribution, or something of the name is there already.
+
+    Examples
+    --------
+    >>> names_of("clusterkit-median-scale", KINDS["featuremap"]).package
+    'clusterkit_median_scale'
+    >>> names_of("clusterkit-median-scale", KINDS["featuremap"]).name
+    'median_scale'
+    """
+    if not _PLAIN.fullmatch(distribution):
+        plain = re.sub(r"[^a-z0-9]+", "-", _in_ascii(distribution.lower())).strip("-").lstrip("0123456789-")
+        offer = f" Did you mean {plain!r}?" if plain else ""
+        raise BadInput(
+            f"{distribution!r} is no name for a plugin: lower-case letters and digits in words joined by single "
+            f"hyphens, a letter first.{offer}"
+        )
+    package = distribution.replace("-", "_")
+    bare = distribution.removeprefix(PREFIX)
+    bare = bare if bare[0].isalpha() else distribution
+    snake = bare.replace("-", "_")
+    cls = "".join(part[0].upper() + part[1:] for part in bare.split("-"))
+    reason = _occupied(package, snake)
+    if reason:
+        raise BadInput(f"{distribution!r} cannot be the name of a plugin: {reason}. Choose another name.")
+    name = {"recipe": bare, "command": bare, "reader": f".{snake}"}.get(kind.kind, snake)
+    _refuse_taken(kind, name)
+    return Names(distribution, package, name, cls)
+
+
+def _in_ascii(word: str) -> str:
+    """A word without accents, with ß and the like as the letters that stand for them where there are none.
+
+    Examples
+    --------
+    >>> _in_ascii("größe"), _in_ascii("ærø")
+    ('grosse', 'aero')
+    """
+    letters = unicodedata.normalize("NFKD", word.translate(SPELLED))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def _occupied(package: str, snake: str) -> str:
+    """Why no package can have the name; empty if it can."""
+    if keyword.iskeyword(package) or keyword.iskeyword(snake):
+        return f"{snake!r} is a word of Python"
+    if package in sys.stdlib_module_names:
+        return f"{package!r} is a module of Python"
+    if importlib.util.find_spec(package) is not None:
+        return f"a package {package!r} is installed already"
+    return ""
+
+
+def _refuse_taken(kind: Kind, name: str) -> None:
+    """Raise if the registry has the name: of two things with one name only one would be found by it."""
+    from clusterkit.contracts.registry import registry
+
+    taken = registry.find(kind.kind, name)
+    if taken is not None:
+        raise BadInput(f"the {kind.word} {name!r} exists already, in {taken.distribution}. Choose another name.")
+    if kind.kind == "command":
+        from clusterkit.cli import app
+
+        if name in app.builtin:
+            raise BadInput(f"the command {name!r} is built in. Choose another name.")
+
 
 TEMPLATES = "templates"
 """Folder of the templates beside this module. Each is a `string.Template` whose words are those of `_words`."""

@@ -18,8 +18,21 @@ import numpy as np
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts, Indices
-from clusterkit.numerics.equal_size.drift_jit import DOUBT, GOING, DriftRecord, DriftSettings, finish, update_room
-from clusterkit.numerics.equal_size.sweep_jit import LOOSE, TILE, TiledRows, count, flatten, pack, scores_of
+from clusterkit.numerics.equal_size.drift_jit import (
+    DOUBT,
+    GOING,
+    LOOSE,
+    TILE,
+    DriftRecord,
+    DriftSettings,
+    TiledRows,
+    finish,
+    flatten,
+    pack,
+    scores_of,
+    tally,
+    update_room,
+)
 
 __all__ = ["LONGEST", "MOST", "BorderList", "SweepRoom", "first_plan", "run_with_tiles"]
 
@@ -387,7 +400,7 @@ def run_with_tiles(
             tiles, numbers, length = rows.tiles, rows.numbers, n
             for j in range(m):
                 sizes[j] = 0
-        plan.unsure += count(tiles, D, numbers, length, X, C, weights, offsets, near, sizes, scores)
+        plan.unsure += tally(tiles, D, numbers, length, X, C, weights, offsets, near, sizes, scores)
         why = finish(turn, n, C, sizes, settings, record, update)
         if why != GOING:
             return turn + 1, why

@@ -3,24 +3,180 @@
 Centres move towards the centres of larger clusters and away from those of smaller ones, until all clusters have about
 the same size. This file draws the seeds, chooses a loop and makes new starts; the compiled loops are in `drift_jit` and
 `border_list_jit`.
+
+The repair of equal clustering: shift the columns of a score matrix so that argmax gives clusters of equal size (±1).
+
+Rows that tie after the shift are moved one by one. The shift is found by the transportation problem
+(`clusterkit.numerics.transport`).
+
+The arrays that the sweeps of equal clustering work on, and the calls of their loop.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
-from clusterkit.numerics.equal_size.tiles import TiledLoop
 
 if TYPE_CHECKING:
-    from clusterkit.numerics.equal_size.drift_jit import DriftRecord
-    from clusterkit.numerics.equal_size.tree_jit import BoxTree
+    from clusterkit.numerics.equal_size.border_list_jit import BorderList, SweepRoom
+    from clusterkit.numerics.equal_size.drift_jit import BoxTree, DriftRecord, DriftSettings, TiledRows
 
-__all__ = ["MOST_ITERATIONS", "DriftRule", "Parts", "find_parts", "minus_distances", "random_distinct_rows"]
+__all__ = [
+    "MOST_ITERATIONS",
+    "DriftRule",
+    "Parts",
+    "TiledLoop",
+    "even_out",
+    "find_parts",
+    "minus_distances",
+    "random_distinct_rows",
+]
+
+
+def even_out(rows: Array) -> tuple[Array, Array, int, int]:
+    """Add offsets to the columns such that each column has the largest score of ``n // k`` rows or one more.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, k)
+        n >= k.
+
+    Returns
+    -------
+    rows : ndarray of shape (n, k)
+        With the offsets added.
+    offsets : ndarray of shape (k,)
+    moved : int
+        Number of rows whose largest score is in another column than before.
+    tied : int
+        Number of rows that no offsets assign: equal rows on both sides of a border. The score of the column they belong
+        to is raised just above their largest.
+
+    Notes
+    -----
+    No labels with such sizes have a larger sum of scores, up to rounding. For time and memory see `solve_transport`.
+    """
+    from clusterkit.numerics.transport import solve_transport
+
+    n, k = rows.shape
+    before = np.argmax(rows, axis=1)
+    solution = solve_transport(-rows, before, np.full(k, n // k), np.full(k, -(-n // k)))
+    assert solution is not None, "finite scores can always be divided evenly"
+    labels, offsets = solution.labels, -solution.prices
+    # one sum for the labels here and for predictions, so that both round alike
+    rows = rows + offsets
+    unsettled = np.flatnonzero(np.argmax(rows, axis=1) != labels)
+    rows[unsettled, labels[unsettled]] = np.nextafter(rows[unsettled].max(axis=1), np.inf)
+    return rows, offsets, int(np.count_nonzero(labels != before)), len(unsettled)
+
+
+ORIGIN_ROWS = 256
+"""So many evenly spaced rows give the origin of the tiles' coordinates, their mean: any point near the rows will do."""
+CACHE_LINE = 64
+"""Bytes of a cache line, and of the longest vector registers."""
+
+
+class TiledLoop:
+    """Iterations of `border_list_jit.run_with_tiles`: in single precision, unless that decides too few rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), float64
+    C : ndarray of shape (d, m), float64
+        The seeds; moved in place.
+    sizes : integer ndarray of shape (m,)
+        Sizes of the last iteration, written in place.
+    settings : DriftSettings
+    record : DriftRecord
+    """
+
+    rows: TiledRows
+    border: BorderList
+    room: SweepRoom
+    plan: np.void
+
+    def __init__(
+        self,
+        X: Array,
+        C: Array,
+        sizes: Counts,
+        settings: DriftSettings,
+        record: DriftRecord,
+    ) -> None:
+        self.X, self.C, self.sizes = X, C, sizes
+        self.settings, self.record = settings, record
+        self.origin = X[:: max(1, len(X) // ORIGIN_ROWS)].mean(axis=0)
+        seeds = C - self.origin[:, None]
+        # a power of 2, so that nothing is rounded
+        self.scale = 2.0 ** -int(np.frexp(np.abs(seeds).max())[1])
+        if not self._lay(np.float32, seeds):
+            self._lay(np.float64, seeds)
+
+    def _lay(self, dtype: Any, seeds: Array) -> bool:
+        """Arrange rows and work space in a type; False if norms are out of the range of single precision."""
+        from clusterkit.numerics.equal_size import border_list_jit, drift_jit
+
+        (n, d), m = self.X.shape, len(self.sizes)
+        single = dtype is np.float32
+        projected = single and m - 1 < d
+        D = m - 1 if projected else d
+        axes = np.zeros((0, d))
+        if projected:
+            axes = np.ascontiguousarray(np.linalg.qr(seeds[:, 1:] - seeds[:, :1], mode="complete")[0].T)
+        shape = (-(-n // drift_jit.TILE), -(-D // 4), 4, drift_jit.TILE)
+        tiles, norms = _aligned(shape, dtype), np.empty((shape[0], 2))
+        drift_jit.lay(self.X, self.origin, axes[:D], self.scale, tiles, norms)
+        if single and not norms.max() < border_list_jit.MOST:
+            return False
+        unit, pairs = float(np.finfo(dtype).eps) / 2.0, (m + 1) // 2
+        self.rows = drift_jit.TiledRows(tiles, np.arange(n, dtype=np.int32), self.origin, axes, self.scale, unit, norms)
+        self.border = border_list_jit.BorderList(
+            _aligned((int(border_list_jit.LONGEST * shape[0]) + 3, *shape[1:]), dtype),
+            np.empty(n, dtype=np.int32),
+            np.zeros(m, dtype=np.int64),
+            np.empty(m),
+            np.empty(m, dtype=dtype),
+        )
+        centres, previous, begin, path, spare = np.zeros((5, D, m))
+        self.room = border_list_jit.SweepRoom(
+            centres=centres,
+            previous=previous,
+            begin=begin,
+            path=path,
+            spare=spare,
+            weights=np.zeros((2, pairs, shape[1], 2, 4), dtype=dtype),
+            offsets=np.empty((3, 2 * pairs), dtype=dtype),
+            rest=np.empty((d, m)),
+            scores=_aligned((2 * pairs + 3, shape[3]), dtype),
+        )
+        self.plan = border_list_jit.first_plan(0.0 if single else -np.inf)
+        return True
+
+    def __call__(self, first: int, last: int) -> tuple[int, int]:
+        """Run iterations `first` … `last` - 1; return how many are finished, and why the loop stopped."""
+        from clusterkit.numerics.equal_size import border_list_jit, drift_jit
+
+        done, why = border_list_jit.run_with_tiles(
+            self.X, self.C, self.sizes, self.rows, self.border, self.room, self.plan, first, last,
+            self.settings, self.record,
+        )  # fmt: skip
+        if why == drift_jit.DOUBT:
+            self._lay(np.float64, self.C)
+            why = drift_jit.GOING
+        return done, why
+
+
+def _aligned(shape: tuple[int, ...], dtype: Any) -> Array:
+    """An array that begins at a cache line, from where the processor loads its vectors fastest."""
+    memory = np.empty(int(np.prod(shape)) + CACHE_LINE, dtype=dtype)
+    begin = -memory.ctypes.data % CACHE_LINE // memory.itemsize
+    return memory[begin : begin + int(np.prod(shape))].reshape(shape)
+
 
 TREE_ATTRIBUTES = 3
 """Up to so many attributes a tree of boxes counts cluster sizes faster than sweeps over the rows do."""
@@ -242,7 +398,7 @@ class _DriftLoop:
         tree: BoxTree | None,
     ) -> _DriftLoop:
         """Choose the loop: a line for two centres or one attribute, a tree for few attributes, else sweeps."""
-        from clusterkit.numerics.equal_size import drift_jit, tree_jit
+        from clusterkit.numerics.equal_size import drift_jit
 
         n, d = X.shape
         m = len(seeds)
@@ -282,8 +438,8 @@ class _DriftLoop:
             def iterate(first: int, last: int) -> tuple[int, int]:
                 return drift_jit.run_on_line(Q, C, order, sizes, first, last, settings, history)
         elif d <= TREE_ATTRIBUTES:
-            boxes: BoxTree = tree_jit.build(X) if tree is None else tree
-            tree, room = boxes, tree_jit.tree_room(m)
+            boxes: BoxTree = drift_jit.build(X) if tree is None else tree
+            tree, room = boxes, drift_jit.tree_room(m)
 
             def iterate(first: int, last: int) -> tuple[int, int]:
                 return drift_jit.run_with_tree(boxes, C, sizes, room, first, last, settings, history)

@@ -18,8 +18,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
-from clusterkit.numerics.equal_size.drift import DriftRule, Parts, find_parts, minus_distances
-from clusterkit.numerics.equal_size.repair import even_out
+from clusterkit.numerics.equal_size.drift import DriftRule, Parts, even_out, find_parts, minus_distances
 
 __all__ = ["Cells", "fade_weights", "find_even_parts"]
 

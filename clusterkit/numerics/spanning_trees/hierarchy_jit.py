@@ -1,4 +1,16 @@
-"""The hierarchy of a spanning tree, in which merges of equal height are one node, and clusters cut off from it."""
+"""The hierarchy of a spanning tree, in which merges of equal height are one node, and clusters cut off from it.
+
+The condensed hierarchy of HDBSCAN and its most stable clusters, in linear sweeps over the nodes.
+
+With ``λ = 1 / height``, the rows of a cluster leave it one after the other as λ grows, in groups of fewer than
+`min_cluster_size`; where two or more larger groups separate, the cluster ends and each of them is a new one. The
+stability of a cluster is ``Σ (λ at which a row leaves - λ at which the cluster began)`` over its rows. Clusters are
+chosen so that the sum of their stabilities is largest, none within another.
+
+Genie's rule on a spanning tree: single linkage that goes on with the smallest cluster where sizes become uneven.
+
+How long the clusters of a spanning tree last, and what is left of the tree without some of its edges.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +20,19 @@ import numpy as np
 
 from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Counts, Indices, Labels, Mask
+from clusterkit.numerics.structures_jit import find, join, roots
 
-__all__ = ["Hierarchy", "cut_off", "hierarchy", "trunks"]
+__all__ = [
+    "Extracted",
+    "Hierarchy",
+    "components",
+    "cut_off",
+    "excess_of_mass",
+    "genie",
+    "hierarchy",
+    "persistence",
+    "trunks",
+]
 
 
 class Hierarchy(NamedTuple):
@@ -118,3 +141,277 @@ def cut_off(tree: Hierarchy, cuts: Mask, n: int) -> Labels:
     for v in range(root - 1, -1, -1):
         owner[v] = v if cuts[v] else owner[tree.parent[v]]
     return owner[:n]
+
+
+class Extracted(NamedTuple):
+    """The chosen cluster of each row or -1, (n,), its degree of membership in it and its outlier score.
+
+    `birth` is the λ at which each cluster of the condensed hierarchy begins.
+    """
+
+    owner: Labels
+    probability: Array
+    outlier_score: Array
+    birth: Array
+
+
+@inner
+def _excess(leaving: float, birth: float) -> float:
+    """``leaving - birth``, 0 where both are infinite: equal rows that are all there is."""
+    return 0.0 if birth == np.inf else leaving - birth
+
+
+def excess_of_mass(tree: Hierarchy, n: int, min_cluster_size: int, single: bool) -> Extracted:
+    """The clusters of largest excess of mass; the root counts as one only if `single`.
+
+    Rows that leave the root before it ends are noise, as in McInnes and Healy: every row is in the root, and that says
+    nothing. It begins where they have left it, then. A root of fewer than `min_cluster_size` rows is no cluster.
+    """
+    nodes = len(tree.parent)
+    large = np.zeros(nodes, np.int32)  # children that can be clusters
+    cluster, fall, fallen = np.empty(nodes, np.int32), np.zeros(nodes), np.zeros(nodes, np.bool_)
+    most = 2 * (n // min_cluster_size) + 1  # each division of a cluster makes one more that is not divided later
+    birth, above, stability, death = np.zeros(most), np.full(most, -1), np.zeros(most), np.zeros(most)
+    count = _condense(*tree[:3], min_cluster_size, large, cluster, fall, fallen, birth, above, stability, death)
+    birth, above, stability, death = birth[:count], above[:count], stability[:count], death[:count]
+    within, deep = np.full(count, -1), death.copy()
+    _choose(stability, above, single, np.zeros(count, np.bool_), stability.copy(), np.zeros(count), within, deep)
+    owner, probability, score = np.empty(n, np.int64), np.zeros(n), np.zeros(n)
+    _of_rows(cluster, fall, within, death, deep, owner, probability, score)
+    birth = birth.copy()
+    if within[0] == 0:
+        early = (cluster[:n] == 0) & (fall[:n] < death[0]) if n >= min_cluster_size else np.ones(n, np.bool_)
+        owner[early], probability[early] = -1, 0.0
+        birth[0] = death[0]
+    return Extracted(owner, probability, score, birth)
+
+
+@njit
+def _condense(
+    parent: Indices,
+    height: Array,
+    size: Counts,
+    min_cluster_size: int,
+    large: Counts,
+    cluster: Labels,
+    fall: Array,
+    fallen: Mask,
+    birth: Array,
+    above: Labels,
+    stability: Array,
+    death: Array,
+) -> int:
+    """The clusters of the condensed hierarchy, and their number.
+
+    Nodes get the `cluster` that they are in and, where they have left it, the λ of that (`fallen`, `fall`).
+    """
+    root = len(parent) - 1
+    for v in range(root):
+        large[parent[v]] += size[v] >= min_cluster_size
+    cluster[root], count = 0, 1
+    for v in range(root - 1, -1, -1):
+        p = parent[v]
+        c = cluster[p]
+        if fallen[p]:
+            cluster[v], fall[v], fallen[v] = c, fall[p], True
+            continue
+        level = np.inf if height[p] == 0 else 1.0 / height[p]
+        if size[v] >= min_cluster_size and large[p] == 1:
+            cluster[v] = c
+            continue
+        stability[c] += _excess(level, birth[c]) * size[v]
+        death[c] = max(death[c], level)
+        if size[v] < min_cluster_size:
+            cluster[v], fall[v], fallen[v] = c, level, True
+        else:
+            cluster[v], birth[count], above[count] = count, level, c
+            count += 1
+    return count
+
+
+@njit
+def _choose(
+    stability: Array, above: Labels, single: bool, chosen: Mask, best: Array, below: Array, within: Labels, deep: Array
+) -> None:
+    """The chosen cluster that each cluster is or is in (`within`), or -1, and the largest death in or below each."""
+    count = len(stability)
+    for c in range(count - 1, -1, -1):
+        chosen[c] = below[c] <= stability[c] and (c > 0 or single)
+        if not chosen[c]:
+            best[c] = below[c]
+        if c > 0:
+            below[above[c]] += best[c]
+            deep[above[c]] = max(deep[above[c]], deep[c])
+    for c in range(count):
+        if above[c] >= 0 and within[above[c]] >= 0:
+            within[c] = within[above[c]]
+        elif chosen[c]:
+            within[c] = c
+
+
+@njit
+def _of_rows(
+    cluster: Labels,
+    fall: Array,
+    within: Labels,
+    death: Array,
+    deep: Array,
+    owner: Labels,
+    probability: Array,
+    score: Array,
+) -> None:
+    """What the rows get from the clusters that they are in."""
+    for i in range(len(owner)):
+        c = cluster[i]
+        owner[i] = within[c]
+        # a cluster that no row ever leaves does not exist; infinite λ belong to equal rows
+        if owner[i] >= 0:
+            last = death[owner[i]]
+            probability[i] = 1.0 if fall[i] >= last else fall[i] / last
+        if fall[i] < deep[c]:
+            score[i] = 1.0 if deep[c] == np.inf else (deep[c] - fall[i]) / deep[c]
+
+
+@inner
+def _add(sums: Counts, size: int, clusters: int) -> None:
+    """Add clusters of a size to a Fenwick tree (n + 1, 2) of clusters and their rows: O(log n), as its sums are."""
+    place, rows = size, clusters * size
+    while place < len(sums):
+        sums[place, 0] += clusters
+        sums[place, 1] += rows
+        place += place & -place
+
+
+@inner
+def _apart(sums: Counts, size: int, clusters: int, rows: int) -> int:
+    """Sum of ``|c - size|`` over the sizes c of all clusters."""
+    few, below, place = 0, 0, size
+    while place > 0:
+        few += sums[place, 0]
+        below += sums[place, 1]
+        place -= place & -place
+    return size * few - below + (rows - below) - size * (clusters - few)
+
+
+def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
+    """Labels of k clusters, as any numbers, from the edges of a spanning tree in ascending order.
+
+    Parameters
+    ----------
+    merges : ndarray of shape (n - 1, 2)
+    first_equal : ndarray of shape (n,)
+        The first row equal to each row. Equal rows are one cluster from the start, as edges of length 0 would make it.
+    k : int
+    gini : float
+        Largest Gini index ``Σ_{i<j} |c_i - c_j| / ((m - 1) n)`` of the sizes c of m clusters at which the shortest edge
+        is taken. Above, it is the shortest edge with an end in a cluster of the smallest size.
+
+    Notes
+    -----
+    The sum is kept as a whole number, with the sizes in a Fenwick tree: O(n log n).
+    """
+    n = len(merges) + 1
+    parent, sums = np.arange(n), np.zeros((n + 1, 2), np.int64)
+    after, before = np.arange(1, n + 1), np.arange(-1, n - 1)  # of the edges left; n - 1 is the end
+    size, of_size = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)
+    _merge_even(merges, first_equal, k, gini, parent, sums, after, before, size, of_size)
+    return parent
+
+
+@njit
+def _merge_even(
+    merges: Indices,
+    first_equal: Indices,
+    k: int,
+    gini: float,
+    parent: Labels,
+    sums: Counts,
+    after: Indices,
+    before: Indices,
+    size: Counts,
+    of_size: Counts,
+) -> None:
+    n = len(merges) + 1
+    for i in range(n):
+        parent[i] = first_equal[i]
+        size[first_equal[i]] += 1
+    spread, clusters, rows = 0, 0, 0
+    for i in range(n):
+        if size[i] > 0:
+            spread += _apart(sums, size[i], clusters, rows)
+            _add(sums, size[i], 1)
+            of_size[size[i]] += 1
+            clusters, rows = clusters + 1, rows + size[i]
+    smallest, pointer, pointed, head = 1, 0, 0, 0
+    while clusters > k:
+        edge = head
+        if spread > gini * (clusters - 1) * n:
+            while of_size[smallest] == 0:
+                smallest += 1
+            if pointed != smallest:
+                pointer, pointed = head, smallest
+            # an edge that is passed over gets no end of this size any more
+            while size[find(parent, merges[pointer, 0])] != smallest and (
+                size[find(parent, merges[pointer, 1])] != smallest
+            ):
+                pointer = after[pointer]
+            edge = pointer
+        if edge == pointer:
+            pointer = after[edge]
+        if before[edge] >= 0:
+            after[before[edge]] = after[edge]
+        else:
+            head = after[edge]
+        if after[edge] < n - 1:
+            before[after[edge]] = before[edge]
+        a, b = find(parent, merges[edge, 0]), find(parent, merges[edge, 1])
+        if a == b:  # between equal rows
+            continue
+        s, t = size[a], size[b]
+        join(parent, a, b)
+        size[find(parent, a)] = s + t
+        rows = n
+        for old in (s, t):
+            spread -= _apart(sums, old, clusters, rows)
+            _add(sums, old, -1)
+            of_size[old] -= 1
+            clusters, rows = clusters - 1, rows - old
+        spread += _apart(sums, s + t, clusters, rows)
+        _add(sums, s + t, 1)
+        of_size[s + t] += 1
+        clusters += 1
+    for i in range(n):
+        parent[i] = find(parent, i)
+
+
+@njit
+def persistence(merges: Indices, heights: Array, birth: Array) -> tuple[Array, Counts]:
+    """For each merge ``ln(height / birth)`` of the cluster that is born later, and the rows of the smaller one.
+
+    Merges (n - 1, 2) come by ascending height, and each row is born at ``birth > 0``, a cluster at the least birth of
+    its rows.
+    """
+    n = len(birth)
+    parent, size, born = np.arange(n), np.ones(n, np.int64), birth.copy()
+    lasted, side = np.zeros(n - 1), np.zeros(n - 1, np.int64)
+    for e in range(n - 1):
+        a, b = find(parent, merges[e, 0]), find(parent, merges[e, 1])
+        later = max(born[a], born[b])
+        if heights[e] > later:
+            lasted[e] = np.log(heights[e] / later)
+        side[e] = min(size[a], size[b])
+        rows, first = size[a] + size[b], min(born[a], born[b])
+        join(parent, a, b)
+        root = find(parent, a)
+        size[root], born[root] = rows, first
+    return lasted, side
+
+
+@njit
+def components(merges: Indices, dropped: Mask) -> Labels:
+    """The lowest row of the component of each row in the tree without the dropped edges."""
+    parent = np.arange(len(merges) + 1)
+    for e in range(len(merges)):
+        if not dropped[e]:
+            join(parent, merges[e, 0], merges[e, 1])
+    return roots(parent)

@@ -1,4 +1,13 @@
-"""The nearest row of a k-d tree by mutual reachability, for rows that are not in it."""
+"""The nearest row of a k-d tree by mutual reachability, for rows that are not in it.
+
+Prim's algorithm on points: the spanning tree by a look at all pairs, O(n² d) time and O(n d) memory.
+
+The minimum spanning tree of mutual reachability distances, from points or from a distance matrix.
+
+The mutual reachability distance of two points is ``max(d_ij, core_i, core_j)``: their distance, but at least the core
+distance of each, which is large where points are sparse. Its minimum spanning tree is what density-based methods read
+clusters from (HDBSCAN, DBCV).
+"""
 
 from __future__ import annotations
 
@@ -8,11 +17,26 @@ import numpy as np
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices
-from clusterkit.numerics.spanning_trees.descent_jit import leaf_squares, near_slots, next_leaf, work_arrays
-from clusterkit.numerics.spanning_trees.kd_tree_jit import TASKS, KdTree
-from clusterkit.numerics.spanning_trees.selection_jit import smallest
+from clusterkit.numerics.spanning_trees.boruvka_jit import smallest
+from clusterkit.numerics.spanning_trees.kd_tree_jit import (
+    TASKS,
+    KdTree,
+    leaf_squares,
+    near_slots,
+    next_leaf,
+    work_arrays,
+)
 
-__all__ = ["reach_task"]
+__all__ = [
+    "EUCLIDEAN",
+    "PRECOMPUTED",
+    "SQUARED",
+    "core_squares",
+    "distance",
+    "prim",
+    "reach_task",
+    "reachability_tree",
+]
 
 
 @njit
@@ -88,3 +112,134 @@ def reach_task(
                     best, apart, row = w, square, row_of[slot]
                     limit = min(best * best * (1.0 + 1e-14), most)
         nearest[i], weights[i] = row, best
+
+
+@njit
+def core_squares(X: Array, n_neighbors: int) -> Array:
+    """Squared distance of each row to its n_neighbors-th nearest row, itself counted as the first, (n,)."""
+    n, d = X.shape
+    core = np.zeros(n)
+    if n_neighbors <= 1:
+        return core
+    row = np.empty(n)
+    for i in range(n):
+        for j in range(n):
+            total = 0.0
+            for c in range(d):
+                total += (X[i, c] - X[j, c]) ** 2
+            row[j] = total
+        core[i] = np.partition(row, n_neighbors - 1)[n_neighbors - 1]
+    return core
+
+
+@njit
+def prim(X: Array, core: Array) -> tuple[Indices, Array]:
+    """Edges (n - 1, 2) and squared weights (n - 1,) of the tree under ``max(|x_i - x_j|², core_i, core_j)``.
+
+    Of edges of equal weight the shortest is taken, and of equally long ones the one with the lowest (lower, higher)
+    row, which makes the tree unique.
+    """
+    n, d = X.shape
+    edges = np.empty((max(n - 1, 0), 2), np.int64)
+    squares = np.empty(max(n - 1, 0))
+    least, apart = np.full(n, np.inf), np.full(n, np.inf)
+    near = np.zeros(n, np.int64)
+    inside = np.zeros(n, np.bool_)
+    last = 0
+    inside[0] = True
+    for step in range(n - 1):
+        best = -1
+        for j in range(n):
+            if inside[j]:
+                continue
+            total = 0.0
+            for c in range(d):
+                total += (X[last, c] - X[j, c]) ** 2
+            reach = max(total, core[last], core[j])
+            if _before(reach, total, last, j, least[j], apart[j], near[j], j):
+                least[j], apart[j], near[j] = reach, total, last
+            if best < 0 or _before(least[j], apart[j], near[j], j, least[best], apart[best], near[best], best):
+                best = j
+        edges[step, 0], edges[step, 1], squares[step] = near[best], best, least[best]
+        inside[best] = True
+        last = best
+    return edges, squares
+
+
+@njit
+def _before(w: float, square: float, i: int, j: int, w2: float, square2: float, i2: int, j2: int) -> bool:
+    """Whether the edge (i, j) comes before the edge (i2, j2)."""
+    if w != w2:
+        return w < w2
+    if square != square2:
+        return square < square2
+    if min(i, j) != min(i2, j2):
+        return min(i, j) < min(i2, j2)
+    return max(i, j) < max(i2, j2)
+
+
+EUCLIDEAN, SQUARED, PRECOMPUTED = 0, 1, 2
+"""How `distance` reads its first argument: as points, with their Euclidean or squared Euclidean distance, or as a
+matrix (m, m) of distances."""
+
+
+@njit
+def distance(source: Array, i: int, j: int, metric: int) -> float:
+    """Distance of the points i and j of `source`: points (m, d) or, for PRECOMPUTED, distances (m, m)."""
+    if metric == PRECOMPUTED:
+        return source[i, j]
+    total = 0.0
+    for c in range(source.shape[1]):
+        total += (source[i, c] - source[j, c]) ** 2
+    return total if metric == SQUARED else np.sqrt(total)
+
+
+@njit
+def reachability_tree(source: Array, core: Array, metric: int) -> tuple[Indices, Array]:
+    """Minimum spanning tree of ``max(d_ij, core_i, core_j)`` by Prim's algorithm: edges (m - 1, 2), lengths (m - 1,).
+
+    Many edges are equally long, namely as long as a core distance. Among these the one between the nearer points is
+    taken, so that the tree does not depend on the order of the rows. O(m²) distances, O(m) memory.
+
+    Parameters
+    ----------
+    source : ndarray of shape (m, d) or (m, m)
+        Points, or distances where `metric` is PRECOMPUTED.
+    core : ndarray of shape (m,)
+        Core distances, in the unit of the metric.
+    metric : int
+        EUCLIDEAN, SQUARED or PRECOMPUTED.
+    """
+    m = len(core)
+    edges = np.empty((m - 1, 2), np.int64)
+    lengths = np.empty(m - 1)
+    length = np.full(m, np.inf)
+    plain = np.full(m, np.inf)
+    parent = np.zeros(m, np.int64)
+    inside = np.zeros(m, np.bool_)
+    last = 0
+    inside[0] = True
+    row = np.empty(m)
+    for step in range(m - 1):
+        # the branch on the metric is outside the loop over j, which is the hot one
+        if metric == PRECOMPUTED:
+            for j in range(m):
+                row[j] = source[last, j]
+        else:
+            for j in range(m):
+                if not inside[j]:
+                    row[j] = distance(source, last, j, metric)
+        best = -1
+        for j in range(m):
+            if inside[j]:
+                continue
+            direct = row[j]
+            reach = max(direct, core[last], core[j])
+            if reach < length[j] or (reach == length[j] and direct < plain[j]):
+                length[j], plain[j], parent[j] = reach, direct, last
+            if best < 0 or length[j] < length[best] or (length[j] == length[best] and plain[j] < plain[best]):
+                best = j
+        edges[step, 0], edges[step, 1], lengths[step] = parent[best], best, length[best]
+        inside[best] = True
+        last = best
+    return edges, lengths

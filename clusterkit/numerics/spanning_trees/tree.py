@@ -1,15 +1,31 @@
-"""The minimum spanning tree of a table of points."""
+"""The minimum spanning tree of a table of points.
+
+Masses of the edges of a spanning tree: how long the clusters last that an edge joins, and how many rows say so.
+
+The nearest row by mutual reachability, for new rows.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices
+from clusterkit._typing import Array, Counts, Indices
 
-__all__ = ["SpanningTree", "compiles_first", "minimum_spanning_tree"]
+__all__ = [
+    "SpanningTree",
+    "births",
+    "compiles_first",
+    "edge_masses",
+    "least_side",
+    "minimum_spanning_tree",
+    "nearest_by_reachability",
+    "nearest_first",
+]
+
 
 ALL_PAIRS = 512
 """Rows up to which Prim's algorithm looks at all pairs: about a millisecond, and nothing else has to be compiled."""
@@ -56,14 +72,14 @@ def minimum_spanning_tree(X: Array, n_neighbors: int = 1) -> SpanningTree:
     X = np.ascontiguousarray(X, dtype=np.float64)
     n, k = len(X), min(n_neighbors, len(X))
     if n <= ALL_PAIRS:
-        from clusterkit.numerics.spanning_trees.prim_jit import core_squares, prim
+        from clusterkit.numerics.spanning_trees.reach_jit import core_squares, prim
 
         core = core_squares(X, k)
         edges, squares = prim(X, core)
         return _in_order(edges, squares, core)
-    from clusterkit.numerics.distinct_rows_jit import distinct_rows
     from clusterkit.numerics.spanning_trees.boruvka import Tasks, boruvka, build_tree
     from clusterkit.numerics.spanning_trees.kd_tree_jit import FILTERED
+    from clusterkit.numerics.structures_jit import distinct_rows
 
     filtered = X.shape[1] >= FILTERED
     with Tasks(n) as tasks:
@@ -116,10 +132,8 @@ def compiles_first(n: int, d: int, n_neighbors: int) -> bool:
     if n <= ALL_PAIRS:
         return False
     from clusterkit.numerics.spanning_trees.boruvka_jit import search_task
-    from clusterkit.numerics.spanning_trees.core_distances_jit import core_task
-    from clusterkit.numerics.spanning_trees.gathered_jit import gathered_task
+    from clusterkit.numerics.spanning_trees.core_distances_jit import core_task, gathered_task, list_task
     from clusterkit.numerics.spanning_trees.kd_tree_jit import FILTERED
-    from clusterkit.numerics.spanning_trees.neighbours_jit import list_task
 
     kind = "float32" if d >= FILTERED else "float64"
     neighbours = list_task if n_neighbors == 1 else gathered_task if d == 2 else core_task
@@ -128,3 +142,117 @@ def compiles_first(n: int, d: int, n_neighbors: int) -> bool:
         return False
     logging.getLogger("clusterkit").warning("compiling the spanning tree, once for this installation: some seconds")
     return True
+
+
+LEAST_SIDE = 5
+"""A side of fewer rows is no cluster, however few rows there are in all: one core neighbourhood."""
+
+
+def least_side(n: int) -> int:
+    """Fewest rows on both sides of an edge of the whole tree that has a mass: max(5, round(√n / 2))."""
+    return max(LEAST_SIDE, round(math.sqrt(n) / 2))
+
+
+def nearest_first(rows: Array, edges: Indices, weights: Array) -> Indices:
+    """The order of edges of ascending weights in which those of equal weight come by the distance of their two rows.
+
+    (n - 1,), for rows (n, d) and edges (n - 1, 2). The order of the rows then matters only where distances tie as well.
+    """
+    order = np.arange(len(weights))
+    tied = np.flatnonzero(weights[1:] == weights[:-1])
+    inside = np.zeros(len(weights), bool)
+    inside[tied], inside[tied + 1] = True, True
+    places = np.flatnonzero(inside)
+    one, other = (rows[edges[places, end]].astype(np.float64) for end in (0, 1))
+    apart = ((one - other) ** 2).sum(axis=1)
+    order[places] = places[np.lexsort((apart, weights[places]))]
+    return order
+
+
+def births(core: Array, weights: Array) -> Array:
+    """Core distances with the smallest positive one, or weight, in place of 0; ones if all are 0."""
+    for lengths in (core, weights):
+        positive = lengths[lengths > 0]
+        if len(positive):
+            return np.maximum(core, positive.min())
+    return np.ones(len(core))
+
+
+def edge_masses(edges: Indices, weights: Array, birth: Array) -> tuple[Array, Counts]:
+    """Mass ``ln(w / b) √s`` of every edge, and s, the rows of its smaller side; both (n - 1,).
+
+    b is the later of the births of the two components that an edge of weight w joins, each the least birth of its rows.
+
+    Parameters
+    ----------
+    edges : ndarray of int, shape (n - 1, 2)
+        By ascending weight.
+    weights : ndarray of shape (n - 1,)
+    birth : ndarray of shape (n,)
+        Of `births`.
+    """
+    from clusterkit.numerics.spanning_trees.hierarchy_jit import persistence
+
+    lasted, side = persistence(edges, weights, birth)
+    return lasted * np.sqrt(side), side
+
+
+FEW = 512
+"""Rows up to which new rows are compared with all of them, by numpy: nothing has to be compiled for these."""
+
+BLOCK = 4096
+"""New rows that are compared at once with few rows: some 16 MiB of distances."""
+
+
+def nearest_by_reachability(X: Array, core_distances: Array, n_neighbors: int, Y: Array) -> tuple[Indices, Array]:
+    """For each row y the row x of least ``max(|x - y|, core_x, core_y)``, and that value.
+
+    Of several such rows the nearest one is taken, then the first.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    core_distances : ndarray of shape (n,)
+        Of `minimum_spanning_tree` for the rows of X.
+    n_neighbors : int
+        As there: the core distance of a new row reaches to its ``n_neighbors - 1``-th nearest row of X, because it
+        counts itself.
+    Y : ndarray of shape (m, d)
+
+    Returns
+    -------
+    nearest : ndarray of shape (m,)
+    weights : ndarray of shape (m,)
+    """
+    X, Y = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (X, Y))
+    n, k = len(X), min(n_neighbors - 1, len(X))
+    nearest, weights = np.empty(len(Y), np.int64), np.empty(len(Y))
+    if n <= FEW:
+        for start in range(0, len(Y), BLOCK):
+            block = slice(start, start + BLOCK)
+            nearest[block], weights[block] = _of_few(X, core_distances, k, Y[block])
+        return nearest, weights
+    from clusterkit.numerics.spanning_trees.boruvka import Tasks, build_tree
+    from clusterkit.numerics.spanning_trees.reach_jit import reach_task
+    from clusterkit.numerics.spanning_trees.searches import floors
+
+    with Tasks(max(n, len(Y))) as tasks:
+        tree = build_tree(X, tasks, filtered=False)  # single precision would be too coarse for far rows
+        in_slots = np.zeros(len(tree.row))
+        in_slots[tree.row >= 0] = core_distances[tree.row[tree.row >= 0]]
+        floor = np.zeros(len(tree.radius))
+        floors(in_slots**2 * (1 - 1e-14), tree.row >= 0, floor)
+        tasks(reach_task, tree, in_slots, floor, k, Y, nearest, weights)
+    return nearest, weights
+
+
+def _of_few(X: Array, core: Array, k: int, Y: Array) -> tuple[Indices, Array]:
+    D = np.zeros((len(Y), len(X)))
+    for c in range(X.shape[1]):
+        D += (Y[:, c, None] - X[None, :, c]) ** 2
+    D = np.sqrt(D)
+    core_new = np.partition(D, k - 1, axis=1)[:, k - 1] if k else np.zeros(len(Y))
+    W = np.maximum(np.maximum(D, core), core_new[:, None])
+    least = W.min(axis=1)
+    nearest = np.argmin(np.where(least[:, None] == W, D, np.inf), axis=1)
+    return nearest, least

@@ -3,32 +3,44 @@
 A cut holds some samples and gives each of them a rival cluster. With winner z_i and rival c_i it is the constraint
 ``(1/n) Σ_i (f_z(x_i) - f_c(x_i)) >= (number of samples held)/n - ξ``, so that its vector is
 ``Z = (1/n) Σ_i x_i (e_z - e_c)'``. Two clusters may share one output ``f = f_1 - f_0``, and then ``e_z - e_c`` is ±1.
+
+The quadratic program over the cuts of a margin problem, solved by its dual: its size is the number of cuts.
+
+`solve_cuts` states the dual; `_conic_form` writes it for the interior point method of Clarabel, whose solution
+`_primal_point` turns into a feasible point.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol, final
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
-from clusterkit.core.outcomes import Extension, KernelRows, LinearRows
-from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import FeatureSpace, KernelSpace
+from clusterkit.contracts.outcomes import Extension, KernelRows, LinearRows
+from clusterkit.errors import ClusterkitWarning
+from clusterkit.samples import FeatureSpace, KernelSpace
+from clusterkit.samples.row_graph import Node
 
 __all__ = [
+    "GAP_ACCURACY",
     "CutVectors",
     "Cuts",
     "FeatureCutVectors",
     "KernelCutVectors",
     "OffsetExtension",
+    "RestrictedProgram",
+    "RestrictedSolution",
     "add_offset",
     "margins",
     "rivals",
+    "solve_cuts",
     "winners",
 ]
+
 
 NONE = -1
 """Stands for no rival where a cut does not hold a sample."""
@@ -345,3 +357,273 @@ class OffsetExtension:
 def add_offset(rows: Array, offset: Array, dtype: np.dtype) -> Array:
     """The sum of outputs and biases, added in float64 and converted to the type of the data."""
     return (rows.astype(np.float64, copy=False) + offset).astype(dtype, copy=False)
+
+
+SOLVER_SETTINGS = ((1e-11, 1e-13, 0.99), (1e-8, 1e-8, 0.99), (1e-11, 1e-13, 0.8))
+"""Tolerance, regularisation and largest fraction of the step to the border, for successive runs of the interior point
+method.
+
+The next run is made where the gap of the one before is not good. The usual regularisation of 1e-8 is too much where C
+is far above what the margins need, and with the usual step fraction of 0.99 the method may stall between two points.
+"""
+
+BIAS_TOLERANCE = 1e-9
+"""Largest amount by which the choice of the shortest bias may increase the slack."""
+
+GOOD_GAP = 1e-10
+"""Duality gap that is accurate enough, relative to the value plus `GOOD_SHARE` of C."""
+
+GOOD_SHARE = 1e-2
+"""Share of C, the cost of W = 0, that counts for the accuracy of values near 0."""
+
+GAP_ACCURACY = 2e-5
+"""Difference that `GOOD_GAP` may leave between the scores of two runs, for scores of order 1: |W|²/2 is strongly
+convex, so W is within √(2 · 1e-10 · value) of the optimum."""
+
+POOR_GAP = 1e-3
+"""Duality gap above which a warning is issued, relative to the value."""
+
+
+@final
+@attrs.frozen(eq=False)
+class RestrictedProgram:
+    """``|W|²/2 + C ξ`` to be minimised over W, ξ >= 0 and outputs balanced in the mean, subject to p cuts.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (p, p)
+        Inner products of the cut vectors Z_c, made of samples minus their mean.
+    shares : ndarray of shape (p,)
+        m_c: the cuts are ``<Z_c, W> + means_c · bias >= m_c - ξ``.
+    means : ndarray of shape (p, q)
+        Amount that a unit of bias of each output adds to each cut.
+    C : float
+        Weight of the slack.
+    half_width : float
+        Half width of the interval that holds the mean outputs, >= 0.
+    centre : (ndarray of shape (p, q), float) or None
+        Where the bias is not a variable but ``W · mean``: inner products of the cut vectors with the mean sample in
+        each output, and its squared length.
+    """
+
+    gram: Array
+    shares: Array
+    means: Array
+    C: float
+    half_width: float
+    centre: tuple[Array, float] | None = None
+
+    @property
+    def unit(self) -> float:
+        """Unit of λ, in which the matrix has entries of at most 1 and λ has entries of order 1."""
+        scale = float(np.abs(np.diag(self.gram)).max(initial=0.0))
+        return self.C if scale * self.C <= 1.0 else 1.0 / scale
+
+
+@final
+@attrs.frozen(eq=False)
+class RestrictedSolution:
+    """The minimiser for the present cuts.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (p,)
+        λ >= 0 of the cuts, ``Σ λ <= C``.
+    mean_weight : ndarray of shape (q,)
+        ε: the multiple of the mean sample that is subtracted from the weights of each output; zeros with an intercept.
+    bias : ndarray of shape (q,)
+        Mean outputs, within the half width of the balance up to a shift common to all outputs.
+    slack : float
+        ξ, the largest violation of a cut.
+    value : float
+        ``|W|²/2 + C ξ``.
+    dual : float
+        A lower bound of the value.
+    excess : float
+        Amount by which the balance is violated, above 0 only without an intercept.
+    """
+
+    weights: Array
+    mean_weight: Array
+    bias: Array
+    slack: float
+    value: float
+    dual: float
+    excess: float = 0.0
+
+
+def solve_cuts(program: RestrictedProgram) -> RestrictedSolution:
+    """Minimise ``|W|²/2 + C ξ`` over W, ξ >= 0 and outputs balanced in the mean, subject to p cuts.
+
+    Warns
+    -----
+    ClusterkitWarning
+        If the interior point method stopped far from the optimum.
+
+    Notes
+    -----
+    ``max  λ·m - |W|²/2 - half Σ|δ|`` over λ >= 0, ``Σ λ <= C`` with ``W = Σ λ_c Z_c`` and ``δ = means' λ``. The
+    k (k - 1) constraints ``|bias_p - bias_q| <= 2 half`` of k outputs cost ``half Σ|δ_p|`` in the dual, because the
+    entries of δ sum to 0 and moving a unit from one output to another costs the same for all pairs. Without an
+    intercept ``W = Σ λ_c Z_c - mean ε'`` and ``δ = means' λ + ε``. O(p³) and independent of the data.
+    """
+    C = program.C
+    best, gap = None, np.inf
+    for x, duals in _attempts(_conic_form(program)):
+        point = _primal_point(program, x, duals)
+        if best is None or point.value - point.dual + C * point.excess < gap:
+            best, gap = point, point.value - point.dual + C * point.excess
+        if gap <= GOOD_GAP * (best.value + GOOD_SHARE * C):
+            break
+    assert best is not None
+    if gap > POOR_GAP * (best.value + POOR_GAP * C):  # W = 0 costs up to C, which is the scale of values near 0
+        warnings.warn(
+            f"the program over {len(program.shares)} cuts was solved to a gap of {gap:.1e} at {best.value:.1e} only; "
+            "scale the features, for example by featuremap 'zscore', or lower C",
+            ClusterkitWarning,
+            stacklevel=2,
+        )
+    return best
+
+
+def _primal_point(program: RestrictedProgram, x: Array, duals: Array) -> RestrictedSolution:
+    """A feasible point from a solution of the interior point method, with its value and its lower bound."""
+    gram, shares, means = program.gram, program.shares, program.means
+    C, half_width, centre = program.C, program.half_width, program.centre
+    p, q = means.shape
+    weights = np.maximum(x[:p], 0.0) * program.unit
+    weights *= min(1.0, C / weights.sum()) if weights.sum() > 0.0 else 1.0
+    inner, square, delta = gram @ weights, float(weights @ gram @ weights), means.T @ weights
+    mean_weight: Array = np.zeros(q)
+    bias: Array = np.zeros(q)
+    if centre is not None:
+        mean_weight = x[p : p + q] * (program.unit / _length(gram, centre[1]))
+        mean_weight -= mean_weight.mean()
+        delta = delta + mean_weight
+        bias = centre[0].T @ weights - centre[1] * mean_weight
+        inner = inner - centre[0] @ mean_weight
+        square += float(centre[1] * (mean_weight @ mean_weight) - 2.0 * weights @ centre[0] @ mean_weight)
+    elif half_width > 0.0:
+        above, below = duals[p + 1 : p + 1 + q], duals[p + 1 + q : p + 1 + 2 * q]
+        bias = np.clip(above - below, -half_width, half_width)
+        needs = shares - inner
+        bias = _least_bias(needs - max(0.0, float((needs - means @ bias).max())), means, half_width, bias)
+    square = max(0.0, square)
+    slack = max(0.0, float((shares - inner - means @ bias).max()))
+    dual = float(shares @ weights) - 0.5 * square - half_width * float(np.abs(delta).sum())
+    excess = 0.0 if centre is None else max(0.0, float(np.ptp(bias)) - 2.0 * half_width)
+    return RestrictedSolution(weights, mean_weight, bias, slack, 0.5 * square + C * slack, dual, excess)
+
+
+def _least_bias(needs: Array, means: Array, half_width: float, rough: Array) -> Array:
+    """The shortest bias within the balance with ``means · bias >= needs``; `rough` if none is found.
+
+    Where margins leave room many biases are optimal; the interior point method gives one that depends on rounding.
+    """
+    import clarabel
+    from scipy import sparse
+
+    q = means.shape[1]
+    needs = needs - BIAS_TOLERANCE
+    if q == 1:
+        slope = means[:, 0]
+        bounds = needs / np.where(slope == 0.0, 1.0, slope)
+        low = max(-half_width, float(bounds[slope > 0.0].max(initial=-np.inf)))
+        high = min(half_width, float(bounds[slope < 0.0].min(initial=np.inf)))
+        return np.array([min(max(0.0, low), high)]) if low <= high else rough
+    # the box may be shifted: biases and the shift are the variables
+    shifted = np.hstack([np.eye(q), -np.ones((q, 1))])
+    A = np.concatenate([np.hstack([-means, np.zeros((len(needs), 1))]), shifted, -shifted])
+    b = np.concatenate([-needs, np.full(2 * q, half_width)])
+    P = np.diag([*np.ones(q), 0.0])
+    cones = [clarabel.NonnegativeConeT(len(b))]
+    conic = sparse.csc_matrix(P), np.zeros(q + 1), sparse.csc_matrix(A), b, cones
+    x, _ = _interior(conic, *SOLVER_SETTINGS[0])
+    return np.asarray(x[:q]) if (A @ x - b).max() <= BIAS_TOLERANCE else rough
+
+
+def _length(gram: Array, square: float) -> float:
+    """The unit of ε: the length of the mean sample, or of the longest cut vector if that is longer; never 0."""
+    return float(np.sqrt(max(square, float(np.abs(np.diag(gram)).max())))) or 1.0
+
+
+def _conic_form(program: RestrictedProgram) -> tuple[Any, ...]:
+    """P, q, A, b and cones of ``min x'Px/2 + q'x, b - Ax in cones``, for Clarabel.
+
+    x is λ in units of `RestrictedProgram.unit`, then ε without an intercept, then bounds of ``|δ|`` if there are any.
+    """
+    import clarabel
+    from scipy import sparse
+
+    means, centre, unit = program.means, program.centre, program.unit
+    p, q = means.shape
+    free = 0 if centre is None else q
+    bounds = q if program.half_width > 0.0 or centre is not None else 0
+    size = p + free + bounds
+    P = np.zeros((size, size))
+    P[:p, :p] = program.gram * unit
+    delta = np.zeros((q, size))
+    delta[:, :p] = means.T
+    if centre is not None:
+        length = _length(program.gram, centre[1])
+        P[:p, p : p + q] = -centre[0] * (unit / length)
+        P[p : p + q, p : p + q] = np.eye(q) * (unit * centre[1] / length**2)
+        delta[:, p : p + q] = np.eye(q) / length
+    linear = np.concatenate([-program.shares, np.zeros(free), np.full(bounds, program.half_width)])
+    reach = np.zeros((bounds, size))
+    reach[:, size - bounds :] = np.eye(bounds)
+    rows = [-np.eye(size)[:p], np.r_[np.ones(p), np.zeros(size - p)][None]]
+    limits = [np.zeros(p), np.array([program.C / unit])]
+    if bounds:
+        rows += [delta - reach, -delta - reach]
+        limits += [np.zeros(2 * q)]
+    cones = [clarabel.NonnegativeConeT(sum(len(part) for part in rows))]
+    if centre is not None:
+        rows.append(np.r_[np.zeros(p), np.ones(q), np.zeros(bounds)][None])
+        limits.append(np.zeros(1))
+        cones.append(clarabel.ZeroConeT(1))
+    A, b = np.concatenate(rows), np.concatenate(limits)
+    return sparse.csc_matrix(np.triu(P)), linear, sparse.csc_matrix(A), b, cones
+
+
+def _attempts(conic: tuple[Any, ...]) -> Iterator[tuple[Array, Array]]:
+    """Solutions and multipliers of successive attempts; the caller stops at the first that is accurate enough."""
+    for settings in SOLVER_SETTINGS:
+        rough = _interior(conic, *settings)
+        yield rough
+        yield _polished(conic, *rough)
+
+
+def _interior(conic: tuple[Any, ...], tolerance: float, regularization: float, step: float) -> tuple[Array, Array]:
+    """Solution and multipliers by Clarabel; zeros, which are feasible, where these are not finite."""
+    import clarabel
+
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+    settings.static_regularization_constant = regularization
+    settings.max_step_fraction = step
+    solution = clarabel.DefaultSolver(*conic, settings).solve()
+    x, z = np.asarray(solution.x), np.asarray(solution.z)
+    if not (np.isfinite(x).all() and np.isfinite(z).all()):
+        return np.zeros(len(conic[1])), np.zeros(len(conic[3]))
+    return x, z
+
+
+def _polished(conic: tuple[Any, ...], x: Array, z: Array) -> tuple[Array, Array]:
+    """The point at which the constraints whose multipliers exceed their slacks hold with equality."""
+    upper, q, A, b = conic[0].toarray(), conic[1], conic[2].toarray(), conic[3]
+    P = upper + np.triu(upper, 1).T
+    tight = z > np.maximum(b - A @ x, 0.0)
+    tight[conic[4][0].dim :] = True  # equations
+    system = np.zeros((len(q) + np.count_nonzero(tight),) * 2)
+    system[: len(q), : len(q)] = P
+    system[len(q) :, : len(q)] = A[tight]
+    system[: len(q), len(q) :] = A[tight].T
+    try:
+        solution = np.linalg.lstsq(system, np.concatenate([-q, b[tight]]), rcond=None)[0]
+    except np.linalg.LinAlgError:
+        return x, z
+    multipliers = np.zeros(len(b))
+    multipliers[tight] = solution[len(q) :]
+    return solution[: len(q)], multipliers

@@ -9,17 +9,15 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core import memory
-from clusterkit.core.coding import Coded
-from clusterkit.core.outcomes import Ending, Outcome, Scores, Status
-from clusterkit.core.progress import Report, tell
-from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.stages import Prepared
-from clusterkit.core.transform import Transform
-from clusterkit.numerics.equal_size.drift import DriftRule, Parts, minus_distances
+from clusterkit.contracts import Prepared
+from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
+from clusterkit.numerics.equal_size.drift import DriftRule, Parts, even_out, minus_distances
 from clusterkit.numerics.equal_size.fade import find_even_parts
-from clusterkit.numerics.equal_size.repair import even_out
+from clusterkit.samples import FeatureSpace, memory
+from clusterkit.samples.coding import Coded
+from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.row_graph import Node
+from clusterkit.samples.transform import Transform
 
 __all__ = ["Nearness", "PreparedDrift"]
 

@@ -7,9 +7,9 @@ nmf.py
 convex_nmf.py
     Convex NMF in the space of a kernel: the basis vectors are nonnegative sums of samples. The iteration is
     `_ConvexTurns.advance`.
-_passes.py
+_updates.py
     Passes over the rows of H, with threads, and the embedding of new samples with the basis fixed (`FoldIn`).
-_anls.py, _stored_turns.py, _factor_files.py
+nmf.py, _stored_factor.py, _stored_factor.py
     The iterations on rows outside memory: alternating least squares, and updates that start from the rows of the turn
     before, which lie in files.
 _updates_jit.py

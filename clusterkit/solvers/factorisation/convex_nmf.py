@@ -10,13 +10,12 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core import params
-from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.iteration import Start, Turn, Turns, solve
-from clusterkit.core.outcomes import Ending, KernelRows, Outcome, Scores, Status
-from clusterkit.core.spaces import KernelSpace, Space
-from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.factorisation._passes import (
+from clusterkit.contracts import Path, Prepared, Solver, Task, params
+from clusterkit.contracts.iteration import Start, Turn, Turns, solve
+from clusterkit.contracts.outcomes import Ending, KernelRows, Outcome, Scores, Status
+from clusterkit.samples import KernelSpace, Space
+from clusterkit.samples.coding import Coded, Coding
+from clusterkit.solvers.factorisation._updates import (
     FoldIn,
     RowUpdate,
     average_equal_rows,

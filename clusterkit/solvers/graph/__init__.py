@@ -5,13 +5,13 @@ minimises ``-Σ_i ln p(x_i) + λ/2 Σ_il W_il |f_i - f_l|²`` for the posteriors
 
 ncut.py
     The embedding by eigenvectors (`_PreparedNcut._embed`) and the best split into two clusters (`_split`).
-_affinity.py
+_neighbour_graph.py
     The weights W, dense or sparse: components, cuts, and `Affinity.best_split`, the search for the best threshold.
-_lanczos.py
+ncut.py
     The leading eigenvectors of ``D^(-1/2) W D^(-1/2)`` (`leading`).
 lapgmm.py
     The iteration: EM with smoothed posteriors (`_LapGmmTurns.advance`).
-_mixture.py, _smoothing.py
+lapgmm.py, lapgmm.py
     The two steps of EM (`Mixture.posteriors`, `maximise`), and the smoothing (`Smoother.step`, `Smoother.fixed_point`).
 _neighbour_graph.py
     Pairs of nearest neighbours, used by both solvers.

@@ -1,25 +1,298 @@
-"""Gaussian mixtures whose posteriors are smooth over a graph of nearest neighbours."""
+"""Gaussian mixtures whose posteriors are smooth over a graph of nearest neighbours.
+
+Gaussian mixtures on plain arrays: the two steps of EM in blocks of samples, and posteriors of new samples.
+
+Smoothing of posteriors over a graph: a single step, or the fixed point by one sparse factorisation.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal, cast, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core import memory, params
-from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.iteration import Start, Turn, Turns, solve
-from clusterkit.core.outcomes import Ending, Outcome, Scores, Status
-from clusterkit.core.spaces import FeatureSpace, Space
-from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.graph._mixture import Mixture, Posteriors, maximise
-from clusterkit.solvers.graph._neighbour_graph import neighbour_pairs
-from clusterkit.solvers.graph._smoothing import Smoother
+from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit.contracts import Path, Prepared, Solver, Task, params
+from clusterkit.contracts.iteration import Start, Turn, Turns, solve
+from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
+from clusterkit.errors import InvalidParameter
+from clusterkit.samples import FeatureSpace, Space, memory
+from clusterkit.samples.coding import Coded, Coding
+from clusterkit.samples.row_graph import Node
+from clusterkit.samples.transform import Transform, block_plan
+from clusterkit.solvers.graph._neighbour_graph import neighbour_pairs, symmetric
 
-__all__ = ["LapGmm"]
+__all__ = [
+    "LapGmm",
+    "Mixture",
+    "Posteriors",
+    "Smoother",
+    "maximise",
+]
+
+
+EPS = float(np.finfo(np.float64).eps)
+"""Relative rounding error of float64; 10 of it are added to each share, so that no component has weight 0."""
+NEGLIGIBLE = 1e-24
+"""Posteriors below this fraction of a component's mean share change no digit of its moments and are skipped."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Mixture:
+    """A Gaussian mixture in coordinates whose origin is the mean of the samples.
+
+    Parameters
+    ----------
+    origin : ndarray of shape (d,)
+    means : ndarray of shape (k, d)
+    factors : ndarray of shape (k, d, d) or (k, d)
+        Upper triangular ``U`` with ``covariance^-1 = U U'``; for diagonal covariances the diagonal of U.
+    constants : ndarray of shape (k,)
+        ``ln π_j + ln det U_j - (d/2) ln 2π``.
+    """
+
+    origin: Array
+    means: Array
+    factors: Array
+    constants: Array
+
+    def logarithms(self, H: Array) -> Array:
+        """``ln π_j N(h; μ_j, Σ_j)``, (m, k), float64, for rows H (m, d)."""
+        H = H.astype(np.float64, copy=False) - self.origin
+        logs = np.empty((len(H), len(self.means)))
+        for j, (mean, factor) in enumerate(zip(self.means, self.factors, strict=True)):
+            gaps = (H - mean) @ factor if factor.ndim == 2 else (H - mean) * factor
+            logs[:, j] = self.constants[j] - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
+        return logs
+
+    def onnx(self, rows: Node) -> Node:
+        """`logarithms` of rows."""
+        H = rows - self.origin
+        logs = []
+        for mean, factor, constant in zip(self.means, self.factors, self.constants, strict=True):
+            gaps = (H - mean) @ factor if factor.ndim == 2 else (H - mean) * factor
+            logs.append(float(constant) - gaps.square().sum() * 0.5)
+        return logs[0].joined(*logs[1:])
+
+    def posteriors(self, H: Array) -> tuple[Array, Array]:
+        """Probabilities of the components, (m, k), and the log-densities of the rows, (m,)."""
+        logs = self.logarithms(H)
+        largest = logs.max(axis=1, keepdims=True)
+        logs -= largest
+        shares = np.exp(logs, out=logs)
+        sums = shares.sum(axis=1, keepdims=True)
+        shares /= sums
+        return shares, (largest + np.log(sums))[:, 0]
+
+    def expectation(self, H: Array) -> tuple[Array, float]:
+        """Posteriors of all samples, (n, k), and their log-likelihood, in blocks of rows."""
+        F, total = np.empty((len(H), len(self.means))), 0.0
+        for rows in block_plan(len(H), H.shape[1], np.float64):
+            F[rows], densities = self.posteriors(H[rows])
+            total += float(densities.sum())
+        return F, total
+
+
+def maximise(
+    H: Array,
+    origin: Array,
+    F: Array,
+    floor: float,
+    covariance: Literal["full", "tied", "diag"],
+    pooling: float,
+    stage: str,
+) -> Mixture:
+    """M step: the mixture of weighted means and covariances, O(n d² k) for full covariances.
+
+    Parameters
+    ----------
+    H : ndarray of shape (n, d)
+    origin : ndarray of shape (d,)
+        Mean of the samples.
+    F : ndarray of shape (n, k)
+        Share of each component in each sample.
+    floor : float
+        Added to all variances.
+    covariance : {"full", "tied", "diag"}
+        "tied": one full covariance for all components, the mean of theirs weighted by their shares.
+    pooling : float
+        Rows that this mean counts for in the covariance of each component.
+    stage : str
+        Name of the calling stage, for the error.
+
+    Raises
+    ------
+    InvalidParameter
+        If a covariance is singular in spite of the floor.
+    """
+    (n, d), k = H.shape, F.shape[1]
+    shares = F.sum(axis=0) + 10.0 * EPS
+    means = np.empty((k, d))
+    factors = np.empty((k, d) if covariance == "diag" else (k, d, d))
+    spreads = np.zeros(factors.shape)
+    constants = np.log(shares / shares.sum()) - 0.5 * d * math.log(2.0 * math.pi)
+    for j in range(k):
+        members = np.flatnonzero(F[:, j] > NEGLIGIBLE * shares[j] / n)
+        weights = F[members, j] / shares[j]
+        plan = list(block_plan(len(members), d, np.float64))
+        # one block is gathered once, several are gathered again for the second pass
+        only = H[members] - origin if len(plan) == 1 else None
+        mean = np.zeros(d)
+        for rows in plan:
+            mean += weights[rows] @ (H[members[rows]] - origin if only is None else only)
+        means[j] = mean
+        for rows in plan:
+            gaps = (H[members[rows]] - origin if only is None else only) - mean
+            gaps *= np.sqrt(weights[rows])[:, None]
+            spreads[j] += np.einsum("ij,ij->j", gaps, gaps) if covariance == "diag" else gaps.T @ gaps
+    pooled = np.tensordot(shares / shares.sum(), spreads, axes=1)
+    if covariance == "tied":
+        factors[:], logarithms = _factors(pooled[None], floor, stage)
+        return Mixture(origin, means, factors, constants + logarithms)
+    if pooling:
+        wide = shares.reshape(k, *[1] * (spreads.ndim - 1))
+        spreads = (wide * spreads + pooling * pooled) / (wide + pooling)
+    if covariance == "diag":
+        factors[:] = 1.0 / np.sqrt(spreads + floor)
+        logarithms = np.log(factors).sum(axis=1)
+    else:
+        factors[:], logarithms = _factors(spreads, floor, stage)
+    return Mixture(origin, means, factors, constants + logarithms)
+
+
+def _factors(covariances: Array, floor: float, stage: str) -> tuple[Array, Array]:
+    """Upper triangular ``U`` with ``(covariance + floor I)^-1 = U U'``, (b, d, d), and ``ln det U``, (b,)."""
+    from scipy.linalg.lapack import dtrtrs
+
+    identity = np.eye(covariances.shape[1])
+    try:
+        lower = np.asarray_chkfinite(np.linalg.cholesky(covariances + floor * identity))
+    except np.linalg.LinAlgError:
+        raise InvalidParameter(
+            f"{stage}: the covariance of a component is singular for covariance_floor = {floor:.3g} in the "
+            "units of the features; raise covariance_floor, use covariance='diag', or map to fewer features first"
+        ) from None
+    factors = np.empty_like(lower)
+    for factor, triangle in zip(factors, lower, strict=True):
+        # LAPACK itself: with few columns the checks of solve_triangular took ten times as long as the solution
+        factor[:] = dtrtrs(triangle.T, identity, lower=0, trans=1)[0].T
+    return factors, -np.log(np.ascontiguousarray(np.diagonal(lower, axis1=1, axis2=2))).sum(axis=1)
+
+
+@final
+@attrs.frozen(eq=False)
+class Posteriors:
+    """Probabilities of the components for new samples.
+
+    Parameters
+    ----------
+    transform : Transform
+        Raw rows to features.
+    mixture : Mixture
+    shown : ndarray of int
+        Components to return; the posteriors of all components sum to 1.
+    """
+
+    transform: Transform
+    mixture: Mixture
+    shown: Indices
+
+    def __call__(self, Y: Array) -> Array:
+        """Posteriors of raw rows, (m, d) to (m, len(shown)), float64."""
+        H = self.transform(Y)
+        return self.mixture.expectation(H)[0][:, self.shown]
+
+    @property
+    def means(self) -> Array:
+        """The means of the components as features, (len(shown), L)."""
+        return (self.mixture.means + self.mixture.origin)[self.shown]
+
+    def onnx(self, rows: Node) -> Node:
+        """Posteriors of raw rows."""
+        return rows.through(self.transform).through(self.mixture).op("Softmax", axis=1).columns(self.shown)
+
+    def columns(self, index: slice) -> Posteriors:
+        """The extension that returns some of the columns."""
+        return attrs.evolve(self, shown=self.shown[index])
+
+
+@final
+@attrs.frozen(eq=False)
+class Smoother:
+    """Averages posteriors over the neighbours in a graph.
+
+    Parameters
+    ----------
+    W : scipy sparse array, (n, n)
+        Symmetric weights with an empty diagonal.
+    degrees : ndarray of shape (n,)
+        Row sums; samples of degree 0 keep their posteriors.
+    pairs : tuple of ndarray
+        Rows, columns and weights above the diagonal.
+    """
+
+    W: Any
+    degrees: Array
+    pairs: tuple[Indices, Indices, Array]
+
+    @classmethod
+    def of(cls, i: Indices, j: Indices, weights: Array, n: int) -> Smoother:
+        """The graph of some pairs; weights below the smallest normal number count as 0."""
+        normal = weights >= np.finfo(np.float64).tiny
+        W = symmetric(i[normal], j[normal], weights[normal], n)
+        entries = W.tocoo()
+        above = entries.row < entries.col
+        pairs = entries.row[above], entries.col[above], entries.data[above]
+        return cls(W, np.asarray(W.sum(axis=1)).reshape(-1), pairs)
+
+    def __call__(self, P: Array, gamma: float, kind: str) -> Array:
+        """Smoothed rows ``(1-γ) P + γ D^-1 W F``, (n, k): F = P for "step", F is the result for "fixed_point"."""
+        if kind == "step":
+            return self.step(P, P, gamma)
+        return self.fixed_point(P, gamma)
+
+    def step(self, P: Array, F: Array, gamma: float) -> Array:
+        """``(1-γ) P + γ D^-1 W F``; samples without neighbours keep their row of P. O(edges k)."""
+        isolated = self.degrees == 0.0
+        averages = (self.W @ F) / np.where(isolated, 1.0, self.degrees)[:, None]
+        averages[isolated] = P[isolated]
+        return (1.0 - gamma) * P + gamma * averages
+
+    def fixed_point(self, P: Array, gamma: float) -> Array:
+        """The solution F of ``(D - γ W) F = (1-γ) D P``, by one factorisation for all columns.
+
+        The matrix is symmetric and positive definite for γ < 1. Entries of F may be negative by rounding, and row sums
+        may differ from 1 by about 1e-16 / (1-γ); both are corrected.
+        """
+        from scipy.sparse import diags_array
+        from scipy.sparse.linalg import splu
+
+        # the equation of a sample without neighbours is f = (1-γ) p / (1-γ)
+        isolated = self.degrees == 0.0
+        diagonal = np.where(isolated, 1.0 - gamma, self.degrees)
+        # all rows and columns are divided by the roots of their degrees: heat weights differ by orders of magnitude
+        roots = np.sqrt(np.where(isolated, 1.0, self.degrees))
+        scaled = diags_array(1.0 / roots)
+        system = diags_array(diagonal / roots**2) - gamma * (scaled @ self.W @ scaled)
+        factor = splu(
+            system.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        )
+        F = factor.solve((1.0 - gamma) * roots[:, None] * P) / roots[:, None]
+        F = np.maximum(F, 0.0)
+        return np.asarray(F / F.sum(axis=1, keepdims=True))
+
+    def roughness(self, F: Array) -> float:
+        """``1/2 Σ_il W_il |f_i - f_l|²``, summed over pairs, so that a constant F gives exactly 0."""
+        i, j, weights = self.pairs
+        total = 0.0
+        for column in F.T:
+            total += float(weights @ np.square(column[i] - column[j]))
+        return total
+
 
 SHRINK = 0.9
 """Factor by which γ is multiplied after an iteration that did not lower the objective, as published."""
@@ -40,7 +313,7 @@ class LapGmm(Solver):
     the smoothed posteriors. An iteration that does not lower the objective is undone and repeated with 0.9 γ, so
     accepted objectives fall; the scores are memberships. O(n d² k) per iteration for full covariances, O(n² d) once
     for the graph; all features are kept in memory. An iteration is `_LapGmmTurns.advance`, its steps are in
-    graph/_mixture.py and graph/_smoothing.py.
+    solvers/graph/lapgmm.py and solvers/graph/lapgmm.py.
 
     Parameters
     ----------

@@ -1,4 +1,9 @@
-"""Normalised cut: the leading eigenvectors of a weighted graph, and for two clusters the best split along one."""
+"""Normalised cut: the leading eigenvectors of a weighted graph, and for two clusters the best split along one.
+
+The leading eigenvectors of a normalised affinity, orthogonal to those that its components determine.
+
+The self-tuned graph of nearest neighbours as normalised cuts need it: its vertices, weights and eigenvectors.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +15,192 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
-from clusterkit.core import params
-from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.outcomes import Ending, Outcome, Scores, Status
-from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
-from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.graph._affinity import Affinity, affinity
-from clusterkit.solvers.graph._tuned_graph import TunedGraph, tuned_graph
+from clusterkit.contracts import Path, Prepared, Solver, Task, params
+from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
+from clusterkit.errors import ClusterkitWarning
+from clusterkit.numerics.eigenvectors import SHIFT, dense_leading, inverted_leading, leading_eigenvectors
+from clusterkit.numerics.neighbour_graph import (
+    components,
+    join_nearest,
+    large_components,
+    local_scales,
+    neighbour_search,
+    self_tuned_weights,
+)
+from clusterkit.samples import FeatureSpace, KernelSpace, Space, memory
+from clusterkit.samples.coding import Coded, Coding
+from clusterkit.samples.limits import Report, tell
+from clusterkit.solvers.graph._neighbour_graph import Affinity, affinity
 
-__all__ = ["Ncut"]
+__all__ = [
+    "Ncut",
+    "TunedGraph",
+    "leading",
+    "tuned_graph",
+]
+
+
+DIRECT = 200
+"""Number of samples up to which all eigenvectors are computed, which is then faster than the Lanczos iteration."""
+RESTARTS = 300
+"""Maximum number of restarts of the Lanczos iteration; where they do not suffice, another method is used."""
+BASIS = 30
+"""Smallest number of Lanczos vectors: a longer basis needs fewer restarts, and each costs more.
+
+Not sensitive: 15 and 60 gave the same labels, in 0.97 and 1.12 of the time, on a graph of 4,000 rows with six clusters
+(`tests/benchmarks/constants.py`).
+"""
+
+
+def leading(W: Any, roots: Array, known: Array, count: int, tol: float, rng: Rng) -> tuple[Array, Array, int, str]:
+    """Eigenvectors of ``A = D^(-1/2) W D^(-1/2)`` that are orthogonal to known ones, largest eigenvalues first.
+
+    Parameters
+    ----------
+    W : ndarray or scipy sparse array, (n, n)
+    roots : ndarray of shape (n,)
+        Square roots of the degrees, all positive.
+    known : ndarray of shape (n, c)
+        Orthonormal eigenvectors of eigenvalue 1, left out of the result.
+    count : int
+        Number of eigenvectors, at most n - c.
+    tol : float
+        Relative accuracy of the eigenvalues; 0 means machine precision.
+    rng : Generator
+        Draws the starting vector.
+
+    Returns
+    -------
+    values : ndarray of shape (count,)
+    vectors : ndarray of shape (n, count)
+    products : int
+        Number of products with W.
+    method : str
+        Description of the method used, for the report.
+
+    Notes
+    -----
+    Lanczos iteration with implicit restarts. If it does not converge: for a sparse W the same iteration on
+    ``(1 + s - A)^-1``, for a dense W all eigenvectors. O(nnz) per product and O(n b²) per restart for a basis of b
+    vectors.
+    """
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    n = len(roots)
+    if count == 0:
+        return np.empty(0), np.empty((n, 0)), 0, "components alone"
+    if n <= max(DIRECT, count + known.shape[1] + 1):
+        return *dense_leading(W, roots, known, count), 0, "all eigenvectors"
+    products = 0
+
+    def product(x: Array) -> Array:
+        nonlocal products
+        products += 1
+        tell(Report("ncut", products, None))
+        x = x.reshape(-1)
+        return (W @ (x / roots)) / roots - SHIFT * (known @ (known.T @ x))
+
+    start = rng.standard_normal(n)
+    basis = min(n - 1, max(2 * count + 1, BASIS))
+    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
+    try:
+        values, vectors = eigsh(operator, count, which="LA", v0=start, ncv=basis, maxiter=RESTARTS, tol=tol)
+        method = "Lanczos"
+    except ArpackError:
+        if isinstance(W, np.ndarray):
+            memory.require(
+                3 * 8 * n * n, f"all eigenvectors of a {n} x {n} matrix", "Use n_neighbors=10 on the solver."
+            )
+            return *dense_leading(W, roots, known, count), products, "all eigenvectors, as Lanczos did not converge"
+        values, vectors = inverted_leading(W, roots, known, count, start, tol)
+        method = "shifted and inverted Lanczos"
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order], products, method
+
+
+@final
+@attrs.frozen(eq=False)
+class TunedGraph:
+    """A self-tuned graph.
+
+    Parameters
+    ----------
+    weights : Affinity
+        Between the vertices: the distinct rows, but for outliers.
+    vertex : ndarray of shape (n,)
+        Vertex that each row is, or goes with.
+    outliers : int
+        Rows that are no vertex.
+    groups : ndarray of shape (v,) or None
+        k groups of the connected components, where there are more than k.
+    n_attributes : int
+    resolved : mapping
+        What was decided on the way.
+    """
+
+    weights: Affinity
+    vertex: Indices
+    outliers: int
+    groups: Labels | None
+    n_attributes: int
+    resolved: Mapping[str, object]
+
+    def leading(self, known: Array, count: int, rng: Rng) -> tuple[Array, Array, int, str]:
+        """Eigenvalues, eigenvectors orthogonal to the known ones, 0 and the method, as `leading` gives them."""
+        c = known.shape[1]
+        basis = leading_eigenvectors(
+            self.weights.W, np.sqrt(self.weights.degrees), known, count, self.n_attributes, rng
+        )
+        return basis.values[c:], basis.vectors[:, c:], 0, basis.method
+
+
+def tuned_graph(rows: Array, n_neighbors: int, scale_neighbor: int, k: int) -> TunedGraph:
+    """The self-tuned graph of the rows (n, d).
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    n_neighbors, scale_neighbor : int
+        Lowered to the number of other distinct rows.
+    k : int
+        Number of clusters.
+    """
+    from scipy.sparse import csr_array, diags_array
+
+    from clusterkit.numerics.structures_jit import distinct_rows
+
+    first, inverse = distinct_rows(rows)
+    points = rows[first].astype(np.float64)
+    points -= points.mean(axis=0)
+    points /= np.abs(points).max(initial=0.0) or 1.0
+    u = len(points)
+    resolved: dict[str, object] = {"distinct_rows": u} if u < len(rows) else {}
+    if u == 1:
+        return TunedGraph(Affinity(csr_array((1, 1)), np.zeros(1)), inverse, 0, None, rows.shape[1], resolved)
+    if n_neighbors > u - 1:
+        n_neighbors = resolved["n_neighbors"] = u - 1
+    scale_neighbor = min(scale_neighbor, u - 1)
+    count = max(n_neighbors, scale_neighbor) + 1
+    memory.require(8 * 6 * u * count, f"the {count - 1} neighbours of {u} rows", "Use fewer n_neighbors.")
+    squared, index = neighbour_search(points)(points, count)
+    scales = local_scales(squared[:, 1:], scale_neighbor)
+    W = self_tuned_weights(squared[:, 1 : n_neighbors + 1], index[:, 1 : n_neighbors + 1], scales)
+    joined = large_components(components(W), n_neighbors, k)
+    vertex = np.full(u, -1, dtype=np.intp)
+    vertex[joined] = np.arange(len(joined))
+    outlying = np.flatnonzero(vertex < 0)
+    if len(outlying):
+        vertex[outlying] = neighbour_search(points[joined])(points[outlying], 1)[1][:, 0]
+        W, points, scales = W[joined][:, joined], points[joined], scales[joined]
+    degrees = np.asarray(W.sum(axis=1)).reshape(-1)
+    if not degrees.all():  # in a graph of few vertices: one without neighbours is joined to itself
+        W = (W + diags_array((degrees == 0.0).astype(np.float64))).tocsr()
+        degrees = np.where(degrees > 0.0, degrees, 1.0)
+    component = components(W)
+    groups = join_nearest(points, scales, component, k) if component.max() >= k else None
+    outliers = int(np.isin(inverse, outlying).sum())
+    return TunedGraph(Affinity(W, degrees), vertex[inverse], outliers, groups, rows.shape[1], resolved)
+
 
 NEIGHBOURS = 10
 """Neighbours in a self-tuned graph unless a number is given, as in the featuremap `graph`."""
@@ -38,7 +219,8 @@ class Ncut(Solver):
     ``D^(-1/2) U``, where U are the first k eigenvectors; the labeler `rows_kmeans` clusters its rows. W is dense,
     O(n² d) once and O(n²) for each of some tens of products, on a kernel; with `n_neighbors` = p, and on features, it
     is sparse, O(n p) per product.
-    The embedding is in `_PreparedNcut._embed`, the best split in `Affinity.best_split` of graph/_affinity.py.
+    The embedding is in `_PreparedNcut._embed`, the best split in `Affinity.best_split` of
+    solvers/graph/_neighbour_graph.py.
 
     Parameters
     ----------
@@ -187,8 +369,6 @@ class _PreparedNcut(Prepared):
 
     def _embed(self, graph: Affinity, rng: Rng) -> tuple[Array, Status]:
         """``D^(-1/2) U``, (n, k), and a status with the method; columns that a small graph lacks are 0."""
-        from clusterkit.solvers.graph._lanczos import leading
-
         k, total = self.k, graph.degrees.sum()
         roots = np.sqrt(graph.degrees)
         component = graph.components()

@@ -10,16 +10,15 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core import memory, params
-from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.outcomes import Ending, KernelRows, Outcome, Scores, Status
-from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import KernelSpace, Space
-from clusterkit.core.stages import Path, Prepared, Solver, Task
+from clusterkit.contracts import Path, Prepared, Solver, Task, params
+from clusterkit.contracts.outcomes import Ending, KernelRows, Outcome, Scores, Status
+from clusterkit.errors import ClusterkitWarning
+from clusterkit.samples import KernelSpace, Space, memory
+from clusterkit.samples.coding import Coded, Coding
+from clusterkit.samples.row_graph import Node
 
 if TYPE_CHECKING:
-    from clusterkit.solvers.max_cut._low_rank import MaxCutProblem, MaxCutSolution
+    from clusterkit.solvers.max_cut._programs import MaxCutProblem, MaxCutSolution
 
 __all__ = ["Gmmc", "MarginFunction"]
 
@@ -51,7 +50,7 @@ class Gmmc(Solver):
     The margins ``f_i`` of a function with free offset minimise ``f'S f`` over ``f_i² >= 1``;
     ``S - bias_penalty ee'`` is the pseudo-inverse of the centred kernel matrix plus ``delta``. With ``W`` for ``ff'``
     this is ``min <S, W>`` over ``W ⪰ 0``, ``W_ii >= 1``, the program of maximum cuts. The score is the leading vector
-    of W. The steps are in max_cut/_interior_point.py (_next_point) and max_cut/_low_rank_jit.py (sweep).
+    of W. The steps are in solvers/max_cut/_programs.py (_next_point) and solvers/max_cut/_low_rank_jit.py (sweep).
 
     Parameters
     ----------
@@ -158,7 +157,7 @@ def _max_cut_problem(spec: Gmmc, centred: Array) -> MaxCutProblem:
     """S and its inverse; the direction of e is treated separately, because both are known there."""
     from scipy.linalg import lapack
 
-    from clusterkit.solvers.max_cut._low_rank import MaxCutProblem
+    from clusterkit.solvers.max_cut._programs import MaxCutProblem
 
     n, delta = len(centred), float(spec.delta)
     inverse = centred
@@ -238,8 +237,7 @@ class PreparedGmmc(Prepared):
         return Scores(f[:, None], self._extension(alpha, offset), status=status)
 
     def _minimise(self, rng: Rng) -> MaxCutSolution:
-        from clusterkit.solvers.max_cut._interior_point import interior_point
-        from clusterkit.solvers.max_cut._low_rank import default_rank, low_rank_descent
+        from clusterkit.solvers.max_cut._programs import default_rank, interior_point, low_rank_descent
 
         assert self.problem is not None
         spec = self.spec

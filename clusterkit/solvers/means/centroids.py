@@ -9,20 +9,16 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core import params, sums
-from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.outcomes import Outcome, Scores
-from clusterkit.core.pass_solver import PassSolver
-from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
-from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.core.summing import solve_by_sums
-from clusterkit.numerics.nearest import compiled_pays
-from clusterkit.numerics.thread_limit import THIN, suited
-from clusterkit.solvers.means._class_means import CentroidSums, farthest_of, too_few
-from clusterkit.solvers.means._exact_sums import ExactSums
-from clusterkit.solvers.means._geometry import CentredFeatures, FeatureMeans, KernelMeans
+from clusterkit.contracts import Path, Prepared, Solver, Task, params
+from clusterkit.contracts.outcomes import Outcome, Scores
+from clusterkit.contracts.turns import PassSolver, solve_by_sums
+from clusterkit.numerics.lloyd import compiled_pays
+from clusterkit.numerics.threads import THIN, suited
+from clusterkit.samples import FeatureSpace, KernelSpace, Space, sums
+from clusterkit.samples.coding import Coded, Coding
+from clusterkit.solvers.means._class_means import CentroidSums, ExactSums, farthest_of, too_few
+from clusterkit.solvers.means._geometry import CentredFeatures, FeatureMeans, KernelMeans, NearestMeans
 from clusterkit.solvers.means._hamerly import feature_turns, kernel_turns
-from clusterkit.solvers.means._nearness import NearestMeans
 
 __all__ = ["Centroids"]
 
@@ -37,8 +33,8 @@ class Centroids(Solver):
     iteration. Without a balancer most iterations are faster and the same up to rounding: O(n) plus O(L k) for each
     sample whose label the bounds leave in doubt, and O(n k) for each sample that changes its class on a kernel. The
     objective is the within-cluster sum of squares of the labels and never rises. The mathematics is in
-    means/_class_means.py (`CentroidSums`), for kernels in `_KernelCentroids.solve`; the faster iterations are in
-    means/_hamerly.py.
+    solvers/means/_class_means.py (`CentroidSums`), for kernels in `_KernelCentroids.solve`; the faster iterations are
+    in solvers/means/_hamerly.py.
 
     Parameters
     ----------

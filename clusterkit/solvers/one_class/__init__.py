@@ -7,11 +7,11 @@ sphere around the samples in feature space (Tax, Duin 2004); with a Gaussian ker
 ``Σ β_s k(x_s, x) >= level``, the contour of support vector clustering (Ben-Hur et al. 2001).
 
 - ``svdd.py``, ``psvdd.py``: the exact sphere, with one bound or with bounds that depend on the position.
-- ``_problem.py``: the dual of one space. Gaussian kernel: ``_working_sets.py`` (samples, working sets) around
-  ``_smo_gaussian_jit.py`` (pair steps). Any other kernel, and features: ``_smo_any_kernel_jit.py`` on the columns of
-  ``_gram_columns.py``. The pair step is ``_move`` in both ``_jit`` modules.
-- ``_sphere.py``: the radius, and the functions whose level sets are the sphere.
+- ``svdd.py``: the dual of one space. Gaussian kernel: ``_working_sets.py`` (samples, working sets) around
+  ``_steps_jit.py`` (pair steps). Any other kernel, and features: ``_steps_jit.py`` on the columns of
+  ``_gram.py``. The pair step is ``_move`` in both ``_jit`` modules.
+- ``svdd.py``: the radius, and the functions whose level sets are the sphere.
 - ``lmsvc.py``: a hyperplane away from the origin instead of a sphere, by stochastic gradient steps
-  (``_sgd_jit.descend``) on the inner products of ``_gram_blocks.py``.
+  (``_sgd_jit.descend``) on the inner products of ``_gram.py``.
 - ``subsampled.py``: any of these on a random part of the samples.
 """

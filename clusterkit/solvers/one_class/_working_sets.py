@@ -6,11 +6,13 @@ The start: a random sample of the points is solved first, and its start comes fr
 The kernel sum of a sample's solution orders all points from outside to inside and so gives a feasible start.
 
 The improvement: working sets, chosen by the gradient, are solved one after the other. A set that is still large is
-itself solved by working sets, a small one by pair moves (`_move` in _smo_gaussian_jit.py; Fan, Chen & Lin 2005, WSS
+itself solved by working sets, a small one by pair moves (`_move` in _steps_jit.py; Fan, Chen & Lin 2005, WSS
 2). Whatever changes in a set
 reaches the gradient of the set around it by a single kernel sum over the changed weights. The search ends only where
 the optimality gap over all points is within the tolerance. (Decomposition in general: Osuna, Freund & Girosi 1997;
 Joachims 1999.)
+
+The set sizes at which the solver of the Gaussian dual switches its strategy.
 """
 
 from __future__ import annotations
@@ -21,21 +23,60 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.progress import Report, tell
-from clusterkit.core.work import spend
 from clusterkit.numerics.sparse_rows import from_mean
-from clusterkit.solvers.one_class._set_sizes import SET_SIZES, SetSizes
-from clusterkit.solvers.one_class._smo_any_kernel_jit import (
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.limits import Report, spend, tell
+from clusterkit.solvers.one_class._steps_jit import (
     BETA_ZERO,
     MAX_GRADIENT_CHECKS,
+    MORE,
+    GaussianSubproblem,
     Minimum,
     filled_in_order,
     snapped_to_bounds,
+    violation,
 )
-from clusterkit.solvers.one_class._smo_gaussian_jit import MORE, GaussianSubproblem, violation
 
-__all__ = ["SET_SIZES", "SetSizes", "minimise_gaussian"]
+__all__ = [
+    "SET_SIZES",
+    "SetSizes",
+    "minimise_gaussian",
+]
+
+
+@final
+@attrs.frozen
+class SetSizes:
+    """Set sizes at which the solver switches its strategy: all points, working sets, samples.
+
+    Parameters
+    ----------
+    max_direct : int
+        Up to this many points, pairs move over all of them.
+    min_candidates : int
+        A working set has at least this many candidates to grow, and as many to shrink.
+    candidate_divisor : int
+        Of n points, a working set has at least ``n / candidate_divisor`` candidates of each kind.
+    max_free : int
+        Most variables off their bounds in a working set.
+    sample_divisor : int
+        A sample has ``n / sample_divisor`` of n points.
+    """
+
+    max_direct: int = 2048
+    min_candidates: int = 512
+    candidate_divisor: int = 16
+    max_free: int = 2048
+    sample_divisor: int = 8
+
+    def candidates(self, n: int) -> int:
+        """Candidates of each kind in a working set of n points."""
+        return max(self.min_candidates, n // self.candidate_divisor)
+
+
+SET_SIZES = SetSizes()
+"""The sizes in use. They decide how fast the optimum is reached, not which; the tests use small ones."""
+
 
 SAMPLE_TOLERANCE = 2e-3
 """Optimality gap at which a sample is solved, in units of the largest bound: it only gives a start."""

@@ -11,15 +11,14 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Rng
-from clusterkit.core import memory
-from clusterkit.core.coding import Coded
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.iteration import Start, Turn, Turns, solve
-from clusterkit.core.outcomes import Domain, Ending, FunctionDomain, KernelDomain, Outcome
-from clusterkit.core.params import choice, integer, real
-from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
-from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.one_class._gram_blocks import FeatureProducts, KernelProducts
+from clusterkit.contracts import Path, Prepared, Solver, Task
+from clusterkit.contracts.iteration import Start, Turn, Turns, solve
+from clusterkit.contracts.outcomes import Domain, Ending, FunctionDomain, KernelDomain, Outcome
+from clusterkit.contracts.params import choice, integer, real
+from clusterkit.errors import ClusterkitWarning
+from clusterkit.samples import FeatureSpace, KernelSpace, Space, memory
+from clusterkit.samples.coding import Coded
+from clusterkit.solvers.one_class._gram import FeatureProducts, KernelProducts
 
 __all__ = ["Lmsvc"]
 
@@ -61,7 +60,7 @@ class Lmsvc(Solver):
     """A hyperplane in feature space with most samples on the far side from the origin, by stochastic gradient steps.
 
     Choose it where `svdd` is too slow: the number of steps does not grow with n. The step is in
-    one_class/_sgd_jit.py (sgd_steps). It minimises
+    solvers/one_class/_steps_jit.py (sgd_steps). It minimises
     ``J(w) = |w|²/2 + (C/n) Σ max(0, 1 - w'φ(x_i))`` by ``w <- (1 - 1/t) w + (C/t) φ(x)`` for a random sample x with
     ``w'φ(x) < 1`` (without the last term for others), which keeps ``α_i = C c_i / t`` with integer counts c. The
     domain is ``Σ α_i k(x_i, x) >= 1``. O(s) kernel values a step for s support vectors, and n s at the end for the
@@ -270,7 +269,7 @@ class SgdIterate:
     @classmethod
     def of(cls, spec: Lmsvc, products: KernelProducts | FeatureProducts) -> SgdIterate:
         """The iterate before the first step, ``w_1 = 0``."""
-        from clusterkit.solvers.one_class._sgd_jit import STATE_SIZE
+        from clusterkit.solvers.one_class._steps_jit import STATE_SIZE
 
         n = products.n
         several = spec.stop != "paper" or spec.t_min >= 2 * n
@@ -281,14 +280,14 @@ class SgdIterate:
     @property
     def t(self) -> int:
         """Number of steps taken."""
-        from clusterkit.solvers.one_class._sgd_jit import STEPS
+        from clusterkit.solvers.one_class._steps_jit import STEPS
 
         return int(self.state[STEPS])
 
     @property
     def step_length2(self) -> float:
         """Squared length of the last step."""
-        from clusterkit.solvers.one_class._sgd_jit import STEP_LENGTH2
+        from clusterkit.solvers.one_class._steps_jit import STEP_LENGTH2
 
         return float(self.state[STEP_LENGTH2])
 
@@ -299,7 +298,7 @@ class SgdIterate:
 
     def advance(self, drawn: Indices, n_short: int) -> bool:
         """Take steps on the samples drawn until `n_short` short steps in a row; returns whether that happened."""
-        from clusterkit.solvers.one_class._sgd_jit import sgd_steps
+        from clusterkit.solvers.one_class._steps_jit import sgd_steps
 
         spec = self.spec
         if spec.iterate == "random":
@@ -333,13 +332,13 @@ class SgdIterate:
 
     def length2(self) -> float:
         """Squared length of the last iterate, from the recurrence in the compiled steps."""
-        from clusterkit.solvers.one_class._sgd_jit import LENGTH2
+        from clusterkit.solvers.one_class._steps_jit import LENGTH2
 
         return (self.spec.C / self.t) ** 2 * float(self.state[LENGTH2])
 
     def average(self) -> Array:
         """Coefficients of ``(w_1 + … + w_t) / t``, (n,); of the last iterate after a single step, as ``w_1 = 0``."""
-        from clusterkit.solvers.one_class._sgd_jit import HARMONIC
+        from clusterkit.solvers.one_class._steps_jit import HARMONIC
 
         if self.t == 1:
             return self.last()

@@ -9,13 +9,13 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core.coding import Coded
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.outcomes import Domain, FunctionDomain, KernelDomain, Outcome
-from clusterkit.core.params import choice, integer, real
-from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
-from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.one_class._gram_columns import FeatureMatrix
+from clusterkit.contracts import Path, Prepared, Solver, Task
+from clusterkit.contracts.outcomes import Domain, FunctionDomain, KernelDomain, Outcome
+from clusterkit.contracts.params import choice, integer, real
+from clusterkit.errors import InvalidParameter
+from clusterkit.samples import FeatureSpace, KernelSpace, Space
+from clusterkit.samples.coding import Coded
+from clusterkit.solvers.one_class._gram import FeatureMatrix
 from clusterkit.solvers.one_class.svdd import PreparedSvdd, Svdd
 
 __all__ = ["Psvdd", "exponential", "inverse", "linear"]
@@ -80,7 +80,7 @@ class Psvdd(Solver):
     Choose it instead of `svdd` where there are outliers, but their number is unknown. It solves the dual of `svdd` with
     ``0 <= β_i <= W_i``, where W_i falls with the distance of a sample from the mean of all samples in feature space,
     ``δ_i² = K_ii - (2/n) Σ_j K_ij + (1/n²) Σ_jl K_jl``. O(n² d) time and O(n) memory for the distances (one pass on
-    features), then as `svdd`. The bounds are in `Psvdd.bounds`, the pair step in one_class/_smo_gaussian_jit.py
+    features), then as `svdd`. The bounds are in `Psvdd.bounds`, the pair step in solvers/one_class/_steps_jit.py
     (_move).
 
     Parameters

@@ -9,14 +9,14 @@ from typing import Any, ClassVar, final
 import attrs
 
 from clusterkit._typing import Array, Indices, Rng
-from clusterkit.core.coding import Coded
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.outcomes import Domain, Outcome
-from clusterkit.core.params import real
-from clusterkit.core.registry import registry
-from clusterkit.core.spaces import Space
-from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.numerics.row_samples import sample_rows
+from clusterkit.contracts import Path, Prepared, Solver, Task
+from clusterkit.contracts.outcomes import Domain, Outcome
+from clusterkit.contracts.params import real
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import InvalidParameter
+from clusterkit.numerics.selection import sample_rows
+from clusterkit.samples import Space
+from clusterkit.samples.coding import Coded
 
 __all__ = ["Subsampled"]
 

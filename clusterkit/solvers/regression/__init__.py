@@ -6,14 +6,14 @@ a bias. A labeler then reads new labels off the scores ``w'h_i``.
 
 ridge.py
     Ridge regression, the solver of EMMC. The mathematics is in `RegularisedInverse.solve` and `_factorise` of
-    _regularised_inverse.py, which `RidgeSums.finish` applies to H'T and `_DualRidge.solve` to T.
-svm.py, svr.py
+    ridge.py, which `RidgeSums.finish` applies to H'T and `_DualRidge.solve` to T.
+support_vector.py, support_vector.py
     The solvers of IterSVM and IterSVR. The quadratic programs are solved by LIBSVM, called in
     `PreparedMachine._dual_variables` of _libsvm.py; least squares by `_PrimalLeastSquares` and `_DualLeastSquares` of
-    svr.py.
+    support_vector.py.
 _libsvm.py
     The matrix of inner products about the mean, scores from dual variables, and the call of scikit-learn.
-_regularised_inverse.py
+ridge.py
     One factorisation of ``M + I/C`` for all iterations, and C from the effective degrees of freedom.
 
 Sources: Zhang, Xia, Liu, Zhang (2013), Extreme maximum margin clustering; Zhang, Tsang, Kwok (2009), Maximum margin

@@ -15,15 +15,14 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core import memory
-from clusterkit.core.coding import Coded
-from clusterkit.core.errors import ClusterkitWarning, InvalidData
-from clusterkit.core.outcomes import Extension, KernelRows, Outcome, Scores
-from clusterkit.core.row_graph import Node
-from clusterkit.core.spaces import FeatureSpace, KernelSpace
-from clusterkit.core.stages import Prepared
-from clusterkit.core.transform import Transform
+from clusterkit.contracts import Prepared
+from clusterkit.contracts.outcomes import Extension, KernelRows, Outcome, Scores
+from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.numerics.losses import best_bias, loss_of
+from clusterkit.samples import FeatureSpace, KernelSpace, memory
+from clusterkit.samples.coding import Coded
+from clusterkit.samples.row_graph import Node
+from clusterkit.samples.transform import Transform
 
 __all__ = [
     "CentredFeatures",

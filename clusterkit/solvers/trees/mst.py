@@ -9,15 +9,13 @@ from typing import ClassVar, final
 import attrs
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core import memory, params
-from clusterkit.core.coding import Coded
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.outcomes import Ending, Outcome, Status, Tree
-from clusterkit.core.progress import Report, tell
-from clusterkit.core.reuse import reuse
-from clusterkit.core.spaces import FeatureSpace, Space
-from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Path, Prepared, Solver, Task, params
+from clusterkit.contracts.outcomes import Ending, Outcome, Status, Tree
+from clusterkit.errors import ClusterkitWarning
+from clusterkit.samples import FeatureSpace, Space, memory
+from clusterkit.samples.coding import Coded
+from clusterkit.samples.limits import Report, reuse, tell
+from clusterkit.samples.transform import IdentityMap
 
 __all__ = ["Mst"]
 

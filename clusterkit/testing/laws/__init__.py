@@ -5,35 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterkit.testing.law import Law
-from clusterkit.testing.laws import (
-    array_api,
-    balancer,
-    by_passes,
-    codec,
-    consensus,
-    driver,
-    featuremap,
-    iterating,
-    labeler,
-    partitioner,
-    solver,
-    summing,
-    tuner,
-)
+from clusterkit.testing.laws import balancer, consensus, driver, featuremap, labeler, place, solver
 
 __all__ = ["CODEC_LAWS", "LAWS"]
 
 LAWS: Mapping[str, list[Law]] = {
-    "featuremap": [*featuremap.LAWS, *by_passes.MAP_LAWS, *array_api.MAP_LAWS],
-    "solver": [*solver.LAWS, *summing.LAWS, *iterating.LAWS, *array_api.SOLVER_LAWS],
+    "featuremap": [*featuremap.LAWS, *place.MAP_LAWS, *place.ARRAY_MAP_LAWS],
+    "solver": [*solver.LAWS, *solver.SUMMING_LAWS, *solver.ITERATING_LAWS, *place.ARRAY_SOLVER_LAWS],
     "labeler": labeler.LAWS,
-    "balancer": [*balancer.LAWS, *by_passes.BALANCER_LAWS],
-    "partitioner": [*partitioner.LAWS, *by_passes.START_LAWS, *array_api.START_LAWS],
+    "balancer": [*balancer.LAWS, *place.BALANCER_LAWS],
+    "partitioner": [*balancer.PARTITIONER_LAWS, *place.START_LAWS, *place.ARRAY_START_LAWS],
     "consensus": consensus.LAWS,
-    "tuner": tuner.LAWS,
+    "tuner": driver.TUNER_LAWS,
     "driver": driver.LAWS,
 }
 """The laws of each kind."""
 
-CODEC_LAWS = [*codec.LAWS, *array_api.CODEC_LAWS]
+CODEC_LAWS = [*labeler.CODEC_LAWS, *place.ARRAY_CODEC_LAWS]
 """Further laws for a labeler that is a codec."""

@@ -1,4 +1,7 @@
-"""Laws of balancers: the sizes are as promised, and no sample moves without need."""
+"""Laws of balancers: the sizes are as promised, and no sample moves without need.
+
+Laws of partitioners: every sample is in one of k parts, and data and seed alone decide which.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,20 @@ from hypothesis import assume, reject
 from hypothesis import strategies as st
 
 from clusterkit._typing import Labels, Sizes
-from clusterkit.core.coding import Coding
-from clusterkit.core.errors import Infeasible
-from clusterkit.core.label_turns import balanced_by
-from clusterkit.core.stages import BalanceDecision, Balancer, CostTable, Task
+from clusterkit.contracts import BalanceDecision, Balancer, CostTable, Partitioner, Task, labels_by_blocks
+from clusterkit.errors import Infeasible
+from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.samples import Space, identity_space
+from clusterkit.samples.coding import Coding
+from clusterkit.testing.compare import same_bits
 from clusterkit.testing.law import Law, law
-from clusterkit.testing.strategies import scores
+from clusterkit.testing.strategies import VIEWS, Case, cases, scores, views
 
-__all__ = ["LAWS"]
+__all__ = [
+    "LAWS",
+    "PARTITIONER_LAWS",
+]
+
 
 LAWS: list[Law] = []
 """The laws of every balancer, in the order in which they stand below; filled by the decorator `law`."""
@@ -130,3 +139,53 @@ def exact_means_that_costs_decide(stage: Balancer, table: CostTable) -> None:
     if decision.exact:
         shifted = table.costs if decision.offsets is None else table.costs + decision.offsets
         np.testing.assert_array_equal(np.argmin(shifted, axis=1), labels)
+
+
+PARTITIONER_LAWS: list[Law] = []
+"""The laws of every partitioner, in the order in which they stand below; filled by the decorator `law`."""
+
+
+def _views(stage: Partitioner) -> st.SearchStrategy[str]:
+    return st.just("input") if stage.sees == "input" else st.sampled_from(views(stage.spaces))
+
+
+def _samples(case: Case, view: str) -> Space:
+    if view == "input":
+        return identity_space(case.X)
+    return VIEWS[view].space_of(case.X, Task(len(case.X), case.k), case.rng("space"))
+
+
+def _split(stage: Partitioner, case: Case, samples: Space, use: str = "init") -> Labels:
+    return labels_by_blocks(stage.start(samples, Task(len(case.X), case.k), case.rng(use)), samples)
+
+
+@law(PARTITIONER_LAWS, case=cases(), view=_views)
+def labels_are_numbers_in_range(stage: Partitioner, case: Case, view: str) -> None:
+    """Each sample gets one integer 0..k-1, whatever the data."""
+    labels = _split(stage, case, _samples(case, view))
+    assert labels.shape == (case.n,)
+    assert labels.dtype.kind in "iu"
+    assert labels.min() >= 0
+    assert labels.max() < case.k
+
+
+@law(PARTITIONER_LAWS, case=cases(["blobs", "offset"], dtypes=["float64"]), view=_views)
+def no_part_is_empty(stage: Partitioner, case: Case, view: str) -> None:
+    """With at least as many distinct samples as parts, no part is empty."""
+    assert len(np.unique(_split(stage, case, _samples(case, view)))) == case.k
+
+
+@law(PARTITIONER_LAWS, case=cases(), view=_views)
+def same_seed_same_parts(stage: Partitioner, case: Case, view: str) -> None:
+    """Equal data and equal streams give equal labels, and the data are not changed."""
+    samples, X = _samples(case, view), case.X.copy()
+    one = _split(stage, case, samples)
+    same_bits(one, _split(stage, case, _samples(case, view)), "two partitions")
+    same_bits(samples.points, X, "the data afterwards")
+
+
+@law(PARTITIONER_LAWS, case=cases(), view=_views, applies=lambda stage: not stage.varies)
+def streams_do_not_matter_if_it_does_not_vary(stage: Partitioner, case: Case, view: str) -> None:
+    """With ``varies = False`` another random stream gives the same labels."""
+    samples = _samples(case, view)
+    same_bits(_split(stage, case, samples, "another"), _split(stage, case, samples), "two streams")

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from clusterkit._typing import Labels, Rng
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.labelings import NOISE, by_appearance
-from clusterkit.core.stages import Consensus
+from clusterkit.contracts import Consensus
+from clusterkit.contracts.labelings import NOISE, by_appearance
+from clusterkit.errors import InvalidParameter
 from clusterkit.testing.compare import same_bits
 from clusterkit.testing.law import Law, law
 

@@ -1,20 +1,34 @@
-"""Laws of drivers: one fit is returned, which the seeds determine, and the data stay as they are."""
+"""Laws of drivers: one fit is returned, which the seeds determine, and the data stay as they are.
+
+Laws of tuners: they decide parameters that were left open and change nothing else.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any, cast
 
+import attrs
 import numpy as np
 
-from clusterkit.core.compat import Composition, problems
-from clusterkit.core.registry import registry
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.contracts import Driver, DriverResult, Stage, Tuned, Tuner
+from clusterkit.contracts.composition import Composition, problems
+from clusterkit.contracts.registry import StageKind, registry
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter
+from clusterkit.fitting.fit import fit
 from clusterkit.testing.compare import same_bits
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import Case, cases
 
-__all__ = ["LAWS"]
+__all__ = [
+    "LAWS",
+    "TUNER_LAWS",
+    "compositions_to_tune",
+]
+
 
 LAWS: list[Law] = []
 """The laws of every driver, in the order in which they stand below; filled by the decorator `law`."""
@@ -82,3 +96,158 @@ def predicts_new_samples(stage: Driver, case: Case) -> None:
     assert predicted.shape == (case.n,)
     if fit.exact:
         same_bits(predicted, fit.labels, "predictions for the training rows")
+
+
+TUNER_LAWS: list[Law] = []
+"""The laws of every tuner, in the order in which they stand below; filled by the decorator `law`."""
+
+TRIALS = (Case("blobs", 24, 3, 3), Case("blobs", 150, 3, 3, absolute=True))
+"""Data on which a tuner is tried: few rows first, for these are enough for most; then more, none of them negative."""
+
+SLOTS = ("featuremap", "solver", "labeler")
+"""The slots that a tuner gets."""
+
+
+def compositions_to_tune() -> Iterator[Composition]:
+    """Compositions of registered stages with something to decide: each tunable stage with each other that fits it.
+
+    A tuner may be made for one stage, or for two together, so no single composition is enough for all tuners; and
+    there are thousands of legal ones, so not all can be tried. The first composition of each pair is given.
+    """
+    stages = [sorted(_affordable(slot), key=lambda stage: not stage.tunable) for slot in SLOTS]
+    inits = list(registry.specimens("partitioner").values())
+    covered: set[tuple[Stage, Stage]] = set()
+    for featuremap, solver, labeler in product(*stages):
+        mix = (featuremap, solver, labeler)
+        pairs = {(one, other) for one, other in product(mix, mix) if one.tunable and one is not other}
+        if pairs <= covered:
+            continue
+        number = None if labeler.finds_k else 2
+        for init in inits if solver.targets != "never" else [None]:
+            c = Composition(featuremap, solver, labeler, None, init, number, max_iter=5)
+            if not problems(c):
+                covered |= pairs
+                yield c
+                break
+
+
+def _affordable(kind: str) -> list[Any]:
+    """One stage of each class of a kind, with the parameters that make a costly one cheap but nothing tunable set."""
+    return [
+        stage.with_parameters(**{name: value for name, value in stage.trial.items() if name not in stage.tunable})
+        for stage in registry.specimens(cast("StageKind", kind)).values()
+    ]
+
+
+def _stages(c: Composition) -> dict[str, Stage]:
+    return {slot: getattr(c, slot) for slot in SLOTS}
+
+
+def _words(c: Composition) -> str:
+    return " + ".join(f"'{stage.name}'" for stage in _stages(c).values())
+
+
+@functools.cache
+def _composition_of(tuner: Tuner) -> Composition:
+    """The first composition in which the tuner decides something; searched once, for the laws ask at every example."""
+    tried: dict[str, None] = {}
+    for trial, c in product(TRIALS, compositions_to_tune()):
+        tried[_words(c)] = None
+        try:
+            answer = _tune(tuner, c, trial)
+        except (InvalidParameter, IncompatibleStages):  # a tuner may refuse what it is not made for
+            continue
+        except Exception as error:  # whatever a tuner raises goes on, with the stages that it had
+            error.add_note(f"the stages were {_words(c)}")
+            raise
+        if _only_open(_stages(c), answer.stages):
+            return c
+    owners = [stage for slot in SLOTS for stage in _affordable(slot) if stage.tunable]
+    offered = "; ".join(f"{', '.join(sorted(stage.tunable))} of '{stage.name}'" for stage in owners)
+    raise AssertionError(
+        f"nothing was decided in any of {len(tried)} compositions, from {next(iter(tried), None)} to "
+        f"{next(reversed(tried), None)}. Registered stages leave to a tuner: {offered or 'nothing'}. A parameter is "
+        "left to tuners where its stage lists it in `tunable` and it is None"
+    )
+
+
+def _tune(tuner: Tuner, c: Composition, case: Case) -> Tuned:
+    """What the tuner answers on the data of a case, without negative values where a stage takes none."""
+    return tuner.for_clusters(c.n_clusters).tune(_stages(c), _for(c, case).X, case.rng("tuner"))
+
+
+def _for(c: Composition, case: Case) -> Case:
+    """The case, without negative values where the composition takes none."""
+    takes_negative = c.featuremap.takes_negative and not c.solver.nonnegative
+    return case if takes_negative else attrs.evolve(case, absolute=True)
+
+
+@law(TUNER_LAWS)
+def decides_something(stage: Tuner) -> None:
+    """There is a composition of registered stages in which it decides a parameter that was left open."""
+    _composition_of(stage)
+
+
+@law(TUNER_LAWS, case=cases(["blobs", "duplicates"]))
+def decides_only_what_is_open(stage: Tuner, case: Case) -> None:
+    """The same slots are returned; some tunable parameters that were None have values, everything else is unchanged."""
+    c = _composition_of(stage)
+    case, stages = _for(c, case), _stages(c)
+    X = case.X
+    tuned = stage.for_clusters(c.n_clusters).tune(stages, X, case.rng("tuner")).stages
+    assert set(tuned) == set(stages), f"the slots of {_words(c)} became {sorted(tuned)}"
+    _only_open(stages, tuned)
+    same_bits(X, case.X, "the data afterwards")
+
+
+@law(TUNER_LAWS, case=cases(["blobs", "duplicates"]))
+def keeps_what_is_given(stage: Tuner, case: Case) -> None:
+    """Tuning stages that are tuned already changes nothing, or is refused because nothing is left to decide."""
+    c = _composition_of(stage)
+    tuned = _tune(stage, c, case).stages
+    try:
+        again = stage.for_clusters(c.n_clusters).tune(tuned, _for(c, case).X, case.rng("again")).stages
+    except InvalidParameter:
+        return
+    _only_open(tuned, again)
+
+
+@law(TUNER_LAWS, case=cases(["blobs", "duplicates"]))
+def same_seed_same_decision(stage: Tuner, case: Case) -> None:
+    """Equal data and equal streams give equal stages."""
+    c = _composition_of(stage)
+    one, other = (_tune(stage, c, case).stages for _ in range(2))
+    assert dict(one) == dict(other), f"two runs on {_words(c)} differ"
+
+
+@law(TUNER_LAWS, case=cases())
+def what_it_decides_can_be_fitted(stage: Tuner, case: Case) -> None:
+    """The stages accept what was decided, on any data that they take at all; the names of its facts are strings."""
+    c = _composition_of(stage)
+    case = _for(c, case)
+    tuned = _tune(stage, c, case)
+    decided: dict[str, Any] = {slot: tuned.stages[slot] for slot in SLOTS}
+    try:
+        labels = fit(attrs.evolve(c, **decided), case.X, Seeds(case.seed)).labels
+    except InvalidData:
+        try:
+            fit(c, case.X, Seeds(case.seed))
+        except InvalidData:
+            return
+        raise
+    assert labels.shape == (case.n,)
+    assert all(isinstance(name, str) for name in tuned.facts)
+
+
+def _only_open(before: Mapping[str, Stage], after: Mapping[str, Stage]) -> int:
+    """Parameters that changed; each of them was None and tunable."""
+    changed = 0
+    for slot, stage in before.items():
+        assert type(after[slot]) is type(stage), f"{slot} became another stage"
+        values = after[slot].parameters()
+        for name, value in stage.parameters().items():
+            if values[name] != value:
+                assert value is None, f"{slot}: {name} of '{stage.name}' was set by the user, and the tuner changed it"
+                assert name in stage.tunable, f"{slot}: {name} of '{stage.name}' is not tunable"
+                changed += 1
+    return changed

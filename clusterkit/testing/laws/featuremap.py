@@ -9,11 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from clusterkit._typing import Array
-from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
-from clusterkit.core.stages import FeatureMap, Task
-from clusterkit.testing.compare import close, same_bits, small_blocks
+from clusterkit.contracts import FeatureMap, Task
+from clusterkit.samples import FeatureSpace, KernelSpace, Space
+from clusterkit.testing.compare import close, same_bits, saved_copy, small_blocks
 from clusterkit.testing.law import Law, law
-from clusterkit.testing.saved import saved_copy
 from clusterkit.testing.strategies import Case, cases
 
 __all__ = ["LAWS"]

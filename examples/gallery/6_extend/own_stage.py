@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from clusterkit import recipe, register
-from clusterkit.core.stages import Partitioner
+from clusterkit.contracts import Partitioner
 
 
 @register

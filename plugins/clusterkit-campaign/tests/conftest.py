@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterkit.core.registry import registry
+from clusterkit.contracts.registry import registry
 
 
 @pytest.fixture(autouse=True)

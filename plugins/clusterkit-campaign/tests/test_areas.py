@@ -11,13 +11,13 @@ import attrs
 import numpy as np
 import pytest
 
-from clusterkit.core.errors import InvalidData
-from clusterkit.core.outcomes import Scores
-from clusterkit.core.registry import registry
-from clusterkit.core.spaces import build_space
-from clusterkit.core.stages import Consensus, FeatureMap, Labeler, Labeling
-from clusterkit.core.transform import IdentityMap
-from clusterkit.report.pictures import pictures
+from clusterkit.contracts import Consensus, FeatureMap, Labeler, Labeling
+from clusterkit.contracts.outcomes import Scores
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import InvalidData
+from clusterkit.report.page import pictures
+from clusterkit.samples import build_space
+from clusterkit.samples.transform import IdentityMap
 from clusterkit_campaign import comparisons, edges, hostile_files
 from clusterkit_campaign.comparisons import COMPARISONS, check_comparison
 from clusterkit_campaign.data_sets import AwkwardSet, awkward_sets
@@ -129,9 +129,13 @@ class TestTables:
     @pytest.mark.parametrize(
         ("kind", "broken", "what"),
         [
-            ("workbook", "clusterkit.tables.grids.Grid.merged", "a sheet is read as another table"),
-            ("infinite cells", "clusterkit.tables.preparation.of_infinite", "infinite cells become gaps, and"),
-            ("words", "clusterkit.tables.decisions.with_words", "a word"),
+            ("workbook", "clusterkit.tables.reading.grids.Grid.merged", "a sheet is read as another table"),
+            (
+                "infinite cells",
+                "clusterkit.tables.preparing.preparation.of_infinite",
+                "infinite cells become gaps, and",
+            ),
+            ("words", "clusterkit.tables.preparing.decisions.with_words", "a word"),
             ("report", "clusterkit.report.page.pictures", "a text of the table is changed in a picture"),
         ],
     )
@@ -259,7 +263,7 @@ class TestEdges:
         assert {problem.severity for problem, _ in check_edge("piles of equal rows", Counter(), 3, 0)} == {SILENT}
 
     def test_a_missing_warning_is_seen(self, monkeypatch):
-        monkeypatch.setattr("clusterkit.core.run.shortage", lambda *arguments: None)
+        monkeypatch.setattr("clusterkit.fitting.fit.shortage", lambda *arguments: None)
         monkeypatch.setattr(edges, "_recipes", lambda turn: ["nmf"])
         problems = [each for seed in range(4) for each in check_edge("more clusters than rows", Counter(), seed, 0)]
         assert {problem.what for problem, _ in problems} == {"more clusters than distinct rows, and no warning"}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import clusterkit
-from clusterkit.core.errors import UnknownName
+from clusterkit.errors import UnknownName
 from clusterkit_campaign.cases import Selection, cases, subject_of, trial_of
 from clusterkit_campaign.data_sets import CONTAINERS, awkward_sets, plain
 

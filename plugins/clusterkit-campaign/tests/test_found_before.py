@@ -11,11 +11,11 @@ import pytest
 from scipy.sparse import csr_array
 
 from clusterkit import ClusterkitWarning, Pipeline, load, recipe
-from clusterkit.core.errors import InvalidData, InvalidModelFile, InvalidParameter
-from clusterkit.core.registry import registry
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import InvalidData, InvalidModelFile, InvalidParameter
 from clusterkit.solvers.one_class.lmsvc import MOST_STEPS, Lmsvc
-from clusterkit.tables.frames import columns_of
-from clusterkit.tables.preparation import Preparation
+from clusterkit.tables.preparing.preparation import Preparation
+from clusterkit.tables.reading.frames import columns_of
 from clusterkit_campaign.data_sets import awkward_sets
 from clusterkit_campaign.fits import of_recipe
 from clusterkit_campaign.odd_parameters import OddCase, check_odd_case

@@ -20,7 +20,7 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core.progress import listening
+from clusterkit.samples.limits import listening
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
 NEEDED = "the engine of clusterkit-dask needs dask and distributed"
@@ -311,9 +311,7 @@ def test_more_workers_than_groups_and_files_that_workers_read(client, tmp_path):
 def test_errors_of_workers_keep_their_type(client):
     X = blobs()
     X[1234, 2] = np.nan
-    with pytest.raises(
-        clusterkit.core.errors.InvalidData, match=r"column 3 of 5 has the value nan in row 1234 \(row 34 of"
-    ):
+    with pytest.raises(clusterkit.errors.InvalidData, match=r"column 3 of 5 has the value nan in row 1234 \(row 34 of"):
         k_means(da.from_array(X, chunks=(300, 5)))
 
 

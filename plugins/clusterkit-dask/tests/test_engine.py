@@ -12,10 +12,10 @@ from threadpoolctl import threadpool_info
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core import sums
-from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter
-from clusterkit.core.rows import SlicedRows
-from clusterkit.core.transform import block_plan
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter
+from clusterkit.samples import sums
+from clusterkit.samples.rows import SlicedRows
+from clusterkit.samples.transform import block_plan
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
 NEEDED = "the engine of clusterkit-dask needs dask, with its arrays and frames"

@@ -9,8 +9,8 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from clusterkit import MinMaxModularSVC
-from clusterkit.core.errors import InvalidData, NeedsMemory
-from clusterkit.core.rows import SlicedRows
+from clusterkit.errors import InvalidData, NeedsMemory
+from clusterkit.samples.rows import SlicedRows
 from clusterkit.testing.compare import same_bits, small_groups
 
 NEEDED = "the engine of clusterkit-dask needs dask, with its arrays and frames"

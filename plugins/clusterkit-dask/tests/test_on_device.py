@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core.errors import IncompatibleStages
+from clusterkit.errors import IncompatibleStages
 from clusterkit.testing.compare import small_blocks, small_groups
 
 NEEDED = "the engine of clusterkit-dask needs dask, with its arrays and frames"
@@ -59,8 +59,8 @@ def test_what_has_no_path_is_refused():
 
 def test_a_block_is_computed_on_the_device_and_its_sums_come_back():
     on_device = pytest.importorskip("clusterkit_dask.on_device")
-    from clusterkit.core.devices import Device
-    from clusterkit.core.sums import Sums
+    from clusterkit.samples.devices import Device
+    from clusterkit.samples.sums import Sums
 
     places = []
 
@@ -79,7 +79,7 @@ def test_a_block_is_computed_on_the_device_and_its_sums_come_back():
 def test_a_device_without_a_number_is_the_workers_own(monkeypatch):
     on_device = pytest.importorskip("clusterkit_dask.on_device")
     distributed = pytest.importorskip("distributed")
-    from clusterkit.core.devices import Device
+    from clusterkit.samples.devices import Device
 
     class Worker:
         name = 5

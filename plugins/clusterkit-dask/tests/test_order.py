@@ -6,8 +6,8 @@ import attrs
 import numpy as np
 import pytest
 
-from clusterkit.core import sums
-from clusterkit.core.transform import block_plan
+from clusterkit.samples import sums
+from clusterkit.samples.transform import block_plan
 from clusterkit.testing.compare import small_groups
 
 NEEDED = "the engine of clusterkit-dask needs dask, with its arrays and frames"

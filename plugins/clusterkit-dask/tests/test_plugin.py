@@ -13,9 +13,9 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core.engines import engine_for
-from clusterkit.core.errors import InvalidData
-from clusterkit.core.first_party import PLUGINS
+from clusterkit.contracts.providers import PLUGINS
+from clusterkit.errors import InvalidData
+from clusterkit.fitting.samples import engine_for
 from clusterkit.testing.compare import small_groups
 
 NEEDED = "the engine of clusterkit-dask needs dask, with its arrays and frames"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterkit.core import sums
+from clusterkit.samples import sums
 
 GROUP = 150
 

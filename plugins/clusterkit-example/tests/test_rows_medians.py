@@ -6,8 +6,8 @@ import numpy as np
 from clusterkit_example.rows_medians import RowsMedians
 
 from clusterkit import Pipeline, plugins
-from clusterkit.core.outcomes import Embedding
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.contracts.outcomes import Embedding
 from clusterkit.testing import parametrize_with_laws
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from clusterkit_papers import pictures, plugin
 
 from clusterkit.cli import app
-from clusterkit.core.registry import registry
+from clusterkit.contracts.registry import registry
 
 ROW = {"table": "t1", "row": "kmeans", "column": "wine", "printed": 70.2, "ours": 71.256, "sd": 0.5, "runs": 3,
        "seconds": 0.1, "uses_labels": False, "verdict": "as printed", "note": "scaled"}  # fmt: skip

@@ -8,7 +8,7 @@ from clusterkit_papers.elm.data_sets import DATA_SETS as ELM_SETS
 from clusterkit_papers.emmc.data_sets import DATA_SETS
 from clusterkit_papers.printed_tables import printed
 
-from clusterkit.core.errors import UnknownName
+from clusterkit.errors import UnknownName
 
 PRINTED = """
 Ionosphere      351  34  2

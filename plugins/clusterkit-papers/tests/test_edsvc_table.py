@@ -136,7 +136,7 @@ def test_the_index_is_that_of_the_paper():
 
 @pytest.mark.filterwarnings("ignore:interrupted")
 def test_an_interrupted_search_stops_the_table(monkeypatch):
-    from clusterkit.core.progress import listening
+    from clusterkit.samples.limits import listening
 
     def press(report):
         if report.stage == "edsvc" and report.turn == 3:

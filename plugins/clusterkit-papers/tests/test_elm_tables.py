@@ -21,8 +21,8 @@ from clusterkit_papers.printed_tables import printed
 from clusterkit_papers.reproduction import run_jobs
 
 from clusterkit import recipe
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.metrics import nmi, purity
 
 PRINTED = {  # k: purity of plain, kernel, ELM; NMI of the same

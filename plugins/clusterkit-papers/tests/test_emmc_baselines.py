@@ -11,8 +11,8 @@ from clusterkit_papers.emmc.data_sets import DATA_SETS, MANY, TWO
 from clusterkit_papers.jobs import NotRun, Plan
 from clusterkit_papers.reproduction import run_jobs
 
-from clusterkit.core.errors import UnknownName
-from clusterkit.core.registry import registry
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import UnknownName
 
 SEVEN = DATA_SETS["Digits1-7"]
 FOUR = DATA_SETS["Digits0689"]

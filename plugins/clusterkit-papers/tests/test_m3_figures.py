@@ -19,7 +19,7 @@ from clusterkit_papers.printed_tables import printed
 from clusterkit_papers.reproduction import run_jobs
 
 from clusterkit import MinMaxModularSVC
-from clusterkit.core.errors import UnknownName
+from clusterkit.errors import UnknownName
 
 BY_NAME = {problem.name: problem for problem in PROBLEMS}
 

@@ -17,7 +17,7 @@ from clusterkit_papers.reproduction import LIMITED, run_jobs
 from clusterkit_papers.summary import closing_line, printed_order, standing
 
 from clusterkit import recipe
-from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter, UnknownName
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, UnknownName
 
 SURROUNDINGS = Surroundings("2026-01-31", "a processor", 2, 0.5, {"python": "3.11"})
 ROWS = [

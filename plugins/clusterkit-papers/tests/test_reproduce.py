@@ -14,8 +14,8 @@ from clusterkit_papers.jobs import Cell, Job, Measurements, NotRun
 from clusterkit_papers.printed_tables import printed
 from clusterkit_papers.reproduction import run_jobs
 
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, UnknownName
-from clusterkit.core.progress import listening
+from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName
+from clusterkit.samples.limits import listening
 
 KEYS = {"table", "row", "column", "printed", "ours", "sd", "runs", "seconds", "uses_labels", "verdict"}
 

@@ -20,9 +20,9 @@ from clusterkit_papers.svc.data_sets import DATA_SETS, GRID, SvcDataSet, taken
 from clusterkit_papers.svc.fits import METHODS, GridPoint, SvcFits, grid_points, two_step_fit
 
 from clusterkit import recipe
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.progress import listening
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.metrics import adjusted_rand, nmi, rand_index
+from clusterkit.samples.limits import listening
 
 SVC, SGD, STRIP, FSVC = METHODS
 PARAMETERS = {

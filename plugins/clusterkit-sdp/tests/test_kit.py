@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import clusterkit
-from clusterkit.core.errors import BrokenPlugin
+from clusterkit.errors import BrokenPlugin
 from clusterkit.testing import parametrize_with_laws
 
 pytest.importorskip("cvxpy", reason="the solvers of clusterkit-sdp need cvxpy")
@@ -34,7 +34,7 @@ def test_discovered_through_the_entry_point_alone():
 
 
 def test_the_core_knows_what_the_plugin_provides():
-    from clusterkit.core.first_party import PLUGINS
+    from clusterkit.contracts.providers import PLUGINS
 
     [known] = [entry for entry in PLUGINS if entry.distribution == "clusterkit-sdp"]
     [plugin] = [entry for entry in clusterkit.plugins() if entry.distribution == "clusterkit-sdp"]

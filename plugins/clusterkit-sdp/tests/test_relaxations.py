@@ -25,12 +25,12 @@ from clusterkit_sdp.gmmc_sdp import GmmcSdp
 from clusterkit_sdp.mmc_sdp import MmcSdp, most_imbalance
 
 from clusterkit import ClusterkitWarning, Pipeline
-from clusterkit.core.errors import InvalidData, InvalidParameter, NeedsMemory, SolverFailed
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.errors import InvalidData, InvalidParameter, NeedsMemory, SolverFailed
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.metrics import clustering_accuracy
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian, Linear
 from clusterkit.testing.pytest_plugin import share_of_examples
 
 RNG = np.random.default_rng(0)

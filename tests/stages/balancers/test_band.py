@@ -11,12 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit.balancers.band import Band
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.label_turns import balanced_by
-from clusterkit.core.stages import CostTable, Task
-from clusterkit.labelers.codecs.argmax import Argmax
-from clusterkit.labelers.codecs.interval import Interval
-from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.contracts import CostTable, Task
+from clusterkit.errors import InvalidParameter
+from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.labelers.codecs import Argmax, Interval, Threshold
 from clusterkit_campaign.oracles import balance as oracle
 
 seeds = st.integers(0, 2**32 - 1)

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.balancers import _border
+from clusterkit.balancers import transport
 from clusterkit.balancers.band import Band
 from clusterkit.balancers.transport import Transport
-from clusterkit.core import radix_selection
-from clusterkit.core.errors import Infeasible, InvalidData
-from clusterkit.core.label_turns import balanced_by
-from clusterkit.core.radix_selection import limit_of, ordered_keys
-from clusterkit.core.stages import Costs, CostTable, Task
-from clusterkit.core.sums import total
+from clusterkit.contracts import Costs, CostTable, Task
+from clusterkit.contracts import balancer as radix_selection
+from clusterkit.contracts.balancer import limit_of, ordered_keys
+from clusterkit.errors import Infeasible, InvalidData
+from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.samples.sums import total
 
 
 @attrs.frozen(eq=False)
@@ -123,8 +123,8 @@ def test_transport_by_passes_costs_no_more_than_in_memory(bounds, gathered, k, s
     balancer, task = Transport(**bounds), Task(n, k)
     assignment = balanced_by(balancer, CostTable(costs), task)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_border, "GATHERED", gathered)
-        patch.setattr(_border, "SAMPLED", 150 * k)
+        patch.setattr(transport, "GATHERED", gathered)
+        patch.setattr(transport, "SAMPLED", 150 * k)
         decision = balancer.balance(Table(costs, 70), task)
     labels = labels_of(decision, costs)
     low, high = balancer.bounds(n, k)
@@ -163,8 +163,8 @@ def test_transport_by_passes_with_ties_equal_rows_and_forbidden_labels(bounds, g
             balancer.balance(Table(costs), task)
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_border, "GATHERED", gathered)
-        patch.setattr(_border, "SAMPLED", 20 * k)
+        patch.setattr(transport, "GATHERED", gathered)
+        patch.setattr(transport, "SAMPLED", 20 * k)
         decision = balancer.balance(Table(costs), task)
     labels = labels_of(decision, costs)
     low, high = balancer.bounds(n, k)
@@ -179,7 +179,7 @@ def test_a_border_that_does_not_shrink_is_gathered_in_the_end(monkeypatch):
     rng, n, k = np.random.default_rng(2), 500, 3
     costs = rng.standard_normal((n, k)) + np.array([0.0, 1.0, 2.0])
     assignment = balanced_by(Transport(), CostTable(costs), Task(n, k))
-    monkeypatch.setattr(_border, "GATHERED", 0)
+    monkeypatch.setattr(transport, "GATHERED", 0)
     decision = Transport().balance(Table(costs), Task(n, k))
     assert np.array_equal(labels_of(decision, costs), assignment.labels)
 
@@ -190,8 +190,8 @@ def test_many_costs_in_memory_have_the_labels_of_the_passes_ties_and_all(k, leve
     costs = rng.integers(0, levels + 1, size=(n, k)) / 4.0 + rng.integers(0, 3, size=k)
     balancer, task = Transport(), Task(n, k)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_border, "GATHERED", 300)
-        patch.setattr(_border, "SAMPLED", 40 * k)
+        patch.setattr(transport, "GATHERED", 300)
+        patch.setattr(transport, "SAMPLED", 40 * k)
         assignment = balanced_by(balancer, CostTable(costs), task)
         decision = balancer.balance(Table(costs), task)
     assert np.array_equal(assignment.labels, labels_of(decision, costs))
@@ -204,8 +204,8 @@ def test_many_rows_need_their_border_only():
     costs = rng.standard_normal((n, k)) + np.array([0.0, 1.0, 1.0, 2.0])
     assignment = balanced_by(Transport(), CostTable(costs), Task(n, k))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_border, "GATHERED", 20_000)
-        patch.setattr(_border, "SAMPLED", 8_000)
+        patch.setattr(transport, "GATHERED", 20_000)
+        patch.setattr(transport, "SAMPLED", 8_000)
         table = Table(costs)
         decision = Transport().balance(table, Task(n, k))
     assert len(table.passes) <= 10, "sizes, and a level or two with their counts, a border and a certificate each"

@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.balancers.band import Band
-from clusterkit.balancers.ordinal import Ordinal
-from clusterkit.core.label_turns import balanced_by
-from clusterkit.core.stages import CostTable, Task
-from clusterkit.labelers.codecs.interval import Interval
-from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.balancers.band import Band, Ordinal
+from clusterkit.contracts import CostTable, Task
+from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.labelers.codecs import Interval, Threshold
 from clusterkit_campaign.oracles import balance as oracle
 
 seeds = st.integers(0, 2**32 - 1)

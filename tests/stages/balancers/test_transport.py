@@ -11,9 +11,9 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.balancers.band import Band
 from clusterkit.balancers.transport import Transport
-from clusterkit.core.errors import Infeasible, InvalidData, InvalidParameter
-from clusterkit.core.label_turns import balanced_by
-from clusterkit.core.stages import CostTable, Task
+from clusterkit.contracts import CostTable, Task
+from clusterkit.errors import Infeasible, InvalidData, InvalidParameter
+from clusterkit.fitting.label_turns import balanced_by
 from clusterkit_campaign.oracles import balance as oracle
 
 seeds = st.integers(0, 2**32 - 1)

@@ -10,14 +10,13 @@ from oracles.maps import mapped
 from sklearn.datasets import make_blobs
 
 from clusterkit import ClusterkitWarning, Pipeline, recipe
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Task
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.labelers.codecs.argmax import Argmax
-from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.labelers.codecs import Argmax, Threshold
 from clusterkit.metrics import clustering_accuracy
+from clusterkit.samples import KernelSpace, build_space
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.solvers.cutting_plane._cuts import (
     EDGE,
     NONE,
@@ -27,8 +26,7 @@ from clusterkit.solvers.cutting_plane._cuts import (
     rivals,
     winners,
 )
-from clusterkit.solvers.cutting_plane.cpm3c import Cpm3c
-from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
+from clusterkit.solvers.cutting_plane.cutting_plane import Cpm3c, Cpmmc
 from clusterkit.testing.pytest_plugin import share_of_examples
 from clusterkit_campaign.oracles import max_margin as oracle
 
@@ -183,7 +181,7 @@ def test_new_samples_get_what_the_training_samples_have():
 
 
 def test_a_streamed_space_gives_the_same_bits(monkeypatch):
-    monkeypatch.setattr("clusterkit.core.transform.BLOCK_ROWS", 64)
+    monkeypatch.setattr("clusterkit.samples.transform.BLOCK_ROWS", 64)
     X, y = make_blobs(300, centers=3, cluster_std=4.0, random_state=3)
     outcomes = [solve(mapped(Elm(15, storage=storage), X, 1), y, 3, 9.0, C=5.0)[0] for storage in ("dense", "streamed")]
     assert outcomes[0].status.facts["programs"] > 2

@@ -12,19 +12,17 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 from clusterkit import Pipeline, recipe
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.progress import listening
-from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Task
+from clusterkit.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.labelers.codecs import Threshold
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureCutVectors
-from clusterkit.solvers.cutting_plane._loop import balance_slack
-from clusterkit.solvers.cutting_plane._restricted_dual import RestrictedProgram, solve_cuts
-from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
+from clusterkit.samples import KernelSpace, build_space
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.limits import listening
+from clusterkit.samples.transform import IdentityMap
+from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureCutVectors, RestrictedProgram, solve_cuts
+from clusterkit.solvers.cutting_plane.cutting_plane import Cpmmc, balance_slack
 from clusterkit_campaign.oracles import max_margin as oracle
 
 
@@ -193,7 +191,7 @@ def test_new_samples_get_what_the_training_samples_have():
 
 
 def test_a_streamed_space_gives_the_same_bits(monkeypatch):
-    monkeypatch.setattr("clusterkit.core.transform.BLOCK_ROWS", 64)
+    monkeypatch.setattr("clusterkit.samples.transform.BLOCK_ROWS", 64)
     X, y = make_blobs(300, centers=2, cluster_std=4.0, random_state=3)
     outcomes = [
         solve(mapped(Elm(15, storage=storage), X, 1), 1 - y, 9.0, C=5.0)[0] for storage in ("dense", "streamed")

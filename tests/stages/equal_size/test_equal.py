@@ -12,20 +12,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clusterkit import recipe
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter
-from clusterkit.core.progress import listening
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import build_space, identity_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
-from clusterkit.featuremaps.identity import Identity
-from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
+from clusterkit.featuremaps.scaling import Identity
+from clusterkit.fitting.fit import fit
+from clusterkit.labelers.codecs import Argmax
 from clusterkit.numerics.equal_size import drift
-from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
-from clusterkit.numerics.equal_size.repair import even_out
+from clusterkit.numerics.equal_size.drift import DriftRule, even_out, find_parts, random_distinct_rows
 from clusterkit.partitioners.equal import EqualParts
+from clusterkit.samples import build_space, identity_space
+from clusterkit.samples.limits import listening
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.solvers.equal_size.equal import Equal
 from clusterkit_campaign.oracles import balance as oracle
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.numerics.equal_size import drift_jit, sweep_jit
-from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
-from clusterkit.numerics.equal_size.tiles import TiledLoop
+from clusterkit.numerics.equal_size import drift_jit
+from clusterkit.numerics.equal_size.drift import DriftRule, TiledLoop, find_parts, random_distinct_rows
 from clusterkit.testing.pytest_plugin import share_of_examples
 from clusterkit_campaign.oracles import balance as oracle
 
@@ -130,13 +129,13 @@ def test_a_sweep_counts_cells_and_leaves_near_ties_to_distances(n, d, m, seed):
     rows, room = loop.rows, loop.room
     if len(rows.axes):
         return  # (these centres are no rows; their affine hull is tested through the loop)
-    sweep_jit.flatten(C, rows, room.centres, room.rest)
-    size = sweep_jit.pack(room.centres, room.weights[0], room.offsets[0])
+    drift_jit.flatten(C, rows, room.centres, room.rest)
+    size = drift_jit.pack(room.centres, room.weights[0], room.offsets[0])
     assert size == pytest.approx(rows.scale * np.sqrt(((C - rows.origin[:, None]) ** 2).sum(axis=0).max()))
     plain = np.bincount(np.argmin(((X[:, :, None] - C) ** 2).sum(axis=1), axis=1), minlength=m)
     for near in (1e-4, 1e30):
         sizes = np.zeros(m, dtype=np.int64)
-        unsure = sweep_jit.count(
+        unsure = drift_jit.tally(
             rows.tiles, d, rows.numbers, n, X, C, room.weights[0], room.offsets[0], np.full(len(rows.tiles), near),
             sizes, room.scores,
         )  # fmt: skip

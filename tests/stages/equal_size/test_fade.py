@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterkit.core.spaces import build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Task
 from clusterkit.numerics.equal_size.drift import DriftRule, find_parts
 from clusterkit.numerics.equal_size.fade import Cells, fade_weights, find_even_parts
+from clusterkit.samples import build_space
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.solvers.equal_size.equal import Equal
 from clusterkit_campaign.oracles import balance as oracle
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from clusterkit import recipe
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.spaces import identity_space
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.errors import InvalidParameter
 from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
-from clusterkit.partitioners.geoclust import GeoClustParts
-from clusterkit.solvers.equal_size.geoclust import GeoClust
+from clusterkit.partitioners.equal import GeoClustParts
+from clusterkit.samples import identity_space
+from clusterkit.solvers.equal_size.equal import GeoClust
 from clusterkit_campaign.oracles import balance as oracle
 
 

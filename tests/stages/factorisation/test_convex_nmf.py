@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.progress import listening
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import InvalidParameter
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.fitting.fit import fit
+from clusterkit.labelers.codecs import Argmax
 from clusterkit.labelers.rows_kmeans import RowsKMeans
-from clusterkit.solvers.factorisation import _passes
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.limits import listening
+from clusterkit.solvers.factorisation import _updates
 from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
 from clusterkit_campaign.oracles import nmf as oracle
 
@@ -124,8 +124,8 @@ def test_float32_and_threads(monkeypatch):
     assert outcome.rows.dtype == outcome.extend(X).dtype == np.float32
     double, _ = solve(KernelSpace(X, Gaussian(4.0)), 2, max_iter=20, tol=0)
     np.testing.assert_allclose(outcome.status.history, double.status.history, rtol=1e-4)
-    monkeypatch.setattr(_passes, "available", lambda: 3)
-    monkeypatch.setattr(_passes, "THREADED_PRODUCTS", 0)
+    monkeypatch.setattr(_updates, "available", lambda: 3)
+    monkeypatch.setattr(_updates, "THREADED_PRODUCTS", 0)
     threaded, _ = solve(space, 2, max_iter=20, tol=0)
     assert np.array_equal(threaded.rows, outcome.rows)
     assert threaded.status == outcome.status

@@ -10,26 +10,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.maps import mapped
 
-from clusterkit.core import transform
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import InvalidData, InvalidParameter
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.progress import listening
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import InvalidData, InvalidParameter
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.identity import Identity
-from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.featuremaps.scaling import Identity
+from clusterkit.fitting.fit import fit
+from clusterkit.labelers.codecs import Argmax
 from clusterkit.labelers.rows_kmeans import RowsKMeans
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.solvers.factorisation import _passes, nmf
-from clusterkit.solvers.factorisation._passes import RowUpdate
+from clusterkit.samples import KernelSpace, build_space, transform
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.limits import listening
+from clusterkit.samples.transform import IdentityMap
+from clusterkit.solvers.factorisation import _updates, nmf
+from clusterkit.solvers.factorisation._updates import RowUpdate
 from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
 from clusterkit.solvers.factorisation.nmf import Nmf
-from clusterkit.testing.laws import iterating
+from clusterkit.testing.laws import solver as iterating
 from clusterkit_campaign.oracles import nmf as oracle
 
 
@@ -216,8 +215,8 @@ def test_streamed_equals_dense_in_both_types(monkeypatch, storage, dtype, update
 def test_the_number_of_threads_changes_no_bit(monkeypatch, update):
     X = np.random.default_rng(0).random((1300, 40))  # three jobs in each block
     single, _ = solve(X, 3, max_iter=5, tol=0, update=update)
-    monkeypatch.setattr(_passes, "available", lambda: 3)
-    monkeypatch.setattr(_passes, "THREADED_PRODUCTS", 0)
+    monkeypatch.setattr(_updates, "available", lambda: 3)
+    monkeypatch.setattr(_updates, "THREADED_PRODUCTS", 0)
     several, _ = solve(X, 3, max_iter=5, tol=0, update=update)
     assert np.array_equal(single.rows, several.rows)
     assert np.array_equal(single.extend.basis, several.extend.basis)
@@ -358,7 +357,7 @@ def test_clusters_parts_and_repeats_for_a_seed():
         assert np.array_equal(clone(X), first.predict(X))
 
 
-@pytest.mark.parametrize("law", iterating.LAWS, ids=lambda law: law.name)
+@pytest.mark.parametrize("law", iterating.ITERATING_LAWS, ids=lambda law: law.name)
 def test_rows_solved_from_the_basis_obey_the_laws_of_turns(law):
     stage = Nmf(update="anls", max_iter=20)
     assert law.applies(stage)

@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.maps import mapped
 
-from clusterkit.core import transform
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
-from clusterkit.core.spaces import DenseSpace, StreamedSpace
+from clusterkit.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
 from clusterkit.featuremaps.elm import Elm, RidgeNodes
+from clusterkit.samples import DenseSpace, StreamedSpace, transform
 
 SEED = st.integers(0, 2**32 - 1)
 KINDS = {
@@ -262,7 +261,7 @@ def test_parameters_out_of_range(parameters, message):
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_nodes_that_do_not_fit_into_memory_are_refused_with_their_size(kind):
-    from clusterkit.core.stages import Task
+    from clusterkit.contracts import Task
 
     huge = attrs.evolve(KINDS[kind], n_hidden=2**31 - 1)
     with pytest.raises(NeedsMemory, match=r"2,147,483,647 nodes needs .* Use fewer nodes"):

@@ -11,8 +11,8 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import Pipeline, recipe
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
 from clusterkit.featuremaps import graph as module
 from clusterkit.featuremaps.graph import Graph
 
@@ -173,7 +173,7 @@ def test_landmarks_by_themselves_are_told(monkeypatch):
 
 def test_a_large_residual_is_told(monkeypatch):
     monkeypatch.setattr(module, "RESIDUAL", 0.0)
-    monkeypatch.setattr("clusterkit.numerics.neighbour_graph.eigenvectors.RESIDUAL", 0.0)
+    monkeypatch.setattr("clusterkit.numerics.eigenvectors.RESIDUAL", 0.0)
     with pytest.warns(ClusterkitWarning, match="residual"):
         space = fit(MOONS[0])
     assert space.resolved["residual"] > 0.0
@@ -195,7 +195,7 @@ def test_approximate_neighbours_need_their_extra(monkeypatch):
 
 def test_approximate_neighbours(monkeypatch):
     """What pynndescent would give: here the exact neighbours, without the row itself for some, and one not found."""
-    from clusterkit.numerics.neighbour_graph.nearest import neighbour_search
+    from clusterkit.numerics.neighbour_graph import neighbour_search
 
     class NNDescent:
         def __init__(self, points, n_neighbors, random_state):

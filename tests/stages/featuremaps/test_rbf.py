@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.maps import mapped
 
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.kernel import Gaussian
+from clusterkit.errors import InvalidParameter
 from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.samples.kernels import Gaussian
 
 
 def fit(X, **parameters):
@@ -84,7 +84,7 @@ def test_precedence():
 
 
 def test_largest_distance_over_several_blocks(monkeypatch):
-    from clusterkit.core import transform
+    from clusterkit.samples import transform
 
     monkeypatch.setattr(transform, "BLOCK_BYTES", 1)
     X = np.random.default_rng(0).normal(size=(300, 6))

@@ -12,15 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from oracles.maps import mapped
 
-from clusterkit.core.chain import Chain
-from clusterkit.core.errors import InvalidParameter, UnknownName
-from clusterkit.core.spaces import DenseSpace, KernelSpace
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.contracts.featuremap import Chain
+from clusterkit.errors import InvalidParameter, UnknownName
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.identity import Identity
-from clusterkit.featuremaps.minmax import MinMax
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.featuremaps.zscore import ZScore
+from clusterkit.featuremaps.scaling import Identity, MinMax, ZScore
+from clusterkit.samples import DenseSpace, KernelSpace
 from clusterkit.testing.compare import small_groups
 
 MAPS = [Identity(), MinMax(), MinMax(limits=(-1.0, 1.0)), ZScore(), Chain((ZScore(), MinMax(limits=(-3, 2))))]

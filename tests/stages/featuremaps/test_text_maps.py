@@ -11,11 +11,11 @@ from oracles.maps import mapped
 from sklearn.decomposition import PCA
 
 from clusterkit import Pipeline
-from clusterkit.core.errors import ClusterkitWarning, InvalidData
-from clusterkit.core.spaces import DenseSpace, SparseSpace
+from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.featuremaps.log_tfidf import LogTfIdf
 from clusterkit.featuremaps.pca import Pca
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.samples import DenseSpace, SparseSpace
 
 
 def counts(seed, n, d, density=0.4):

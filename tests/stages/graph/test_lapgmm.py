@@ -10,15 +10,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clusterkit import ClusterkitWarning, recipe
-from clusterkit.core.errors import InvalidParameter, NeedsMemory
-from clusterkit.core.progress import listening
-from clusterkit.core.spaces import build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
-from clusterkit.solvers.graph._mixture import maximise
+from clusterkit.contracts import Task
+from clusterkit.errors import InvalidParameter, NeedsMemory
+from clusterkit.samples import build_space
+from clusterkit.samples.limits import listening
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.solvers.graph._neighbour_graph import neighbour_pairs
-from clusterkit.solvers.graph._smoothing import Smoother
-from clusterkit.solvers.graph.lapgmm import LapGmm
+from clusterkit.solvers.graph.lapgmm import LapGmm, Smoother, maximise
 from clusterkit_campaign.oracles import graph_cuts as oracle
 
 GAMMAS = st.sampled_from([0.1, 0.5, 0.9, 0.99])

@@ -8,12 +8,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clusterkit import Pipeline, recipe
-from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter, NeedsMemory
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
-from clusterkit.solvers.graph import _lanczos
-from clusterkit.solvers.graph._affinity import affinity
+from clusterkit.contracts import Task
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter, NeedsMemory
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.solvers.graph import ncut
+from clusterkit.solvers.graph._neighbour_graph import affinity
 from clusterkit.solvers.graph.ncut import Ncut
 from clusterkit_campaign.oracles import graph_cuts as oracle
 
@@ -183,7 +183,7 @@ def test_lanczos_equals_all_eigenvectors(monkeypatch, n_neighbors, k):
     lanczos = solve(X, 0.5, k=k, n_neighbors=n_neighbors)
     assert "Lanczos" in lanczos.status.reason
     again = solve(X, 0.5, k=k, seed=1, n_neighbors=n_neighbors)
-    monkeypatch.setattr(_lanczos, "DIRECT", 10**6)
+    monkeypatch.setattr(ncut, "DIRECT", 10**6)
     direct = solve(X, 0.5, k=k, n_neighbors=n_neighbors)
     assert "all eigenvectors" in direct.status.reason
     for outcome in (lanczos, again):

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from oracles import machines as oracle
 
 from clusterkit.balancers.band import Band
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.label_turns import balanced_by
-from clusterkit.core.outcomes import Scores
-from clusterkit.core.stages import CostTable, Task
-from clusterkit.labelers.codecs.bias_threshold import BiasThreshold
+from clusterkit.contracts import CostTable, Task
+from clusterkit.contracts.outcomes import Scores
+from clusterkit.errors import InvalidParameter
+from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.labelers.codecs import BiasThreshold
 from clusterkit.numerics.losses import LOSSES, best_bias, loss_of
 
 losses = st.sampled_from(LOSSES)

@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.outcomes import Scores
-from clusterkit.core.stages import Task
-from clusterkit.labelers.codecs.argmax import Argmax
-from clusterkit.labelers.codecs.interval import Interval
-from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.contracts import Task
+from clusterkit.contracts.outcomes import Scores
+from clusterkit.errors import InvalidParameter
+from clusterkit.labelers.codecs import Argmax, Interval, Threshold
 
 RULES = ["nearest", "midpoint", "paper"]
 CODECS = [Threshold(), Argmax(), *(Interval(rule=rule) for rule in RULES)]

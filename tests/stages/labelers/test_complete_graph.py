@@ -14,19 +14,19 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import Pipeline
-from clusterkit.core.compat import Composition, problems
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import FunctionDomain, KernelDomain
-from clusterkit.core.progress import listening
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition, problems
+from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.featuremaps.scaling import Identity
+from clusterkit.fitting.fit import fit
+from clusterkit.labelers.graphs import CompleteGraph
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.limits import listening
 from clusterkit.solvers.one_class.svdd import KernelPower, Svdd
 from clusterkit_campaign.oracles import domains as plain
 

@@ -13,19 +13,19 @@ from oracles.domains import ascent_of, labeled
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from clusterkit.core.compat import Composition, alternatives, problems
-from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidParameter
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.outcomes import KernelDomain
-from clusterkit.core.progress import listening
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
-from clusterkit.featuremaps.identity import Identity
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition, alternatives, problems
+from clusterkit.contracts.outcomes import KernelDomain
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidParameter
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.basins.equilibrium import Equilibrium
+from clusterkit.featuremaps.scaling import Identity
+from clusterkit.fitting.fit import fit
+from clusterkit.labelers.basins import Equilibrium
 from clusterkit.level_sets.equilibria import find_basins
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.limits import listening
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit_campaign.oracles import domains as plain
 from clusterkit_campaign.oracles.domains import canonical

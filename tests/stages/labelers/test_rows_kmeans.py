@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.outcomes import Embedding, Ending, LinearRows, Scores, Status
-from clusterkit.core.spaces import build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Task
+from clusterkit.contracts.outcomes import Embedding, Ending, LinearRows, Scores, Status
+from clusterkit.errors import InvalidParameter
 from clusterkit.labelers.rows_kmeans import RowsKMeans
+from clusterkit.samples import build_space
+from clusterkit.samples.transform import IdentityMap
 from clusterkit_campaign.oracles import means as oracle
 
 

@@ -12,20 +12,19 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import IncompatibleStages, InvalidParameter
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.outcomes import FunctionDomain, KernelDomain
-from clusterkit.core.progress import listening
-from clusterkit.core.run import bind, fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import IncompatibleStages, InvalidParameter
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
-from clusterkit.labelers.graphs.support_graph import SupportGraph
+from clusterkit.featuremaps.scaling import Identity
+from clusterkit.fitting.fit import bind, fit
+from clusterkit.labelers.graphs import CompleteGraph, SupportGraph
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.limits import listening
 from clusterkit.solvers.one_class.lmsvc import Lmsvc
 from clusterkit.solvers.one_class.subsampled import Subsampled
 from clusterkit.solvers.one_class.svdd import Svdd

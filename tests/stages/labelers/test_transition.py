@@ -14,19 +14,18 @@ from scipy.ndimage import label as flood
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from clusterkit.core.compat import Composition, problems
-from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.outcomes import KernelDomain
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition, problems
+from clusterkit.contracts.outcomes import KernelDomain
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.basins.equilibrium import Equilibrium
-from clusterkit.labelers.basins.transition import Transition
+from clusterkit.fitting.fit import fit
+from clusterkit.labelers.basins import Equilibrium, Transition
 from clusterkit.level_sets.equilibria import Ascent, find_basins
 from clusterkit.level_sets.saddles import border_pairs, highest_passes, neighbour_pairs
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian, Linear
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit_campaign.oracles import domains as plain
 from clusterkit_campaign.oracles.domains import canonical

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
 from clusterkit import recipe
-from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, NeedsMemory
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.progress import listening
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
-from clusterkit.solvers.max_cut._interior_point import interior_point
-from clusterkit.solvers.max_cut._low_rank import MaxCutProblem, default_rank, low_rank_descent
+from clusterkit.contracts import Task
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, NeedsMemory
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.limits import listening
+from clusterkit.solvers.max_cut._programs import MaxCutProblem, default_rank, interior_point, low_rank_descent
 from clusterkit.solvers.max_cut.gmmc import Gmmc
 from clusterkit.testing.pytest_plugin import share_of_examples
 from clusterkit_campaign.oracles import max_margin as oracle

@@ -10,22 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.core import transform
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import ClusterkitWarning, NeedsMemory
-from clusterkit.core.kernel import Gaussian, Kernel, Linear
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning, NeedsMemory
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.featuremaps.scaling import Identity
+from clusterkit.fitting.fit import fit
+from clusterkit.labelers.codecs import Argmax
 from clusterkit.partitioners.random import Random
 from clusterkit.partitioners.seeds import Seeded
-from clusterkit.solvers.means import _looks
+from clusterkit.samples import KernelSpace, build_space, transform
+from clusterkit.samples.kernels import Gaussian, Kernel, Linear
+from clusterkit.samples.transform import IdentityMap
+from clusterkit.solvers.means import _hamerly
 from clusterkit.solvers.means.centroids import Centroids
 from clusterkit_campaign.oracles import means as oracle
 
@@ -220,7 +219,7 @@ def test_fewer_distinct_rows_than_clusters_keep_duplicates_together(featuremap, 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_streamed_equals_dense(monkeypatch, dtype):
     monkeypatch.setattr(transform, "BLOCK_BYTES", 1)  # blocks of 64 rows
-    monkeypatch.setattr(_looks, "GATHERED_BYTES", 1)  # pieces of 64 rows gathered from them
+    monkeypatch.setattr(_hamerly, "GATHERED_BYTES", 1)  # pieces of 64 rows gathered from them
     X = np.random.default_rng(0).normal(size=(210, 4)).astype(dtype)
     fits = [
         fit(

@@ -10,17 +10,16 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
 from clusterkit import recipe
-from clusterkit.core import sums
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.label_turns import alternate
-from clusterkit.core.progress import listening
-from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Prepared, Task, labels_by_blocks
-from clusterkit.core.transform import IdentityMap
-from clusterkit.labelers.codecs.argmax import Argmax
-from clusterkit.numerics import nearest
+from clusterkit.contracts import Prepared, Task, labels_by_blocks
+from clusterkit.fitting.label_turns import alternate
+from clusterkit.labelers.codecs import Argmax
+from clusterkit.numerics import lloyd
 from clusterkit.partitioners.seeds import Seeded
-from clusterkit.solvers.means import _hamerly, _looks
+from clusterkit.samples import KernelSpace, build_space, sums
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.limits import listening
+from clusterkit.samples.transform import IdentityMap
+from clusterkit.solvers.means import _hamerly
 from clusterkit.solvers.means.centroids import Centroids
 from clusterkit_campaign.oracles import means as oracle
 
@@ -75,8 +74,8 @@ def test_quick_turns_are_the_turns_in_full(kind, case, renewal, max_iter):
     prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_hamerly, "RENEWAL", renewal)
-        patch.setattr(_looks, "GATHERED_BYTES", 1)
-        patch.setattr(nearest, "LEAST_WORK", 1 if kind == "loops" else np.inf)
+        patch.setattr(_hamerly, "GATHERED_BYTES", 1)
+        patch.setattr(lloyd, "LEAST_WORK", 1 if kind == "loops" else np.inf)
         quick = loop(prepared, space, labels, k, max_iter)
     full = loop(InFull(prepared), space, labels, k, max_iter)
     assert np.array_equal(quick.answer.labels, full.answer.labels)
@@ -121,7 +120,7 @@ def test_the_tolerance_is_that_of_scikit_learn(kind, case, seed, tol, renewal):
     prepared = Centroids(tol=tol).prepare(space, Task(space.n, k), np.random.default_rng(0))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_hamerly, "RENEWAL", renewal)
-        patch.setattr(nearest, "LEAST_WORK", 1 if kind == "loops" else np.inf)
+        patch.setattr(lloyd, "LEAST_WORK", 1 if kind == "loops" else np.inf)
         mine = loop(InFull(prepared) if kind == "in full" else prepared, space, labels, k, 300)
     assert np.array_equal(mine.answer.labels, theirs.labels_)
     final = mine.answer.outcome.extend
@@ -143,8 +142,8 @@ def test_most_samples_are_not_looked_at_again(monkeypatch, dtype):
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(6000, 4)) + 3 * rng.normal(size=(8, 4))[rng.integers(8, size=6000)]).astype(dtype)
     looked = []
-    picked = _looks.gathered
-    monkeypatch.setattr(_looks, "gathered", lambda space, index: looked.append(len(index)) or picked(space, index))
+    picked = _hamerly.gathered
+    monkeypatch.setattr(_hamerly, "gathered", lambda space, index: looked.append(len(index)) or picked(space, index))
     start = Seeded().start(dense(X), Task(len(X), 8), np.random.default_rng(1))
     prepared = Centroids().prepare(dense(X), Task(len(X), 8), np.random.default_rng(0))
     last = loop(prepared, dense(X), start, 8, 300)
@@ -156,7 +155,7 @@ def test_most_samples_are_not_looked_at_again(monkeypatch, dtype):
 @pytest.mark.parametrize("group", [2000, 2**18])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_loops_give_streamed_features_the_same_bits(monkeypatch, dtype, group):
-    monkeypatch.setattr(nearest, "LEAST_WORK", 1)
+    monkeypatch.setattr(lloyd, "LEAST_WORK", 1)
     monkeypatch.setattr(sums, "GROUP", group)
     X = np.random.default_rng(0).normal(size=(9000, 3)).astype(dtype)
     ends = []
@@ -181,7 +180,7 @@ def test_above_one_group_quick_turns_are_the_turns_in_full_bit_for_bit(kind, cas
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sums, "GROUP", 70)
         patch.setattr(_hamerly, "RENEWAL", renewal)
-        patch.setattr(nearest, "LEAST_WORK", 1 if kind == "loops" else np.inf)
+        patch.setattr(lloyd, "LEAST_WORK", 1 if kind == "loops" else np.inf)
         space = dense(X)
         prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
         quick = loop(prepared, space, labels, k, 6)
@@ -242,7 +241,7 @@ def test_a_balancer_sees_scores_in_every_turn(monkeypatch):
     def never(*_):
         raise AssertionError("quick iterations must not be used with a balancer")
 
-    monkeypatch.setattr(_looks, "gathered", never)
+    monkeypatch.setattr(_hamerly, "gathered", never)
     X = np.random.default_rng(0).normal(size=(200, 2))
     model = recipe("kmeans", n_clusters=5, n_init=1, random_state=0, balancer="band").fit(X)
     assert np.ptp(np.bincount(model.labels_, minlength=5)) <= 6 + 1

@@ -10,20 +10,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clusterkit import recipe
-from clusterkit.core import transform
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.progress import listening
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.featuremaps.scaling import Identity
+from clusterkit.fitting.fit import fit
+from clusterkit.labelers.codecs import Argmax
+from clusterkit.samples import KernelSpace, build_space, transform
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.limits import listening
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.solvers.means.fuzzy_cmeans import FuzzyCMeans, memberships
 from clusterkit_campaign.oracles import means as oracle
 

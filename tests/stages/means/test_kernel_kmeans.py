@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from oracles.maps import mapped
 
 from clusterkit import recipe
-from clusterkit.core.compat import Composition
-from clusterkit.core.kernel import Linear
-from clusterkit.core.run import BoundComposition, fit, run
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
-from clusterkit.featuremaps.identity import Identity
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.featuremaps.scaling import Identity
+from clusterkit.fitting.fit import BoundComposition, fit, run
+from clusterkit.labelers.codecs import Argmax
 from clusterkit.partitioners.random import Random
+from clusterkit.samples import KernelSpace, build_space
+from clusterkit.samples.kernels import Linear
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.solvers.means.centroids import Centroids
 from clusterkit_campaign.oracles import means as oracle
 

@@ -10,16 +10,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.progress import listening
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.fitting.fit import fit
+from clusterkit.labelers.graphs import CompleteGraph
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.limits import listening
 from clusterkit.solvers.one_class import lmsvc
 from clusterkit.solvers.one_class.lmsvc import Lmsvc
 from clusterkit.solvers.one_class.svdd import Svdd

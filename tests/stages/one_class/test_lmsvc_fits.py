@@ -12,19 +12,19 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import recipe
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.kernel import Linear
-from clusterkit.core.outcomes import FunctionDomain, KernelDomain
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.basins.equilibrium import Equilibrium
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.featuremaps.scaling import Identity
+from clusterkit.fitting.fit import fit
+from clusterkit.labelers.basins import Equilibrium
+from clusterkit.labelers.graphs import CompleteGraph
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Linear
 from clusterkit.solvers.one_class.lmsvc import Lmsvc
 
 

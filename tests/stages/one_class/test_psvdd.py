@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from clusterkit import recipe
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.outcomes import FunctionDomain, KernelDomain
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Resumable, Task
+from clusterkit.contracts import Resumable, Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.featuremaps.scaling import Identity
+from clusterkit.fitting.fit import fit
+from clusterkit.labelers.graphs import CompleteGraph
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian, Linear
 from clusterkit.solvers.one_class.psvdd import WEIGHTS, Psvdd
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit_campaign.oracles.one_class import gap, gram, quadratic_program

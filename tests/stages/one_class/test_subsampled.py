@@ -12,18 +12,18 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import Pipeline, recipe
-from clusterkit.core.compat import Composition, problems
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, UnknownName
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import FunctionDomain, KernelDomain
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import FeatureSpace, KernelSpace
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition, problems
+from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.basins.equilibrium import Equilibrium
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.fitting.fit import fit
+from clusterkit.labelers.basins import Equilibrium
+from clusterkit.labelers.graphs import CompleteGraph
+from clusterkit.samples import FeatureSpace, KernelSpace
+from clusterkit.samples.kernels import Gaussian
 from clusterkit.solvers.one_class.lmsvc import Lmsvc
 from clusterkit.solvers.one_class.psvdd import Psvdd
 from clusterkit.solvers.one_class.subsampled import Subsampled

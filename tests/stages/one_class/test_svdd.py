@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from oracles.svdd_runs import TOL, prepare, solve
 
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
-from clusterkit.solvers.one_class._gram_columns import KernelMatrix
+from clusterkit.contracts import Task
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.solvers.one_class._gram import KernelMatrix
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit_campaign.oracles.one_class import dual_value, gap, gram, quadratic_program, smo
 
@@ -98,8 +98,8 @@ def test_value_of_a_general_solver(problem):
 @pytest.mark.parametrize("C", [0.03, 0.2, 1.0])
 @pytest.mark.parametrize("gamma", [0.1, 2.0, 30.0])
 def test_the_compiled_loop_is_the_plain_loop(C, gamma):
-    from clusterkit.solvers.one_class._problem import MatrixDual
     from clusterkit.solvers.one_class._working_sets import minimise_gaussian
+    from clusterkit.solvers.one_class.svdd import MatrixDual
 
     X, bounds = np.random.default_rng(9).normal(size=(60, 3)), np.full(60, C)
     dual = MatrixDual(KernelMatrix.of(KernelSpace(X, Gaussian(gamma))), X)
@@ -191,7 +191,7 @@ def test_libsvm_agrees(C, gamma):
 
 
 def test_columns_that_make_room_for_each_other_give_the_same_solution():
-    from clusterkit.solvers.one_class._smo_any_kernel_jit import minimise
+    from clusterkit.solvers.one_class._steps_jit import minimise
 
     X = np.random.default_rng(0).normal(size=(60, 5))
     matrix, prepared = KernelMatrix.of(KernelSpace(X, Gaussian(0.5))), prepare(X, 0.5, C=0.1)
@@ -214,7 +214,7 @@ def test_the_memory_cap_is_kept(monkeypatch, kernel):
 
 
 def test_start_is_feasible_for_any_bounds():
-    from clusterkit.solvers.one_class._smo_any_kernel_jit import filled_in_order
+    from clusterkit.solvers.one_class._steps_jit import filled_in_order
 
     bounds = np.array([0.5, 0.3, 0.4, 0.2])
     assert filled_in_order(np.array([2, 0, 1, 3]), bounds) == pytest.approx([0.5, 0.1, 0.4, 0.0])

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.kernel import Linear
-from clusterkit.core.outcomes import FunctionDomain, KernelDomain
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.featuremaps.scaling import Identity
+from clusterkit.fitting.fit import fit
+from clusterkit.labelers.graphs import CompleteGraph
+from clusterkit.samples import KernelSpace, build_space
+from clusterkit.samples.kernels import Linear
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.solvers.one_class.svdd import Svdd
 
 
@@ -86,7 +86,7 @@ def test_a_fit_reports_and_pickles():
 
 def test_listing_the_stages_costs_no_compiler():
     code = (
-        "import sys, clusterkit.solvers.one_class.svdd as s, clusterkit.labelers.graphs.complete_graph as c;"
+        "import sys, clusterkit.solvers.one_class.svdd as s, clusterkit.labelers.graphs as c;"
         "s.Svdd(); c.CompleteGraph(); sys.exit(', '.join({'numba', 'scipy', 'sklearn'} & set(sys.modules)) or 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from oracles.svdd_runs import TOL, prepare, solve
 
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
-from clusterkit.core.progress import listening
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.samples.limits import listening
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit_campaign.oracles.one_class import gap, gram
 

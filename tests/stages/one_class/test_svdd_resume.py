@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Resumable, Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Resumable, Task
+from clusterkit.samples import KernelSpace, build_space
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit_campaign.oracles.one_class import gap, gram
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.kernel import EXPLICIT_SUMS, Gaussian
-from clusterkit.core.progress import listening
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.errors import ClusterkitWarning
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import EXPLICIT_SUMS, Gaussian
+from clusterkit.samples.limits import listening
 from clusterkit.solvers.one_class._working_sets import SetSizes, minimise_gaussian
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit_campaign.oracles.one_class import dual_value, gap, gram, libsvm, quadratic_program
@@ -204,7 +204,7 @@ def test_many_attributes():
 def test_labels_do_not_depend_on_the_number_of_threads():
     code = (
         "import hashlib, numpy as np; from clusterkit.solvers.one_class._working_sets import minimise_gaussian as m;"
-        "from clusterkit.core.kernel import Gaussian; X = np.random.default_rng(0).normal(size=(6000, 3));"
+        "from clusterkit.samples.kernels import Gaussian; X = np.random.default_rng(0).normal(size=(6000, 3));"
         "f = m(X, Gaussian(1.0), np.full(6000, 1 / 300), 1e-6, 10**7, 2**24); assert f.status.converged;"
         "print(hashlib.sha256(f.beta.tobytes() + f.gradient.tobytes()).hexdigest())"
     )

@@ -11,17 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.maps import mapped
 
-from clusterkit.core import transform
-from clusterkit.core.errors import InvalidParameter, NeedsMemory
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.spaces import DenseSpace, KernelSpace, build_space, identity_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Task
+from clusterkit.errors import InvalidParameter, NeedsMemory
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.partitioners.kmeans import KMeans
-from clusterkit.partitioners.kmeans_mapped import KMeansMapped
+from clusterkit.partitioners.kmeans import KMeans, KMeansMapped
 from clusterkit.partitioners.random import Random
 from clusterkit.partitioners.seeds import Seeded
+from clusterkit.samples import DenseSpace, KernelSpace, build_space, identity_space, transform
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.testing.compare import small_groups
 
 WEIGHTINGS = ["uniform", "kmeans++"]
@@ -157,7 +155,7 @@ def test_stage_modules_import_nothing_heavy():
         "solvers.means.centroids",
         "labelers.rows_kmeans",
         "numerics.lloyd",
-        *(f"partitioners.{name}" for name in ("seeds", "random", "kmeans", "kmeans_mapped")),
+        *(f"partitioners.{name}" for name in ("seeds", "random", "kmeans")),
     ]
     code = "import sys, " + ", ".join(f"clusterkit.{module}" for module in modules)
     code += "; assert not {'sklearn', 'scipy', 'numba'} & set(sys.modules)"

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.rows import SlicedRows
-from clusterkit.core.spaces import build_space
-from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.transform import IdentityMap
-from clusterkit.partitioners._scattered import scattered_centres
+from clusterkit.partitioners._kmeans_parallel import scattered_centres
+from clusterkit.samples import build_space
+from clusterkit.samples.engines import LocalEngine
+from clusterkit.samples.rows import SlicedRows
+from clusterkit.samples.rows_space import RowsSpace
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
 SETS = range(10)
@@ -41,7 +41,7 @@ def test_k_means_ends_as_low_from_these_centres_as_from_those_of_scikit_learn(se
 @pytest.mark.parametrize("seed", [0, 7])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_readers_change_no_bit_of_the_centres(dtype, seed, weighted, monkeypatch):
-    monkeypatch.setattr("clusterkit.partitioners._scattered.RANGE", 210)  # several ranges, of no whole blocks
+    monkeypatch.setattr("clusterkit.partitioners._kmeans_parallel.RANGE", 210)  # several ranges, of no whole blocks
     X, k = data(seed)
     X = X.astype(dtype)
     d = X.shape[1]

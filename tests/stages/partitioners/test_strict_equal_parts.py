@@ -7,10 +7,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clusterkit import MinMaxModularSVC, recipe
-from clusterkit.core.spaces import identity_space
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
 from clusterkit.numerics.equal_size.drift import random_distinct_rows
 from clusterkit.partitioners.equal import EqualParts
+from clusterkit.samples import identity_space
 from clusterkit_campaign.oracles.balance import strict_parts
 
 

@@ -8,19 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.maps import mapped
 
-from clusterkit.core import transform
-from clusterkit.core.chain import Chain
-from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.spaces import KernelSpace, build_space
-from clusterkit.core.stages import Task
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts import Task
+from clusterkit.contracts.featuremap import Chain
+from clusterkit.errors import InvalidParameter
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.minmax import MinMax
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.codecs.argmax import Argmax
-from clusterkit.labelers.codecs.interval import Interval
-from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.featuremaps.scaling import MinMax
+from clusterkit.labelers.codecs import Argmax, Interval, Threshold
+from clusterkit.samples import KernelSpace, build_space, transform
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.solvers.regression.ridge import Ridge
 from clusterkit_campaign.oracles import ridge as oracle
 

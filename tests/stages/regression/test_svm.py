@@ -13,12 +13,12 @@ from oracles import machines as oracle
 from oracles.machines import dense, problem
 
 from clusterkit import Pipeline, recipe
-from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidParameter, NeedsMemory
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
-from clusterkit.labelers.codecs.bias_threshold import BiasThreshold
-from clusterkit.solvers.regression.svm import Svm
+from clusterkit.contracts import Task
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidParameter, NeedsMemory
+from clusterkit.labelers.codecs import BiasThreshold
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.solvers.regression.support_vector import Svm
 
 
 def turn(space, labels, previous=None, **parameters):
@@ -124,8 +124,8 @@ def test_itersvm_goes_the_way_of_the_oracle(seed):
 
 
 def _start_of(model, X):
-    from clusterkit.core.run import bind, starting_labels
-    from clusterkit.core.seeds import Seeds
+    from clusterkit.contracts.seeds import Seeds
+    from clusterkit.fitting.fit import bind, starting_labels
 
     return starting_labels(bind(model.composition(), X, Seeds.of(model.random_state)), 0)
 

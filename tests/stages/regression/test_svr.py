@@ -10,14 +10,14 @@ from oracles import machines as oracle
 from oracles.machines import dense, problem
 
 from clusterkit import Pipeline, recipe
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
-from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.run import bind, starting_labels
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
-from clusterkit.labelers.codecs.bias_threshold import BiasThreshold
-from clusterkit.solvers.regression.svr import Svr
+from clusterkit.contracts import Task
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
+from clusterkit.fitting.fit import bind, starting_labels
+from clusterkit.labelers.codecs import BiasThreshold
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.solvers.regression.support_vector import Svr
 
 LOSSES = ("laplacian", "epsilon", "square")
 
@@ -136,7 +136,7 @@ def test_itersvr_goes_the_way_of_the_oracle(loss, seed):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_other_numbers_at_the_start_give_the_other_numbers_at_the_end(loss):
     from clusterkit.balancers.band import Band
-    from clusterkit.core.label_turns import alternate
+    from clusterkit.fitting.label_turns import alternate
 
     X = np.random.default_rng(1).normal(size=(40, 3))
     space, band, codec = KernelSpace(X, Gaussian(0.3)), Band(slack=4), BiasThreshold(loss=loss)

@@ -12,9 +12,9 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import Pipeline, recipe
-from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, NeedsMemory
-from clusterkit.core.labelings import by_appearance
-from clusterkit.numerics.spanning_trees.genie_jit import genie
+from clusterkit.contracts.labelings import by_appearance
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, NeedsMemory
+from clusterkit.numerics.spanning_trees.hierarchy_jit import genie
 from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
 
 INVARIANT = ("single", "mass_cut", "excess_of_mass")
@@ -62,7 +62,7 @@ def test_genie_is_the_rule_of_the_paper(X, k, gini):
     n_neighbors=st.sampled_from([1, 2, 5]),
     seed=st.integers(0, 99),
 )
-@pytest.mark.filterwarnings("ignore::clusterkit.core.errors.ClusterkitWarning")
+@pytest.mark.filterwarnings("ignore::clusterkit.errors.ClusterkitWarning")
 def test_the_order_of_rows_does_not_matter(X, labeler, k, n_neighbors, seed):
     order = np.random.default_rng(seed).permutation(len(X))
     number, parameters = (None, {"min_cluster_size": 4}) if labeler == "excess_of_mass" else (k, {})

@@ -19,27 +19,25 @@ from sklearn.preprocessing import StandardScaler
 
 from clusterkit import ensemble, recipe
 from clusterkit.cli import console
-from clusterkit.core.chain import Chain
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.progress import listening
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.featuremap import Chain
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.datasets import load
 from clusterkit.drivers import compose
+from clusterkit.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.minmax import MinMax
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.featuremaps.scaling import MinMax
+from clusterkit.labelers.graphs import CompleteGraph
 from clusterkit.metrics import nmi
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.limits import listening
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.solvers.regression.ridge import Ridge
-from clusterkit.tuners._candidates import CandidateFit
-from clusterkit.tuners._edsvc_search import ScoredCandidates, _beside_best
-from clusterkit.tuners._ensemble_agreement import Agreement
-from clusterkit.tuners.edsvc import EdSvc
+from clusterkit.tuners.edsvc import EdSvc, ScoredCandidates, _beside_best
+from clusterkit.tuners.edsvc_candidates import Agreement, CandidateFit
 
 LABELER = CompleteGraph(outliers="nearest")
 STAGES = {"featuremap": Rbf(), "solver": Svdd(), "labeler": LABELER}

@@ -12,14 +12,14 @@ from oracles.edsvc import plain_anmi
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_mutual_info_score
 
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import KernelDomain
-from clusterkit.core.spaces import KernelSpace
-from clusterkit.core.stages import Task
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.contracts import Task
+from clusterkit.contracts.outcomes import KernelDomain
+from clusterkit.labelers.graphs import CompleteGraph
 from clusterkit.metrics import anmi
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit.tuners._ensemble_agreement import Agreement
+from clusterkit.tuners.edsvc_candidates import Agreement
 
 LABELER = CompleteGraph(outliers="nearest")
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.tuners._nearest_label_jit import fill
+from clusterkit.numerics.nearest_jit import fill
 
 
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1))

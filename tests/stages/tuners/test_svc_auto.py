@@ -14,20 +14,20 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import ClusterkitWarning, Pipeline, recipe
-from clusterkit.core.chain import Chain
-from clusterkit.core.compat import Composition
-from clusterkit.core.outcomes import Ending
-from clusterkit.core.progress import listening
-from clusterkit.core.seeds import Seeds
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.featuremap import Chain
+from clusterkit.contracts.outcomes import Ending
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.featuremaps.zscore import ZScore
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.featuremaps.scaling import ZScore
+from clusterkit.labelers.graphs import CompleteGraph
+from clusterkit.samples.limits import listening
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.solvers.regression.ridge import Ridge
-from clusterkit.tuners import _svc_runs
-from clusterkit.tuners._plateau_score import SAME, GridPartition, ReachabilityTree, _reach, adjusted_rand, best
+from clusterkit.tuners import _svc_search
+from clusterkit.tuners._svc_search import SAME, GridPartition, ReachabilityTree, _reach, adjusted_rand, best
 from clusterkit.tuners.svc_auto import SvcAuto
 from clusterkit_campaign.oracles.measures import plain_rand, plain_reach, plain_separation
 
@@ -248,7 +248,7 @@ def test_chance_is_reported():
 
 
 def test_the_least_size_of_a_cluster():
-    assert [_svc_runs.least_size(m) for m in (1, 8, 20, 25, 100, 400, 2000)] == [2, 2, 4, 5, 5, 10, 22]
+    assert [_svc_search.least_size(m) for m in (1, 8, 20, 25, 100, 400, 2000)] == [2, 2, 4, 5, 5, 10, 22]
 
 
 def test_repeated_rows_and_constant_columns():

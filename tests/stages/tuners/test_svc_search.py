@@ -11,10 +11,10 @@ from sklearn.datasets import make_blobs
 
 from clusterkit import ClusterkitWarning, recipe
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.labelers.graphs import CompleteGraph
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit.tuners import _svc_runs, _svc_search
-from clusterkit.tuners._plateau_score import adjusted_rand
+from clusterkit.tuners import _svc_search
+from clusterkit.tuners._svc_search import adjusted_rand
 from clusterkit.tuners.svc_auto import SvcAuto
 
 STAGES = {"featuremap": Rbf(), "solver": Svdd(), "labeler": CompleteGraph()}
@@ -119,7 +119,7 @@ def test_a_number_of_clusters_asked_for_decides_among_the_partitions():
 
 
 def test_a_solution_that_is_inside_wider_bounds_is_solved_once(monkeypatch):
-    from clusterkit.tuners._svc_runs import WidthRuns
+    from clusterkit.tuners._svc_search import WidthRuns
 
     solved = []
     plain = WidthRuns._solve
@@ -136,7 +136,7 @@ def test_every_run_that_shares_a_solution_has_its_partition(monkeypatch):
     But for one in a hundred: the solver is exact up to a tolerance, and rounding, which differs between processors, may
     put an edge on the other side of the sphere in one of two solutions.
     """
-    from clusterkit.tuners._svc_runs import WidthRuns
+    from clusterkit.tuners._svc_search import WidthRuns
 
     def partitions(X):
         made = {}
@@ -153,7 +153,7 @@ def test_every_run_that_shares_a_solution_has_its_partition(monkeypatch):
 
     tables = [blobs(90, seed)[0] for seed in range(3)]
     short = [partitions(X) for X in tables]
-    monkeypatch.setattr(_svc_runs, "_largest_free_weight", lambda *_: None)
+    monkeypatch.setattr(_svc_search, "_largest_free_weight", lambda *_: None)
     whole = [partitions(X) for X in tables]
     pairs = [(runs[place], others[place]) for runs, others in zip(short, whole, strict=True) for place in runs]
     equal = [adjusted_rand(partition, other) > 0.999 for partition, other in pairs]
@@ -176,10 +176,10 @@ def test_the_finer_partition_must_not_be_much_less_separated(monkeypatch):
 
 def test_a_best_partition_that_lasts_stays_where_the_local_one_is_much_less_separated(monkeypatch):
     """The choice of `_local_choice` for a best partition below zero separation, by its duration and the loss."""
-    from clusterkit.tuners._plateau_score import GridPartition, ReachabilityTree, ScoredPartition
+    from clusterkit.tuners._svc_search import GridPartition, ReachabilityTree, ScoredPartition
 
     X, _ = blobs(60)
-    runs = _svc_runs.SvcRuns.of(STAGES, X, np.arange(60), 500, np.random.default_rng(0))
+    runs = _svc_search.SvcRuns.of(STAGES, X, np.arange(60), 500, np.random.default_rng(0))
     search = _svc_search.SvcAutoSearch(runs, True, None, None, None)
     half = _svc_search.FRACTIONS.index(0.5)
     best, local = (GridPartition(row, half, np.arange(60) % 2, 2, 0.6) for row in (0, 3))

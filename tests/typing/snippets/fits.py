@@ -20,11 +20,11 @@ from clusterkit import (
     search,
     width_path,
 )
-from clusterkit.core.outcomes import Outcome
-from clusterkit.core.spaces import Space
+from clusterkit.contracts.outcomes import Outcome
 from clusterkit.drivers.width_path import WidthPath
 from clusterkit.estimators.driven import Driven
 from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.samples import Space
 from clusterkit.solvers.one_class.svdd import Svdd
 
 

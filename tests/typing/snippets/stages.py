@@ -11,16 +11,7 @@ from numpy.typing import NDArray
 
 import clusterkit
 from clusterkit import Recipe, hookimpl, register
-from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.compat import Composition
-from clusterkit.core.labelings import Labelings
-from clusterkit.core.outcomes import Domain, Outcome, Scores
-from clusterkit.core.params import real
-from clusterkit.core.registry import registry
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import FeatureSpace, Space
-from clusterkit.core.stages import (
+from clusterkit.contracts import (
     BalanceDecision,
     Balancer,
     Consensus,
@@ -39,7 +30,16 @@ from clusterkit.core.stages import (
     Tuned,
     Tuner,
 )
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.labelings import Labelings
+from clusterkit.contracts.outcomes import Domain, Outcome, Scores
+from clusterkit.contracts.params import real
+from clusterkit.contracts.registry import registry
+from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
+from clusterkit.fitting.fit import fit
+from clusterkit.samples import FeatureSpace, Space
+from clusterkit.samples.coding import Coded, Coding
 
 Floats = NDArray[np.floating[Any]]
 Integers = NDArray[np.integer[Any]]

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from clusterkit.core.errors import UnknownName
+from clusterkit.errors import UnknownName
 
 __all__ = ["main", "seed_of_commit"]
 

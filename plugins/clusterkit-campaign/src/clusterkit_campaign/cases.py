@@ -17,9 +17,9 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit.core.compat import SLOTS
-from clusterkit.core.errors import UnknownName, nearest_names
-from clusterkit.core.registry import ABSTRACT, registry
+from clusterkit.contracts.composition import SLOTS
+from clusterkit.contracts.registry import ABSTRACT, registry
+from clusterkit.errors import UnknownName, nearest_names
 from clusterkit_campaign.comparisons import COMPARISONS, check_comparison, comparisons_of
 from clusterkit_campaign.data_sets import AwkwardSet, awkward_sets
 from clusterkit_campaign.edges import EDGES, check_edge

@@ -12,16 +12,16 @@ import numpy as np
 
 from clusterkit import consensus, metrics
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core.coding import Coded
-from clusterkit.core.kernel import Gaussian
-from clusterkit.core.label_turns import balanced_by
-from clusterkit.core.labelings import Labelings
-from clusterkit.core.registry import registry
-from clusterkit.core.spaces import KernelSpace, Space, build_space
-from clusterkit.core.stages import Codec, CostTable, Task
-from clusterkit.core.transform import IdentityMap
-from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.contracts import Codec, CostTable, Task
+from clusterkit.contracts.labelings import Labelings
+from clusterkit.contracts.registry import registry
+from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.labelers.codecs import Argmax
 from clusterkit.numerics.gaussian_jit import gaussian_block, gaussian_sums
+from clusterkit.samples import KernelSpace, Space, build_space
+from clusterkit.samples.coding import Coded
+from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.transform import IdentityMap
 from clusterkit_campaign.findings import SILENT, Problem, of_error
 from clusterkit_campaign.oracles import (
     balance,

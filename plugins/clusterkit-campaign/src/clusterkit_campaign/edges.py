@@ -20,11 +20,10 @@ import attrs
 import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
-from clusterkit import __version__
+from clusterkit import __version__, saving
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core import saving
-from clusterkit.core.errors import ClusterkitWarning, InvalidModelFile
-from clusterkit.core.registry import ABSTRACT, registry
+from clusterkit.contracts.registry import ABSTRACT, registry
+from clusterkit.errors import ClusterkitWarning, InvalidModelFile
 from clusterkit.estimators.loading import load
 from clusterkit_campaign.findings import DOCUMENTED, SILENT, UNCLEAR, Problem, of_error
 from clusterkit_campaign.fits import Answer, Subject, compositions_with, fitted, of_recipe, recipes_with

@@ -11,10 +11,10 @@ import numpy as np
 
 from clusterkit._typing import AnyArray, Labels, Rng
 from clusterkit.consensus import combine
-from clusterkit.core.errors import InvalidData
-from clusterkit.core.labelings import NOISE, by_appearance
-from clusterkit.core.registry import registry
-from clusterkit.core.stages import Consensus
+from clusterkit.contracts import Consensus
+from clusterkit.contracts.labelings import NOISE, by_appearance
+from clusterkit.contracts.registry import registry
+from clusterkit.errors import InvalidData
 from clusterkit_campaign.findings import SILENT, Problem, of_error
 
 __all__ = ["CONTAINERS", "ENSEMBLES", "UNFIT_ENSEMBLES", "check_ensemble"]

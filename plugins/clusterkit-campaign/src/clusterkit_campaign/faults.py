@@ -133,7 +133,7 @@ def _without_seconds(table: Path) -> list[list[str]]:
 
 def kill_reproduce(folder: Path, rng: Rng, count: int) -> Iterator[str]:
     """A record of a published table is whole or absent, and is continued."""
-    from clusterkit.core.registry import registry
+    from clusterkit.contracts.registry import registry
 
     if registry.find("command", "reproduce") is None:
         yield f"{NOT_TRIED}the distribution clusterkit-papers is not installed"

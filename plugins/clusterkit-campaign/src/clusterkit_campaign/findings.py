@@ -15,7 +15,7 @@ from typing import final
 import attrs
 
 import clusterkit
-from clusterkit.core.errors import (
+from clusterkit.errors import (
     BrokenPlugin,
     BrokenStage,
     IncompatibleStages,

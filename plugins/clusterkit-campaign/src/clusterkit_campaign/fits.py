@@ -20,20 +20,18 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Samples
-from clusterkit.core.compat import SLOTS, Composition, legal_compositions
-from clusterkit.core.errors import ClusterkitWarning, InvalidData
-from clusterkit.core.params import is_count
-from clusterkit.core.recipe import Recipe
-from clusterkit.core.registry import ABSTRACT, registry
-from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.stages import Stage
+from clusterkit.contracts import Stage
+from clusterkit.contracts.composition import SLOTS, Composition, legal_compositions
+from clusterkit.contracts.params import is_count
+from clusterkit.contracts.providers import Recipe
+from clusterkit.contracts.registry import ABSTRACT, registry
 from clusterkit.drivers import compose
+from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.labelers.codecs.argmax import Argmax
-from clusterkit.labelers.codecs.interval import Interval
-from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.labelers.codecs import Argmax, Interval, Threshold
+from clusterkit.samples import FeatureSpace
 from clusterkit_campaign.data_sets import AwkwardSet, plain
 from clusterkit_campaign.findings import CRASH, SILENT, UNCLEAR, Problem, of_error
 

@@ -21,7 +21,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Rng
-from clusterkit.core.errors import ClusterkitWarning, InvalidModelFile
+from clusterkit.errors import ClusterkitWarning, InvalidModelFile
 from clusterkit_campaign.findings import DOCUMENTED, SILENT, Problem, of_error
 
 __all__ = ["BATCH", "FILES", "MUTATORS", "FileKind", "Mutator", "check_files", "mutated"]

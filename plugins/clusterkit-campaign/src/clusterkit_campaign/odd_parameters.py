@@ -13,9 +13,9 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit.core.errors import NeedsMemory
-from clusterkit.core.registry import ABSTRACT, registry
-from clusterkit.core.stages import Stage
+from clusterkit.contracts import Stage
+from clusterkit.contracts.registry import ABSTRACT, registry
+from clusterkit.errors import NeedsMemory
 from clusterkit_campaign.data_sets import awkward_sets
 from clusterkit_campaign.findings import SILENT, UNCLEAR, Problem, of_error
 from clusterkit_campaign.fits import (
@@ -132,7 +132,7 @@ def check_odd_case(case: OddCase, counts: Counter[str], seed: int) -> list[tuple
     field = next(each for each in _fields(stage) if each.name == case.parameter)
     value, words, must_refuse = _value(field, case.value)
     program = (
-        f"from clusterkit.core.registry import registry\n"
+        f"from clusterkit.contracts.registry import registry\n"
         f"registry.get({case.kind!r}, {case.name!r})().with_parameters({case.parameter}={words})"
     )
     try:

@@ -13,10 +13,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core.coding import Coded
-from clusterkit.core.outcomes import Scores
-from clusterkit.core.spaces import FeatureSpace, Space, build_space
-from clusterkit.core.stages import (
+from clusterkit.contracts import (
     BalanceDecision,
     Balancer,
     Costs,
@@ -31,9 +28,12 @@ from clusterkit.core.stages import (
     Tuned,
     Tuner,
 )
-from clusterkit.core.transform import IdentityMap
+from clusterkit.contracts.outcomes import Scores
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.samples import FeatureSpace, Space, build_space
+from clusterkit.samples.coding import Coded
+from clusterkit.samples.transform import IdentityMap
 from clusterkit.solvers.means.centroids import Centroids
 from clusterkit_campaign.findings import CRASH, SILENT, UNCLEAR, Problem
 

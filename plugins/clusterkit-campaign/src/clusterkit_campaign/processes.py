@@ -18,7 +18,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Rng
-from clusterkit.core.registry import registry
+from clusterkit.contracts.registry import registry
 from clusterkit_campaign.data_sets import blobs
 from clusterkit_campaign.fits import of_recipe
 

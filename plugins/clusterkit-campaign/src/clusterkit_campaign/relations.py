@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from clusterkit._typing import AnyArray, Array, Labels, Rng
-from clusterkit.core.compat import Composition
-from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit_campaign.data_sets import blobs
 from clusterkit_campaign.findings import SILENT, Problem, of_error
 from clusterkit_campaign.fits import Subject, fitted

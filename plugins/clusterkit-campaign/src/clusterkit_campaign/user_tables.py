@@ -18,7 +18,7 @@ from types import MappingProxyType
 import numpy as np
 
 from clusterkit._typing import Rng
-from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.tables import Preparation, TableError, TableWarning, read_table
 from clusterkit_campaign.findings import DOCUMENTED, SILENT, Problem, of_error
 

@@ -4,8 +4,8 @@
     recipe("kmeans", n_clusters=10).fit(clusterkit_dask.open("folder/*.parquet"))
 
 A pass over the rows is a graph of few large tasks, built anew each time: the sums of a unit of some groups of 2^18
-rows, and a tree that adds them in the one order of `clusterkit.core.sums`. Nothing is scattered, no task is bound to a
-worker and no worker talks to all others, so that a worker that dies costs the reads of its units and changes no bit.
+rows, and a tree that adds them in the one order of `clusterkit.samples.sums`. Nothing is scattered, no task is bound to
+a worker and no worker talks to all others, so that a worker that dies costs the reads of its units and changes no bit.
 
 - ``engine.py``: the engine that the registry finds. ``plugin.py``: the hooks that clusterkit reads.
 - ``pieces.py``: what a collection of Dask is, as pieces of known type and columns. ``rows.py``: pieces and files as

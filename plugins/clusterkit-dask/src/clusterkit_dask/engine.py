@@ -12,13 +12,13 @@ from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from clusterkit._typing import AnyArray, Array, Labels
-from clusterkit.core import sums
-from clusterkit.core.devices import Device
-from clusterkit.core.engines import Engine
-from clusterkit.core.rows import Rows
-from clusterkit.core.sums import Addable
-from clusterkit.core.transform import block_plan
-from clusterkit.numerics.thread_limit import suited
+from clusterkit.numerics.threads import suited
+from clusterkit.samples import sums
+from clusterkit.samples.devices import Device
+from clusterkit.samples.engines import Engine
+from clusterkit.samples.rows import Rows
+from clusterkit.samples.sums import Addable
+from clusterkit.samples.transform import block_plan
 from clusterkit_dask import tasks
 from clusterkit_dask.computing import computed
 from clusterkit_dask.on_device import OnWorkersDevice

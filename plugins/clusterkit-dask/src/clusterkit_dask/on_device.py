@@ -10,10 +10,10 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
-from clusterkit.core import sums
-from clusterkit.core.devices import Device
-from clusterkit.core.namespaces import table_columns, to_host
-from clusterkit.core.transform import device_plan
+from clusterkit.samples import sums
+from clusterkit.samples.array_libraries import table_columns, to_host
+from clusterkit.samples.devices import Device
+from clusterkit.samples.transform import device_plan
 
 __all__ = ["OnWorkersDevice", "device_of_worker"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from clusterkit.core.errors import InvalidData
 from clusterkit.datasets import opening
+from clusterkit.errors import InvalidData
 from clusterkit_dask.rows import DaskRows
 
 __all__ = ["open"]

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit_dask.computing import LOGGER, computed
 
 __all__ = ["Pieces", "pieces_of"]

@@ -9,8 +9,8 @@ import attrs
 import dask
 from dask.base import get_scheduler
 
-from clusterkit.core import memory
-from clusterkit.core.errors import InvalidParameter
+from clusterkit.errors import InvalidParameter
+from clusterkit.samples import memory
 
 if TYPE_CHECKING:
     from distributed import Client

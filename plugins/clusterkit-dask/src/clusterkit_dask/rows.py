@@ -12,9 +12,9 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 
 from clusterkit._typing import Array, Indices, Labels
-from clusterkit.core import sums
-from clusterkit.core.rows import Rows
-from clusterkit.core.transform import block_plan
+from clusterkit.samples import sums
+from clusterkit.samples.rows import Rows
+from clusterkit.samples.transform import block_plan
 from clusterkit_dask import resources, tasks
 from clusterkit_dask.computing import computed
 from clusterkit_dask.pieces import Pieces

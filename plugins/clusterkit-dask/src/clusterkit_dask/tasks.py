@@ -10,10 +10,10 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
-from clusterkit.core.errors import InvalidData
-from clusterkit.core.rows import Rows
-from clusterkit.core.sums import Addable, fold
-from clusterkit.numerics.thread_limit import suited
+from clusterkit.errors import InvalidData
+from clusterkit.numerics.threads import suited
+from clusterkit.samples.rows import Rows
+from clusterkit.samples.sums import Addable, fold
 
 __all__ = [
     "Span",

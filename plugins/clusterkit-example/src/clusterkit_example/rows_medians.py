@@ -7,10 +7,9 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit.core import params
-from clusterkit.core.outcomes import Embedding, Extension, Outcome
-from clusterkit.core.spaces import Space
-from clusterkit.core.stages import Labeler, Labeling, Task
+from clusterkit.contracts import Labeler, Labeling, Task, params
+from clusterkit.contracts.outcomes import Embedding, Extension, Outcome
+from clusterkit.samples import Space
 
 
 @final

@@ -66,7 +66,7 @@ def reproduce(
     seed : int, default 0
         Seed of the first run; the others count up from it.
     progress : callable, optional
-        Called as ``progress(done, total, text)`` after each unit of work. `clusterkit.core.progress` reports the same.
+        Called as ``progress(done, total, text)`` after each unit of work. `clusterkit.samples.limits` reports the same.
 
     Returns
     -------

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from clusterkit.cli import console, outputs, picture
+from clusterkit.cli import console, outputs, summary
 from clusterkit.cli.failures import INTERRUPTED, BadInput
-from clusterkit.core.whole_files import replacing
+from clusterkit.saving.files import replacing
 
 __all__ = ["reproduce"]
 
@@ -44,14 +44,14 @@ def reproduce(
 ) -> None:
     """Run a TABLE of a paper and print its values beside ours. Without TABLE, list the tables."""
     import clusterkit_papers as papers
-    from clusterkit.core.errors import UnknownName, nearest_names
+    from clusterkit.errors import UnknownName, nearest_names
 
     titles: Mapping[str, str] = papers.tables()
     if plot_file is not None:
         if table is None:
             raise BadInput("--plot needs the name of a table")
         outputs.check({"--plot": plot_file})
-        picture.check(plot_file)
+        summary.check(plot_file)
     if table is None:
         if as_json:
             console.as_json([{"table": name, "title": title} for name, title in titles.items()])
@@ -60,8 +60,8 @@ def reproduce(
         return
     if table not in titles:
         raise UnknownName(f"no table named {table!r}. {nearest_names(table, titles)}")
-    from clusterkit.cli.interrupt import watching
-    from clusterkit.estimators.bars import shown
+    from clusterkit.cli.failures import watching
+    from clusterkit.estimators.same_place import shown
 
     with watching() as interrupt, shown(True):  # a progress bar for the runs
         options: dict[str, Any] = {"quick": quick, "runs": runs, "seed": seed}

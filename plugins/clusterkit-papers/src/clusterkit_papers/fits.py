@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import attrs
 import numpy as np
 
-from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.errors import ClusterkitWarning
 from clusterkit_papers.jobs import Values
 
 if TYPE_CHECKING:

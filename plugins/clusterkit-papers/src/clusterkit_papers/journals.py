@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from clusterkit.core.errors import InvalidData
+from clusterkit.errors import InvalidData
 
 __all__ = ["Journal"]
 

@@ -53,7 +53,7 @@ def draw(name: str, path: str, rows: Sequence[Mapping[str, object]] | None = Non
     InvalidData
         If no row has a value to draw.
     """
-    from clusterkit.core.errors import InvalidData, UnknownName, nearest_names
+    from clusterkit.errors import InvalidData, UnknownName, nearest_names
     from clusterkit.plots.figure import matplotlib_or_raise
 
     if name not in catalogue():

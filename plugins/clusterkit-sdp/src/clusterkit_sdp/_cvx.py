@@ -13,10 +13,10 @@ from typing import Any
 
 import attrs
 
-from clusterkit.core import memory
-from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, InvalidData, SolverFailed
-from clusterkit.core.outcomes import Ending
-from clusterkit.core.progress import Report, tell
+from clusterkit.contracts.outcomes import Ending
+from clusterkit.errors import BrokenPlugin, ClusterkitWarning, InvalidData, SolverFailed
+from clusterkit.samples import memory
+from clusterkit.samples.limits import Report, tell
 
 __all__ = ["SOLVERS", "ConicRun", "load", "require_size", "solve", "warn_if_inaccurate"]
 

@@ -18,7 +18,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from clusterkit.core.errors import InvalidParameter
+from clusterkit.errors import InvalidParameter
 from clusterkit_sdp._moments import complement, symmetric
 
 __all__ = ["GeneralisedProgram", "GeneralisedSolution", "certified_bound", "margin_matrix"]

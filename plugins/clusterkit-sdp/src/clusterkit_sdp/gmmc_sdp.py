@@ -10,11 +10,10 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit.core import params
-from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.outcomes import Outcome, Scores, Status
-from clusterkit.core.spaces import KernelSpace, Space
-from clusterkit.core.stages import Path, Prepared, Solver, Task
+from clusterkit.contracts import Path, Prepared, Solver, Task, params
+from clusterkit.contracts.outcomes import Outcome, Scores, Status
+from clusterkit.samples import KernelSpace, Space
+from clusterkit.samples.coding import Coded, Coding
 from clusterkit_sdp import _cvx
 from clusterkit_sdp._generalised import GeneralisedProgram, margin_matrix
 from clusterkit_sdp._moments import leading

@@ -44,7 +44,7 @@ def gap(K, beta, bounds):
 
 
 def smo(K, bounds, beta, tol, max_iter=100_000):
-    """The numpy twin of ``_move`` in ``clusterkit.solvers.one_class._smo_any_kernel_jit``.
+    """The numpy twin of ``_move`` in ``clusterkit.solvers.one_class._steps_jit``.
 
     The same pairs, one array operation a line.
     """

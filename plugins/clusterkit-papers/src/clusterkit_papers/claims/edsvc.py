@@ -90,7 +90,7 @@ def _widths(X: np.ndarray) -> np.ndarray:
     """The widths that the search of EDSVC tries: from one cluster to where the nearest tenth of the rows come apart."""
     from scipy.spatial.distance import cdist
 
-    from clusterkit.numerics.bandwidths import bandwidth_range
+    from clusterkit.numerics.distances import bandwidth_range
 
     distinct = np.unique(X, axis=0)
     D = cdist(distinct, distinct, "sqeuclidean")

@@ -109,9 +109,9 @@ def _job(plan: Plan, problem: TheoremProblem, C: float, T: int) -> Job:
 
 def _excesses(problem: TheoremProblem, C: float, T: int, seed: int) -> Values:
     """``J(w) - J(w*)`` of the three iterates of one run of T steps."""
-    from clusterkit.core.kernel import Gaussian
-    from clusterkit.core.spaces import KernelSpace
-    from clusterkit.core.stages import Task
+    from clusterkit.contracts import Task
+    from clusterkit.samples import KernelSpace
+    from clusterkit.samples.kernels import Gaussian
     from clusterkit.solvers.one_class.lmsvc import Lmsvc
 
     X, begin = problem.sample(), time.perf_counter()

@@ -163,7 +163,7 @@ class EdsvcEnsembles:
     def members(self, scaling: Scaling, seed: int) -> np.ndarray:
         """The ensemble that the published search with this seed uses, (M, n)."""
         from clusterkit import ensemble
-        from clusterkit.core.seeds import Seeds
+        from clusterkit.contracts.seeds import Seeds
 
         if (scaling, seed) not in self._ensembles:
             X = self.X(scaling)

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
 from clusterkit_papers.scalings import to_range
 
 if TYPE_CHECKING:

@@ -102,8 +102,8 @@ class ElmRuns:
             If Ctrl-C ended a fit.
         """
         from clusterkit import recipe
-        from clusterkit.core.run import bind, run
-        from clusterkit.core.seeds import Seeds
+        from clusterkit.contracts.seeds import Seeds
+        from clusterkit.fitting.fit import bind, run
         from clusterkit.metrics import nmi, purity
 
         samples = self.samples(k)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import attrs
 import numpy as np
 
-from clusterkit.core.errors import InvalidData, NeedsMemory, UnknownName
+from clusterkit.errors import InvalidData, NeedsMemory, UnknownName
 from clusterkit_papers.emmc.complexity import CHOSEN_ON, first_runs
 from clusterkit_papers.emmc.data_sets import EmmcDataSet
 from clusterkit_papers.fits import best_by_labels, judged_fit, mean_accuracy

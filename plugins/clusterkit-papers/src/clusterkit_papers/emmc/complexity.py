@@ -16,14 +16,14 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core.coding import Coded
-from clusterkit.core.outcomes import LinearRows, Outcome, Scores
-from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.stages import Partitioner, Prepared, Task, labels_by_blocks
+from clusterkit.contracts import Partitioner, Prepared, Task, labels_by_blocks
+from clusterkit.contracts.outcomes import LinearRows, Outcome, Scores
+from clusterkit.samples import FeatureSpace
+from clusterkit.samples.coding import Coded
 from clusterkit_papers.fits import judge, timed_fit
 
 if TYPE_CHECKING:
-    from clusterkit.core.run import BoundComposition
+    from clusterkit.fitting.fit import BoundComposition
 
 __all__ = ["CHOSEN_ON", "PRINTED_C", "Complexity", "accuracies", "best_complexity", "by_labels", "first_runs"]
 
@@ -115,9 +115,9 @@ def accuracies(
         If Ctrl-C ended a fit.
     """
     from clusterkit import recipe
-    from clusterkit.core.run import bind
-    from clusterkit.core.seeds import Seeds
-    from clusterkit.numerics.thread_limit import suited
+    from clusterkit.contracts.seeds import Seeds
+    from clusterkit.fitting.fit import bind
+    from clusterkit.numerics.threads import suited
 
     composition = recipe(name, n_clusters=len(np.unique(y)), **parameters).composition()
     rows = np.ascontiguousarray(X, dtype=np.float64)
@@ -137,7 +137,7 @@ def accuracies(
 
 def _accuracy(bound: BoundComposition, y: np.ndarray, vectors: Array, eigenvalues: Array, C: float) -> float:
     """Accuracy (%) with one value of C."""
-    from clusterkit.core.run import run
+    from clusterkit.fitting.fit import run
 
     assert isinstance(bound.space, FeatureSpace)
     prepared = DecomposedRidge(bound.space, vectors, 1.0 / (eigenvalues + 1.0 / C), C)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from clusterkit.core.spaces import identity_space
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.samples import identity_space
 from clusterkit_papers.emmc.baselines import WIDTHS
 from clusterkit_papers.emmc.complexity import CHOSEN_ON, accuracies, first_runs
 from clusterkit_papers.fits import DEGREES, averaged, best_by_labels, judge, judged_fit, timed_fit

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from clusterkit.core.spaces import identity_space
-from clusterkit.core.stages import Task
+from clusterkit.contracts import Task
+from clusterkit.samples import identity_space
 from clusterkit_papers.fits import timed_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.min_max.problems import PROBLEMS, MinMaxProblem, SplitRows
@@ -256,7 +256,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     UnknownName
         If there is no such problem.
     """
-    from clusterkit.core.errors import UnknownName, nearest_names
+    from clusterkit.errors import UnknownName, nearest_names
     from clusterkit.plots.figure import COLORS, FAINT, frame, matplotlib_or_raise
 
     names = [problem.name for problem in PROBLEMS]

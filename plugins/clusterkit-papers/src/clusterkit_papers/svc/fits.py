@@ -249,9 +249,9 @@ def two_step_fit(X: np.ndarray, name: str, seed: int, **parameters: object) -> S
         If Ctrl-C ended the fit.
     """
     from clusterkit import recipe
-    from clusterkit.core.label_turns import read
-    from clusterkit.core.run import bind
-    from clusterkit.core.seeds import Seeds
+    from clusterkit.contracts.seeds import Seeds
+    from clusterkit.fitting.fit import bind
+    from clusterkit.fitting.label_turns import read
 
     warm_up(name, featuremap__gamma=1.0)
     seeds = Seeds.of(seed)
@@ -273,7 +273,7 @@ def two_step_fit(X: np.ndarray, name: str, seed: int, **parameters: object) -> S
 def _svc_auto(X: np.ndarray, seed: int) -> dict[str, Any]:
     """Width, share outside and least cluster size that the tuner of `svc` decides on for X of shape (n, d)."""
     from clusterkit import recipe
-    from clusterkit.core.seeds import Seeds
+    from clusterkit.contracts.seeds import Seeds
 
     with without_warnings():
         stages: Any = recipe("svc", random_state=seed).composition(X, Seeds.of(seed))

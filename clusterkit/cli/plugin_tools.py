@@ -1,0 +1,172 @@
+"""``clusterkit plugins --check``: the laws of what is installed, with a readable verdict.
+
+``clusterkit new-plugin``: the files of a plugin whose tests pass at once.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from clusterkit.cli import console
+from clusterkit.cli.failures import UNEXPECTED, BadInput
+
+if TYPE_CHECKING:
+    from clusterkit.contracts.providers import Plugin
+    from clusterkit.testing.verdicts import Verdict
+
+__all__ = [
+    "check",
+    "chosen",
+    "new_plugin",
+]
+
+
+STORAGE = "HYPOTHESIS_STORAGE_DIRECTORY"
+"""Environment variable with the folder that hypothesis writes to; otherwise it is one in the current folder."""
+
+
+def chosen(plugins: Sequence[Plugin], name: str | None) -> list[Plugin]:
+    """The plugins of a name, that of the entry point or of the distribution; all without a name.
+
+    Raises
+    ------
+    UnknownName
+        If there is none, with the nearest names.
+    """
+    if name is None:
+        return list(plugins)
+    matching = [plugin for plugin in plugins if name in (plugin.name, plugin.distribution)]
+    if not matching:
+        from clusterkit.errors import UnknownName, nearest_names
+
+        names = {each for plugin in plugins for each in (plugin.name, plugin.distribution)}
+        advice = nearest_names(name, names) if names else "No plugins are installed."
+        raise UnknownName(f"no plugin named {name!r}. {advice}")
+    return matching
+
+
+def check(plugins: Sequence[Plugin], examples: int, as_json: bool) -> None:
+    """Check plugins and print the verdicts, each when it is reached; the exit code is 1 if a law is broken.
+
+    Parameters
+    ----------
+    plugins : sequence of Plugin
+    examples : int
+        Examples of each law of a stage.
+    as_json : bool
+        Print one JSON document at the end instead.
+
+    Raises
+    ------
+    BadInput
+        If the packages of the conformance kit are missing.
+    """
+    try:
+        from clusterkit.testing.verdicts import verdicts_on
+    except ImportError as error:
+        raise BadInput(f"--check needs {error.name}: install clusterkit-toolkit with the extra 'testing'") from error
+
+    documents = []
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.setdefault(STORAGE, folder)
+        for plugin in plugins:
+            if not as_json:
+                console.heading(f"{plugin.name} ({plugin.distribution} {plugin.version})")
+            verdicts = []
+            if plugin.problem and not as_json:
+                console.text(f"  not used: {plugin.problem}")
+            if not plugin.problem:
+                for verdict in verdicts_on(plugin, examples):
+                    verdicts.append(verdict)
+                    if not as_json:
+                        _print(verdict)
+            documents.append(_document(plugin, verdicts))
+    failed = [document for document in documents if not document["passes"]]
+    if as_json:
+        console.as_json(documents)
+    else:
+        _print_sum(len(documents), len(failed))
+    if failed:
+        raise click.exceptions.Exit(UNEXPECTED)
+
+
+def _print(verdict: Verdict) -> None:
+    """A line for a thing that a plugin provides, and two for each law that it breaks."""
+    number = len(verdict.holds) + len(verdict.breaks)
+    laws = "1 law" if number == 1 else f"{number} laws"
+    summary = f"breaks {len(verdict.breaks)} of {laws}" if verdict.breaks else f"{laws} hold{'s' * (number == 1)}"
+    console.text(f"  {verdict.kind} {verdict.name}: {summary}")
+    for law, message in verdict.breaks:
+        console.text(f"    {law}")
+        for line in message.splitlines():
+            console.text(f"      {line}")
+
+
+def _print_sum(number: int, failed: int) -> None:
+    """The verdict on all plugins together."""
+    if not number:
+        console.text("No plugins are installed (entry points of the group clusterkit).")
+        return
+    subject = "1 plugin" if number == 1 else f"{number} plugins"
+    console.text(f"{subject} checked: {f'{failed} not as they should be' if failed else 'every law holds'}")
+
+
+def _document(plugin: Plugin, verdicts: Sequence[Verdict]) -> dict[str, object]:
+    """What JSON says about a plugin."""
+    return {
+        "name": plugin.name,
+        "distribution": plugin.distribution,
+        "version": plugin.version,
+        "problem": plugin.problem,
+        "passes": plugin.problem is None and not any(verdict.breaks for verdict in verdicts),
+        "verdicts": [
+            {
+                "kind": verdict.kind,
+                "name": verdict.name,
+                "holds": list(verdict.holds),
+                "breaks": [{"law": law, "message": message} for law, message in verdict.breaks],
+            }
+            for verdict in verdicts
+        ],
+    }
+
+
+EPILOG = """\b
+Examples:
+  clusterkit new-plugin robust-scale --kind featuremap
+  clusterkit new-plugin my-recipes --kind recipe -o plugins/my-recipes
+
+KIND is featuremap, solver, labeler, balancer, partitioner (for the slot init), consensus, tuner, driver, recipe,
+command or reader.
+"""
+"""Text below the help; the backspace keeps click from rewrapping the lines after it."""
+
+
+@click.command("new-plugin", epilog=EPILOG, short_help="Write the files of a new plugin.")
+@click.argument("name")
+@click.option("--kind", "word", required=True, metavar="KIND", help="What the plugin provides; see below.")
+@click.option("-o", "--output", "path", metavar="FOLDER", help="New folder for the files.  [default: NAME]")
+def new_plugin(name: str, word: str, path: str | None) -> None:
+    """Write a plugin called NAME: a package with a small working example of its KIND, its registration and its tests.
+
+    NAME becomes the name of the distribution, such as robust-scale, and of what is in it, robust_scale (without a
+    leading clusterkit-). The tests pass after `pip install -e ".[testing]"`; replace the example by your own method.
+    A folder that exists is left as it is.
+    """
+    from clusterkit.cli.scaffold.files import files_of, kind_of, names_of, write
+
+    kind = kind_of(word)
+    names = names_of(name, kind)
+    folder = Path(path or name)
+    files = files_of(names, kind)
+    write(folder, files)
+    console.text(f"{folder}: a plugin with the {kind.word} {names.name}, {len(files)} files")
+    for file in files:
+        console.text(f"  {file}")
+    console.text(f"Next: cd {folder} && pip install -e '.[testing]' && pytest")

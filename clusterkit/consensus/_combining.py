@@ -1,0 +1,265 @@
+"""`combine`: check labelings, resolve the consensus stage, run it.
+
+The built-in consensus methods as functions on plain arrays: `combine` with one stage each.
+
+Each gets the docstring of its stage, completed by the parameters that all share, so that ``help`` is complete.
+
+The docstring of a consensus function: the text of its stage with the parameters that all functions share.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from clusterkit._typing import ArrayLike, ConsensusLike, Labels, RandomState
+from clusterkit.consensus.evidence import Coassociation, Diclens
+from clusterkit.consensus.expansion import Comusa, Comusacl, ComusaclDew
+from clusterkit.consensus.plurality import Voting
+from clusterkit.consensus.spectral import Cspa, Hbgf
+from clusterkit.contracts import Consensus
+
+__all__ = [
+    "coassociation",
+    "combine",
+    "comusa",
+    "comusacl",
+    "comusacl_dew",
+    "cspa",
+    "diclens",
+    "documented_by",
+    "hbgf",
+    "voting",
+]
+
+
+def combine(
+    labelings: ArrayLike | Sequence[ArrayLike],
+    consensus: ConsensusLike = "diclens",
+    *,
+    n_clusters: int | None = None,
+    random_state: RandomState = None,
+    names: Sequence[str] | None = None,
+    **parameters: object,
+) -> Labels:
+    """Combine several labelings of the same samples into one.
+
+    Parameters
+    ----------
+    labelings : array-like of shape (M, n), or sequence of M array-likes of shape (n,)
+        Whole numbers from 0; -1 is noise: the labeling does not know the sample. The names of clusters do not matter.
+    consensus : str, dict or Consensus, default "diclens"
+        A name of ``clusterkit.stages("consensus")``, a dict with ``name`` and parameters, or a stage.
+    n_clusters : int, optional
+        Number of clusters, for a method that takes it.
+    random_state : int, Generator, RandomState or None
+        Seed of a method with random choices; the others ignore it.
+    names : sequence of M str, optional
+        Names of the labelings in errors.
+    **parameters
+        Parameters of the consensus.
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+        Labels numbered from 0 by first appearance; -1 for a sample that is noise in all labelings.
+
+    Raises
+    ------
+    InvalidData
+        If there is no labeling, one is empty or not of whole numbers, the lengths differ, or all samples are noise in
+        all labelings.
+    InvalidParameter, UnknownName
+        If the consensus, a parameter of it or the number of clusters is wrong.
+
+    Examples
+    --------
+    >>> combine([[0, 0, 1, 1], [1, 1, 0, -1]], "voting").tolist()
+    [0, 0, 1, 1]
+    """
+    from clusterkit.contracts import Consensus
+    from clusterkit.contracts.labelings import NOISE, checked
+    from clusterkit.contracts.registry import registry
+    from clusterkit.contracts.seeds import Seeds
+    from clusterkit.errors import InvalidData, InvalidParameter
+
+    if isinstance(consensus, Mapping) and isinstance(consensus.get("name"), str):
+        parameters = {key: value for key, value in consensus.items() if key != "name"} | parameters
+        consensus = str(consensus["name"])
+    if not isinstance(consensus, str | Consensus):
+        raise InvalidParameter(
+            f"consensus takes a name, a dict with 'name' and parameters, or a Consensus; got {consensus!r}"
+        )
+    stage: Consensus = registry.get("consensus", consensus)() if isinstance(consensus, str) else consensus
+    stage = stage.with_parameters(**parameters)
+    stage.check_k(n_clusters)
+    members = checked(labelings, names)
+    if (members == NOISE).all():
+        raise InvalidData("all labels of all labelings are -1 (noise): there is nothing to combine")
+    return stage.combine(members, n_clusters, Seeds.of(random_state).stream("consensus"))
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PARAMETERS = "Parameters\n----------\n"
+"""The heading of the parameters of a stage."""
+
+NOTES = "Notes\n-----\n"
+"""The heading of the section that follows them."""
+
+LABELINGS = """labelings : array-like of shape (M, n), or sequence of M array-likes of shape (n,)
+    Whole numbers from 0; -1 is noise: the labeling does not know the sample. The names of clusters do not matter.
+"""
+"""What every consensus combines."""
+
+RETURNS = """Returns
+-------
+ndarray of shape (n,), int64
+    Labels numbered from 0 by first appearance; -1 for a sample that is noise in all labelings.
+
+Raises
+------
+InvalidData
+    If there is no labeling, one is empty or not of whole numbers, the lengths differ, or all samples are noise in all
+    labelings.
+InvalidParameter
+    If a parameter or the number of clusters is wrong.
+"""
+"""What every consensus returns and refuses."""
+
+
+def documented_by(stage: type[Consensus]) -> Callable[[F], F]:
+    """Decorator that gives a function the full docstring of a stage, so that ``help`` shows it."""
+
+    def decorate(function: F) -> F:
+        function.__doc__ = _text(stage)
+        return function
+
+    return decorate
+
+
+def _text(stage: type[Consensus]) -> str:
+    """Description of the stage, all parameters, what is returned and refused, and the notes of the stage."""
+    before, _, notes = inspect.cleandoc(stage.__doc__ or "").partition(NOTES)
+    description, _, parameters = before.partition(PARAMETERS)
+    every = "\n".join(
+        part for part in (LABELINGS + _n_clusters(stage) + _random_state(stage), parameters.strip()) if part
+    )
+    module = stage.__module__
+    return "\n\n".join([
+        description.strip(),
+        PARAMETERS + every,
+        RETURNS.strip(),
+        f"See Also\n--------\n{module}.{stage.__name__} : the same method as a stage.",
+        NOTES + notes.strip(),
+    ])  # fmt: skip
+
+
+def _n_clusters(stage: type[Consensus]) -> str:
+    if not stage.takes_k:
+        text = "Only None: the method finds the number of clusters."
+    elif stage.finds_k:
+        text = "Number of clusters; None lets the method find it."
+    else:
+        text = "Number of clusters; the method needs it."
+    return f"n_clusters : int, optional\n    {text}\n"
+
+
+def _random_state(stage: type[Consensus]) -> str:
+    text = "Seed of the random starts." if stage.varies else "Ignored: nothing in the method is random."
+    return f"random_state : int, Generator, RandomState or None\n    {text}"
+
+
+@documented_by(Coassociation)
+def coassociation(
+    labelings: ArrayLike | Sequence[ArrayLike],
+    *,
+    n_clusters: int | None = None,
+    random_state: RandomState = None,
+    linkage: str = "average",
+) -> Labels:
+    """Hierarchical clustering by the fraction of members that separate two samples."""
+    return combine(labelings, "coassociation", n_clusters=n_clusters, random_state=random_state, linkage=linkage)
+
+
+@documented_by(Comusa)
+def comusa(
+    labelings: ArrayLike | Sequence[ArrayLike],
+    *,
+    n_clusters: int | None = None,
+    random_state: RandomState = None,
+    relaxation: float = 0.5,
+    max_over: str = "unvisited",
+) -> Labels:
+    """Clusters grown in the graph of co-associations of samples."""
+    return combine(
+        labelings, "comusa", n_clusters=n_clusters, random_state=random_state, relaxation=relaxation, max_over=max_over
+    )
+
+
+@documented_by(Comusacl)
+def comusacl(
+    labelings: ArrayLike | Sequence[ArrayLike],
+    *,
+    n_clusters: int | None = None,
+    random_state: RandomState = None,
+    relaxation: float = 0.5,
+    weight: str = "jaccard",
+) -> Labels:
+    """Clusters grown in the graph of similarities of base clusters."""
+    return combine(
+        labelings, "comusacl", n_clusters=n_clusters, random_state=random_state, relaxation=relaxation, weight=weight
+    )
+
+
+@documented_by(ComusaclDew)
+def comusacl_dew(
+    labelings: ArrayLike | Sequence[ArrayLike],
+    *,
+    n_clusters: int | None = None,
+    random_state: RandomState = None,
+    relaxation: float = 0.5,
+) -> Labels:
+    """`comusacl` with the mean co-association as the similarity."""
+    return combine(labelings, "comusacl_dew", n_clusters=n_clusters, random_state=random_state, relaxation=relaxation)
+
+
+@documented_by(Cspa)
+def cspa(
+    labelings: ArrayLike | Sequence[ArrayLike],
+    *,
+    n_clusters: int | None = None,
+    random_state: RandomState = None,
+    n_init: int = 10,
+) -> Labels:
+    """Normalised cut of the graph of co-associations; needs `n_clusters`."""
+    return combine(labelings, "cspa", n_clusters=n_clusters, random_state=random_state, n_init=n_init)
+
+
+@documented_by(Diclens)
+def diclens(
+    labelings: ArrayLike | Sequence[ArrayLike], *, n_clusters: int | None = None, random_state: RandomState = None
+) -> Labels:
+    """The best partition along a spanning tree of base clusters."""
+    return combine(labelings, "diclens", n_clusters=n_clusters, random_state=random_state)
+
+
+@documented_by(Hbgf)
+def hbgf(
+    labelings: ArrayLike | Sequence[ArrayLike],
+    *,
+    n_clusters: int | None = None,
+    random_state: RandomState = None,
+    n_init: int = 10,
+) -> Labels:
+    """Normalised cut of the bipartite graph of samples and base clusters; needs `n_clusters`."""
+    return combine(labelings, "hbgf", n_clusters=n_clusters, random_state=random_state, n_init=n_init)
+
+
+@documented_by(Voting)
+def voting(
+    labelings: ArrayLike | Sequence[ArrayLike], *, n_clusters: int | None = None, random_state: RandomState = None
+) -> Labels:
+    """The most frequent label after matching the clusters of all members."""
+    return combine(labelings, "voting", n_clusters=n_clusters, random_state=random_state)

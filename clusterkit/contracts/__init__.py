@@ -1,0 +1,64 @@
+"""The abstract stages: the methods of feature map, solver, labeler, balancer, partitioner, consensus, tuner, driver.
+
+A clustering algorithm is a composition of stages. Three of them, to see why the parts are cut where they are:
+
+- **Extreme maximum margin clustering** (EMMC) = feature map `elm` (random hidden nodes, H is n x L) + solver `ridge`
+  (least squares of targets -1/+1 on H) + labeler `threshold` (the sign of the fitted value) + balancer `band` (cluster
+  sizes within a band), started by the partitioner `kmeans`. The solver learns from the labels, so the loop alternates:
+  solve, read labels, balance them, until they repeat.
+- **Support vector clustering** (SVC) = feature map `rbf` (a kernel instead of features) + solver `svdd` (the smallest
+  sphere around the samples in the kernel space; its outcome is a *domain*, where a kernel sum exceeds a level)
+  + labeler `complete_graph` (two samples belong together if the line between them stays in the domain). The solver
+  learns from no labels, so the loop ends after one iteration, and the labeler finds the number of clusters.
+- **k-means** = feature map `identity` + solver `centroids` (means of the labelled samples, scores are minus squared
+  distances) + labeler `argmax`, started by the partitioner `seeds`. With the map `rbf` the same solver is kernel
+  k-means, with the balancer `transport` it is k-means of fixed cluster sizes.
+
+Replace one stage and the others go on working, because only two types pass between them: a `Space` (features or a
+kernel) from map to solver, and an `Outcome` (scores, an embedding or a domain) from solver to labeler.
+
+Every concrete stage is a frozen attrs class whose fields are hyper-parameters; arrays live in what it returns.
+Nothing concrete is overridden: a method here is either abstract or final.
+"""
+
+from __future__ import annotations
+
+from clusterkit.contracts.balancer import BalanceDecision, Balancer, Costs, CostTable
+from clusterkit.contracts.consensus import Consensus
+from clusterkit.contracts.driver import Driver, DriverResult, Tuned, Tuner
+from clusterkit.contracts.featuremap import FeatureMap
+from clusterkit.contracts.labeler import Codec, Decoder, Labeler, Labeling, Predict, outcome_labeler
+from clusterkit.contracts.partitioner import BlockLabels, GivenLabels, Partitioner, labels_by_blocks
+from clusterkit.contracts.solver import Path, Prepared, Resumable, Solver
+from clusterkit.contracts.stage import Stage, Task
+from clusterkit.samples import FittedMap
+
+__all__ = [
+    "BalanceDecision",
+    "Balancer",
+    "BlockLabels",
+    "Codec",
+    "Consensus",
+    "CostTable",
+    "Costs",
+    "Decoder",
+    "Driver",
+    "DriverResult",
+    "FeatureMap",
+    "FittedMap",
+    "GivenLabels",
+    "Labeler",
+    "Labeling",
+    "Partitioner",
+    "Path",
+    "Predict",
+    "Prepared",
+    "Resumable",
+    "Solver",
+    "Stage",
+    "Task",
+    "Tuned",
+    "Tuner",
+    "labels_by_blocks",
+    "outcome_labeler",
+]

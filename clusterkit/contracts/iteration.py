@@ -1,0 +1,417 @@
+"""The one loop: turns of one or several starts until each has ended, and the best of what they gave.
+
+Every iterative fit is run by `iterate`: labels that lead to labels in memory (EMMC, k-means) or by passes over rows
+outside memory, and the turns of solvers with a state of their own (fuzzy c-means, factorisations). What differs is in
+an object `Turns`, which makes a turn; when a start ends, what it returns and what is said of it is decided here only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, Generic, TypeVar
+
+import attrs
+import numpy as np
+
+from clusterkit.contracts.outcomes import Ending, Status
+from clusterkit.samples.limits import Report, tell
+
+__all__ = ["Ended", "Leap", "Start", "Turn", "Turns", "first_least", "in_range", "iterate", "run_starts", "solve"]
+
+A = TypeVar("A")
+
+EQUAL = 1e-12
+"""Relative difference up to which objectives of renumbered copies of one partition differ: the first is kept."""
+
+TIED, TIED_SINGLE = 1e-10, 1e-5
+"""Relative differences up to which objectives of float64 and of float32 samples count as equal: far above the rounding
+of their sums, far below what tells starts apart."""
+
+SENTENCES: Mapping[Ending, str] = {
+    Ending.CONVERGED: "converged: labels no longer change",
+    Ending.SETTLED: "{detail}",
+    Ending.CYCLED: "did not converge: labels alternate between states; returned {which}",
+    Ending.STALLED: "{detail}",
+    Ending.INTERRUPTED: "interrupted",
+    Ending.OUT_OF_ITERATIONS: "max_iter = {most} reached{detail}",
+}
+"""What is said of an end, unless `Turns.sentences` has other words for it. `detail` is that of the last turn, `n` the
+number of iterations, `most` that of the most, and `which` one is returned."""
+
+
+@attrs.frozen(eq=False)
+class Turn(Generic[A]):
+    """What one turn of one start gave.
+
+    Parameters
+    ----------
+    answer : A
+        What the start returns if it ends here.
+    state : object
+        What the next turn begins with.
+    ending : Ending or None
+        How the start ends with this turn; None to go on.
+    detail : str
+        What the sentence on the end says of the turn, here or where there are no further turns.
+    keys : (hashable, hashable) or None
+        Of the labels before and after, equal for equal ones; None where nothing can come back.
+    """
+
+    answer: A
+    state: object
+    ending: Ending | None = None
+    detail: str = ""
+    keys: tuple[Hashable, Hashable] | None = None
+
+    @classmethod
+    def of_labels(
+        cls, answer: A, state: object, repeats: bool, keys: tuple[Hashable, Hashable] | None, status: Status | None
+    ) -> Turn[A]:
+        """A turn that may have given back the labels it began with, and whose solver may regard the new ones as final.
+
+        Parameters
+        ----------
+        repeats : bool
+        status : Status or None
+            Of the solver.
+        """
+        if repeats:
+            return cls(answer, state, Ending.CONVERGED)
+        if status is not None and status.settled:
+            return cls(answer, state, Ending.SETTLED, status.reason, keys)
+        return cls(answer, state, keys=keys)
+
+
+@attrs.frozen(eq=False)
+class Leap:
+    """Some turns at once, without what a fit returns: bounds or single passes make them faster.
+
+    Parameters
+    ----------
+    state : object
+        What the next turn begins with.
+    history : list of float
+        Objective before each of the turns.
+    settled : str or None
+        Why the next turn, made in full, is the last one.
+    final : float or None
+        Objective of labels that the next turn would not change.
+    interrupted : bool
+        Whether Ctrl-C came; the next turn, made in full, is then the last one.
+    """
+
+    state: object
+    history: list[float]
+    settled: str | None = None
+    final: float | None = None
+    interrupted: bool = False
+
+
+@attrs.frozen(eq=False)
+class Ended(Generic[A]):
+    """How one start ended.
+
+    Parameters
+    ----------
+    answer : A or None
+        None for a start that ended no lower than one before it, of which nothing but the objective is wanted.
+    n_iter : int
+    ending : Ending
+    reason : str
+    objective : float
+        Of the answer, or of what came before it if only one turn was allowed; nan if the solver has none.
+    history : tuple of float
+        Objective before each turn.
+    index : int
+        Which start.
+    """
+
+    answer: A | None
+    n_iter: int
+    ending: Ending
+    reason: str
+    objective: float
+    history: tuple[float, ...]
+    index: int = 0
+
+    @property
+    def converged(self) -> bool:
+        """Whether the answer is final."""
+        return self.ending.converged
+
+
+@attrs.define(eq=False)
+class Start(Generic[A]):
+    """A start under way: what comes next, the last answer, and the best one so far.
+
+    Parameters
+    ----------
+    index : int
+    state : object
+        What the next turn begins with.
+    keeps_best : bool
+        Whether the objective of a turn is that of the answer before it, so that the best answer can be returned; else
+        it is that of the answer of the turn, which is better than those before, and its range is checked elsewhere.
+    n_iter : int
+        Turns so far; a solver that counts something else, such as steps, sets it in every turn.
+    """
+
+    index: int
+    state: object
+    keeps_best: bool = True
+    answer: A | None = None
+    history: list[float] = attrs.field(factory=list)
+    n_iter: int = 0
+    detail: str = ""
+    done: Ended[A] | None = None
+    comparable: bool = False
+    _best: A | None = None
+    _lowest: float = math.inf
+    _seen: set[Hashable] = attrs.field(factory=set)
+
+    def judge(self, objective: float | None) -> None:
+        """Take in the objective of a turn; None for a solver that has none.
+
+        `Turns.advance` calls it once a turn, but not where there was nothing to be made, or where it counts itself.
+        """
+        self.n_iter += 1
+        self.comparable = self.keeps_best and objective is not None
+        self.history.append(math.nan if objective is None else objective)
+        # without an objective the comparison is always false: the last answer is returned
+        lower = self._lowest if self._best is None else self._lowest - EQUAL * abs(self._lowest)
+        if self.keeps_best and self.answer is not None and self.history[-1] < lower:
+            self._best, self._lowest = self.answer, self.history[-1]
+
+    def take(self, turn: Turn[A]) -> Ending | None:
+        """Take in the rest of a turn; how the start ends with it, and None if it goes on."""
+        self.answer, self.state, self.detail = turn.answer, turn.state, turn.detail
+        if turn.keys is not None:
+            self._seen.add(turn.keys[0])
+            if turn.keys[1] in self._seen:
+                return Ending.CYCLED
+        return turn.ending
+
+    def leap(self, leap: Leap) -> None:
+        """Take in turns that were made at once: what was read before belongs to a higher objective."""
+        if leap.history:
+            self.state = leap.state
+            self.history += leap.history
+            self.n_iter += len(leap.history)
+            self.answer, self._best, self._lowest = None, None, math.inf
+
+    @property
+    def last(self) -> float:
+        """Objective of the last turn; nan without one."""
+        return self.history[-1] if self.history else math.nan
+
+    def end_higher(self, objective: float) -> None:
+        """End at labels that the next turn would not change, which are not wanted: another start has ended lower."""
+        history = (*self.history, objective)
+        self.comparable = True
+        ending = Ending.CONVERGED
+        self.done = Ended(None, self.n_iter + 1, ending, SENTENCES[ending], objective, history, self.index)
+
+    def end(self, ending: Ending, reason: str) -> None:
+        """End here: with the last answer if it is final, else with the best one. Without any the start stays open."""
+        if ending.converged and self.comparable:
+            ending, reason = in_range(ending, reason, self.last)
+        use_last = ending.converged or self._best is None
+        answer = self.answer if use_last else self._best
+        if answer is not None:
+            objective = self.last if use_last else self._lowest
+            self.done = Ended(answer, self.n_iter, ending, reason, objective, tuple(self.history), self.index)
+
+
+class Turns(Generic[A]):
+    """What `iterate` runs: the turns of some starts, in one place."""
+
+    name: str = "loop"
+    """For reports of progress."""
+    sentences: ClassVar[Mapping[Ending, str]] = {}
+    """What is said of an end in other words than those of `SENTENCES`."""
+    leaps: bool = False
+    """Whether `leap` may do something, for a single start."""
+
+    def advance(self, active: list[Start[A]]) -> Iterator[Turn[A]]:
+        """A turn of every active start, in their order; each is asked for when the one before it was taken in.
+
+        Where nothing is left to be made, the turn has the answer before it and is not judged.
+        """
+        raise NotImplementedError
+
+    def go_on(self, positions: list[int]) -> None:
+        """Which of the active starts go on."""
+
+    def leap(self, start: Start[A], most: int) -> Leap:
+        """Up to `most` turns at once."""
+        raise NotImplementedError
+
+    def objective(self, answer: A, start: Start[A]) -> float | None:
+        """Of an answer that the solver regards as final; None where it is that of the last turn."""
+        return None
+
+    def recover(self, start: Start[A]) -> None:
+        """After Ctrl-C: give the start what is stored of a turn that was not taken in."""
+
+
+def iterate(turns: Turns[A], starts: Sequence[Start[A]], max_iter: int, unwanted_from: float = math.inf) -> bool:
+    """Run starts to their ends, in step with each other.
+
+    A start ends after the first turn that gives back the labels it began with (`Ending.CONVERGED`); else whose labels
+    were there before (`CYCLED`), even if the solver regards them as final in the same turn; else which the solver
+    regards as final (`SETTLED`) or cannot get beyond (`STALLED`). This rule is the same wherever the samples lie.
+
+    Parameters
+    ----------
+    turns : Turns
+    starts : sequence of Start
+    max_iter : int
+        Most turns of each start.
+    unwanted_from : float
+        Objective from which on a single start is left without an answer, where its last turn can be saved so.
+
+    Returns
+    -------
+    bool
+        Whether Ctrl-C ended the loop; starts that have nothing to return are then still open.
+    """
+    active = [start for start in starts if start.done is None]
+    leaps = turns.leaps and len(active) == 1
+    try:
+        while active and (made := active[0].n_iter) < max_iter:
+            leap = Leap(None, [])
+            if leaps:
+                # the last two turns are made in full: they give the answer and its objective
+                leap = turns.leap(active[0], max_iter - made - 2)
+                active[0].leap(leap)
+                leaps = bool(leap.history)
+                if leap.final is not None and not leap.interrupted and _unwanted(leap.final, unwanted_from):
+                    active[0].end_higher(leap.final)
+                    tell(Report(turns.name, len(active[0].history) + 1, max_iter, leap.final, 0))
+                    return False
+            for start, turn in zip(active, turns.advance(active), strict=True):
+                if leap.settled is not None and turn.ending is None:
+                    turn = attrs.evolve(turn, ending=Ending.SETTLED, detail=leap.settled)
+                if (ending := start.take(turn)) is not None:
+                    _end(turns, start, ending, max_iter)
+            going = [position for position, start in enumerate(active) if start.done is None]
+            lowest = min(start.last for start in active)
+            if active[0].n_iter > made:
+                tell(Report(turns.name, active[0].n_iter, max_iter, None if math.isnan(lowest) else lowest, len(going)))
+            if leap.interrupted:
+                raise KeyboardInterrupt
+            turns.go_on(going)
+            active = [active[position] for position in going]
+    except KeyboardInterrupt:
+        for start in active:
+            # of a solver's own loop nothing but its status says that Ctrl-C came, even in the report of the last turn
+            if start.done is None or not start.keeps_best:
+                turns.recover(start)
+                _end(turns, start, Ending.INTERRUPTED, max_iter)
+        return True
+    for start in active:
+        _end(turns, start, Ending.OUT_OF_ITERATIONS, max_iter)
+    return False
+
+
+def _unwanted(objective: float, limit: float) -> bool:
+    """Whether an objective is not lower than that of another start, or only by rounding."""
+    return objective >= limit - 0.5 * TIED * abs(limit)
+
+
+def _end(turns: Turns[A], start: Start[A], ending: Ending, max_iter: int) -> None:
+    """End a start; here it is put into words why, and a settled answer gets its objective."""
+    which = "the last one" if math.isnan(start.last) else "the one with the lowest objective"
+    sentence = turns.sentences.get(ending, SENTENCES[ending])
+    start.end(ending, sentence.format(n=start.n_iter, most=max_iter, detail=start.detail, which=which))
+    if ending is Ending.SETTLED and start.done is not None and start.done.answer is not None and start.comparable:
+        objective = turns.objective(start.done.answer, start)
+        if objective is not None:
+            start.done = attrs.evolve(start.done, objective=objective)
+
+
+def in_range(ending: Ending, reason: str, objective: float) -> tuple[Ending, str]:
+    """How a start ends, and why, if its objective is a number that can be compared; else it has stalled."""
+    if math.isfinite(objective):
+        return ending, reason
+    return Ending.STALLED, f"{reason}; but the objective is {objective}, out of the range of numbers"
+
+
+def solve(turns: Turns[A], start: Start[A], max_iter: int) -> tuple[A, Status]:
+    """All turns of a solver with a state of its own.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it is pressed before there is any answer.
+    """
+    iterate(turns, [start], max_iter)
+    end = start.done
+    if end is None:
+        raise KeyboardInterrupt
+    assert end.answer is not None
+    return end.answer, Status(end.n_iter, end.ending, end.reason, end.history)
+
+
+def run_starts(
+    chunks: Iterable[Callable[[float], tuple[Sequence[Start[A]] | Ended[A], bool]]], n_starts: int, report_each: bool
+) -> tuple[list[Ended[A]], bool]:
+    """The starts of a fit one chunk after the other, until Ctrl-C.
+
+    Parameters
+    ----------
+    chunks : iterable of callable
+        Lowest objective so far to the starts that were run, and whether Ctrl-C came.
+    n_starts : int
+    report_each : bool
+        Whether the end of each start is reported.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it is pressed before any start has something to return.
+    """
+    ends: list[Ended[A]] = []
+    interrupted = False
+    comparable: list[float] = []
+    for chunk in chunks:
+        try:
+            starts, interrupted = chunk(min(comparable, default=math.inf))
+        except KeyboardInterrupt:
+            if not ends:
+                raise
+            return ends, True
+        if isinstance(starts, Ended):
+            ends.append(starts)
+        else:
+            ends += [start.done for start in starts if start.done is not None]
+            comparable += [start.done.objective for start in starts if start.done is not None and start.comparable]
+        if interrupted:
+            if not ends:
+                raise KeyboardInterrupt
+            return ends, True
+        if report_each and n_starts > 1:
+            tell(Report("starts", len(ends), n_starts, ends[-1].objective, n_starts - len(ends)))
+    return ends, interrupted
+
+
+def first_least(values: Sequence[float], dtype: np.dtype) -> int:
+    """Index of the least value; of values that are equal but for rounding the first, nan the last.
+
+    Two starts may find the same clusters under other names, whose objectives differ by rounding alone: which is lower
+    would depend on the number of threads, or on the library that adds them up.
+
+    Parameters
+    ----------
+    values : sequence of float
+        Objectives.
+    dtype : numpy dtype
+        Of the samples that they were computed from.
+    """
+    known = [math.inf if math.isnan(value) else value for value in values]
+    least = min(known)
+    if math.isinf(least):
+        return known.index(least)
+    tied = TIED_SINGLE if dtype == np.float32 else TIED
+    return next(i for i, value in enumerate(known) if value <= least + tied * abs(least))

@@ -1,0 +1,401 @@
+"""What a solver hands to a labeler: an embedding of the samples (scores are one), a domain, or a spanning tree."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import ClassVar, Protocol, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices
+from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.samples import coding
+from clusterkit.samples.array_libraries import BlockFunction, array_namespace, to_device_of
+from clusterkit.samples.kernels import Kernel
+from clusterkit.samples.row_graph import Node
+from clusterkit.samples.transform import Transform, block_plan, product
+
+__all__ = [
+    "Domain",
+    "Embedding",
+    "Ending",
+    "Extension",
+    "FunctionDomain",
+    "KernelDomain",
+    "KernelRows",
+    "LinearRows",
+    "Outcome",
+    "Scores",
+    "Status",
+    "SupportCounts",
+    "Tree",
+]
+
+
+class Ending(Enum):
+    """How iterations end: those of a solver inside one turn, or those of a start of the loop over labels."""
+
+    CONVERGED = "converged"
+    """One more iteration would change nothing, or the solution is exact."""
+    SETTLED = "settled"
+    """The solver regards the answer as final, because a tolerance is reached."""
+    CYCLED = "cycled"
+    """Labels came back that had been there before."""
+    STALLED = "stalled"
+    """No iteration leads on, short of the tolerance: rounding, or numbers out of range."""
+    INTERRUPTED = "interrupted"
+    """Ctrl-C came."""
+    OUT_OF_ITERATIONS = "out of iterations"
+    """As many were made as are allowed."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether the answer is final."""
+        return self in (Ending.CONVERGED, Ending.SETTLED)
+
+
+@attrs.frozen
+class Status:
+    """How a solver that iterates inside one turn ended.
+
+    Parameters
+    ----------
+    n_iter : int
+    ending : Ending
+        After `Ending.INTERRUPTED` further starts are not begun.
+    reason : str
+        For people: "tolerance reached", "max_iter reached with gap 3e-4".
+    history : tuple of float
+        Objective after each of its iterations.
+    facts : mapping
+        Anything else worth reporting, such as the duality gap. Nothing in the library depends on it.
+    warning : str or None
+        Warned once if this outcome is returned.
+    empty_clusters : str or None
+        Warned if the returned labels miss a cluster.
+    predicts_labels : bool
+        Whether extending the outcome to the training rows gives back the rows that it has.
+    objective : float or None
+        Objective of the outcome, for a solver that computes it while it solves.
+    settled : bool
+        Whether the loop over labels may end with the labels read from this outcome, because they hardly change any
+        more; `reason` then says why. Only for a solver that solves for one start at a time.
+    """
+
+    saved_schema: ClassVar[int] = 2
+
+    n_iter: int
+    ending: Ending = attrs.field()
+    reason: str
+    history: tuple[float, ...] = ()
+    facts: Mapping[str, object] = attrs.field(factory=dict)
+    warning: str | None = attrs.field(default=None, kw_only=True)
+    empty_clusters: str | None = attrs.field(default=None, kw_only=True)
+    predicts_labels: bool = attrs.field(default=True, kw_only=True)
+    objective: float | None = attrs.field(default=None, kw_only=True)
+    settled: bool = attrs.field(default=False, kw_only=True)
+
+    @ending.validator
+    def _check_ending(self, attribute: object, value: object) -> None:
+        if not isinstance(value, Ending):
+            raise TypeError(f"Status.ending is {value!r}, which is none of {', '.join(map(str, Ending))}")
+
+    @property
+    def converged(self) -> bool:
+        """Whether the outcome is final."""
+        return self.ending.converged
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the iterations."""
+        return self.ending is Ending.INTERRUPTED
+
+    @classmethod
+    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
+        """The fields of a file that knew no `Ending`, which does not tell what else ended than convergence did."""
+        fields = dict(fields)
+        interrupted, converged = fields.pop("interrupted", False), fields.pop("converged", False)
+        rest = Ending.CONVERGED if converged else Ending.OUT_OF_ITERATIONS
+        return {**fields, "ending": Ending.INTERRUPTED if interrupted else rest}
+
+
+class Extension(Protocol):
+    """New raw rows to rows of an embedding; a frozen callable, so that a fit pickles."""
+
+    def __call__(self, Y: Array) -> Array:
+        """Rows for Y, (m, r)."""
+
+    def columns(self, index: slice) -> Extension:
+        """The extension of some columns."""
+
+
+@final
+@attrs.frozen(eq=False)
+class LinearRows(BlockFunction):
+    """Features times coefficients."""
+
+    transform: Transform
+    coefficients: Array = attrs.field(validator=coding.shaped("L", "q"))
+
+    @property
+    def table_columns(self) -> int:
+        """Of the products."""
+        return int(self.coefficients.shape[1])
+
+    def __call__(self, Y: Array) -> Array:
+        """h(Y) B, in blocks."""
+        return self.transform.apply(Y, self.coefficients)
+
+    def on(self, H: Array) -> Array:
+        """H B for a block of features, (b, L) to (b, q), in its type and where it lies."""
+        xp = array_namespace(H)
+        if xp is np:
+            return product(H, self.coefficients.astype(H.dtype, copy=False))
+        scores: Array = xp.matmul(H, to_device_of(self.coefficients, H))
+        return scores
+
+    def onnx(self, rows: Node) -> Node:
+        """h(Y) B."""
+        return rows.through(self.transform) @ self.coefficients
+
+    def columns(self, index: slice) -> LinearRows:
+        """Some columns of the coefficients."""
+        return attrs.evolve(self, coefficients=self.coefficients[:, index])
+
+
+@final
+@attrs.frozen(eq=False)
+class KernelRows:
+    """Kernel with the training points times coefficients."""
+
+    coordinates: Transform
+    points: Array = attrs.field(validator=coding.shaped("n", "d"))
+    kernel: Kernel
+    coefficients: Array = attrs.field(validator=coding.shaped("n", "q"))
+
+    def __call__(self, Y: Array) -> Array:
+        """k(Y, points) A, in blocks."""
+        points = self.coordinates(Y)
+        F = np.empty((len(points), self.coefficients.shape[1]))
+        for rows in block_plan(len(points), len(self.points), self.points.dtype):
+            F[rows] = self.kernel(points[rows], self.points) @ self.coefficients
+        return F
+
+    def onnx(self, rows: Node) -> Node:
+        """k(Y, points) A."""
+        return self.kernel.onnx(rows.through(self.coordinates), self.points) @ self.coefficients
+
+    def columns(self, index: slice) -> KernelRows:
+        """Some columns of the coefficients."""
+        return attrs.evolve(self, coefficients=self.coefficients[:, index])
+
+
+@attrs.frozen(eq=False)
+class Outcome(ABC):  # noqa: B024 (a sum type: its members are below)
+    """What one turn of a solver produced."""
+
+    status: Status | None = attrs.field(default=None, kw_only=True)
+
+    @property
+    def exact_on_training(self) -> bool:
+        """Whether extending to the training rows gives back what they have here."""
+        return self.status is None or self.status.predicts_labels
+
+
+@attrs.frozen(eq=False)
+class Embedding(Outcome):
+    """A row of numbers for each sample.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, r)
+    extend : Extension or None
+        Rows of new samples; None where the method is transductive.
+    """
+
+    rows: Array = attrs.field(validator=coding.shaped("n", "r"))
+    extend: Extension | None
+
+
+@attrs.frozen(eq=False)
+class Scores(Embedding):
+    """An embedding whose columns are in the labeler's coding: larger means "more so".
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, R q)
+        For R starts solved together start r owns the columns r q … (r + 1) q - 1.
+    starts : int
+        R.
+    scale : ndarray of shape (q,) or None
+        Factors that make the columns comparable with each other, where they are not as they stand (NMF).
+    carry : object
+        Private state of the solver for its next turn.
+    are_memberships : bool
+        Whether the rows are degrees of membership in the clusters, which sum to 1.
+    """
+
+    starts: int = attrs.field(default=1, kw_only=True)
+    scale: Array | None = attrs.field(default=None, kw_only=True)
+    carry: object = attrs.field(default=None, kw_only=True)
+    are_memberships: bool = attrs.field(default=False, kw_only=True)
+
+    @property
+    def q(self) -> int:
+        """Columns of one start."""
+        return int(self.rows.shape[1]) // self.starts
+
+    def start(self, index: int) -> Scores:
+        """The scores of one start, copied so that the others can be freed."""
+        if self.starts == 1:
+            return self
+        columns = slice(index * self.q, (index + 1) * self.q)
+        extend = None if self.extend is None else self.extend.columns(columns)
+        return attrs.evolve(self, rows=self.rows[:, columns].copy(), extend=extend, starts=1, carry=None)
+
+    def take(self, starts: list[int]) -> Scores:
+        """The scores of some starts, for the next turn of those that go on; they cannot predict."""
+        if len(starts) == self.starts:
+            return self
+        columns = np.concatenate([np.arange(s * self.q, (s + 1) * self.q) for s in starts])
+        return attrs.evolve(self, rows=self.rows[:, columns], extend=None, starts=len(starts))
+
+
+@final
+@attrs.frozen
+class SupportCounts:
+    """How many samples shape a domain; each of several equal samples counts.
+
+    Parameters
+    ----------
+    n_support : int
+        Number of samples with a weight that is not 0.
+    n_bounded : int or None
+        Number of these whose weight is at its upper bound: the outliers. None if the weights have no upper bound.
+    bound : float or None
+        The upper bound C where it is the same for all weights, else None.
+    """
+
+    n_support: int
+    n_bounded: int | None = None
+    bound: float | None = None
+
+
+@attrs.frozen(eq=False)
+class Domain(Outcome):
+    """The region ``value(x) >= level``, in the coordinates of the space's points.
+
+    Parameters
+    ----------
+    level : float
+    support_counts : SupportCounts or None
+        None where the solver does not report them.
+    """
+
+    level: float = attrs.field(kw_only=True)
+    support_counts: SupportCounts | None = attrs.field(default=None, kw_only=True)
+
+    @property
+    def array_api(self) -> bool:
+        """Whether `value` takes coordinates of any library (`clusterkit.samples.array_libraries`)."""
+        return False
+
+    @property
+    def supports(self) -> Array | None:
+        """Coordinates of the samples that shape the contour, (s, d); None if the domain does not know them."""
+        return None
+
+    @abstractmethod
+    def value(self, Y: Array) -> Array:
+        """Value at coordinates Y, (m, d) to (m,); larger is further inside.
+
+        Where the domain has the mark ``array_api``, Y may belong to any library, and the values are float64 where Y
+        lies.
+        """
+
+
+@final
+@attrs.frozen(eq=False)
+class FunctionDomain(BlockFunction, Domain):
+    """A domain known through a function only (no kernel expansion, hence no gradient).
+
+    Parameters
+    ----------
+    function : callable
+        Coordinates (m, d) to values (m,).
+    supports : ndarray of shape (s, d) or None
+        Coordinates of the samples that shape the contour, where the solver knows them.
+    """
+
+    function: Callable[[Array], Array]
+    supports: Array | None = attrs.field(default=None, kw_only=True)
+
+    def value(self, Y: Array) -> Array:
+        """The function."""
+        return self.function(Y)
+
+
+@final
+@attrs.frozen(eq=False)
+class KernelDomain(BlockFunction, Domain):
+    """A domain bounded by a weighted kernel sum ``sum_s weights_s kernel(centres_s, x)``.
+
+    Parameters
+    ----------
+    centres : ndarray of shape (s, d)
+    weights : ndarray of shape (s,)
+    kernel : Kernel
+    """
+
+    centres: Array = attrs.field(validator=coding.shaped("s", "d"))
+    weights: Array = attrs.field(validator=coding.shaped("s"))
+    kernel: Kernel
+
+    @property
+    def array_api(self) -> bool:
+        """That of the kernel; sparse centres stay on the host."""
+        return super().array_api and not isinstance(self.centres, SparseRows)
+
+    @property
+    def supports(self) -> Array:
+        """The centres whose weight is not 0, (s, d)."""
+        return self.centres[self.weights != 0]
+
+    def value(self, Y: Array) -> Array:
+        """The kernel sum."""
+        return self.kernel.weighted_sum(Y, self.centres, self.weights)
+
+
+@final
+@attrs.frozen(eq=False)
+class Tree(Outcome):
+    """A minimum spanning tree of the samples, as merges of clusters by ascending height.
+
+    Each merge joins the clusters of two samples, which the merges before it have made. Merges of equal height have no
+    order among each other: a labeler reads them as one merge of more than two clusters, so that its labels do not
+    depend on the order of the samples.
+
+    Parameters
+    ----------
+    merges : ndarray of shape (n - 1, 2)
+        Indices of the two samples that an edge of the tree joins.
+    heights : ndarray of shape (n - 1,)
+        Lengths of the edges, ascending: ``max(|x_i - x_j|, core_i, core_j)``.
+    core_distances : ndarray of shape (n,)
+        Distance of each sample to its `n_neighbors`-th nearest one, itself counted as the first; 0 for 1.
+    rows : ndarray of shape (n, L)
+        The samples in the coordinates in which the distances are measured.
+    n_neighbors : int
+    transform : Transform
+        Maps raw rows to these coordinates. A new row follows the sample that is nearest by mutual reachability.
+    """
+
+    merges: Indices
+    heights: Array
+    core_distances: Array
+    rows: Array
+    n_neighbors: int
+    transform: Transform

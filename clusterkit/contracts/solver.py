@@ -1,0 +1,170 @@
+"""The abstract solver, how it works on a type of space, and what it becomes when bound to one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Mapping
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, final, runtime_checkable
+
+import attrs
+
+from clusterkit._typing import Array, Labels, Rng
+from clusterkit.contracts.outcomes import Outcome
+from clusterkit.contracts.stage import SolverT, SpaceT, Stage, Task
+from clusterkit.samples import Space
+from clusterkit.samples.coding import Coded, Coding
+
+if TYPE_CHECKING:
+    from clusterkit.contracts.turns import Learner
+
+__all__ = ["Path", "Prepared", "Resumable", "Solver"]
+
+
+class Prepared(ABC):
+    """A solver bound to a space: whatever does not depend on targets has been done once.
+
+    It may need all samples at once. One whose turns are sums over the rows is a `PassSolver`
+    (`clusterkit.contracts.turns`).
+    """
+
+    @property
+    @abstractmethod
+    def resolved(self) -> Mapping[str, object]:
+        """Parameters that the preparation decided, for `resolved_`."""
+
+    @abstractmethod
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Outcome:
+        """One turn. `targets` is None for a solver that learns from none."""
+
+    @abstractmethod
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """Objective of ``outcome = solve(targets)``, one value a start, lower is better; None if it has none."""
+
+    @property
+    def objective_factor(self) -> float:
+        """Factor of the objective that depends on the complexity but not on the labels, > 0: C, where there is one.
+
+        Objectives divided by it can be compared between feature maps and data sets; 1 where there is no such factor.
+        """
+        return 1.0
+
+    def leap(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | float | None] | None:
+        """Turns in memory without a table of scores, for labels that are columns of the largest scores; None: none.
+
+        Yield the objective of the labels of one start and the next labels (n,), a fresh array each time. The values are
+        those of `solve`, `objective` and argmax up to rounding. Only for monotone solvers: labels cannot come back
+        while the objective falls, so nobody looks out for cycles. The generator ends before a turn that would change no
+        label, would not lower the objective, or is better made in full. It returns the reason if that turn is the last
+        one by a tolerance of the solver, the objective of the labels if it would change none of them, and None
+        otherwise.
+        """
+        return None
+
+
+@runtime_checkable
+class Resumable(Protocol[SolverT]):
+    """A prepared solver that can start from the outcome of other parameters, for paths of parameters.
+
+    Not part of `Prepared`: few solvers can, and a driver asks ``isinstance(prepared, Resumable)``.
+    """
+
+    def resolve(self, spec: SolverT, previous: Outcome) -> Outcome:
+        """What a solver of the same class with the parameters `spec` gives on the same space, from `previous`."""
+
+
+@attrs.frozen
+class Path(Generic[SolverT, SpaceT]):
+    """How a solver works on one type of space.
+
+    Parameters
+    ----------
+    prepare : callable
+        ``prepare(solver, space, task, rng) -> Prepared``, a module-level function.
+    gives : type of Outcome
+    inductive : bool
+        Whether the outcome extends to new samples.
+    sparse : bool
+        Whether it also works where the features, or the points of the kernel, are `SparseRows`.
+    square : bool
+        Whether it keeps a matrix of n x n inner products or kernel values, so that too many samples are refused
+        before any work.
+    passes : {"never", "kept", "anywhere"}
+        Where samples outside memory can be fitted: there `prepare` gives a `PassSolver`, which reads the features by
+        `FeatureSpace.reduce` alone. "kept": only where numbers of every row may stay between the passes, as on a device
+        whose blocks are computed in the process of the fit.
+    learner : callable or None
+        ``learner(solver, space, task) -> Learner`` for a solver that goes on with further samples (`partial_fit`).
+    instead : str
+        What to change in a solver that never runs by passes so that it does, for errors.
+    weighted : bool
+        Whether it counts the samples by `Task.sample_weight` and `Coded.weights`.
+    """
+
+    prepare: Callable[[SolverT, SpaceT, Task, Rng], Prepared]
+    gives: type[Outcome]
+    inductive: bool = True
+    sparse: bool = False
+    square: bool = False
+    passes: Literal["never", "kept", "anywhere"] = "never"
+    weighted: bool = False
+    learner: Callable[[SolverT, SpaceT, Task], Learner] | None = None
+    instead: str = ""
+
+    def by_passes(self, keeps_rows: bool) -> bool:
+        """Whether a fit by passes is possible; `keeps_rows`: whether numbers of every row may stay between them."""
+        return self.passes == "anywhere" or (self.passes == "kept" and keeps_rows)
+
+
+class Solver(Stage):
+    """Finds scores, an embedding or a domain in a space."""
+
+    kind: ClassVar[str] = "solver"
+    codings: ClassVar[frozenset[Coding]] = frozenset()
+    targets: ClassVar[Literal["never", "start", "every_turn"]] = "never"
+    default_balancer: ClassVar[str | None] = None
+    default_labeler: ClassVar[str | Mapping[str, object] | None] = None
+    """What labeler="auto" means for this solver; None if the type of its outcome decides."""
+    own_balance: ClassVar[bool] = False
+    """True if the solver enforces size bounds itself.
+
+    It then always finds them in `Task.bounds`: the balancer's, else the bounds of ``band(0.03)``.
+    """
+    columns: ClassVar[bool] = False
+    """True if several starts are solved together as more columns."""
+    has_objective: ClassVar[bool] = False
+    """True if `Prepared.objective` gives values, which n_init > 1 and pooling need."""
+    nonnegative: ClassVar[bool] = False
+    """True if the solver accepts nonnegative features only."""
+    accuracy: ClassVar[float] = 0.0
+    """Largest difference that the default tolerance may leave between two runs, for scores of order 1.
+
+    0 means rounding only. Read by the laws.
+    """
+    monotone: ClassVar[bool] = False
+    """True if the objective never rises from one iteration to the next; a law tests it.
+
+    That is without a balancer, and with labels whose targets are nearest to the scores: not with a bias that a labeler
+    chooses by a loss of its own.
+    """
+
+    max_clusters: ClassVar[int | None] = None
+    """The most clusters that the solver can tell apart; None if there is no such limit."""
+
+    @property
+    @abstractmethod
+    def paths(self) -> Mapping[type[Space], Path]:
+        """Spaces it works on."""
+
+    @final
+    def path(self, space: type[Space]) -> Path | None:
+        """The path for a type of space, or None."""
+        paths = self.paths
+        return next((paths[kind] for kind in space.__mro__ if kind in paths), None)
+
+    @final
+    def prepare(self, space: Space, task: Task, rng: Rng) -> Prepared:
+        """Do all that does not depend on targets."""
+        path = self.path(type(space))
+        if path is None:
+            raise TypeError(f"solver '{self.name}' has no path for a {type(space).__name__}")
+        return path.prepare(self, space, task, rng)

@@ -1,0 +1,466 @@
+"""What a solver adds up over the rows: a turn as sums, a small solve, and a function of one row.
+
+A turn of every method that is linear in n is additive: the part of each block of features, the sum of all parts, a
+solve of the size of the features, and then a frozen function from features to scores. A solver that is written so has
+one implementation. `solve_by_sums` runs it on a space in memory; an engine (`clusterkit.fitting.samples`) runs the same
+parts where the rows lie, and reads the labels of a block from the function of the turn before, so that no state of n
+rows passes from turn to turn.
+
+Turns of a solver that learns from no labels, as sums over the rows: fuzzy c-means, matrix factorisation.
+
+Such a solver has a state of its own instead of labels, which is a small function of a row: centres, a basis. A turn
+adds up what the rows give under this function, and makes the next one. As for `clusterkit.contracts.turns`, nothing of
+the size of n passes from turn to turn, so that the same parts run in memory and where an engine reads the rows.
+
+A solver whose turns are sums over the rows, bound to a space in memory or to rows that an engine reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, final, runtime_checkable
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.contracts.iteration import Start, Turn, Turns, solve
+from clusterkit.contracts.outcomes import Ending, Extension, Outcome, Scores, Status
+from clusterkit.contracts.solver import Prepared
+from clusterkit.errors import InvalidParameter
+from clusterkit.samples import FeatureSpace
+from clusterkit.samples.array_libraries import BlockFunction, to_host
+from clusterkit.samples.coding import Coded
+from clusterkit.samples.rows import Rows
+from clusterkit.samples.sums import Addable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "Adder",
+    "Finished",
+    "Iterating",
+    "Learner",
+    "PartOfLabels",
+    "PartOfTurn",
+    "PassSolver",
+    "RowFunction",
+    "Step",
+    "Stored",
+    "Storing",
+    "Summing",
+    "adder_of",
+    "solve_by_sums",
+    "solve_by_turns",
+]
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    PartT = TypeVar("PartT", bound=Addable, default=Any)
+else:
+    from typing import TypeVar
+
+    PartT = TypeVar("PartT")
+    """What a solver adds up."""
+
+
+class RowFunction(Extension, Protocol):
+    """Scores of rows that can be had from raw rows, as every extension, or from features that are there already."""
+
+    def on(self, H: Array) -> Array:
+        """Scores of a block of features, (b, L) to (b, q): those of `__call__`, without a second mapping.
+
+        Written against the namespace of the block (`clusterkit.samples.array_libraries`).
+        """
+
+
+@final
+@attrs.frozen(eq=False)
+class Finished:
+    """What a turn leaves behind: small, and all that the next turn and the prediction need.
+
+    Parameters
+    ----------
+    extend : RowFunction
+        Features to scores.
+    objective : ndarray of shape (R,)
+        Objective of the labels that were added up, from the sums alone.
+    status : Status or None
+        As of an `Outcome`: a warning, or that the labels may be regarded as final.
+    """
+
+    extend: RowFunction
+    objective: Array
+    status: Status | None = None
+
+
+class Adder(Protocol):
+    """What adds up in a turn, as it is sent to where the rows lie."""
+
+    def part(self, H: Array, targets: Coded, scores: Array | None) -> Addable:
+        """As of `Summing`."""
+
+
+def adder_of(summing: Summing) -> Adder:
+    """The part of a solver's turn that is sent: its `adder`, or all of it."""
+    adder: Adder = getattr(summing, "adder", summing)
+    return adder
+
+
+@runtime_checkable
+class Summing(Protocol[PartT]):
+    """The turns of a solver as sums: frozen, small and picklable, because an engine sends it to where the rows lie.
+
+    It may have an attribute `adder` with the same `part` and without what only `finish` needs, such as a factorisation:
+    that is then sent in its place.
+
+    What must be known of all rows before the first turn (the Gram matrix of ridge regression, the mean and the spread
+    of k-means) is read by the function `Path.prepare` through `FeatureSpace.reduce`, which is a pass of the engine too.
+    """
+
+    @property
+    def resolved(self) -> Mapping[str, object]:
+        """Parameters that were decided on the way, for `resolved_`."""
+
+    def part(self, H: Array, targets: Coded, scores: Array | None) -> PartT:
+        """What a block adds; nothing if it has no rows.
+
+        Parameters
+        ----------
+        H : array of shape (b, L)
+            Written against the namespace of the block.
+        targets : Coded
+            Labels (R, b) of these rows.
+        scores : array of shape (b, q) or None
+            What the labels were read from, where there is such a table: the value of ``previous.on(H)``.
+        """
+
+    def finish(self, total: PartT, previous: RowFunction | None) -> Finished | Summing:
+        """The end of the turn from the sum of all parts; or one more pass over the same labels, which then ends it.
+
+        Parameters
+        ----------
+        total : Addable
+            Sum of the parts.
+        previous : RowFunction or None
+            The function of the turn before.
+        """
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """A solver by sums that goes on with samples that come later, for `partial_fit`: frozen, and small."""
+
+    @property
+    def turns(self) -> Summing:
+        """The turns, with what is known of all samples so far."""
+
+    def more(self, space: FeatureSpace, weights: Array | None) -> Learner:
+        """The learner that knows the samples of another space too, under the same map; `weights` count them."""
+
+
+@final
+@attrs.frozen(eq=False)
+class PartOfLabels(BlockFunction):
+    """The part of a block whose labels are known."""
+
+    adder: Adder
+    targets: Coded
+
+    def __call__(self, rows: slice, H: Array) -> Addable:
+        """What the solver adds up of a block of features."""
+        return self.adder.part(H, self.targets.of(rows), None)
+
+
+def solve_by_sums(
+    summing: Summing, space: FeatureSpace, targets: Coded, previous: RowFunction | None = None
+) -> Finished:
+    """One turn in memory, for labels (R, n) that are there already: one pass, seldom more."""
+    step: Finished | Summing = summing
+    while not isinstance(step, Finished):
+        step = step.finish(space.reduce(PartOfLabels(adder_of(step), targets)), previous)
+    return step
+
+
+@final
+@attrs.frozen(eq=False)
+class Step:
+    """What a turn leaves behind.
+
+    Parameters
+    ----------
+    following : RowFunction
+        The function of the next turn.
+    objective : float
+        Of the function that was added up.
+    settled : str or None
+        Why that function is the answer; None to go on.
+    change : str
+        How far the turn was from that, in words, for the case that there is no further one.
+    """
+
+    following: RowFunction
+    objective: float
+    settled: str | None = None
+    change: str = ""
+
+
+@runtime_checkable
+class Iterating(Protocol[PartT]):
+    """The turns of a solver that learns from no labels: frozen, small and picklable, as `Summing`."""
+
+    @property
+    def name(self) -> str:
+        """For reports of progress."""
+
+    @property
+    def k(self) -> int:
+        """Columns of the scores."""
+
+    @property
+    def max_iter(self) -> int:
+        """Most turns."""
+
+    @property
+    def resolved(self) -> Mapping[str, object]:
+        """Parameters that were decided on the way, for `resolved_`."""
+
+    def begin(self, space: FeatureSpace, rng: Rng) -> RowFunction:
+        """The first function; the samples are read by ``space.reduce`` and by single rows."""
+
+    def part(self, H: Array, function: RowFunction, before: RowFunction | None, weights: Array | None) -> PartT:
+        """What a block adds under a function, and under the one before it, if it is needed; nothing without rows.
+
+        Parameters
+        ----------
+        H : array of shape (b, L)
+        function, before : RowFunction
+            `before` is None in the first turn.
+        weights : ndarray of shape (b,) or None
+            How much each row counts.
+        """
+
+    def finish(self, total: PartT, function: RowFunction) -> Step:
+        """The end of a turn from the sum of all parts."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Stored:
+    """What the turns of `Storing` leave behind.
+
+    Parameters
+    ----------
+    scores : Rows
+        Scores of the samples, where they are stored, in one scale.
+    rows : Rows
+        The same as the solver has them, which `scale` would bring to one scale.
+    extend : RowFunction
+        Scores of new rows.
+    scale : ndarray of shape (q,)
+        Factors that bring the columns of `extend` to one scale.
+    """
+
+    scores: Rows
+    rows: Rows
+    extend: RowFunction
+    scale: Array
+
+
+@runtime_checkable
+class Storing(Protocol):
+    """Turns that are `Iterating` and keep numbers of every row, where a turn needs those of the turn before.
+
+    What is stored is whole after every turn: a fit that was interrupted, or killed where it is stored in a file, goes
+    on from the last complete one.
+    """
+
+    def part_of(self, rows: slice, H: Array, function: RowFunction) -> Addable:
+        """What a block adds, in the place of `part`; its numbers are read, and those of this turn are written.
+
+        The same block may be computed again, or twice at once: what was stored by the turn before stays until the turn
+        is finished.
+        """
+
+    def last(self, function: RowFunction) -> tuple[tuple[float, ...], Step] | None:
+        """The objectives of all turns that led to a function and the end of the last one; None if there was none."""
+
+    def latest(self, function: RowFunction) -> RowFunction:
+        """The function of the last turn that is stored, of the fit that led to `function`."""
+
+    def stored(self, function: RowFunction) -> Stored:
+        """The scores of all samples, and of new ones, by the last turn."""
+
+    def release(self) -> None:
+        """Let other fits use the files, which `begin` has kept for this one; when the labels have been read."""
+
+
+@final
+@attrs.frozen(eq=False)
+class PartOfTurn(BlockFunction):
+    """The part of a block of features in a turn, as an engine sends it."""
+
+    turns: Iterating
+    function: RowFunction
+    before: RowFunction | None
+    weights: Array | None = None
+
+    def __call__(self, rows: slice, H: Array) -> Addable:
+        """What the block adds."""
+        if isinstance(self.turns, Storing):
+            return self.turns.part_of(rows, H, self.function)
+        weights = None if self.weights is None else self.weights[rows]
+        return self.turns.part(H, self.function, self.before, weights)
+
+
+@attrs.frozen(eq=False)
+class StateTurns(Turns[RowFunction]):
+    """Turns of a solver with a state of its own, on a space in memory or on one whose rows an engine reads.
+
+    Parameters
+    ----------
+    turns : Iterating
+    space : FeatureSpace
+    weights : ndarray of shape (n,) or None
+        How much each sample counts.
+    """
+
+    turns: Iterating
+    space: FeatureSpace
+    weights: Array | None = None
+
+    sentences: ClassVar[Mapping[Ending, str]] = {
+        Ending.INTERRUPTED: "interrupted after {n} iterations: those so far are kept"
+    }
+
+    @property
+    def name(self) -> str:  # type: ignore[override] # a property for a class attribute
+        """That of the solver."""
+        return self.turns.name
+
+    def begin(self, rng: Rng) -> Start[RowFunction]:
+        """A start, which may have been interrupted before."""
+        function = self.turns.begin(self.space, rng)
+        start: Start[RowFunction] = Start(0, (function, None), keeps_best=False)
+        self._go_on(start, function)
+        made, most = start.n_iter, self.turns.max_iter
+        if made > most:
+            raise InvalidParameter(
+                f"the checkpoint of '{self.name}' holds {made} iterations, more than max_iter = {most}, and only the "
+                f"last one is stored. Set max_iter to {made} or more, or give another folder"
+            )
+        return start
+
+    def advance(self, active: list[Start[RowFunction]]) -> Iterator[Turn[RowFunction]]:
+        """One pass."""
+        [start] = active
+        function, before = cast("tuple[RowFunction, RowFunction | None]", start.state)
+        step = self.turns.finish(self.space.reduce(PartOfTurn(self.turns, function, before, self.weights)), function)
+        start.judge(step.objective)
+        # what is stored belongs to the function that was made of it
+        answer = step.following if isinstance(self.turns, Storing) else function
+        ending = None if step.settled is None else Ending.SETTLED
+        yield Turn(answer, (step.following, function), ending, step.settled or step.change)
+
+    def recover(self, start: Start[RowFunction]) -> None:
+        """What is stored is the last turn that was complete."""
+        if isinstance(self.turns, Storing):
+            self._go_on(start, self.turns.latest(cast("tuple[RowFunction, RowFunction | None]", start.state)[0]))
+
+    def _go_on(self, start: Start[RowFunction], function: RowFunction) -> None:
+        """Take up what is stored of a fit that led to a function."""
+        if isinstance(self.turns, Storing) and (earlier := self.turns.last(function)) is not None:
+            history, step = earlier
+            start.history, start.answer, start.detail = [*history], function, step.change
+            start.n_iter = len(history)
+            if step.settled is not None:
+                start.end(Ending.SETTLED, step.settled)
+
+
+def solve_by_turns(
+    turns: Iterating, space: FeatureSpace, rng: Rng, weights: Array | None = None
+) -> tuple[RowFunction, Status]:
+    """All turns from a random start.
+
+    Returns
+    -------
+    (function, status)
+        The function of the last turn that was complete; after Ctrl-C too, unless none was.
+
+    Raises
+    ------
+    InvalidParameter
+        If more turns than `max_iter` are stored.
+    """
+    run = StateTurns(turns, space, weights)
+    return solve(run, run.begin(rng), turns.max_iter)
+
+
+SCORES = "scores of all rows, which the labeler needs on the host"
+"""What a table of scores is called in errors."""
+
+
+@attrs.frozen(eq=False)
+class PassSolver(Prepared):
+    """A solver by passes over the features of its space, in every place.
+
+    In memory it may have a faster way of its own to the same outcome.
+
+    Parameters
+    ----------
+    space : FeatureSpace
+    turns : Summing or Iterating
+        What a turn adds up: of labels, or of a state of the solver's own.
+    weights : ndarray of shape (n,) or None
+        How much each sample counts, for turns of a state.
+    """
+
+    space: FeatureSpace
+    turns: Summing | Iterating
+    weights: Array | None = attrs.field(default=None, kw_only=True)
+
+    @property
+    def resolved(self) -> Mapping[str, object]:
+        """What the turns decided."""
+        return self.turns.resolved
+
+    @property
+    def objective_factor(self) -> float:
+        """That of the turns, where they have one."""
+        factor: float = getattr(self.turns, "objective_factor", 1.0)
+        return factor
+
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
+        """The scores of all samples after one turn over labels, or after all turns of a solver with its own state."""
+        if isinstance(self.turns, Iterating):
+            return self._solve_by_turns(self.turns, rng)
+        assert targets is not None
+        before = previous.extend if isinstance(previous, Scores) else None
+        finished = solve_by_sums(self.turns, self.space, targets, before)  # type: ignore[arg-type] # it made that one
+        table = self._table(finished.extend, targets.starts * targets.codebook.shape[1])
+        return Scores(table, finished.extend, starts=targets.starts, status=finished.status, carry=finished.objective)
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """From the sums of the turn."""
+        if isinstance(self.turns, Iterating):
+            assert outcome.status is not None
+            return np.array([outcome.status.history[-1]])
+        assert isinstance(outcome, Scores)
+        assert isinstance(outcome.carry, np.ndarray)
+        return outcome.carry
+
+    def _solve_by_turns(self, turns: Iterating, rng: Rng) -> Scores:
+        function, status = solve_by_turns(turns, self.space, rng, self.weights)
+        if not isinstance(turns, Storing):
+            return Scores(self._table(function, turns.k), function, status=status)
+        stored = turns.stored(function)
+        self.space.require_table(stored.rows.d, SCORES)
+        rows = to_host(stored.rows.read(slice(0, self.space.n))).astype(self.space.dtype, copy=False)
+        status = attrs.evolve(status, predicts_labels=False)  # new rows do not end where the stored ones did
+        return Scores(rows, stored.extend, scale=stored.scale, status=status)
+
+    def _table(self, function: RowFunction, columns: int) -> Array:
+        return self.space.table(function.on, columns, SCORES)

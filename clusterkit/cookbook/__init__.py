@@ -1,1 +1,0 @@
-"""Published algorithms as data: stages, parameters, citation. The function `clusterkit.recipe` builds them."""

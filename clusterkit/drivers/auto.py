@@ -1,0 +1,509 @@
+"""The best of the clusterings that a pool of methods finds, chosen without classes.
+
+The candidate that the criteria choose, and everything that is reported about the choice.
+
+How sure a choice is and what else may be right, in words that do not contradict each other.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, cast, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Labels
+from clusterkit.contracts import Driver, DriverResult, params
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.criteria.confidence import Evidence, distinct, structure_confidence, witnesses
+from clusterkit.criteria.one_cluster import OneCluster, few_points
+from clusterkit.criteria.rules import Ranking, candidate_numbers, known_number, unknown_number
+from clusterkit.criteria.terrain import Separation, Terrain
+from clusterkit.drivers.auto_fits import Candidate, Fits, Member, fit_member, of_composition, pool_of
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted, first_names, percent
+from clusterkit.fitting.fit import FitResult, check_magnitude, one_cluster
+from clusterkit.samples.limits import Report, reusing, tell
+
+__all__ = [
+    "AutoDriver",
+    "Verdict",
+    "confidence_in_words",
+    "is_nested",
+    "second_in_words",
+    "tree_work",
+]
+
+
+NESTED = 0.95
+"""Share of the rows of the finer clustering that must lie in the cluster of the coarser one to which most rows of
+their cluster belong, for the two to count as nested: 1 up to the rows on borders."""
+
+SHOWN_CRITERIA = 5
+"""Candidates that `resolved_` shows; `candidates_` has all."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Verdict:
+    """The ranking of the candidates and what follows from it.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+    ranking : Ranking
+    known : bool
+        Whether the number of clusters was given.
+    """
+
+    candidates: Sequence[Candidate]
+    ranking: Ranking
+    known: bool
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], terrain: Terrain, stability: Array | None, *, known: bool) -> Verdict:
+        """Rank candidates; `stability` (m,) is needed where the number of clusters is not known, else None.
+
+        Where Ctrl-C came before the stabilities were computed, None counts as the same stability for all.
+        """
+        labelings = [candidate.labels for candidate in candidates]
+        if known:
+            return cls(candidates, known_number(terrain, labelings), known)
+        families = [candidate.member.family for candidate in candidates]
+        values = np.zeros(len(candidates)) if stability is None else stability
+        return cls(candidates, unknown_number(terrain, labelings, families, values), known)
+
+    @property
+    def best(self) -> Candidate:
+        """The answer."""
+        return self.candidates[self.ranking.best]
+
+    @property
+    def ties(self) -> list[str]:
+        """Other clusterings with the same score."""
+        return [_described(self.candidates[i]) for i in self.ranking.ties]
+
+    @property
+    def second(self) -> Candidate | None:
+        """The best candidate with another number of clusters; None if there is none."""
+        total = np.array(self.ranking.total)
+        total[[candidate.n_clusters == self.best.n_clusters for candidate in self.candidates]] = -np.inf
+        return self.candidates[int(np.argmax(total))] if np.isfinite(total).any() else None
+
+    def confidence(self, terrain: Terrain, stability: float) -> float:
+        """Of `structure_confidence`, for the answer; nan where it is the only candidate of too few methods."""
+        ranking, members = self.ranking, [candidate.member for candidate in self.candidates]
+        methods, finders = [member.name for member in members], [member.finds_number for member in members]
+        agreeing = witnesses(ranking.similarity[ranking.best], methods, finders, known=self.known)
+        if agreeing is None and len(self.candidates) == 1:
+            return math.nan
+        separation = Separation.of(terrain, self.best.labels).validity
+        evidence = Evidence(stability, ranking.margin, separation, self.best.n_clusters, agreeing)
+        return structure_confidence(evidence, known=self.known)
+
+    def table(self) -> list[Mapping[str, object]]:
+        """The distinct clusterings, best first: methods that found them, number of clusters, score and terms."""
+        first = distinct([candidate.labels for candidate in self.candidates])
+        rows: list[Mapping[str, object]] = []
+        shown: set[int] = set()
+        for place in map(int, np.argsort(-self.ranking.total, kind="stable")):
+            if int(first[place]) in shown:
+                continue
+            shown.add(int(first[place]))
+            same = np.flatnonzero(first == first[place])
+            rows.append(
+                {
+                    "recipe": self.candidates[place].member.name,
+                    "n_clusters": self.candidates[place].n_clusters,
+                    "score": float(self.ranking.total[place]),
+                    **{name: float(values[place]) for name, values in self.ranking.terms.items()},
+                    "similarity": float(self.ranking.similarity[place, self.ranking.best]),
+                    "found_by": sorted({self.candidates[int(i)].member.name for i in same}),
+                }
+            )
+        return rows
+
+    def curve(self) -> tuple[tuple[int, float], ...]:
+        """Each number of clusters with the best score at it, by ascending number."""
+        best: dict[int, float] = {}
+        for candidate, score in zip(self.candidates, self.ranking.total.tolist(), strict=True):
+            best[candidate.n_clusters] = max(best.get(candidate.n_clusters, score), score)
+        return tuple((k, round(best[k], 3)) for k in sorted(best))
+
+    def facts(self, table: Sequence[Mapping[str, object]]) -> dict[str, object]:
+        """What `resolved_` says of the choice."""
+        second = self.second
+        facts: dict[str, object] = {
+            "recipe": self.best.member.name,
+            "n_clusters": self.best.n_clusters,
+            "criterion": "known number" if self.known else "unknown number",
+            "score": round(float(self.ranking.total[self.ranking.best]), 3),
+            "candidates": len(self.candidates),
+            "distinct": len(table),
+            "margin": round(self.ranking.margin, 3),
+            "best": tuple(
+                f"{row['recipe']}: {counted(cast('int', row['n_clusters']), 'cluster')}, {row['score']:.3f}"
+                for row in table[:SHOWN_CRITERIA]
+            ),
+        }
+        if not self.known:
+            facts["score_of_number"] = self.curve()
+        if self.ties:
+            facts["tied_with"] = tuple(self.ties)
+        if not self.known and second is not None:
+            facts["second_n_clusters"] = second.n_clusters
+            facts["second_is_nested"] = is_nested(self.best.labels, second.labels)
+        return facts
+
+
+def is_nested(one: Labels, other: Labels) -> bool:
+    """Whether the finer of two clusterings only divides clusters of the coarser one, up to 5 % of the rows.
+
+    Examples
+    --------
+    >>> is_nested(np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2])), is_nested(
+    ...     np.array([0, 0, 1, 1]), np.array([0, 1, 2, 1])
+    ... )
+    (True, False)
+    """
+    finer, coarser = (one, other) if one.max() >= other.max() else (other, one)
+    cells = np.zeros((int(finer.max()) + 1, int(coarser.max()) + 1), dtype=np.int64)
+    np.add.at(cells, (finer, coarser), 1)
+    return bool(cells.max(axis=1).sum() >= NESTED * len(one))
+
+
+def _described(candidate: Candidate) -> str:
+    return f"{candidate.member.name}, {counted(candidate.n_clusters, 'cluster')}"
+
+
+FEWEST = 4
+"""Fewest rows that can be two clusters of two; with fewer there is nothing to compare."""
+
+FEWEST_JUDGED = 20
+"""Fewest rows of whose clusters the confidence speaks: on four or five rows of noise it was sure of an answer. The sets
+that it was fitted to have 150 rows and more."""
+
+SHOWN = 5
+"""Names of methods in a message."""
+
+LEAF = 32
+"""Rows in a leaf of the trees of `clusterkit.numerics.spanning_trees`, for the estimate of their work."""
+
+
+def _names(value: Any) -> str | None:
+    named = isinstance(value, tuple) and all(isinstance(name, str) and name for name in value)
+    return None if value is None or named else "a list of names of recipes, or None"
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _range(value: Any) -> str | None:
+    wanted = "a pair (least, most) of integers with 2 <= least <= most, or None"
+    if value is None:
+        return None
+    pair = isinstance(value, tuple) and len(value) == 2 and params.is_count(value[0], 2)
+    return None if pair and params.is_count(value[1], int(value[0])) else wanted
+
+
+def tree_work(n: int, d: int) -> int:
+    """Estimate of the products that a spanning tree of n rows in d dimensions takes.
+
+    A row meets about 2^d leaves of 32 rows, or all rows.
+
+    Examples
+    --------
+    >>> f"{tree_work(1_000_000, 2):.1e}", f"{tree_work(100_000, 10):.1e}", f"{tree_work(100_000, 50):.1e}"
+    ('2.6e+08', '3.3e+10', '5.0e+11')
+    """
+    return n * d * min(n, LEAF * 2 ** min(d, 60))
+
+
+@final
+@attrs.frozen
+class AutoDriver(Driver):
+    """Fits every member of a pool, at one number of clusters or at many, and returns the best by the spanning tree.
+
+    1. **Candidates.** Members are recipes; those that need the number of clusters are fitted at the given one, or at
+       2-10, 12, 15, 20, 25, 31, 35, 50 up to √n and at those around the number for which the masses of the tree speak.
+       Noise follows the tree to a cluster. Candidates that are equal up to the names of the clusters count once.
+    2. **Choice.** Given a number of clusters, by separation, entropy and likelihood; otherwise by contrast, agreement
+       between families by rows and by clusters, and stability: `known_number` and `unknown_number` of
+       `clusterkit.criteria.rules`. No classes, and no objective of any method, enter it.
+    3. **Report.** The confidence, the test for a single cluster and the second-best number of clusters inform; they
+       overrule nothing.
+
+    The compositions passed to `run` are members too. Where `n_clusters` is None, theirs is taken as given.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default None
+    pool : sequence of str or None, default None
+        Recipes. None: all that ask for it (`clusterkit.contracts.providers.Recipe.pool`).
+    max_rows : int, default 5000
+        Most rows that members are fitted to and candidates are compared on; of more, a random sample is taken, and the
+        other rows get the label of most of their 5 nearest rows in it.
+    between : (int, int) or None, default None
+        Least and most number of clusters to choose from, where `n_clusters` is None; None: no limits but √n.
+    max_work : int, default 4e10
+        Most work (`tree_work`) with which spanning trees are fitted to all rows in spite of `max_rows`: 1,000,000 rows
+        in 2 dimensions, 100,000 in 10.
+    """
+
+    name: ClassVar[str] = "auto"
+    estimator: ClassVar[str] = "clusterkit.estimators.auto:Auto"
+    trial: ClassVar[dict[str, object]] = {"pool": ()}
+
+    n_clusters: int | None = params.integer(None, at_least=1, optional=True)
+    pool: tuple[str, ...] | None = params.free(None, _names, invalid=("kmeans", 3, ("",)), converter=_as_tuple)
+    max_rows: int = params.integer(5000, at_least=100)
+    max_work: int = params.integer(40_000_000_000, at_least=0, at_most=params.MOST_WORK)
+    between: tuple[int, int] | None = params.free(None, _range, invalid=((3, 2), (1, 4), 5, "all"), converter=_as_tuple)
+
+    def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
+        """Choose among the pool and the compositions, which may be none, on X, shape (n, d).
+
+        The report has "candidates" (a row for each distinct clustering, best first), "confidence",
+        "perhaps_one_cluster" and "second_n_clusters", and what the driver of the chosen member reports. After Ctrl-C
+        the best of the candidates so far is returned.
+        """
+        k = self.n_clusters
+        if k is None and compositions:
+            k = compositions[0].n_clusters
+        members = [of_composition(c, f"composition {i + 1}") for i, c in enumerate(compositions)]
+        return self.choose([*members, *pool_of(self.pool)], k, X, seeds)
+
+    def choose(
+        self, members: Sequence[Member], k: int | None, X: Array, seeds: Seeds, space: Array | None = None
+    ) -> DriverResult:
+        """Choose among members, at k clusters or, where it is None, at any number.
+
+        Candidates are compared in the coordinates `space`, (n, r), or in X where it is None.
+        """
+        n = len(X)
+        check_magnitude(X)
+        least = k if k is not None else 0 if self.between is None else self.between[0]
+        if least > n:
+            raise InvalidData(f"n_samples={n} should be >= n_clusters={least}: no cluster may be without a sample")
+        if k == 1:
+            return DriverResult(_one_cluster(n, "one cluster: nothing to find"), _nothing())
+        self._check_able(members, k)
+        if k is not None:
+            members = [member.alone() for member in members if member.takes in (None, k)]
+        with reusing():
+            return self._choose(members, k, Fits(X, self._sample(n, seeds), self._trees_on_all(X), seeds, space))
+
+    def _choose(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:
+        n, seeds = len(fits.X), fits.seeds
+        if n < FEWEST or not np.ptp(fits.S, axis=0).any():
+            return self._without_choice(members, k, fits)
+        terrain = fits.terrain()
+        candidates, interrupted = self._candidates(members, k, fits, terrain)
+        if not candidates:
+            if interrupted:
+                raise KeyboardInterrupt
+            if members and len(fits.failures) == len(members):
+                raise next(iter(fits.failures.values()))
+            if k is not None and members and all(member.finds_number for member in members):
+                raise _other_number(members, k, "no clusters, or one")
+            return self._without_choice(members, k, fits)
+        stability: Array | None = None
+        if k is None and not interrupted:
+            try:
+                stability = fits.stabilities(candidates)
+            except KeyboardInterrupt:
+                interrupted = True
+        verdict = Verdict.of(candidates, terrain, stability, known=k is not None)
+        table = verdict.table()
+        best = verdict.best
+        answer = fits.fit(best.member, best.number)
+        fitted = fits.complete(best, answer.fit, terrain)
+        confidence, one, points, of_best = math.nan, None, few_points(terrain.X), math.nan
+        if not interrupted:
+            try:
+                of_best = fits.stability(best) if stability is None else float(stability[verdict.ranking.best])
+                if terrain.n >= FEWEST_JUDGED and best.n_clusters < terrain.n:  # else nothing was grouped
+                    confidence = verdict.confidence(terrain, of_best)
+                one = OneCluster.of(terrain.X, seeds.stream("one cluster")) if points is None else None
+            except KeyboardInterrupt:
+                interrupted = True
+        perhaps = None if one is None else not one.several
+        facts = {**verdict.facts(table), "confidence": round(confidence, 3), "perhaps_one_cluster": perhaps}
+        if one is not None:
+            facts |= {"projection_p_value": round(one.p_value, 4), "tree_statistic": round(one.statistic, 3)}
+        if stability is None and not math.isnan(of_best):  # else it is among the terms of the score
+            facts["stability"] = round(of_best, 3)
+        if points is not None:
+            facts["points"] = points
+        facts |= self._of_rows(fits, best, n)
+        if fits.failures:
+            facts["failed"] = {name: str(error) for name, error in fits.failures.items()}
+        reason = f"the best of {len(candidates)} clusterings: {best.member.name}, {counted(best.n_clusters, 'cluster')}"
+        if interrupted:
+            reason = f"interrupted: the best of the first {len(candidates)} clusterings is kept"
+        fitted = attrs.evolve(
+            fitted,
+            reason=reason,
+            converged=fitted.converged and not interrupted,
+            interrupted=interrupted,
+            resolved={**fitted.resolved, "auto": facts},
+        )
+        second = verdict.second
+        report = {
+            **answer.report,
+            "candidates": table,
+            "confidence": confidence,
+            "perhaps_one_cluster": perhaps,
+            "second_n_clusters": None if second is None or k is not None else second.n_clusters,
+        }
+        return DriverResult(fitted, report)
+
+    def _check_able(self, members: Sequence[Member], k: int | None) -> None:
+        """Refuse a pool whose methods make none of the numbers of clusters asked for."""
+        if not members and k is not None:
+            raise InvalidParameter(f"n_clusters={k}: the pool is empty; name recipes, or leave pool out")
+        if not members:
+            return
+        least, most = (k, k) if k is not None else self.between or (2, None)
+        for member in members:
+            if member.finds_number or member.takes is None:
+                return
+            if least <= member.takes and (most is None or member.takes <= most):
+                return
+        asked_for = f"n_clusters={k if k is not None else self.between}"
+        takes = sorted({str(member.takes) for member in members})
+        raise InvalidParameter(
+            f"{asked_for}: the methods of the pool ({_listed(members)}) make {' or '.join(takes)} clusters only. Add a "
+            "recipe that makes any number, such as 'kmeans'"
+        )
+
+    def _sample(self, n: int, seeds: Seeds) -> Indices | None:
+        """The rows on which candidates are compared; None for all."""
+        if n <= self.max_rows:
+            return None
+        return np.sort(seeds.stream("sample").choice(n, self.max_rows, replace=False))
+
+    def _trees_on_all(self, X: Array) -> bool:
+        return tree_work(*X.shape) <= self.max_work
+
+    def _candidates(
+        self, members: Sequence[Member], k: int | None, fits: Fits, terrain: Terrain
+    ) -> tuple[list[Candidate], bool]:
+        """The candidates, and whether Ctrl-C came in between."""
+        finding = [(member, None) for member in members if member.finds_number]
+        tried = candidate_numbers(terrain, self.between) if k is None else [k]
+        taking = [(member, number) for number in tried for member in members if not member.finds_number]
+        jobs: list[tuple[Member, int | None]] = [*finding, *((m, j) for m, j in taking if m.takes in (None, j))]
+        candidates: list[Candidate] = []
+        interrupted = False
+        for index, (member, number) in enumerate(jobs):
+            try:
+                candidate, interrupted = fits.candidate(member, number, terrain)
+                if candidate is not None and (k is not None or self._within(candidate.n_clusters)):
+                    candidates.append(candidate)
+                tell(Report("candidates", index + 1, len(jobs)))
+            except KeyboardInterrupt:
+                interrupted = True
+            if interrupted:
+                break
+        if k is None or not candidates:
+            return candidates, interrupted
+        # on rows with fewer distinct values some methods find fewer clusters than asked for
+        nearest = min(abs(candidate.n_clusters - k) for candidate in candidates)
+        if nearest and all(member.finds_number for member in members):
+            numbers = sorted({candidate.n_clusters for candidate in candidates})
+            raise _other_number(members, k, " and ".join(map(str, numbers)))
+        return [one for one in candidates if abs(one.n_clusters - k) == nearest], interrupted
+
+    def _within(self, k: int) -> bool:
+        """Whether a number is one to choose from; where a method is asked for one, it may find fewer."""
+        return self.between is None or self.between[0] <= k <= self.between[1]
+
+    def _without_choice(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:
+        """The answer where no candidate has two clusters: the first member at k, or one cluster."""
+        taking = [member for member in members if not member.finds_number]
+        if k is None or not taking:
+            reason = "one cluster: the rows are too few or too alike for two"
+            if len(fits.S) >= FEWEST and np.ptp(fits.S, axis=0).any():
+                reason = f"one cluster: no method of the pool divides the rows ({_listed(members) or 'it is empty'})"
+            if self.between is not None:
+                reason = "one cluster: no candidate has from {} to {} clusters".format(*self.between)
+            fitted = _one_cluster(len(fits.X), reason)
+            if (fits.X[0] == fits.X).all():
+                message = f"all {len(fits.X)} samples are equal, so they are in one cluster"
+                warnings.warn(message, ClusterkitWarning, stacklevel=4)
+        else:
+            answer = fit_member(taking[0], k, fits.X, fits.seeds.child(taking[0].name, k))
+            return attrs.evolve(answer, report={**answer.report, **_nothing()})
+        return DriverResult(fitted, _nothing())
+
+    def _of_rows(self, fits: Fits, best: Candidate, n: int) -> dict[str, object]:
+        """What was done on a part of the rows, also as a warning."""
+        if fits.scored is None:
+            return {}
+        facts: dict[str, object] = {"rows_compared": len(fits.S), "trees_on": n if fits.trees_on_all else len(fits.S)}
+        if not fits.on_all_rows(best.member):
+            warnings.warn(
+                f"the {n} rows were clustered by a sample of {len(fits.S)}, from which the others have their labels by "
+                "the votes of their 5 nearest rows; structure much smaller than that is not seen. Raise max_rows to "
+                "look at more.",
+                ClusterkitWarning,
+                stacklevel=5,
+            )
+        return facts
+
+
+def _one_cluster(n: int, reason: str) -> FitResult:
+    facts = {"recipe": None, "n_clusters": 1, "reason": reason}
+    labels = np.zeros(n, dtype=np.intp)
+    return one_cluster(labels, reason, {"auto": facts})
+
+
+def _other_number(members: Sequence[Member], k: int, numbers: str) -> InvalidParameter:
+    """The error where methods that find the number of clusters find another one than was asked for."""
+    return InvalidParameter(
+        f"n_clusters={k}: the methods of the pool find the number themselves ({_listed(members)}), and found {numbers}"
+        ". Leave n_clusters out, or add a recipe that takes it, such as 'kmeans'"
+    )
+
+
+def _listed(members: Sequence[Member]) -> str:
+    """The names of members, for messages."""
+    return first_names([member.name for member in members], SHOWN)
+
+
+def _nothing() -> dict[str, object]:
+    """The report of an answer that was not chosen."""
+    return {"candidates": [], "confidence": math.nan, "perhaps_one_cluster": None, "second_n_clusters": None}
+
+
+def confidence_in_words(confidence: float) -> str:
+    """A confidence, which is an estimate and never certainty; empty where there is none.
+
+    Examples
+    --------
+    >>> confidence_in_words(0.82), confidence_in_words(0.9999), confidence_in_words(1.0), confidence_in_words(math.nan)
+    ('82 %', 'above 99 %', 'above 99 %', '')
+    """
+    return "" if math.isnan(confidence) else percent(min(confidence, 1.0 - 2.0**-40))
+
+
+def second_in_words(chosen: int, second: int, *, nested: bool) -> str:
+    """The next best number of clusters, and what it means where its clusters and the chosen ones are nested.
+
+    Examples
+    --------
+    >>> second_in_words(3, 5, nested=False), second_in_words(3, 1, nested=True)
+    ('5 clusters', '1 cluster, which joins the chosen ones: the same groups on a coarser scale')
+    >>> second_in_words(3, 6, nested=True)
+    '6 clusters, which divide the chosen ones: the same groups on a finer scale'
+    """
+    text = counted(second, "cluster")
+    if not nested:
+        return text
+    verb, scale = ("divide", "finer") if second > chosen else ("join", "coarser")
+    return f"{text}, which {verb}{'s' if second == 1 else ''} the chosen ones: the same groups on a {scale} scale"

@@ -1,0 +1,271 @@
+"""The attributes that a fit sets, the same for all clusterers."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._typing import Array, Floats, Labels, Samples
+from clusterkit.contracts import Predict
+from clusterkit.contracts.labelings import NOISE, cluster_sizes
+from clusterkit.contracts.outcomes import Domain, Embedding, Outcome
+from clusterkit.drivers.compose import Tuning
+from clusterkit.errors import ClusterkitWarning
+from clusterkit.estimators import same_place
+from clusterkit.estimators.number import is_open
+from clusterkit.estimators.outputs import Outputs
+from clusterkit.estimators.same_place import beside_labels
+from clusterkit.fitting.fit import FitResult
+from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.samples import FeatureSpace, Space, memory
+from clusterkit.samples.array_libraries import array_namespace, is_device_array, to_host
+
+if TYPE_CHECKING:
+    from clusterkit.tables import FittedPreparation
+
+__all__ = ["FittedAttributes", "set_fitted"]
+
+
+@final
+class only_where_made:
+    """A fitted array that only some methods have; elsewhere an AttributeError says which do.
+
+    A value in the instance takes precedence, as this descriptor has no ``__set__``: ``hasattr(estimator, name)`` is
+    True only after a fit of a method that has the array.
+
+    Parameters
+    ----------
+    methods : str
+        The methods that have it, for the message.
+    compute : callable
+        Fitted estimator to the array, at its first use; None where the method has no such array.
+    instead : str
+        A sentence on what every method has in its place, for the message.
+    """
+
+    def __init__(
+        self,
+        methods: str,
+        compute: Callable[[FittedAttributes], Floats | None] = lambda estimator: None,
+        instead: str = "",
+    ) -> None:
+        self.methods = methods
+        self.compute = compute
+        self.instead = instead
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: FittedAttributes | None, owner: type | None = None) -> Floats:
+        if instance is not None and not hasattr(instance, "labels_"):
+            raise AttributeError(f"no {self.name} before the fit; call fit(X) first")
+        values = None if instance is None else self.compute(instance)
+        if values is None:
+            raise AttributeError(f"no {self.name} here: only {self.methods} have them{self.instead}")
+        values = beside_labels(instance, values)
+        vars(instance)[self.name] = values
+        return values
+
+
+def _outside_domain(estimator: FittedAttributes) -> Floats | None:
+    """Level of the domain minus its value at the samples; None if the outcome is no domain."""
+    outcome, space = estimator.outcome_, estimator.space_
+    if not isinstance(outcome, Domain) or space is None:
+        return None
+    return outcome.level - outcome.value(space.points)
+
+
+def _of_probabilities(estimator: FittedAttributes) -> Floats | None:
+    """Degrees of membership (n, k), from one degree a sample: that of its own cluster; 0 for the others, and noise."""
+    probabilities = vars(estimator).get("probabilities_")
+    if probabilities is None:
+        return None
+    n, k = len(probabilities), int(estimator.labels_.max()) + 1
+    memory.require(8 * n * k, f"the {n} x {k} table of memberships", "Use probabilities_, one number for each sample.")
+    table = np.zeros((n, k))
+    inside = np.flatnonzero(estimator.labels_ >= 0)
+    table[inside, estimator.labels_[inside]] = probabilities[inside]
+    return table
+
+
+def _means(estimator: FittedAttributes) -> Floats | None:
+    """Means of the clusters in the units of the columns, (k, d); None without means, or where no column is kept."""
+    # fits of rows outside memory and of batches keep no outcome
+    holder = estimator.predictor_ if estimator.outcome_ is None else estimator.outcome_
+    extend: object = getattr(holder, "extend", None)
+    extend = getattr(extend, "nearness", extend)  # of fuzzy means
+    means: Floats | None = getattr(extend, "means", None)
+    if means is None or not isinstance(estimator.space_, FeatureSpace):
+        return None
+    return estimator.space_.transform.inverse(means)
+
+
+ARRAYS: Mapping[str, tuple[str, ...]] = {
+    "history_": ("",),
+    "memberships_": ("n", ""),
+    "outlier_scores_": ("n",),
+    "probabilities_": ("n",),
+    "cluster_centers_": ("", ""),
+}
+"""The dimensions of fitted arrays, those of n rows by their name."""
+
+
+def _of_shape(values: Any, name: str, shape: tuple[int | None, ...], kinds: str) -> Array:
+    """The values, if they are an array of this shape, None being any size, of these kinds of numbers."""
+    fine = isinstance(values, np.ndarray) and values.dtype.kind in kinds and values.ndim == len(shape)
+    if not fine or any(size not in (None, actual) for size, actual in zip(shape, values.shape, strict=True)):
+        what = f"an array of {values.dtype} of shape {values.shape}" if isinstance(values, np.ndarray) else type(values)
+        raise ValueError(f"{name} is {what}")
+    return cast("Array", values)
+
+
+class FittedAttributes(Outputs):
+    """Declares what the fit of a clusterer sets."""
+
+    always_fitted: ClassVar[frozenset[str]] = frozenset(
+        {
+            "labels_", "n_iter_", "converged_", "stop_reason_", "interrupted_", "history_", "objective_", "space_",
+            "outcome_", "resolved_", "exact_on_training_", "predictor_", "n_features_in_",
+        }
+    )  # fmt: skip
+
+    labels_: Labels
+    n_iter_: int
+    converged_: bool
+    stop_reason_: str
+    interrupted_: bool
+    history_: Floats
+    objective_: float
+    space_: Space | None
+    outcome_: Outcome | None
+    resolved_: dict[str, dict[str, object]]
+    exact_on_training_: bool
+    predictor_: Predict | None
+    preparation_: FittedPreparation
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    memberships_ = only_where_made(
+        "methods with degrees of membership, such as recipes 'fuzzy-cmeans' and 'hdbscan',",
+        _of_probabilities,
+        ". Of any clustering, sklearn.metrics.silhouette_samples says how well each row fits",
+    )
+    outlier_scores_ = only_where_made(
+        "methods whose outcome is a domain, such as recipe 'svc', and recipe 'hdbscan'", _outside_domain
+    )
+    cluster_centers_ = only_where_made(
+        "methods with means, such as recipes 'kmeans' and 'mixture', behind feature maps that only scale the columns",
+        _means,
+        ". Of any clustering, clusterkit.profile(model, X) has the means in the units of the columns, and "
+        "clusterkit.representatives(model, X) typical rows",
+    )
+    probabilities_ = only_where_made("methods with one degree of membership a sample, such as recipe 'hdbscan',")
+
+    def try_out(self) -> None:
+        """Label a row of zeros, and what else the model gives for rows; check the shapes of the fitted arrays."""
+        n, k = len(_of_shape(self.labels_, "labels_", (None,), "iu")), self.labels_.max(initial=-1) + 1
+        if not n or self.labels_.min() < NOISE:
+            raise ValueError("labels_ has no label, or one below -1")
+        for name, shape in ARRAYS.items():
+            if (values := vars(self).get(name)) is not None:
+                _of_shape(values, name, tuple(n if size == "n" else None for size in shape), "f")
+        row = self._zero_row()
+        if self.predictor_ is not None:
+            label = _of_shape(self.predictor_(row), "a label", (1,), "iu")
+            if label[0] < NOISE:
+                raise ValueError(f"the label of a row is {label[0]}")
+        if self.space_ is None:
+            if k > 1 and self.outcome_ is not None:
+                raise ValueError("several clusters need the space_ in which they were found")
+            return
+        if isinstance(self.outcome_, Domain):
+            _of_shape(self.outcome_.value(self.space_.coordinates(row)), "a value", (1,), "f")
+        elif self.gives((Embedding,)):
+            span = getattr(self.predictor_, "span", None)
+            holder: Any = self.predictor_ if self.outcome_ is None else self.outcome_
+            extend = holder.extend
+            _of_shape(extend(row if span is None else span(row)), "the scores of a row", (1, None), "f")
+        if (means := _means(self)) is not None:
+            _of_shape(means, "cluster_centers_", (None, row.shape[1]), "f")
+
+    def _zero_row(self) -> Array:
+        """A row of zeros as the stages take it, (1, d)."""
+        preparation = vars(self).get("preparation_")
+        row = np.zeros((1, self.n_features_in_ if preparation is None else len(preparation.features)))
+        if not vars(self).get("_takes_sparse_rows"):
+            return row
+        from scipy.sparse import csr_array
+
+        return cast("Array", SparseRows.of(csr_array(row)))
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of clusters that have a sample; noise is none."""
+        if is_device_array(self.labels_):
+            distinct = to_host(array_namespace(self.labels_).unique_values(self.labels_))
+            return int((distinct >= 0).sum())
+        if isinstance(self.labels_, np.ndarray):
+            return len(cluster_sizes(self.labels_))
+        # lazy labels are computed by the conversion, and only the distinct ones come here
+        return len(np.asarray(np.unique(self.labels_[self.labels_ >= 0])))
+
+    if TYPE_CHECKING:
+
+        def fit_predict(self, X: Samples, y: object = None, **kwargs: object) -> Labels:
+            """Of scikit-learn, which has no types."""
+
+
+def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | None, labeler: str | None = None) -> None:
+    """Set the attributes of `clusterkit.Pipeline` on an estimator.
+
+    Parameters
+    ----------
+    estimator : FittedAttributes
+    fit : FitResult
+    tuning : Tuning or None
+        The parameters that were decided before the fit, by a tuner; None where there was none.
+    labeler : str, optional
+        The name of the labeler where it was left at "auto", which is then reported in `resolved_`.
+    """
+    same_place.finished(getattr(estimator, "_recipe", None) or type(estimator).__name__, fit)
+    estimator.labels_ = fit.labels
+    estimator.n_iter_ = fit.n_iter
+    estimator.converged_ = fit.converged
+    estimator.stop_reason_ = fit.reason
+    estimator.interrupted_ = fit.interrupted or (tuning is not None and tuning.interrupted)
+    estimator.history_ = np.asarray(fit.history, dtype=np.float64)
+    estimator.objective_ = fit.objective
+    estimator.space_ = fit.space
+    estimator.outcome_ = fit.outcome
+    resolved = {} if tuning is None else {slot: dict(facts) for slot, facts in tuning.decided.items()}
+    for slot, facts in fit.resolved.items():
+        resolved[slot] = {**resolved.get(slot, {}), **facts}
+    if labeler is not None:
+        resolved["labeler"] = {"name": labeler, **resolved.get("labeler", {})}
+    estimator.resolved_ = resolved
+    estimator.exact_on_training_ = fit.exact
+    estimator.predictor_ = fit.predict
+    if fit.shortage is not None and not is_open(getattr(estimator, "n_clusters", None)):
+        warnings.warn(fit.shortage, ClusterkitWarning, stacklevel=_level_of_caller())
+    for name, values in (
+        ("preparation_", None),
+        ("cluster_centers_", None),
+        ("memberships_", fit.memberships),
+        ("outlier_scores_", fit.outlier_scores),
+        ("probabilities_", fit.probabilities),
+    ):
+        estimator.__dict__.pop(name, None)  # of a fit before
+        if values is not None:
+            setattr(estimator, name, values)
+
+
+def _level_of_caller() -> int:
+    """How many calls above `set_fitted` somebody outside of the library is, for a warning of a fit."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("clusterkit."):
+        frame, level = frame.f_back, level + 1
+    return level

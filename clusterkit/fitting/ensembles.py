@@ -1,0 +1,165 @@
+"""Many labelings of the same samples with different numbers of clusters: the loop, and k-means as the default base.
+
+An ensemble of M members runs a clusterer M times, each time with a number of clusters drawn from a range and a seed of
+its own. `clusterkit.ensemble` offers it for any clusterer; the tuner ``edsvc`` uses `kmeans_ensemble`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, ArrayLike, Labels, Rng
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.labelings import checked, cluster_limit
+from clusterkit.contracts.params import is_count
+from clusterkit.contracts.registry import registry
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.fitting.fit import fit
+from clusterkit.numerics.threads import suited
+from clusterkit.samples.limits import Report, tell
+
+__all__ = ["ClusterRange", "Member", "cluster_range", "draw_members", "kmeans_composition", "kmeans_ensemble"]
+
+RULES = ("cbrt", "sqrt")
+"""Names of the ranges from 2 to the cube root or to the square root of n."""
+
+KMEANS_ITERATIONS = 300
+"""Most Lloyd iterations of a member, as in the recipes ``kmeans`` and ``cmeans``."""
+
+
+ClusterRange: TypeAlias = str | int | Sequence[int]
+"""A range of numbers of clusters: one of `RULES`, a single number, or the first and the last number."""
+
+
+@attrs.frozen(eq=False)
+class Member:
+    """One labeling of an ensemble.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Labels from 0; -1 is noise.
+    interrupted : bool
+        Whether Ctrl-C ended its fit early; the labels are then the best so far, and no member follows.
+    """
+
+    labels: ArrayLike
+    interrupted: bool = False
+
+
+def cluster_range(member_clusters: ClusterRange, n: int) -> tuple[int, int]:
+    """Fewest and most clusters of a member for n samples.
+
+    Parameters
+    ----------
+    member_clusters : {"cbrt", "sqrt"}, int or pair of ints
+        From 2 to the cube or square root of n (rounded down, at least 2); always this number; or from the first to
+        the second. At most n.
+    n : int
+
+    Raises
+    ------
+    InvalidParameter
+        If `member_clusters` is none of these.
+
+    Examples
+    --------
+    >>> cluster_range("sqrt", 100), cluster_range(3, 100), cluster_range((2, 8), 5)
+    ((2, 10), (3, 3), (2, 5))
+    """
+    if isinstance(member_clusters, str) and member_clusters in RULES:
+        low, high = 2, cluster_limit(n, member_clusters)
+    elif is_count(member_clusters):
+        low = high = int(member_clusters)
+    elif (
+        isinstance(member_clusters, tuple | list) and len(member_clusters) == 2 and all(map(is_count, member_clusters))
+    ):
+        low, high = map(int, member_clusters)
+    else:
+        low, high = 1, 0
+    if low > high:
+        raise InvalidParameter(
+            "member_clusters must be 'cbrt', 'sqrt', an integer >= 1 or a pair of these with the lower first, "
+            f"got {member_clusters!r}"
+        )
+    return min(low, n), min(high, n)
+
+
+def draw_members(
+    n_members: int, k_range: tuple[int, int], seeds: Seeds, cluster: Callable[[int, int, int], Member]
+) -> Labels:
+    """Labelings (n_members, n), each with a number of clusters drawn uniformly from a range and a seed of its own.
+
+    Parameters
+    ----------
+    n_members : int
+    k_range : pair of int
+        Fewest and most clusters.
+    seeds : Seeds
+        Member m uses the child ("member", m), so that a longer ensemble begins with the shorter one.
+    cluster : callable
+        Number of the member, number of clusters and integer seed to a `Member`.
+
+    Warns
+    -----
+    ClusterkitWarning
+        If Ctrl-C ended it; the members finished by then are returned.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C comes before the first member is finished.
+    """
+    members: list[ArrayLike] = []
+    for m in range(n_members):
+        member_seeds = seeds.child("member", m)
+        k = int(member_seeds.stream("k").integers(k_range[0], k_range[1] + 1))
+        try:
+            member = cluster(m, k, member_seeds.integer("seed"))
+        except KeyboardInterrupt:
+            if not members:
+                raise
+            break
+        members.append(member.labels)
+        tell(Report("ensemble", m + 1, n_members))
+        if member.interrupted:
+            break
+    if len(members) < n_members:
+        warnings.warn(f"interrupted: {len(members)} of {n_members} members are made", ClusterkitWarning, stacklevel=3)
+    return checked(members, [f"member {m}" for m in range(len(members))])
+
+
+def kmeans_composition(k: int) -> Composition:
+    """k-means from one random start with k clusters: the composition of the recipe ``cmeans``."""
+    return Composition(
+        registry.get("featuremap", "identity")(),
+        registry.get("solver", "centroids")(),
+        registry.get("labeler", "argmax")(),
+        init=registry.get("partitioner", "seeds")().with_parameters(weighting="uniform", trials=1),
+        n_clusters=k,
+        max_iter=KMEANS_ITERATIONS,
+    )
+
+
+def kmeans_ensemble(X: Array, n_members: int, member_clusters: ClusterRange, rng: Rng) -> Labels:
+    """Labelings (n_members, n) of the rows of X (n, d) by k-means from one random start each.
+
+    The same labelings as ``clusterkit.ensemble(X, n_members, member_clusters=..., random_state=rng)``, without
+    scikit-learn.
+    Warnings are those of `draw_members` and of the fits (equal samples, empty clusters).
+    """
+    X = np.ascontiguousarray(X)
+    return draw_members(n_members, cluster_range(member_clusters, len(X)), Seeds.of(rng), partial(_kmeans_member, X))
+
+
+def _kmeans_member(X: Array, m: int, k: int, seed: int) -> Member:
+    with suited(len(X) * min(len(X), 1000)):
+        clusters = fit(kmeans_composition(k), X, Seeds.of(seed))
+    return Member(clusters.labels, clusters.interrupted)

@@ -1,0 +1,763 @@
+"""Runs a composition on samples, wherever they lie: map, prepare, start, loop; and what a fit leaves behind.
+
+What is said of a fit that was asked for more clusters than have samples, or than there are distinct samples.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar, cast
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Counts, Labels, Rng, Sizes
+from clusterkit.contracts import (
+    BlockLabels,
+    Codec,
+    Decoder,
+    FeatureMap,
+    GivenLabels,
+    Partitioner,
+    Predict,
+    Prepared,
+    Task,
+    labels_by_blocks,
+)
+from clusterkit.contracts.checks import During, check_instance, check_space, named
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.iteration import Ended, Start, first_least, run_starts
+from clusterkit.contracts.outcomes import Domain, Outcome
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.contracts.turns import Iterating, PassSolver, Storing, Summing, solve_by_sums
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
+from clusterkit.fitting.device_paths import check_rows, few_rows
+from clusterkit.fitting.label_turns import BalancedLabeling, alternate, one_turn
+from clusterkit.fitting.pass_turns import Decide, RowLabeling, iterate_labels, iterate_without_labels
+from clusterkit.fitting.samples import AnySamples, ArraySamples, EngineSamples, Samples, as_samples
+from clusterkit.fitting.starting import along_principal_axis, numbered_along_axis
+from clusterkit.numerics.selection import n_distinct, sets_of_equal_rows
+from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.samples import FeatureSpace, Space, identity_space, memory
+from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_host
+from clusterkit.samples.coding import Coded, Coding
+from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
+from clusterkit.samples.devices import on_host
+from clusterkit.samples.engines import LocalEngine
+from clusterkit.samples.kernel_space import warn_of_degenerate_kernel
+from clusterkit.samples.row_graph import Node
+from clusterkit.samples.rows import SlicedRows
+from clusterkit.samples.rows_space import RowsSpace
+from clusterkit.samples.transform import IdentityMap, scaling_of
+
+__all__ = [
+    "AllZero",
+    "BoundComposition",
+    "FitResult",
+    "all_noise",
+    "bind",
+    "check_magnitude",
+    "check_new",
+    "check_range",
+    "first_least",
+    "fit",
+    "n_with_samples",
+    "one_cluster",
+    "parted",
+    "reason_of",
+    "result_of",
+    "run",
+    "shortage",
+]
+
+
+def n_with_samples(labels: Labels) -> int:
+    """The number of clusters that samples have; noise (-1) is none."""
+    return int(np.count_nonzero(np.bincount(labels + 1)[1:]))
+
+
+def all_noise(n: int, facts: Mapping[str, object]) -> str:
+    """A sentence about samples that are all noise, with the "reason" among the facts of the labeler, if it gives one.
+
+    Examples
+    --------
+    >>> all_noise(10, {"reason": "there is no gap"})
+    'all 10 rows are noise, label -1: there is no gap'
+    """
+    reason = facts.get("reason", "the method finds no cluster in them")
+    return f"{'all ' if n > 1 else ''}{n} row{'s are' if n > 1 else ' is'} noise, label -1: {reason}"
+
+
+def shortage(
+    used: int, k: int, n: int, distinct: Callable[[], int] | None = None, words: str | None = None
+) -> str | None:
+    """A sentence about the clusters that no sample has, or that only parting equal samples gives any; None otherwise.
+
+    Parameters
+    ----------
+    used : int
+        The number of clusters that have samples.
+    k : int
+        The number of clusters asked for.
+    n : int
+        The number of samples.
+    distinct : callable, optional
+        Counts the distinct samples, at least up to k.
+    words : str, optional
+        What the solver says of empty clusters, in place of the sentences here.
+
+    Examples
+    --------
+    >>> shortage(3, 3, 100) is None
+    True
+    >>> shortage(75, 300, 300)
+    '75 of the 300 clusters that were asked for have rows'
+    >>> shortage(3, 5, 60, lambda: 3)
+    '3 of the 5 clusters that were asked for have rows, because only 3 rows are distinct'
+    >>> shortage(5, 5, 60, lambda: 3)
+    '5 clusters were asked for, and only 3 rows are distinct: some equal rows are in different clusters'
+    """
+    if used >= k:
+        if distinct is None or (values := distinct()) >= k:
+            return None
+        rows = "row is" if values == 1 else "rows are"
+        return (
+            f"{k} clusters were asked for, and only {values} {rows} distinct: some equal rows are in different clusters"
+        )
+    if words is not None or used == 0:  # all samples may be noise
+        return words
+    values = k if distinct is None else distinct()
+    if values == 1:  # of which a fit warns before it begins
+        return None
+    if values < k:
+        have = "has" if used == 1 else "have"
+        return f"{used} of the {k} clusters that were asked for {have} rows, because only {values} rows are distinct"
+    if used == 1:
+        return (
+            f"all {n} samples are in one cluster of the {k} asked for, for example because they differ too little for "
+            "the distances that the method computes"
+        )
+    return f"{used} of the {k} clusters that were asked for have rows"
+
+
+def parted(X: Array, labels: Labels) -> Mapping[str, object]:
+    """Under "points_parted", for `resolved_`, at how many points equal rows of X have different labels; empty for none.
+
+    Only what keeps sizes does that, a balancer or a solver of equal sizes: elsewhere the row alone decides.
+
+    Examples
+    --------
+    >>> parted(np.array([[1.0], [1.0], [2.0]]), np.array([0, 1, 1]))
+    {'points_parted': 1}
+    """
+    inverse = sets_of_equal_rows(X)
+    if inverse is None:
+        return {}
+    first = np.zeros(int(inverse.max()) + 1, dtype=labels.dtype)
+    first[inverse] = labels  # of several labels for one point the last one stays
+    points = len(np.unique(inverse[labels != first[inverse]]))
+    return {"points_parted": points} if points else {}
+
+
+A = TypeVar("A")
+
+
+@attrs.frozen(eq=False)
+class BoundComposition:
+    """A composition bound to samples: the space is fitted and the solver prepared."""
+
+    composition: Composition
+    samples: Samples = attrs.field(converter=as_samples)
+    space: Space
+    prepared: Prepared
+    task: Task
+    seeds: Seeds
+    # shared by all starts: what the first of them needs is computed once
+    _memo: dict[str, Space] = attrs.field(factory=dict, repr=False, kw_only=True)
+
+    @property
+    def objective_factor(self) -> float:
+        """As of `Prepared`."""
+        return self.prepared.objective_factor
+
+    def seen_by(self, init: Partitioner) -> Space:
+        """What a start sees in memory: the space, or for the input the rows as the feature map scales them."""
+        if init.sees == "space":
+            if "space" not in self._memo:
+                self._memo["space"] = self._in_memory("auto")
+            return self._memo["space"]
+        if "scaled" not in self._memo:
+            self._memo["scaled"] = identity_space(self._in_memory("streamed").scaled_points())
+        return self._memo["scaled"]
+
+    def _in_memory(self, storage: str) -> Space:
+        """The space, in memory; of a device for its starts, which work on the host where the rows are few."""
+        if not isinstance(self.space, RowsSpace):
+            return self.space
+        return self.space.on_host(
+            f"the {self.space.n:,} rows of the start of a fit on a device",
+            "Fit fewer rows, or compute on the host: clusterkit.config(device='cpu').",
+            storage,
+        )
+
+    def objective(self, labels: Labels) -> float:
+        """Objective of a labelling (n,) of the host after one solve."""
+        codec = self.composition.labeler
+        if not isinstance(codec, Codec):
+            raise TypeError(f"labeler '{codec.name}' codes no labels")
+        coded = codec.encode(labels, self.task.k, self.task.sample_weight)
+        if isinstance(self.space, RowsSpace):
+            assert isinstance(self.prepared, PassSolver)
+            if not isinstance(self.prepared.turns, Summing):
+                raise TypeError(f"solver '{self.composition.solver.name}' judges no labels")
+            return float(solve_by_sums(self.prepared.turns, self.space, coded).objective[0])
+        values = self.prepared.objective(coded, self.prepared.solve(coded, None, self.seeds.stream("solver")))
+        if values is None:
+            raise TypeError(f"solver '{self.composition.solver.name}' has no objective")
+        return float(values[0])
+
+
+@attrs.frozen(eq=False)
+class FitResult:
+    """What a fit leaves behind.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    n_iter : int
+    converged : bool
+    reason : str
+        Why it stopped.
+    objective : float
+        Of the labels; nan if the solver has none.
+    history : tuple of float
+        Objective turn by turn, of the winning start.
+    space : Space or None
+        None if nothing had to be fitted (one cluster).
+    outcome : Outcome or None
+    predict : callable or None
+        Raw rows to labels.
+    exact : bool
+        Whether `predict` on the training rows gives `labels`.
+    resolved : mapping
+        Slot to the parameters that the fit decided.
+    objectives : tuple of float
+        Final objective of every start.
+    interrupted : bool
+        Whether Ctrl-C ended the fit early.
+    memberships : ndarray of shape (n, k) or None
+    outlier_scores : ndarray of shape (n,) or None
+    probabilities : ndarray of shape (n,) or None
+        Of the labeler, where it gives them.
+    shortage : str or None
+        What is to be said if a number of clusters was asked for and fewer have samples. It is no warning yet: of a
+        driver's fits only that of the answer counts, and where the number is left open nothing is missing.
+    """
+
+    labels: Labels
+    n_iter: int
+    converged: bool
+    reason: str
+    objective: float
+    history: tuple[float, ...]
+    space: Space | None
+    outcome: Outcome | None
+    predict: Predict | None
+    exact: bool
+    resolved: Mapping[str, Mapping[str, object]] = attrs.field(factory=dict)
+    objectives: tuple[float, ...] = ()
+    interrupted: bool = False
+    memberships: Array | None = None
+    outlier_scores: Array | None = None
+    probabilities: Array | None = None
+    shortage: str | None = None
+
+    def on_host(self) -> FitResult:
+        """The same with its labels on the host, where drivers compare them."""
+        return attrs.evolve(self, labels=to_host(self.labels))
+
+
+@attrs.frozen
+class AllZero(BlockFunction):
+    """Predicts the only cluster there is."""
+
+    array_api: ClassVar[bool] = True
+
+    def __call__(self, Y: Array) -> Labels:
+        """Zeros."""
+        if is_device_array(Y):
+            xp = array_namespace(Y)
+            zeros: Labels = xp.zeros(Y.shape[0], dtype=xp.int64, device=Y.device)
+            return zeros
+        return np.zeros(len(Y), dtype=np.intp)
+
+    def onnx(self, rows: Node) -> Node:
+        """Zeros."""
+        return rows.columns([0]).argmin()
+
+
+def bind(c: Composition, X: AnySamples, seeds: Seeds) -> BoundComposition:
+    """Fit the feature map to all rows, and prepare the solver on the rows of the composition.
+
+    Raises
+    ------
+    IncompatibleStages
+        If the samples are not in memory, and a stage needs all of them at once; before any work.
+    InvalidData
+        If there are fewer samples than clusters; if a value of samples outside memory is no finite number.
+    """
+    samples = as_samples(X)
+    n = samples.n if c.rows is None else len(c.rows)
+    if isinstance(samples, EngineSamples):
+        check_rows(c, samples.engine, samples.n)
+    if (n == 0 and isinstance(samples, EngineSamples)) or (c.n_clusters is not None and c.n_clusters > n):
+        raise InvalidData(
+            f"n_samples={n} should be >= n_clusters={c.n_clusters or 1}: no cluster may be without a sample"
+        )
+    bounds = _bounds(c, n)
+    if isinstance(samples, EngineSamples):
+        space: Space = _space_by_passes(c, samples, seeds)
+    else:
+        space = _space_in_memory(c, samples.whole("", ""), n, seeds)
+        samples = samples if c.rows is None else ArraySamples(samples.gather(c.rows))
+    task = Task(n, c.n_clusters, bounds, c.weights_of_fitted())
+    with During(c.solver):
+        prepared = c.solver.prepare(space, task, seeds.stream("solver", "prepare"))
+    check_instance(c.solver, "prepare", prepared, PassSolver if isinstance(space, RowsSpace) else Prepared)
+    return BoundComposition(c, samples, space, prepared, task, seeds)
+
+
+def _space_in_memory(c: Composition, X: Array, n: int, seeds: Seeds) -> Space:
+    """The space of n samples, by a map that is fitted to all rows of X."""
+    equal = n > 1 and ArraySamples(X).all_equal()
+    if equal:
+        warn_of_equal_samples(n)
+    check_magnitude(X)
+    if c.path is not None and c.path.square:
+        # maps may look at all pairs of samples, which takes long where the matrix has no room in the end
+        memory.require(
+            n * n * X.dtype.itemsize,
+            f"the {n} x {n} kernel matrix of solver '{c.solver.name}'",
+            "Use fewer rows, or featuremap 'elm' with solver 'ridge', whose cost is linear in the number of rows.",
+        )
+    of_all = Task(len(X), c.n_clusters)
+    if c.rows is None:
+        of_all = Task(n, c.n_clusters, _bounds(c, n), c.weights_of_fitted())
+    with During(c.featuremap):
+        space = c.featuremap.space_of(X, of_all, seeds.stream("featuremap"))
+    check_space(c.featuremap, space, c.featuremap.gives, X)
+    if c.rows is not None:
+        space, X = space.take(c.rows), X[c.rows]
+    _check_sparse(c, X, space)
+    # as many clusters as samples: all are alone anyway; a width that a tuner chose is not the user's
+    if not equal and (c.n_clusters is None or c.n_clusters < n) and "featuremap" not in c.tuned:
+        warn_of_degenerate_kernel(space)
+    return space
+
+
+def _space_by_passes(c: Composition, samples: EngineSamples, seeds: Seeds) -> RowsSpace:
+    """The space of the fitted maps; the first pass checks the values."""
+    ends = samples.survey()
+    check_range(ends.low, ends.high, samples.dtype)
+    if samples.n > 1 and (ends.low == ends.high).all():
+        warn_of_equal_samples(samples.n)
+    task, rng = Task(samples.n, c.n_clusters), seeds.stream("featuremap")
+    if c.featuremap.small and samples.on_device:
+        return _space_of_host(c.featuremap, samples, task, rng)
+    with During(c.featuremap):
+        space = c.featuremap.space_of(attrs.evolve(samples.identity, known=ends), task, rng)
+    check_space(c.featuremap, space, c.featuremap.gives, None)
+    assert isinstance(space, RowsSpace)
+    return space
+
+
+def _space_of_host(featuremap: FeatureMap, samples: EngineSamples, task: Task, rng: Rng) -> RowsSpace:
+    """The features of all rows by a map that needs them at once, made on the host and sent to where the rows lie."""
+    X = samples.whole(
+        f"the {samples.n:,} rows of featuremap '{featuremap.name}', which is made on the host",
+        "Fit fewer rows, and label the others by predict.",
+    )
+    with During(featuremap), on_host():
+        made = featuremap.space_of(X, task, rng)
+    check_space(featuremap, made, featuremap.gives, X)
+    assert isinstance(made, FeatureSpace)
+    H, rows = np.ascontiguousarray(made.rows()), samples.rows
+    source = ArrayRows(rows.device.put(H), rows.device) if isinstance(rows, ArrayRows) else SlicedRows(H)
+    features = RowsSpace.of(source, samples.engine, IdentityMap(H.shape[1]))
+    return attrs.evolve(features, made=made, resolved={**made.resolved, "made_on": "host"})
+
+
+def warn_of_equal_samples(n: int) -> None:
+    """Warn that all samples are the same."""
+    message = f"all {n} samples are equal: no labelling is better than another"
+    warnings.warn(message, ClusterkitWarning, stacklevel=3)
+
+
+def _bounds(c: Composition, n: int) -> tuple[Sizes, Sizes] | None:
+    """Cluster sizes passed to the solver; a solver that enforces sizes itself always finds some."""
+    if c.n_clusters is None:
+        return None
+    balancer = c.balancer or c.limits
+    if balancer is not None:
+        return balancer.bounds(n, c.n_clusters)
+    return (np.zeros(c.n_clusters), np.full(c.n_clusters, n)) if c.solver.own_balance else None
+
+
+def run(bound: BoundComposition) -> FitResult:
+    """Start, loop, and keep the best."""
+    c, task, space, prepared = bound.composition, bound.task, bound.space, bound.prepared
+    try:
+        ends, interrupted = _ends(bound)
+        best = ends[first_least([end.objective for end in ends], space.dtype)]
+        answer = best.answer
+        assert answer is not None
+        labeling = _of_rows(c, answer, space) if isinstance(answer, RowLabeling) else _of_samples(bound, answer)
+    finally:
+        if isinstance(prepared, PassSolver) and isinstance(prepared.turns, Storing):
+            prepared.turns.release()
+    missing = partial(_shortage, bound, answer.sizes if isinstance(answer, RowLabeling) else None, labeling)
+    solver_facts = prepared.resolved
+    if isinstance(bound.samples, ArraySamples) and not answer.exact:
+        points = parted(bound.samples.X, labeling.labels)
+        if (c.balancer or c.limits) is None:
+            solver_facts = {**solver_facts, **points}
+        else:
+            labeling = attrs.evolve(labeling, facts={**labeling.facts, **points})
+    return result_of(c, task, space, solver_facts, (ends, interrupted), best, labeling, missing)
+
+
+def _ends(bound: BoundComposition) -> tuple[list[Ended[Any]], bool]:
+    """How every start ended, and whether Ctrl-C came in between."""
+    c, task, seeds, prepared = bound.composition, bound.task, bound.seeds, bound.prepared
+    starts = c.n_init if c.solver.targets == "never" or (c.init is not None and c.init.varies) else 1
+    if isinstance(bound.space, RowsSpace) and isinstance(c.labeler, Codec) and isinstance(prepared, PassSolver):
+        return _ends_by_passes(bound, bound.space, prepared.turns, c.labeler, starts)
+    if c.solver.targets != "every_turn":
+        rngs = seeds.of_starts("solver", starts)
+        targets = partial(_first_targets, bound)
+        return one_turn(prepared, c.labeler, c.balancer, bound.space, task, rngs, targets, c.solver)
+    assert isinstance(c.labeler, Codec)
+    return alternate(
+        prepared,
+        c.labeler,
+        c.balancer,
+        bound.space,
+        task,
+        partial(starting_labels, bound),
+        starts=starts,
+        max_iter=c.max_iter,
+        together=c.solver.columns,
+        rng=seeds.stream("solver"),
+        solver=c.solver,
+        best_only=True,
+    )
+
+
+def _ends_by_passes(
+    bound: BoundComposition, space: RowsSpace, turns: Summing | Iterating, codec: Codec, starts: int
+) -> tuple[list[Ended[RowLabeling]], bool]:
+    """The same where rows lie outside memory and labels are read row by row."""
+    c, task, seeds = bound.composition, bound.task, bound.seeds
+
+    def made(index: int, lowest: float) -> tuple[Ended[RowLabeling] | list[Start[RowLabeling]], bool]:
+        if isinstance(turns, Iterating):
+            rng = seeds.stream("solver", index) if index else seeds.stream("solver")
+            with During(c.solver):
+                return iterate_without_labels(space, turns, codec, c.balancer, task, rng, index)
+        return iterate_labels(space, turns, _start(bound, space, codec, index), c.max_iter, c.balancer, task, index)
+
+    return run_starts((partial(made, index) for index in range(starts)), starts, report_each=True)
+
+
+def _start(bound: BoundComposition, space: RowsSpace, codec: Codec, index: int) -> Decide:
+    """The first labels of a start, as a function of the rows."""
+    init, task, seeds = bound.composition.init, bound.task, bound.seeds
+    assert init is not None
+    transform = None
+    if isinstance(space.engine, DeviceEngine) and few_rows(space.n):
+        with on_host():  # a start may be a recipe
+            seen = bound.seen_by(init)
+            labels: Labels | BlockLabels = first_labels(bound.composition, seen, task, seeds, index)
+    else:
+        rng = seeds.stream("init", index) if index else seeds.stream("init")
+        seen = space
+        if init.sees == "input":
+            scaling = scaling_of(space.mapping) or IdentityMap(space.points.shape[1])
+            seen = RowsSpace.of(space.source, space.engine, scaling, space.before)
+            transform = seen.transform
+        with During(init):
+            labels = init.start(seen, task, rng)
+    blocks = labels if callable(labels) else GivenLabels(checked_labels(init, labels, task))
+    begin = Decide(space.reading, codec, task.k, blocks, transform)
+    return begin if codec.coding is not Coding.ORDINAL else numbered_along_axis(space, begin, task)
+
+
+def _of_samples(bound: BoundComposition, labeling: BalancedLabeling) -> BalancedLabeling:
+    """The labels of a start whose scores are on the host: where the samples lie."""
+    if not isinstance(bound.samples, EngineSamples):
+        return attrs.evolve(labeling, exact=_predicts(bound, labeling, labeling.labels))
+    labels = bound.samples.placed(labeling.labels.astype(np.intp, copy=False))
+    return attrs.evolve(labeling, labels=labels, outcome=None)
+
+
+def _of_rows(c: Composition, rows: RowLabeling, space: Space) -> BalancedLabeling:
+    """The labels of all rows, as of a fit in memory."""
+    assert isinstance(space, RowsSpace)
+    decide = rows.decide
+    exact = decide.start is None and decide.decision.exact and decide.stored is None and c.featuremap.exact_on_training
+    return BalancedLabeling(
+        space.engine.labels(decide, space.source, space.width),
+        None,
+        _decoder(decide),
+        exact,
+        facts=decide.decision.facts,
+        memberships=_memberships(decide, space),
+        status=rows.status,
+    )
+
+
+def _memberships(decide: Decide, space: RowsSpace) -> Array | None:
+    """Degrees of membership (n, k), for methods that have them, of rows on a device that are few or lie there."""
+    engine, extend = space.engine, decide.extend
+    if not isinstance(engine, DeviceEngine) or not hasattr(extend, "nearness"):
+        return None
+    few = few_rows(space.n) and isinstance(engine.base, LocalEngine)
+    if not (few or isinstance(space.source, ArrayRows)):
+        return None
+    # a table in the place of labels
+    return EngineSamples(space.source, engine).table(cast("Predict", extend), space.width)
+
+
+def _decoder(decide: Decide) -> Decoder | None:
+    """Labels of new rows; None if not even one turn was made."""
+    if decide.extend is None:
+        return None
+    scale = None if decide.stored is None else decide.stored.scale
+    return Decoder(decide.codec, decide.extend, scale, decide.k, decide.decision.offsets)
+
+
+def result_of(
+    c: Composition,
+    task: Task,
+    space: Space,
+    solver_facts: Mapping[str, object],
+    run: tuple[Sequence[Ended[A]], bool],
+    best: Ended[A],
+    labeling: BalancedLabeling,
+    shortage: Callable[[], str | None],
+) -> FitResult:
+    """What a fit leaves behind, wherever the samples lie: the only place where the best start becomes a result.
+
+    Parameters
+    ----------
+    c : Composition
+    task : Task
+    space : Space
+    solver_facts : mapping
+        What the solver decided.
+    run : (sequence of Ended, bool)
+        How all starts ended, and whether Ctrl-C ended the fit.
+    best : Ended
+    labeling : BalancedLabeling
+        Of the best start.
+    shortage : callable
+        What is to be said of clusters without samples.
+    """
+    ends, interrupted = run
+    labels = labeling.labels
+    if isinstance(labels, np.ndarray):
+        labels = labels.astype(np.intp, copy=False)
+        labels.flags.writeable = False
+    status = labeling.status
+    if status is not None and status.warning is not None:
+        warnings.warn(status.warning, ClusterkitWarning, stacklevel=5)
+    balancer = c.balancer or c.limits
+    facts: dict[str, Mapping[str, Any]] = {
+        "featuremap": dict(space.resolved),
+        "solver": dict(solver_facts),
+        "labeler": dict(labeling.labeler_facts),
+        "balancer": {} if balancer is None else {**balancer.resolved(task.n, task.k), **labeling.facts},
+    }
+    return FitResult(
+        labels,
+        best.n_iter,
+        best.converged and not interrupted,
+        reason_of(best.reason, best.index, c, len(ends), interrupted),
+        best.objective,
+        best.history,
+        space.lean(),
+        labeling.outcome,
+        labeling.predict,
+        labeling.exact,
+        {slot: values for slot, values in facts.items() if values},
+        tuple(end.objective for end in ends),
+        interrupted,
+        labeling.memberships,
+        labeling.outlier_scores,
+        labeling.probabilities,
+        shortage(),
+    )
+
+
+def _shortage(bound: BoundComposition, sizes: Counts | None, labeling: BalancedLabeling) -> str | None:
+    """What is said of clusters without samples: in the words of the solver, where it has some.
+
+    `sizes` are those of the clusters, where rows outside memory have been counted.
+    """
+    task, labels, status = bound.task, labeling.labels, labeling.status
+    words = None if status is None else status.empty_clusters
+    if isinstance(bound.samples, EngineSamples):
+        if sizes is None and isinstance(labels, np.ndarray) and (labels >= 0).all():
+            sizes = np.bincount(labels, minlength=task.k)
+        return None if sizes is None else shortage(int((sizes > 0).sum()), task.k, task.n, words=words)
+    used = n_with_samples(labels)
+    if used == 0:
+        return all_noise(len(labels), labeling.labeler_facts)
+    if task.n_clusters is None or task.n == 1 or bound.samples.all_equal():
+        return None
+    X = bound.samples.whole("", "")
+    return shortage(used, task.n_clusters, task.n, partial(n_distinct, X, task.n_clusters), words)
+
+
+def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Labels) -> bool:
+    """Whether predicting the training rows gives the labels; tried out where products may round differently."""
+    if labeling.predict is None or not labeling.exact or not bound.composition.featuremap.exact_on_training:
+        return False
+    return bound.space.same_products or bool(np.array_equal(bound.samples.labels(labeling.predict, 0), labels))
+
+
+def fit(c: Composition, X: AnySamples, seeds: Seeds) -> FitResult:
+    """Fit a composition; errors as of `bind`. One cluster is answered without running anything."""
+    if c.n_clusters != 1:
+        return run(bind(c, X, seeds))
+    samples, predict = as_samples(X), AllZero()
+    _bounds(c, samples.n)  # sizes that n rows cannot have
+    if isinstance(samples, EngineSamples):
+        check_rows(c, samples.engine, samples.n)
+    return one_cluster(samples.labels(predict, samples.d, "the fit"))
+
+
+def one_cluster(
+    labels: Labels,
+    reason: str = "one cluster: nothing to find",
+    resolved: Mapping[str, Mapping[str, object]] = MappingProxyType({}),
+) -> FitResult:
+    """What a fit leaves behind that puts all samples into one cluster; `labels` are zeros where the samples lie."""
+    return FitResult(labels, 0, True, reason, math.nan, (), None, None, AllZero(), True, resolved=dict(resolved))
+
+
+def check_magnitude(X: Array) -> None:
+    """Refuse values whose squared distances overflow; warn where all of them underflow."""
+    check_range(*ArraySamples(X).extremes(), X.dtype)
+
+
+def check_new(X: Array) -> None:
+    """Refuse new rows (m, d) whose squared distances overflow, as `check_magnitude` does where rows are fitted."""
+    _refuse_overflow(*ArraySamples(X).extremes(), X.dtype)
+
+
+def check_range(low: Array, high: Array, dtype: np.dtype) -> None:
+    """The same for samples of which the extremes of the columns are known, (d,) each."""
+    _refuse_overflow(low, high, dtype)
+    spread = float((high.astype(np.float64) - low.astype(np.float64)).max())
+    if 0 < spread < math.sqrt(float(np.finfo(dtype).tiny)):
+        warnings.warn(
+            f"the attributes of X spread over {spread:.3g} at most, squared distances that small are 0 in {dtype}; "
+            "multiply the data by a constant or use featuremap 'minmax' first",
+            ClusterkitWarning,
+            stacklevel=4,
+        )
+
+
+def _refuse_overflow(low: Array, high: Array, dtype: np.dtype) -> None:
+    low, high = low.astype(np.float64), high.astype(np.float64)
+    largest = float(np.maximum(np.abs(high), np.abs(low)).max())
+    most = math.sqrt(float(np.finfo(dtype).max) / (16.0 * len(low)))
+    if largest > most:
+        raise InvalidData(
+            f"X has values up to {largest:.3g}, and squared distances above {most:.1g} overflow {dtype}; "
+            "divide the data by a constant, or leave out the columns concerned"
+        )
+
+
+def _check_sparse(c: Composition, X: Array, space: Space) -> None:
+    """Refuse stages that need coordinates where only sparse ones are kept."""
+    unfit = []
+    if space.sparse and (c.path is None or not c.path.sparse):
+        unfit.append(f"solver '{c.solver.name}'")
+    # a domain of features is a function of the points, which are sparse before a map that makes them dense
+    of_features = isinstance(space, FeatureSpace) and isinstance(space.points, SparseRows)
+    if issubclass(c.labeler.consumes, Domain) and (of_features or (space.sparse and not c.labeler.sparse)):
+        unfit.append(f"labeler '{c.labeler.name}'")
+    if isinstance(space.points, SparseRows) and c.init is not None and c.init.sees == "input" and not c.init.sparse:
+        unfit.append(f"init '{c.init.name}'")
+    if unfit:
+        raise InvalidData(
+            f"{' and '.join(unfit)} cannot work on {X.shape[0]} x {X.shape[1]} sparse samples. Make the attributes "
+            "fewer first, by featuremap 'pca' in front of another one, or pass a dense array if it fits into memory."
+        )
+
+
+def _first_targets(bound: BoundComposition, start: int) -> Coded | None:
+    """What a solver that makes one turn learns from: nothing, or the labels of one start."""
+    c = bound.composition
+    if c.solver.targets == "never":
+        return None
+    assert isinstance(c.labeler, Codec)
+    return c.labeler.encode(starting_labels(bound, start), bound.task.k, bound.task.sample_weight)
+
+
+def starting_labels(bound: BoundComposition, start: int) -> Labels:
+    """Labels of one start, (n,), from the init stage."""
+    c = bound.composition
+    assert c.init is not None
+    labels = first_labels(c, bound.seen_by(c.init), bound.task, bound.seeds, start)
+    if isinstance(c.labeler, Codec) and c.labeler.coding is Coding.ORDINAL:
+        labels = along_principal_axis(bound.space, labels, bound.task.k, bound.task.sample_weight)
+    return labels
+
+
+def reason_of(reason: str, index: int, c: Composition, starts: int, interrupted: bool) -> str:
+    """Why a fit of several starts stopped, from the reason and the number of the best start."""
+    if interrupted:
+        which = f"the best labels of {starts} of {c.n_init} starts" if c.n_init > 1 else "the best labels so far"
+        return f"interrupted: {which} are kept"
+    return reason if c.n_init == 1 else f"{reason} (best of {starts} starts: number {index})"
+
+
+def first_labels(c: Composition, samples: Space, task: Task, seeds: Seeds, start: int) -> Labels:
+    """Labels of one start, (n,).
+
+    Parameters
+    ----------
+    c : Composition
+    samples : Space
+        What the init stage sees: that of the rows as the feature map scales them, or of the solver.
+    task : Task
+    seeds : Seeds
+    start : int
+    """
+    init = c.init
+    assert isinstance(init, Partitioner)
+    rng = seeds.stream("init", start) if start else seeds.stream("init")
+    with During(init):
+        labels = labels_by_blocks(init.start(samples, task, rng), samples)
+    return checked_labels(init, labels, task)
+
+
+def checked_labels(init: Partitioner, labels: Labels, task: Task) -> Labels:
+    """The labels of an init stage, (n,), refused if they are none."""
+    k = task.k
+    if labels.shape != (task.n,) or labels.dtype.kind not in "iu":
+        raise InvalidParameter(
+            f"init '{init.name}' must give {task.n} integer labels, got shape {labels.shape} of {labels.dtype} "
+            f"({named(init)})"
+        )
+    if labels.min() < 0 or labels.max() >= k:
+        wrong = labels.min() if labels.min() < 0 else labels.max()
+        raise InvalidParameter(f"init '{init.name}' gave the label {wrong}, outside 0..{k - 1} ({named(init)})")
+    return labels.astype(np.intp, copy=False)

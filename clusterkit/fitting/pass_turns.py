@@ -1,0 +1,579 @@
+"""Turns over labels of rows outside memory, for solvers by sums: `PassTurns`, run by `core.iteration.iterate`.
+
+A turn is one pass, and a balancer takes some more: each block is read and mapped, its labels are read from the small
+function that the turn before left, and what the solver adds up for these labels is added. Labels of two turns are
+compared by a digest, so that nothing of the size of n is kept. A lost block can always be computed anew from its rows
+and the function of the turn.
+
+The costs of all rows outside memory by the function of a turn, as a balancer reads them in several passes.
+
+The first pass maps the rows. Where its scores are kept, the others read them, with the same bits in the same blocks.
+
+A digest of labels: whether two turns gave the same ones, without keeping them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, Self, TypeVar, cast, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Counts, Labels, Rng
+from clusterkit.contracts import BalanceDecision, Balancer, BlockLabels, Codec, Costs, CostTable, GivenLabels, Task
+from clusterkit.contracts.iteration import Ended, Start, Turn, Turns, iterate
+from clusterkit.contracts.outcomes import Status
+from clusterkit.contracts.turns import (
+    Adder,
+    Finished,
+    Iterating,
+    RowFunction,
+    Stored,
+    Storing,
+    Summing,
+    adder_of,
+    solve_by_turns,
+)
+from clusterkit.errors import ClusterkitWarning
+from clusterkit.fitting.device_paths import few_rows
+from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.samples import memory
+from clusterkit.samples.array_libraries import (
+    BlockFunction,
+    array_namespace,
+    block_for,
+    class_counts,
+    has_array_api,
+    is_device_array,
+    move_to,
+    to_host,
+)
+from clusterkit.samples.coding import Coded
+from clusterkit.samples.device_engine import DeviceEngine
+from clusterkit.samples.engines import LocalEngine
+from clusterkit.samples.rows import RowsFile, missing_room
+from clusterkit.samples.rows_space import RowsSpace
+from clusterkit.samples.sums import Addable, Sums
+from clusterkit.samples.transform import Transform
+
+__all__ = [
+    "CostsOfRows",
+    "Decide",
+    "Digest",
+    "MixedDigest",
+    "PassTurns",
+    "RowLabeling",
+    "TurnCosts",
+    "digest_of",
+    "iterate_labels",
+    "iterate_without_labels",
+    "room_for_scores",
+]
+
+
+Part = TypeVar("Part", bound=Addable)
+
+
+def room_for_scores(n: int, d: int, dtype: np.dtype) -> RowsFile | None:
+    """A file for scores in the folder of `tempfile.gettempdir` (``TMPDIR``); None where the disk has no room for it.
+
+    Warns
+    -----
+    ClusterkitWarning
+        If there is no room.
+    """
+    folder, n_bytes = tempfile.gettempdir(), n * d * dtype.itemsize
+    if (free := missing_room(n_bytes, folder)) is not None:
+        warnings.warn(
+            f"the scores of {n:,} rows take {memory.human(n_bytes)} in {folder}, where only {free} are free: the "
+            "balancer maps the rows anew in each of its passes, which takes longer. Choose more room by TMPDIR",
+            ClusterkitWarning,
+            stacklevel=2,
+        )
+        return None
+    return RowsFile(n, d, dtype, f"the scores of {n:,} rows", folder)
+
+
+@final
+@attrs.define(eq=False)
+class TurnCosts:
+    """The costs of the turns of a start. One file holds the scores of one turn after the other, until the context ends.
+
+    Scores are kept where this process computes the blocks on the host, and where they have the type of the rows: those
+    of another type have other blocks.
+
+    Parameters
+    ----------
+    space : RowsSpace
+    """
+
+    space: RowsSpace
+    _file: RowsFile | None = attrs.field(init=False, default=None)
+    _begun: bool = attrs.field(init=False, default=False)
+
+    def __enter__(self) -> TurnCosts:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def balanced(self, balancer: Balancer, decide: Decide, task: Task) -> Decide:
+        """The labels of a turn, balanced."""
+        costs: Costs = self.by(decide)
+        if isinstance(self.space.engine, DeviceEngine) and few_rows(self.space.n):
+            costs = CostTable(costs.table())  # few rows that a device computes are balanced as in memory
+        decision = balanced_by(balancer, costs, task)
+        if isinstance(decision.labels, np.ndarray):
+            decision = attrs.evolve(decision, labels=GivenLabels(decision.labels))
+        return attrs.evolve(decide, decision=decision)
+
+    def by(self, decide: Decide) -> CostsOfRows:
+        """The costs by the function of a turn; those of the turn before are then read no more."""
+        if not self._begun and isinstance(self.space.engine, LocalEngine):
+            first = slice(0, 1)
+            scores = decide.scores(first, self.space.source.read(first))
+            if scores.dtype == self.space.source.dtype:
+                self._file = room_for_scores(self.space.n, scores.shape[1], scores.dtype)
+        self._begun = True
+        return CostsOfRows(self.space, decide, self._file)
+
+
+@final
+@attrs.define(eq=False)
+class CostsOfRows(Costs):
+    """The costs of all rows by the function of a turn.
+
+    Parameters
+    ----------
+    space : RowsSpace
+    decide : Decide
+        How scores follow from the rows.
+    file : RowsFile or None
+        Where the first pass writes the scores.
+    """
+
+    space: RowsSpace
+    decide: Decide
+    file: RowsFile | None = None
+    _written: bool = attrs.field(init=False, default=False)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.space.n
+
+    @property
+    def k(self) -> int:
+        """Number of clusters."""
+        return self.decide.k
+
+    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
+        """One pass of the engine."""
+        engine, width, file = self.space.engine, self.space.width, self.file if self._written else None
+        whole: Part
+        if file is not None:
+            read = _OfScores(self.decide.codec, self.decide.k, part)
+            whole = engine.reduce(read, file, width)  # type: ignore[assignment] # its type is that of `part`
+        else:
+            mapped = _OfRows(self.decide, part, self.file)
+            whole = engine.reduce(mapped, self.space.source, width)  # type: ignore[assignment] # as above
+            self._written = True
+        return whole
+
+
+@final
+@attrs.frozen(eq=False)
+class _OfRows(BlockFunction):
+    """A part of costs, as a part of the raw rows, whose scores it may write to a file."""
+
+    decide: Decide
+    part: Callable[[slice, Array], Addable]
+    file: RowsFile | None
+
+    @property
+    def array_api(self) -> bool:
+        """That of the labels: a part without the mark gets the costs on the host."""
+        return self.decide.array_api
+
+    def __call__(self, rows: slice, X: Array) -> Addable:
+        scores = self.decide.scores(rows, X)
+        if self.file is not None:
+            self.file.write(rows, scores)
+        costs = self.decide.codec.costs(scores, self.decide.k)
+        return self.part(rows, block_for(self.part, costs))
+
+
+@final
+@attrs.frozen(eq=False)
+class _OfScores:
+    """A part of costs, as a part of the scores."""
+
+    codec: Codec
+    k: int
+    part: Callable[[slice, Array], Addable]
+
+    def __call__(self, rows: slice, scores: Array) -> Addable:
+        return self.part(rows, self.codec.costs(scores, self.k))
+
+
+KEYS = ((0x1E3779B97F4A7C15, 0x3F58476D1CE4E5B9), (0x14D049BB133111EB, 0x2545F4914F6CDD1D))
+"""Offset and factor of the two families of pseudo-random row numbers: odd constants of splitmix64 and xorshift64*,
+without their highest bit, so that they are whole numbers with a sign."""
+
+
+class Digest(Protocol):
+    """Of a block, or of neighbouring blocks."""
+
+    def __add__(self, following: Self, /) -> Self:
+        """Of both."""
+
+    def __hash__(self) -> int:
+        """Equal digests have one."""
+
+    def to_host(self) -> Digest:
+        """The same on the host: bytes that can be compared."""
+
+
+def digest_of(rows: slice, labels: Labels) -> Digest:
+    """The digest of the labels of a block; computed where they lie."""
+    if is_device_array(labels):
+        return MixedDigest(_mixed(rows, labels))
+    return _Hashed(hashlib.blake2b(np.ascontiguousarray(labels).data, digest_size=16).digest())
+
+
+@final
+@attrs.frozen
+class _Hashed:
+    """A cryptographic digest of the bytes, and of those of both parts of a sum."""
+
+    content: bytes
+
+    def __add__(self, following: _Hashed) -> _Hashed:
+        return _Hashed(hashlib.blake2b(self.content + following.content, digest_size=16).digest())
+
+    def to_host(self) -> _Hashed:
+        """The digest itself."""
+        return self
+
+
+@final
+@attrs.frozen(eq=False)
+class MixedDigest:
+    """Two sums of labels times pseudo-random numbers of their rows, modulo 2^64.
+
+    Two labellings that differ have equal sums with a probability of about 2^-128. All of it is done by the device, of
+    which the labels need not be read.
+    """
+
+    sums: Counts
+
+    def __add__(self, following: MixedDigest) -> MixedDigest:
+        return MixedDigest(self.sums + following.sums)
+
+    def to_host(self) -> _Hashed:
+        """The bytes of the sums."""
+        return _Hashed(np.ascontiguousarray(to_host(self.sums)).tobytes())
+
+
+def _mixed(rows: slice, labels: Any) -> Any:
+    """The sums of a block, (2,), int64."""
+    xp = array_namespace(labels)
+    numbers = xp.arange(rows.start, rows.start + labels.shape[0], dtype=xp.int64, device=labels.device)
+    # a sum with a label of 0 would not know its row
+    values = xp.astype(labels, xp.int64, copy=False) + 1
+    sums = []
+    for offset, factor in KEYS:
+        mixed = (numbers + 1) * offset
+        for shift in (30, 27, 31):
+            mixed = (mixed ^ ((mixed >> shift) & (2 ** (64 - shift) - 1))) * factor
+        sums.append(xp.sum((mixed | 1) * values, dtype=xp.int64))
+    return xp.stack(sums)
+
+
+@final
+@attrs.frozen(eq=False)
+class Decide(BlockFunction):
+    """How the labels of a block follow from its rows: from the start, or from the scores of a turn.
+
+    Parameters
+    ----------
+    transform : Transform
+        Raw rows to features.
+    codec : Codec
+        One whose labels are read row by row.
+    k : int
+    start : callable or None
+        The labels of a start.
+    start_transform : Transform or None
+        Raw rows to what the start sees, where that is not the features.
+    extend : RowFunction or None
+        Features to scores; used where there is no start.
+    decision : BalanceDecision
+        What a balancer decided about the costs; its labels are a function of blocks, or None.
+    stored : Stored or None
+        Where the scores of the samples are stored; they are then read and not computed.
+    """
+
+    transform: Transform
+    codec: Codec
+    k: int
+    start: BlockLabels | None = None
+    start_transform: Transform | None = None
+    extend: RowFunction | None = None
+    decision: BalanceDecision = attrs.field(factory=BalanceDecision)
+    stored: Stored | None = None
+
+    @property
+    def array_api(self) -> bool:
+        """That of features and scores: starts and balances without the mark get copies on the host."""
+        return (
+            has_array_api(self.transform)
+            and has_array_api(self.codec)
+            and (self.extend is None or has_array_api(self.extend))
+        )
+
+    @property
+    def table_columns(self) -> int:
+        """Scores and costs have k columns, and so have the targets of the labels."""
+        return max(self.k, super().table_columns)
+
+    def __call__(self, rows: slice, X: Array) -> Labels:
+        """Labels of raw rows."""
+        return self.on(rows, X, self.transform(X))[0]
+
+    def on(self, rows: slice, X: Array, H: Array) -> tuple[Labels, Array | None]:
+        """Labels of rows whose features are there, and the scores they were read from."""
+        if self.start is not None:
+            return self._started(rows, X, H), None
+        assert self.extend is not None
+        scores = self.extend.on(H) if self.stored is None else self._stored_scores(rows, H)
+        label = self.decision.labels
+        if not callable(label):
+            return self.codec.decode(scores, self.k), scores
+        costs = self.codec.costs(scores, self.k)
+        labels = label(rows, block_for(label, costs))
+        return move_to(labels, H) if is_device_array(H) else labels, scores
+
+    def _started(self, rows: slice, X: Array, H: Array) -> Labels:
+        """The labels of the start, where the features lie."""
+        assert self.start is not None
+        if not is_device_array(H):
+            seen = H if self.start_transform is None else self.start_transform(X)
+            return self.start(rows, seen).astype(np.intp, copy=False)
+        transform = self.start_transform
+        there = has_array_api(self.start) and (transform is None or has_array_api(transform))
+        seen = H if transform is None else X
+        seen = seen if there else to_host(seen)
+        seen = seen if transform is None else transform(seen)
+        labels = self.start(rows, seen)
+        xp = array_namespace(H)
+        return xp.astype(labels, xp.int64, copy=False) if is_device_array(labels) else move_to(labels, H, np.int64)
+
+    def scores(self, rows: slice, X: Array) -> Array:
+        """Scores of raw rows, (b, q)."""
+        assert self.extend is not None
+        return self.extend.on(self.transform(X)) if self.stored is None else self._stored_scores(rows, X)
+
+    def _stored_scores(self, rows: slice, block: Array) -> Array:
+        """The stored scores of a block, where it lies."""
+        assert self.stored is not None
+        scores = self.stored.scores.read(rows)
+        return (
+            move_to(scores, block, scores.dtype) if is_device_array(block) and not is_device_array(scores) else scores
+        )
+
+
+@final
+@attrs.frozen(eq=False)
+class _TurnSums:
+    """What a turn adds up: the sums of the solver, the sizes of the clusters, and a digest of the labels."""
+
+    sums: Addable
+    sizes: Counts
+    digest: Digest
+
+    def __add__(self, following: _TurnSums) -> _TurnSums:
+        digest = self.digest + following.digest
+        return _TurnSums(self.sums + following.sums, self.sizes + following.sizes, digest)
+
+    def to_host(self) -> _TurnSums:
+        """The same on the host, in as few copies as there are types of numbers."""
+        if isinstance(self.sums, Sums) and isinstance(self.digest, MixedDigest):
+            arrays: Any = Sums.of(*self.sums.arrays, self.sizes, self.digest.sums).to_host().arrays
+            return _TurnSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).to_host())
+        return _TurnSums(to_host(self.sums), to_host(self.sizes), self.digest.to_host())
+
+
+@final
+@attrs.frozen(eq=False)
+class _Turn(BlockFunction):
+    """The part of a block of raw rows in a turn."""
+
+    decide: Decide
+    adder: Adder
+    weights: Array | None = None
+    # one array for all blocks, of which a device keeps its copy
+    codebook: Array = attrs.field(init=False)
+
+    @codebook.default
+    def _codebook(self) -> Array:
+        return self.decide.codec.codebook(self.decide.k)
+
+    def __call__(self, rows: slice, X: Array) -> _TurnSums:
+        H = self.decide.transform(X)
+        labels, scores = self.decide.on(rows, X, H)
+        k = self.decide.k
+        weights = None if self.weights is None else self.weights[rows]
+        coded = Coded(labels[None, :], self.decide.codec.coding, k, self.codebook, weights)
+        return _TurnSums(self.adder.part(H, coded, scores), class_counts(labels, k), digest_of(rows, labels))
+
+
+@final
+@attrs.frozen(eq=False)
+class RowLabeling:
+    """The labels of rows outside memory that a turn gave.
+
+    Parameters
+    ----------
+    decide : Decide
+        How they follow from the rows.
+    sizes : ndarray of shape (k,) or None
+        Their numbers, where they were counted.
+    status : Status or None
+        Of the turn that they were read from.
+    """
+
+    decide: Decide
+    sizes: Counts | None
+    status: Status | None
+
+
+@final
+@attrs.frozen(eq=False)
+class _State:
+    """What a turn by passes begins with: labels, what they add up to once that is known, and what they were read by."""
+
+    decide: Decide
+    sums: _TurnSums | None = None
+    previous: RowFunction | None = None
+
+
+@attrs.define(eq=False)
+class PassTurns(Turns[RowLabeling]):
+    """Turns from labels to labels: each is one pass, and there is one more for the first labels.
+
+    Parameters
+    ----------
+    space : RowsSpace
+    summing : Summing
+    balancer : Balancer or None
+        Its decisions take further passes over the costs.
+    task : Task
+    costs : TurnCosts
+    """
+
+    space: RowsSpace
+    summing: Summing
+    balancer: Balancer | None
+    task: Task
+    costs: TurnCosts
+
+    def advance(self, active: list[Start[RowLabeling]]) -> Iterator[Turn[RowLabeling]]:
+        """Solve for what the labels add up to, and read and add up the next ones in one pass."""
+        [start] = active
+        at = cast("_State", start.state)
+        before = at.sums or _passed(self.space, self._turn(at.decide))
+        finished = self._finished(at.decide, before, at.previous)
+        start.judge(float(finished.objective[0]))
+        decide = attrs.evolve(
+            at.decide, start=None, start_transform=None, extend=finished.extend, decision=BalanceDecision()
+        )
+        if self.balancer is not None:
+            decide = self.costs.balanced(self.balancer, decide, self.task)
+        after = _passed(self.space, self._turn(decide))
+        status = finished.status
+        yield Turn.of_labels(
+            RowLabeling(decide, after.sizes, status),
+            _State(decide, after, finished.extend),
+            after.digest == before.digest,
+            (before.digest, after.digest),
+            status,
+        )
+
+    def objective(self, answer: RowLabeling, start: Start[RowLabeling]) -> float | None:
+        """That of the labels returned."""
+        at = cast("_State", start.state)
+        assert at.sums is not None
+        return float(self._finished(at.decide, at.sums, at.previous).objective[0])
+
+    def _turn(self, decide: Decide) -> _Turn:
+        return _Turn(decide, adder_of(self.summing), self.task.sample_weight)
+
+    def _finished(self, decide: Decide, sums: _TurnSums, previous: RowFunction | None) -> Finished:
+        """The end of a turn; further passes over the same labels where the solver asks for them."""
+        step = self.summing.finish(sums.sums, previous)
+        while not isinstance(step, Finished):
+            turn = attrs.evolve(self._turn(decide), adder=adder_of(step))
+            step = step.finish(_passed(self.space, turn).sums, previous)
+        return step
+
+
+def iterate_labels(
+    space: RowsSpace,
+    summing: Summing,
+    begin: Decide,
+    max_iter: int,
+    balancer: Balancer | None,
+    task: Task,
+    index: int,
+) -> tuple[list[Start[RowLabeling]], bool]:
+    """Turns from the labels of a start until they repeat; labels and history are those of the loop in memory."""
+    start: Start[RowLabeling] = Start(index, _State(begin))
+    with TurnCosts(space) as costs:
+        interrupted = iterate(PassTurns(space, summing, balancer, task, costs), [start], max_iter)
+    return [start], interrupted
+
+
+def iterate_without_labels(
+    space: RowsSpace,
+    turns: Iterating,
+    codec: Codec,
+    balancer: Balancer | None,
+    task: Task,
+    rng: Rng,
+    index: int,
+) -> tuple[Ended[RowLabeling], bool]:
+    """The turns of a solver that learns from no labels, and the labels read from the last of them.
+
+    Parameters
+    ----------
+    space : RowsSpace
+    turns : Iterating
+    codec : Codec
+        One whose labels are read row by row.
+    balancer : Balancer or None
+        Its decision takes further passes over the costs.
+    task : Task
+    rng : Generator
+        Of the start.
+    """
+    function, status = solve_by_turns(turns, space, rng, task.sample_weight)
+    stored = turns.stored(function) if isinstance(turns, Storing) else None
+    extend = function if stored is None else stored.extend
+    decide = Decide(space.reading, codec, task.k, extend=extend, stored=stored)
+    if balancer is not None:
+        with TurnCosts(space) as costs:
+            decide = costs.balanced(balancer, decide, task)
+    labeling = RowLabeling(decide, None, status)
+    end = Ended(labeling, status.n_iter, status.ending, status.reason, status.history[-1], status.history, index)
+    return end, status.interrupted
+
+
+def _passed(space: RowsSpace, turn: Callable[[slice, Array], _TurnSums]) -> _TurnSums:
+    """One pass over the raw rows, in the blocks of the features."""
+    return space.engine.reduce(turn, space.source, space.width)

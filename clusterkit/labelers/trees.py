@@ -1,0 +1,344 @@
+"""Labelers that read clusters from a spanning tree, by its merges in order of height.
+
+* `trees.py`: cut the k - 1 highest merges. Gower, Ross (1969), Applied Statistics 18(1).
+* `trees.py`: drop the k - 1 edges of largest mass, ``ln(height / birth) √size`` of the side that ends there.
+* `trees.py`: single linkage that continues with the smallest cluster where sizes become uneven. Gagolewski, Bartoszuk,
+  Cena (2016), Information Sciences 363.
+* `trees.py`: the most stable clusters of the condensed hierarchy (HDBSCAN). Campello, Moulavi, Zimek, Sander
+  (2015), ACM Transactions on Knowledge Discovery from Data 10(1).
+* `trees.py`: labels of new rows, which all share.
+
+`single` and `excess_of_mass` read a hierarchy in which all merges of one height are one node; it is in
+numerics/spanning_trees/hierarchy_jit.py.
+
+What the labelers of trees share: labels of new rows, each of which follows a training row, and a warning.
+
+The most stable clusters of a condensed hierarchy: how HDBSCAN reads a spanning tree.
+
+Genie: single linkage under a bound on the inequality of the cluster sizes.
+
+The mass cut: a spanning tree without the edges that end the longest-lived clusters.
+
+Single linkage: the k clusters that the highest merges of a spanning tree join.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit.contracts import Labeler, Labeling, Task
+from clusterkit.contracts.labelings import NOISE, by_appearance
+from clusterkit.contracts.outcomes import Outcome, Tree
+from clusterkit.contracts.params import flag, integer, real
+from clusterkit.numerics.spanning_trees.tree import births, edge_masses, least_side, nearest_first
+from clusterkit.samples import Space
+from clusterkit.samples.row_graph import Node
+from clusterkit.samples.transform import Transform
+
+__all__ = [
+    "ExcessOfMass",
+    "Genie",
+    "MassCut",
+    "NearestRow",
+    "Single",
+]
+
+
+@final
+@attrs.frozen(eq=False)
+class NearestRow:
+    """Labels raw rows; a frozen callable, so that a fit can be pickled.
+
+    A row equal to a training row gets the label of that row, whatever is near it.
+
+    Parameters
+    ----------
+    transform : Transform
+        Maps raw rows to the coordinates of `rows`.
+    rows : ndarray of shape (n, L)
+        Training rows.
+    core_distances : ndarray of shape (n,)
+    n_neighbors : int
+    labels : ndarray of shape (n,)
+    farthest : ndarray of shape (k,) or None
+        For each cluster the mutual reachability distance from which on a row is noise; None if none ever is.
+    """
+
+    transform: Transform
+    rows: Array
+    core_distances: Array
+    n_neighbors: int
+    labels: Labels
+    farthest: Array | None = None
+
+    @classmethod
+    def of(cls, tree: Tree, labels: Labels, farthest: Array | None = None) -> NearestRow:
+        """The predictor of a labelling of a tree."""
+        return cls(tree.transform, tree.rows, tree.core_distances, tree.n_neighbors, labels, farthest)
+
+    def __call__(self, Y: Array) -> Labels:
+        """Labels of raw rows, (m, d) to (m,); O(log n) for each where the rows have few attributes."""
+        from clusterkit.numerics.spanning_trees.tree import nearest_by_reachability
+        from clusterkit.numerics.structures_jit import find_rows
+
+        points = self.transform(Y)
+        equal = find_rows(self.rows, points)
+        labels = np.where(equal >= 0, self.labels[equal], NOISE)
+        new = np.flatnonzero(equal < 0)
+        if len(new):
+            nearest, weights = nearest_by_reachability(self.rows, self.core_distances, self.n_neighbors, points[new])
+            labels[new] = self.labels[nearest]
+            if self.farthest is not None:
+                inside = new[labels[new] >= 0]
+                far = weights[labels[new] >= 0] > self.farthest[labels[inside]]
+                labels[inside[far]] = NOISE
+        return labels
+
+    def onnx(self, rows: Node) -> Node:
+        """Labels of raw rows, from the distances to all training rows."""
+        rows = rows.through(self.transform).with_spare_row(self.rows.shape[1])
+        squared, equal = rows.nearest(self.rows, 1)
+        distances = rows.squared_distances(self.rows).sqrt()
+        weights = distances.maximum(self.core_distances[None])
+        reach = min(self.n_neighbors - 1, len(self.rows))
+        if reach:
+            neighbours, _ = distances.lowest(reach)
+            weights = weights.maximum(neighbours.columns([reach - 1]))
+        least = weights.least()
+        labels = weights.equals(least).where(distances, np.array(np.inf)).argmin().entries(self.labels)
+        if self.farthest is not None:
+            limits = labels.entries(np.append(self.farthest, np.inf))  # the last one is that of noise, -1
+            labels = (least.squeezed() > limits).where(np.array(NOISE), labels)
+        same = squared.squeezed().equals(0.0)
+        return same.where(equal.squeezed().entries(self.labels), labels).without_last_row()
+
+
+@final
+@attrs.frozen
+class ExcessOfMass(Labeler[Tree]):
+    """Finds the clusters of largest excess of mass, their number and the noise, at one density for each cluster.
+
+    Choose it for an unknown number of clusters of any shape and of different densities, with noise. As the height of
+    the tree falls, λ = 1 / height grows and clusters lose rows; a group of at least `min_cluster_size` rows that
+    separates from another one is a new cluster. Chosen are the clusters, none within another, whose stabilities
+    ``Σ (λ at which a row leaves - λ at which the cluster began)`` have the largest sum. The sweeps over the hierarchy
+    are in numerics/spanning_trees/hierarchy_jit.py.
+
+    Parameters
+    ----------
+    min_cluster_size : int, default 15
+        Fewest rows of a cluster.
+    allow_single_cluster : bool, default False
+        Whether all rows together may be the one cluster that is chosen; rows that leave it before its densest part ends
+        are noise. Without it, data without a split are all noise.
+
+    Notes
+    -----
+    Rows of no cluster are noise, label -1. ``probabilities_`` are λ at which a row leaves its cluster, over the largest
+    such λ of the cluster; ``memberships_`` hold them in a table. ``outlier_scores_`` are the GLOSH scores, from 0 to 1,
+    of noise as well. Clusters are numbered by first appearance. A new row gets the label of the sample that is nearest
+    by mutual reachability, or is noise if that distance is above the height at which the cluster of the sample began.
+    All merges of one height count as one, so that the order of the samples makes no difference. O(n) after the tree.
+
+    References
+    ----------
+    Campello, Moulavi, Zimek, Sander (2015), Hierarchical density estimates for data clustering, visualization, and
+    outlier detection, ACM Transactions on Knowledge Discovery from Data 10(1): rule, algorithm 2; scores, section 6.
+    McInnes, Healy (2017), Accelerated hierarchical density based clustering, ICDM workshops: the condensed hierarchy.
+    """
+
+    name: ClassVar[str] = "excess_of_mass"
+    consumes: ClassVar[type[Outcome]] = Tree
+    finds_k: ClassVar[bool] = True
+
+    min_cluster_size: int = integer(15, at_least=2)
+    allow_single_cluster: bool = flag(False)
+
+    def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
+        """Labels of the chosen clusters, noise -1, with probabilities and outlier scores."""
+        from clusterkit.numerics.spanning_trees.hierarchy_jit import excess_of_mass, hierarchy
+
+        n = len(outcome.rows)
+        tree = hierarchy(outcome.merges, outcome.heights)
+        extracted = excess_of_mass(tree, n, self.min_cluster_size, self.allow_single_cluster)
+        labels = by_appearance(extracted.owner)
+        k = int(labels.max()) + 1
+        births = np.zeros(k)
+        inside = labels != NOISE
+        births[labels[inside]] = extracted.birth[extracted.owner[inside]]
+        farthest = np.divide(1.0, births, out=np.full(k, np.inf), where=births > 0)
+        return Labeling(
+            labels,
+            NearestRow.of(outcome, labels, farthest),
+            probabilities=extracted.probability,
+            outlier_scores=extracted.outlier_score,
+            facts={"clusters": k, "noise": int(n - inside.sum()), **({} if k else {"reason": self._why_none(n)})},
+        )
+
+    def _why_none(self, n: int) -> str:
+        """Why n rows are all noise."""
+        least = self.min_cluster_size
+        single = self.allow_single_cluster
+        if n < (least if single else 2 * least):
+            needed = f"a cluster has {least} rows" if single else f"two clusters have {2 * least} rows"
+            return f"{needed} or more by labeler__min_cluster_size={least}; a smaller number may show clusters"
+        return (
+            f"no groups of labeler__min_cluster_size={least} rows separate; a smaller number, or fewer "
+            "solver__n_neighbors, may show some, and labeler__allow_single_cluster=True makes all of them one"
+        )
+
+
+@final
+@attrs.frozen
+class Genie(Labeler[Tree]):
+    """Merges clusters along the edges of a spanning tree, the smallest ones first where sizes become too uneven.
+
+    Choose it for k clusters of any shape whose sizes do not differ much. As in single linkage the shortest edge is
+    taken, unless the Gini index of the m cluster sizes c is above `gini`::
+
+        Σ_{i<j} |c_i - c_j| / ((m - 1) n) > gini
+
+    Then the shortest edge with an end in a cluster of the smallest size is taken. The merges end at k clusters. The
+    rule is in numerics/spanning_trees/hierarchy_jit.py (`genie`).
+
+    Parameters
+    ----------
+    gini : float, default 0.3
+        The paper's threshold, from 0 to 1: 1 is single linkage, lower values give more even sizes.
+
+    Notes
+    -----
+    The paper uses the Euclidean tree, ``n_neighbors=1`` of the solver `mst`. Unlike for the other labelers of trees,
+    the labels depend on the order of the samples where distances tie, because edges of equal length must be taken one
+    after the other: of equal ones that between the lowest rows. Equal samples are one cluster from the start, and a
+    `ClusterkitWarning` tells if there are fewer distinct ones than clusters. Clusters are numbered by first
+    appearance; new rows get the label of the nearest sample. O(n log n) after the tree.
+
+    References
+    ----------
+    Gagolewski, Bartoszuk, Cena (2016), Genie: a new, fast, and outlier-resistant hierarchical clustering algorithm,
+    Information Sciences 363.
+    """
+
+    name: ClassVar[str] = "genie"
+    consumes: ClassVar[type[Outcome]] = Tree
+
+    gini: float = real(0.3, at_least=0.0, at_most=1.0)
+
+    def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
+        """Labels of the k clusters at which the merges end."""
+        from clusterkit.numerics.spanning_trees.hierarchy_jit import genie
+        from clusterkit.numerics.structures_jit import distinct_rows
+
+        if outcome.n_neighbors == 1 and outcome.heights.size and outcome.heights[0] > 0:
+            first_equal: Indices = np.arange(len(outcome.rows))  # equal rows would be joined at height 0
+        else:
+            first, inverse = distinct_rows(outcome.rows)
+            first_equal = first[inverse]
+        labels = by_appearance(genie(outcome.merges, first_equal, task.k, self.gini))
+        return Labeling(labels, NearestRow.of(outcome, labels))
+
+
+@final
+@attrs.frozen
+class MassCut(Labeler[Tree]):
+    """Drops the k - 1 edges of largest mass from a spanning tree of mutual reachability; clusters are what remains.
+
+    Choose it for k clusters of any shape and of different densities, where outliers must not become clusters. Each
+    cluster of the hierarchy is born at the least core distance of its rows. Where two clusters merge at height w, the
+    one born later ends there, and the edge between them has the mass::
+
+        ln(w / birth) √(rows of the smaller cluster)
+
+    Edges with fewer than ``max(5, √n / 2)`` rows on a side count for nothing. The sweep over the edges is in
+    numerics/spanning_trees/hierarchy_jit.py (`persistence`).
+
+    Parameters
+    ----------
+    min_side : int or None, default None
+        Fewest rows on a side of a cut. None: ``max(5, round(√n / 2))``.
+
+    Notes
+    -----
+    No sample is noise: outliers follow the edges of the tree. If fewer than k - 1 edges have large enough sides, the
+    others follow by their mass, and those without mass by their height; equal samples are never separated, and a
+    `ClusterkitWarning` says how many clusters there are then. Core distances of 0 (equal samples, or
+    ``n_neighbors=1``) count as the smallest positive one, or as the smallest height if there is none. Merges of
+    equal height come in the order of the distance between their two samples, so that the order of the samples matters
+    only where distances tie as well.
+
+    The exponent 1/2 and the neighbours of the recipe were chosen on 28 shapes in the plane and space, eight further
+    named shapes, and generated data. Clusters are numbered by first appearance; new rows get the label of the sample
+    that is nearest by mutual reachability. O(n log n) after the tree.
+    """
+
+    name: ClassVar[str] = "mass_cut"
+    consumes: ClassVar[type[Outcome]] = Tree
+
+    min_side: int | None = integer(None, at_least=1, optional=True)
+
+    def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
+        """Labels of the k clusters that the cuts of largest mass leave."""
+        from clusterkit.numerics.spanning_trees.hierarchy_jit import components
+
+        n, heights = len(outcome.rows), outcome.heights
+        merges = outcome.merges[nearest_first(outcome.rows, outcome.merges, heights)]
+        mass, side = edge_masses(merges, heights, births(outcome.core_distances, heights))
+        least = least_side(n) if self.min_side is None else self.min_side
+        # a distance of 0 between different samples is one whose square is below the smallest number
+        apart = (outcome.rows[merges[:, 0]] != outcome.rows[merges[:, 1]]).any(axis=1) & (heights > 0)
+        # the last merges first among equal ones, those with small sides later, and those of equal samples never
+        order = np.lexsort((np.arange(n - 1), mass, side >= least, apart))[::-1][: task.k - 1]
+        dropped = np.zeros(n - 1, bool)
+        dropped[order] = apart[order]
+        labels = by_appearance(components(merges, dropped))
+        return Labeling(labels, NearestRow.of(outcome, labels))
+
+
+@final
+@attrs.frozen
+class Single(Labeler[Tree]):
+    """Cuts the k - 1 highest merges of a spanning tree: single linkage, or robust single linkage with core distances.
+
+    Choose it where clusters are separated by gaps wider than any gap inside them, and there are no outliers: an outlier
+    becomes a cluster of its own. `mass_cut` reads the same tree with regard to sizes.
+
+    Notes
+    -----
+    Where more than two clusters merge at one height, the smallest of them stay with the largest one until the others
+    are cut off, of equal sizes those that begin later. So there are always k clusters, except where equal samples
+    would be separated: then a `ClusterkitWarning` says how many there are. Clusters are numbered by first appearance.
+    New rows get the label of the sample that is nearest by mutual reachability. O(n) after the tree.
+
+    References
+    ----------
+    Gower, Ross (1969), Minimum spanning trees and single linkage cluster analysis, Applied Statistics 18(1).
+    Chaudhuri, Dasgupta (2010), Rates of convergence for the cluster tree, NIPS: core distances.
+    """
+
+    name: ClassVar[str] = "single"
+    consumes: ClassVar[type[Outcome]] = Tree
+
+    def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
+        """Labels of the k clusters of the highest merges."""
+        from clusterkit.numerics.spanning_trees.hierarchy_jit import cut_off, hierarchy, trunks
+        from clusterkit.numerics.structures_jit import distinct_rows
+
+        tree, n = hierarchy(outcome.merges, outcome.heights), len(outcome.rows)
+        merged_at = np.append(tree.height[tree.parent[:-1]], 0.0)
+        allowed = merged_at > 0
+        allowed[trunks(tree)[n:]] = False
+        _, inverse = distinct_rows(outcome.rows)
+        allowed[:n] &= np.bincount(inverse)[inverse] == 1  # equal rows are siblings, and must stay together
+        places = np.flatnonzero(allowed)
+        if 0 < task.k - 1 < len(places):  # only what can be among the highest is sorted
+            places = places[merged_at[places] >= np.partition(merged_at[places], 1 - task.k)[1 - task.k]]
+        order = np.lexsort((tree.first[places], -tree.size[places], -merged_at[places]))
+        cuts = np.zeros(len(tree.parent), bool)
+        cuts[places[order[: task.k - 1]]] = True
+        labels = by_appearance(cut_off(tree, cuts, n))
+        return Labeling(labels, NearestRow.of(outcome, labels))

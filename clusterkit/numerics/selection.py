@@ -1,0 +1,125 @@
+"""The smallest of many values, where a sort of all of them would cost too much.
+
+A random sample of rows, where all of them would cost too much.
+
+How many rows are distinct, counted only as far as it matters, and which rows are equal.
+
+The generator SplitMix64, which can be entered anywhere: the number of a row follows from a seed and its place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._typing import Array, Indices, Rng
+from clusterkit.numerics.sparse_rows import SparseRows
+
+__all__ = [
+    "FIRST_FACTOR",
+    "SECOND_FACTOR",
+    "STEP",
+    "mixed",
+    "n_distinct",
+    "sample_rows",
+    "sets_of_equal_rows",
+    "smallest",
+    "uniforms",
+]
+
+
+def smallest(values: Array, size: int) -> Indices:
+    """Indices of the `size` smallest values, ascending; of equal values the first.
+
+    Examples
+    --------
+    >>> smallest(np.array([3.0, 1.0, 2.0, 1.0]), 2).tolist()
+    [1, 3]
+    """
+    if len(values) <= size:
+        return np.arange(len(values))
+    among = np.flatnonzero(values <= np.partition(values, size - 1)[size - 1])
+    return np.sort(among[np.argsort(values[among], kind="stable")[:size]])
+
+
+def sample_rows(n: int, max_rows: int, rng: Rng) -> Indices:
+    """Indices of rows, ascending: all n, or `max_rows` of them at random; nothing is drawn where all are taken."""
+    return np.arange(n) if n <= max_rows else np.sort(rng.choice(n, max_rows, replace=False))
+
+
+PRIME, SHIFT = np.uint64(1099511628211), np.uint64(29)
+"""Of the hash of the bits of a row, which is that of `distinct_rows_jit` without the compiler."""
+
+
+def n_distinct(X: Array | SparseRows, enough: int) -> int:
+    """The number of distinct rows of X (n, d), or a smaller number of them that is at least `enough`.
+
+    Examples
+    --------
+    >>> n_distinct(np.array([[1.0], [2.0], [1.0]]), 3)
+    2
+    """
+    if isinstance(X, SparseRows):
+        return len(X.distinct()[0])
+    size, count = 0, 0
+    while count < enough and size < len(X):
+        size = max(2 * enough, 8 * size)
+        count = len(np.unique(X[:size], axis=0))
+    return count
+
+
+def sets_of_equal_rows(X: Array | SparseRows) -> Indices | None:
+    """The number of the set of equal rows of each row of X (n, d), as (n,); None if no two rows are equal.
+
+    Examples
+    --------
+    >>> sets_of_equal_rows(np.array([[2.0], [1.0], [2.0]])).tolist()
+    [1, 0, 1]
+    >>> sets_of_equal_rows(np.array([[2.0], [1.0]])) is None
+    True
+    """
+    inverse: Indices
+    if isinstance(X, SparseRows):
+        inverse = X.distinct()[1]
+    else:
+        codes = np.zeros(len(X), dtype=np.uint64)
+        for column in X.T:
+            codes = (codes ^ (column.astype(np.float64) + 0.0).view(np.uint64)) * PRIME  # 0.0 and -0.0 are equal
+            codes ^= codes >> SHIFT
+        _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+        inverse = inverse.reshape(-1)
+        repeated = np.flatnonzero(first[inverse] != np.arange(len(X)))
+        if (X[repeated] != X[first[inverse[repeated]]]).any():  # of different rows with one hash
+            inverse = np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
+    return None if int(inverse.max(initial=-1)) + 1 == X.shape[0] else inverse
+
+
+STEP = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 divided by the golden ratio, by which the states of the generator are apart."""
+
+FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+"""Factors of `mixed`."""
+
+
+def mixed(states: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """States with every bit spread over all 64, in an array of their own.
+
+    Steele, Lea, Flood (2014), Fast splittable pseudorandom number generators, OOPSLA, with the constants of Stafford's
+    variant 13.
+    """
+    states = (states ^ (states >> np.uint64(30))) * FIRST_FACTOR
+    states = (states ^ (states >> np.uint64(27))) * SECOND_FACTOR
+    return states ^ (states >> np.uint64(31))
+
+
+def uniforms(seed: int, rows: slice) -> Array:
+    """Numbers in [0, 1) on a grid of 2^-53, one for each row of a block: the same in whatever blocks rows are seen.
+
+    Examples
+    --------
+    >>> bool((uniforms(7, slice(3, 9))[2:] == uniforms(7, slice(5, 9))).all())
+    True
+    """
+    places = np.arange(rows.start + 1, rows.stop + 1, dtype=np.uint64)
+    states = mixed(np.uint64(seed) + places * STEP)
+    return (states >> np.uint64(11)) * 2.0**-53

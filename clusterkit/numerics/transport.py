@@ -1,0 +1,164 @@
+"""The transportation problem with k sinks: labels of least total cost under lowest and highest cluster sizes.
+
+It solves ``min_y Σ_i c_{i y_i}`` subject to ``low_j <= |{i : y_i = j}| <= high_j`` exactly, for n rows and k clusters.
+
+- `solve`: the problem as a whole (`solve_transport`): prices from a sample of the rows, then moves with all rows;
+- `paths_jit`: the moves, along successive cheapest paths in a graph of k + 1 nodes (`move_along_paths`);
+- `heaps_jit`: the heaps of rows that may move, one for each ordered pair of clusters;
+- `prices_jit`: dual variables: labels from prices, prices from labels, and the proof of optimality.
+
+Sources: Ahuja, Magnanti, Orlin (1993), Network Flows, section 9.7; Tokuyama, Nakano (1995), Efficient algorithms for
+the Hitchcock transportation problem, SIAM J. Comput. 24.
+
+The transportation problem with k sinks: prices from a sample of the rows, then cheapest paths with all rows.
+
+`solve_transport` checks whether the present labels are optimal already; if not, `_solve` finds labels, and rounding
+errors of the prices are removed by negative cycles. The mathematics is in `paths_jit` (moves) and `prices_jit` (duals).
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit.numerics.transport_jit import IMPOSSIBLE, WINDOW, audit, cheapest, move_along_paths, moves, widest
+
+__all__ = [
+    "TransportSolution",
+    "solve_transport",
+]
+
+
+SAMPLE_LEAST = 2000
+"""Least rows of a sample. Up to twice as many rows are solved directly, from prices of 0."""
+SAMPLE_RATIO = 16
+"""A sample has one row in so many. Larger samples cost more time themselves; smaller ones leave more rows to move.
+
+Not sensitive, and the optimum does not depend on it: 8 and 32 took 0.96 and 1.07 of the time for 200,000 rows and ten
+clusters (`tests/benchmarks/constants.py`).
+"""
+ALL_CANDIDATES = 100_000
+"""With at most so many costs all rows are candidates for every move; with more, only rows near a border are."""
+WIDENINGS = 12
+"""Attempts with a wider and wider window of candidates, at least three times as wide each; then all rows become
+candidates."""
+QUANTILE_ROWS = 5000
+"""So many rows estimate a quantile of the losses, to within about one per cent of the rows."""
+GOLDEN = 0.6180339887498949
+"""The golden ratio less 1, (√5 - 1) / 2: its multiples modulo 1 are spread most evenly."""
+
+
+@final
+@attrs.frozen(eq=False)
+class TransportSolution:
+    """Labels of least total cost.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    prices : ndarray of shape (k,)
+        Added to the costs they make the label of each row its cheapest.
+    gap : float
+        Bound on the distance of the cost from the optimum, relative to the difference between random labels and each
+        row's cheapest label (`prices_jit.audit`).
+    tied : int
+        Rows that have another label at these prices: no prices can separate them.
+    """
+
+    labels: Labels
+    prices: Array
+    gap: float
+    tied: int
+
+
+def solve_transport(C: Array, start: Labels, low: Counts, high: Counts) -> TransportSolution | None:
+    """Labels of least total cost with sizes from `low` to `high`, and their prices; None if no labels have such sizes.
+
+    Parameters
+    ----------
+    C : ndarray of shape (n, k)
+        float32 or float64, row by row in memory; inf forbids a label, and every row has a finite cost.
+    start : ndarray of shape (n,)
+        Present labels: returned unchanged if no labels are cheaper.
+    low, high : integer ndarray of shape (k,)
+        Lowest and highest sizes; ``sum(low) <= n <= sum(high)``.
+
+    Notes
+    -----
+    O(n k + moves (k² + k log n)) time, O(n k) memory. Sources: see `paths_jit`.
+    """
+    n, k = C.shape
+    sizes: Counts = np.bincount(start, minlength=k)
+    if (sizes >= low).all() and (sizes <= high).all() and np.isfinite(C[np.arange(n), start]).all():
+        least, _ = moves(C, start)
+        if np.nanmin(least, initial=0.0) >= 0 and np.array_equal(np.argmin(C, axis=1), start):
+            return TransportSolution(start, np.zeros(k), 0.0, 0)
+        prices, _, cycle = widest(least, low, high, sizes)
+        if not len(cycle):
+            return _certified(C, start, prices, low, high, sizes)
+    solved = _solve(C, low, high)
+    if solved is None:
+        return None
+    labels, sizes, _ = solved
+    while True:
+        least, mover = moves(C, labels)
+        prices, _, cycle = widest(least, low, high, sizes)
+        if not len(cycle):
+            return _certified(C, labels, prices, low, high, sizes)
+        # rounding of the prices left a negative cycle: moving along it lowers the cost
+        for u, v in zip(cycle, np.roll(cycle, -1), strict=True):
+            if u < k and v < k:
+                labels[mover[u, v]] = v
+        sizes = np.bincount(labels, minlength=k)
+
+
+def _certified(C: Array, labels: Labels, prices: Array, low: Counts, high: Counts, sizes: Counts) -> TransportSolution:
+    gap, scale, others = audit(C, labels, prices, low, high, sizes)
+    return TransportSolution(labels, prices, float(gap / scale if scale > 0 else gap > 0), int(others))
+
+
+def _solve(C: Array, low: Counts, high: Counts) -> tuple[Labels, Counts, Array] | None:
+    """Labels, sizes and prices; the prices start at the solution of a sample of the rows under proportional bounds."""
+    n, k = C.shape
+    prices = np.zeros(k + 1)
+    if n > 2 * SAMPLE_LEAST:
+        rows = _spread(n, max(SAMPLE_LEAST, n // SAMPLE_RATIO))
+        share = len(rows) / n
+        sample = _solve(C[rows], np.floor(low * share).astype(np.int64), np.ceil(high * share).astype(np.int64))
+        if sample is not None:
+            prices[:k] = sample[2]
+    labels, sizes = cheapest(C, prices[:k], (low + high) / 2)
+    window = np.inf
+    if n * k > ALL_CANDIDATES:
+        # four times the rows that have to move, and some for every cluster: most windows then suffice at once
+        excess = np.abs(sizes - np.clip(sizes, low, high)).sum()
+        window = _loss(C, prices[:k], labels, min(0.3, (4.0 * excess + 20.0 * k) / n))
+    for _ in range(WIDENINGS):
+        state = move_along_paths(C, labels, sizes, prices, low, high, window)
+        if state != WINDOW:
+            break
+        window = max(3.0 * window, _loss(C, prices[:k], labels, 0.05))
+    else:
+        state = move_along_paths(C, labels, sizes, prices, low, high, np.inf)
+    return None if state == IMPOSSIBLE else (labels, sizes, prices[:k] - prices[k])
+
+
+def _loss(C: Array, prices: Array, labels: Labels, share: float) -> float:
+    """The quantile `share` of what a row loses by its second best label at these prices, estimated from some rows."""
+    rows = _spread(len(C), QUANTILE_ROWS)
+    priced = C[rows] + prices
+    present = np.take_along_axis(priced, labels[rows, None], axis=1)[:, 0]
+    priced[np.arange(len(rows)), labels[rows]] = np.inf
+    loss = priced.min(axis=1) - present
+    loss = loss[np.isfinite(loss)]
+    return float(np.quantile(loss, share)) if len(loss) else np.inf
+
+
+def _spread(n: int, m: int) -> Indices:
+    """About m of n indices at multiples of the golden ratio: always the same, in step with no period of the rows."""
+    chosen = np.zeros(n, dtype=bool)  # marks are read in order: no sort
+    chosen[(np.arange(m) * GOLDEN % 1.0 * n).astype(np.int64)] = True
+    return np.flatnonzero(chosen)

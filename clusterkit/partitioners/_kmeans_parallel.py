@@ -1,0 +1,306 @@
+"""Centres scattered over many rows: k-means||, a start in a few passes whatever the number of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from operator import add
+from typing import Any, ClassVar, TypeVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit.numerics.lloyd import weighted_kmeans
+from clusterkit.numerics.selection import smallest
+from clusterkit.samples import DenseSpace, EmbeddedSpace, FeatureSpace, squared_distances_to
+from clusterkit.samples.array_libraries import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    device_copy,
+    host_dtype,
+    is_device_array,
+    move_to,
+    row_chunks,
+    row_squares,
+    to_device_of,
+    to_host,
+)
+from clusterkit.samples.block_threads import in_threads
+from clusterkit.samples.sums import Addable, Sums
+from clusterkit.samples.survey import draw_weighted
+
+__all__ = ["NearestOf", "scattered_centres"]
+
+Part = TypeVar("Part", bound=Addable)
+
+ROUNDS = 5
+"""Rounds of k-means||; the authors find no gain after five."""
+DRAWN_PER_CENTRE = 2
+"""Rows drawn in each round for each centre: the authors' oversampling factor of 2 k."""
+RECLUSTERINGS = 10
+"""Starts of k-means++ on the rows drawn, which are few: a bad start there would be a bad start for all rows."""
+RANGE = 2**15
+"""Rows in memory whose keys are drawn at once."""
+MARGIN = 16.0
+"""Squared distances below this many times eps times the numbers they are computed from are taken as rounding errors, as
+in the partitioner `seeds`."""
+
+COMPARED_CENTRES = 64
+"""Most centres that a device compares one by one, from differences, which need no rule for what cancels; more of them
+are compared by products, which cost less of its memory's time."""
+
+
+@final
+@attrs.frozen(eq=False)
+class NearestOf(BlockFunction):
+    """The label of each row of a block: the number of the nearest centre, the lowest at ties.
+
+    Parameters
+    ----------
+    origin : ndarray of shape (L,)
+        One of the rows; large squared norms cancel in distances about it.
+    centres : ndarray of shape (k, L)
+    seeds : ndarray of shape (k,) or None
+        Rows that are the centres, which get their numbers as labels; None if they are no rows.
+    """
+
+    array_api: ClassVar[bool] = True
+
+    origin: Array
+    centres: Array
+    seeds: Indices | None = None
+    largest: float = attrs.field(init=False)
+    """the largest squared distance of a centre to the origin"""
+    norm: float = attrs.field(init=False)
+    """the largest squared norm of a centre"""
+
+    @largest.default
+    def _largest(self) -> float:
+        return float(squared_distances_to(self.centres, self.origin).max())
+
+    @norm.default
+    def _norm(self) -> float:
+        return float(np.square(self.centres).sum(axis=1).max())
+
+    def __call__(self, rows: slice, H: Array) -> Labels:
+        """Labels of the rows."""
+        labels = self._nearest(H)[1]
+        if self.seeds is not None:
+            inside = np.flatnonzero((self.seeds >= rows.start) & (self.seeds < rows.stop))
+            if len(inside):
+                labels = np.array(to_host(labels)) if is_device_array(labels) else labels
+                labels[self.seeds[inside] - rows.start] = inside
+        return labels
+
+    def distances(self, rows: slice, H: Array) -> Array:
+        """Squared distances to the nearest centre, (b,), float64; those within rounding errors of 0 are 0."""
+        return self.rounded(self._nearest(H)[0], squared_distances_to(H, self.origin))
+
+    def rounded(self, distances: Array, lengths: Array) -> Array:
+        """Squared distances (b,) with 0 for those within rounding errors of 0, from those to the origin, (b,).
+
+        Features that are computed have rounding errors of their own, which differ between blocks of other sizes.
+        """
+        margin = MARGIN * float(np.finfo(host_dtype(distances)).eps)
+        if is_device_array(distances):
+            xp = array_namespace(distances)
+            far = distances > self._noise(lengths, margin)
+            return as_type(xp.where(far, distances, xp.zeros_like(distances)), np.float64)
+        if distances.min(initial=np.inf) > self._noise(lengths.max(initial=0.0), margin):
+            return distances.astype(np.float64, copy=False)
+        return np.where(distances > self._noise(lengths, margin), distances, 0.0).astype(np.float64, copy=False)
+
+    def _noise(self, lengths: Array, margin: float) -> Array:
+        """Largest rounding errors of squared distances of rows with these squared distances to the origin."""
+        return margin * (lengths + self.largest) + margin**2 * self.norm
+
+    def _nearest(self, H: Array) -> tuple[Array, Labels]:
+        """Squared distances to the nearest centre, (b,), and its number."""
+        if is_device_array(H):
+            return self._nearest_on_device(H)
+        from clusterkit.numerics.nearest_jit import approach
+
+        distances, numbers = np.full(len(H), np.inf, dtype=H.dtype), np.zeros(len(H), dtype=np.intp)
+        approach(H, self.centres, 0, distances, numbers)
+        return distances, numbers
+
+    def _nearest_on_device(self, H: Any) -> tuple[Any, Any]:
+        """`_nearest` of a block of another library: from differences, or from products with many centres."""
+        xp = array_namespace(H)
+        if len(self.centres) > COMPARED_CENTRES:
+            about = to_device_of(self.origin, H)
+            moved = device_copy(self, H, lambda: move_to(self.centres - self.origin, H), "candidates")
+            parts = [_nearest_by_products(chunk - about, moved) for _, chunk in row_chunks(H, len(self.centres))]
+            first, second = zip(*parts, strict=True)
+            return xp.concat(first), xp.concat(second)
+        centres = to_device_of(self.centres, H)
+        distances = row_squares(H - centres[0, :])
+        numbers = xp.zeros(H.shape[0], dtype=xp.int64, device=H.device)
+        for number in range(1, len(self.centres)):
+            others = row_squares(H - centres[number, :])
+            nearer = others < distances
+            distances = xp.where(nearer, others, distances)
+            numbers = xp.where(nearer, xp.full((), number, dtype=xp.int64, device=H.device), numbers)
+        return distances, numbers
+
+
+def _nearest_by_products(differences: Any, centres: Any) -> tuple[Any, Any]:
+    """Squared distances to the nearest centre and its number, (b,) each, of rows and centres about one origin."""
+    xp = array_namespace(differences)
+    costs = row_squares(centres) - 2.0 * xp.matmul(differences, centres.T)
+    distances = xp.min(costs, axis=1) + row_squares(differences)
+    return xp.where(distances > 0.0, distances, xp.zeros_like(distances)), xp.argmin(costs, axis=1)
+
+
+@final
+@attrs.define(eq=False)
+class _Remembered:
+    """What `NearestOf` finds for rows in memory, with the distances kept: only centres that are new are compared.
+
+    Parameters
+    ----------
+    space : FeatureSpace
+    lengths : ndarray of shape (n,)
+        Squared distances to the origin.
+    squares : ndarray of shape (n,)
+        Squared distances to the nearest centre.
+    numbers : ndarray of shape (n,)
+        Its number.
+    count : int
+        Number of centres compared.
+    nearest : NearestOf
+        The centres.
+    """
+
+    space: FeatureSpace
+    lengths: Array
+    squares: Array
+    numbers: Labels
+    count: int
+    nearest: NearestOf
+
+    @classmethod
+    def of(cls, space: FeatureSpace, origin: Array) -> _Remembered:
+        """Before the first centre."""
+        lengths = space.squared_distances_to(origin)
+        nothing = np.full(space.n, np.inf, dtype=space.dtype)
+        return cls(space, lengths, nothing, np.zeros(space.n, dtype=np.intp), 0, NearestOf(origin, origin[None]))
+
+    def to(self, nearest: NearestOf) -> _Remembered:
+        """This, for more centres: those compared before come first."""
+        from clusterkit.numerics.nearest_jit import approach
+
+        more = nearest.centres[self.count :]
+        for rows, H in self.space.pieces():
+            approach(H, more, self.count, self.squares[rows], self.numbers[rows])
+        self.count, self.nearest = len(nearest.centres), nearest
+        return self
+
+    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
+        """The sum of a part over all rows, as of the space, where the cut of the rows is without effect on it.
+
+        So the parts are larger than blocks of features, which would cost more calls than work.
+        """
+        [(_, H)] = self.space.pieces()
+        starts = range(0, len(H), RANGE)
+        ranges = ((slice(start, start + RANGE), H[start : start + RANGE]) for start in starts)
+        return reduce(add, (value for _, value in in_threads(part, ranges)))
+
+    def distances(self, rows: slice, H: Array) -> Array:
+        """As of `NearestOf`, bit for bit."""
+        return self.nearest.rounded(self.squares[rows], self.lengths[rows])
+
+    def __call__(self, rows: slice, H: Array) -> Labels:
+        """As of `NearestOf`."""
+        return self.numbers[rows]
+
+
+def scattered_centres(
+    space: FeatureSpace, k: int, rng: Rng, n_init: int = RECLUSTERINGS, weights: Array | None = None
+) -> Array:
+    """Centres (k, L) by k-means||: `ROUNDS` passes that draw rows far from those drawn before, one to weigh them.
+
+    Each pass draws 2 k rows with probabilities in proportion to their squared distances from the nearest row drawn
+    before, by exponential keys (`clusterkit.numerics.draws_jit`), so that one pass is enough and no number is
+    kept for any row. The rows drawn are weighted by the rows nearest to them and clustered in memory, by the best of
+    `n_init` starts of weighted k-means++. With `weights` (n,) the rows are drawn, and count, in proportion to these as
+    well.
+
+    References
+    ----------
+    Bahmani, Moseley, Vattani, Kumar, Vassilvitskii (2012), Scalable k-means++, Proceedings of the VLDB Endowment 5(7).
+    Efraimidis, Spirakis (2006), Weighted random sampling with a reservoir, Information Processing Letters 97(5).
+    """
+    seeds = rng.integers(2**64, size=ROUNDS, dtype=np.uint64)
+    first = draw_weighted(rng, weights, 1) if weights is not None else rng.integers(space.n, size=1)
+    candidates = space.rows(first).astype(np.float64)
+    origin = candidates[0]
+    remembered = _Remembered.of(space, origin) if isinstance(space, DenseSpace | EmbeddedSpace) else None
+    over = space if remembered is None else remembered  # the smallest keys are the same by whatever parts
+    for seed in seeds:
+        nearest = NearestOf(origin, candidates)
+        known = nearest if remembered is None else remembered.to(nearest)
+        drawn = over.reduce(_Draw(known, int(seed), DRAWN_PER_CENTRE * k, weights))
+        if not len(drawn.keys):  # every row lies on a candidate
+            break
+        candidates = np.concatenate([candidates, drawn.rows.astype(np.float64)])
+    nearest = NearestOf(origin, candidates)
+    known = nearest if remembered is None else remembered.to(nearest)
+    # counts are exact, sums of weights are not
+    counts = (over if weights is None else space).reduce(_Weigh(known, len(candidates), weights)).arrays[0]
+    return weighted_kmeans(candidates, counts, k, n_init=n_init, seed=int(rng.integers(2**31 - 1)))
+
+
+@final
+@attrs.frozen(eq=False)
+class _Drawn:
+    """The rows of smallest key among those seen, at most `size` of them."""
+
+    keys: Array
+    rows: Array
+    size: int
+
+    def __add__(self, following: _Drawn) -> _Drawn:
+        if len(self.keys) == self.size and not (following.keys < self.keys.max()).any():
+            return self
+        keys = np.concatenate([self.keys, following.keys])
+        chosen = smallest(keys, self.size)
+        return _Drawn(keys[chosen], np.concatenate([self.rows, following.rows])[chosen], self.size)
+
+
+@final
+@attrs.frozen(eq=False)
+class _Draw(BlockFunction):
+    """Part of a round: keys of the rows of a block, exponential with their squared distances as rates."""
+
+    nearest: NearestOf | _Remembered
+    seed: int
+    size: int
+    weights: Array | None = None
+
+    def __call__(self, rows: slice, H: Array) -> _Drawn:
+        from clusterkit.numerics.draws_jit import smallest_keys
+
+        # those of 0 are candidates, or equal to one
+        distances = to_host(self.nearest.distances(rows, H))
+        if self.weights is not None:
+            distances = distances * self.weights[rows]
+        keys, index = smallest_keys(distances, rows.start, self.seed, self.size)
+        few = to_host(array_namespace(H).take(H, move_to(index, H), axis=0)) if is_device_array(H) else H[index]
+        return _Drawn(keys, few, self.size)
+
+
+@final
+@attrs.frozen(eq=False)
+class _Weigh(BlockFunction):
+    """Part of the weights: how many rows are nearest to each candidate."""
+
+    nearest: NearestOf | _Remembered
+    count: int
+    weights: Array | None = None
+
+    def __call__(self, rows: slice, H: Any) -> Sums:
+        weights = None if self.weights is None else self.weights[rows]
+        return Sums.of(np.bincount(to_host(self.nearest(rows, H)), weights, minlength=self.count))

@@ -1,0 +1,521 @@
+"""`edsvc_curves`: scores and numbers of clusters of an ``edsvc`` search over bandwidths and bounds.
+
+`search_curve`: the scores of a search against one parameter, or over two parameters as a map.
+
+`number_curve`: the best score at each number of clusters that was tried.
+
+`candidates`: the clusterings that `Auto` chose among, with their scores.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from clusterkit._typing import Array, Clusterer, Indices
+from clusterkit.errors import InvalidParameter, counted, nearest_names
+from clusterkit.estimators.driven import Driven
+from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.estimators.search import Candidate, SearchResult
+from clusterkit.plots.figure import COLORS, FAINT, INK, STYLES, axes_for, check_axes, frame, matplotlib_or_raise
+from clusterkit.tuners.edsvc_candidates import CURVES, GRID_STEP, WIDTH_STEP, EdSvcCurves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from clusterkit.plots.figure import AxesArray, ObjectArray
+
+__all__ = [
+    "candidates",
+    "edsvc_curves",
+    "number_curve",
+    "search_curve",
+]
+
+
+NAMES = {"nmi": "mean NMI", "ami": "mean adjusted MI"}
+"""Names of the scores on the axes."""
+STEPS = ("gamma of the Gaussian kernel (narrower to the right)", "C (outliers to the right)")
+"""Names of the horizontal axes of the two steps of the coordinate search."""
+
+
+def edsvc_curves(model: Clusterer | Mapping[str, object] | EdSvcCurves, axes: AxesArray | None = None) -> ObjectArray:
+    """Draw the score and the number of clusters of every candidate of the tuner ``edsvc``.
+
+    The coordinate search gets a column for the bandwidths and one for the bounds, with scores above and clusters below.
+    The grid search gets a map of the scores, in which candidates with a disallowed number of clusters are grey, and a
+    map of the clusters. The winner is marked, and the score of the partition in which every sample is alone.
+
+    Parameters
+    ----------
+    model : fitted estimator, mapping or EdSvcCurves
+        A fit with the tuner, its ``resolved_["tuner"]``, or the curves in it.
+    axes : array-like of Axes, optional
+        As many axes as are returned; default: a new pyplot figure.
+
+    Returns
+    -------
+    ndarray of Axes
+        Shape (2, s) for s steps of the coordinate search, or (2,) for the grid.
+
+    Raises
+    ------
+    InvalidParameter
+        If `model` has no curves, or the number of `axes` is wrong.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> from clusterkit import plots, recipe
+    >>> from matplotlib.figure import Figure
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(60, centers=3, random_state=0)
+    >>> model = recipe("edsvc", random_state=0, tuner__n_gamma=8, tuner__n_bounds=6).fit(X)
+    >>> plots.edsvc_curves(model, axes=Figure().subplots(2, 2)).shape
+    (2, 2)
+    """
+    matplotlib_or_raise()
+    curves = _curves(model)
+    is_grid = bool((curves.step == GRID_STEP).all())
+    steps = [GRID_STEP] if is_grid else np.unique(curves.step).tolist()
+    shape = (2,) if is_grid else (2, len(steps))
+    pairs = _axes(axes, shape, is_grid)
+    if is_grid:
+        _draw_grid(pairs, curves)
+    else:
+        for column, step in enumerate(steps):
+            _draw_step(pairs[:, column], curves, step, first=column == 0)
+    return pairs
+
+
+def _curves(model: Any) -> EdSvcCurves:
+    facts = model.resolved_.get("tuner", {}) if hasattr(model, "resolved_") else model
+    curves = facts.get(CURVES) if isinstance(facts, dict) else facts
+    if not isinstance(curves, EdSvcCurves):
+        raise InvalidParameter(
+            f"edsvc_curves: needs a fit with the tuner 'edsvc' that searched, such as recipe('edsvc').fit(X), got "
+            f"{type(model).__name__} without curves"
+        )
+    return curves
+
+
+def _axes(axes: AxesArray | None, shape: tuple[int, ...], is_grid: bool) -> ObjectArray:
+    if axes is None:
+        from matplotlib import pyplot
+
+        rows, columns = (1, 2) if is_grid else shape
+        grid = pyplot.subplots(
+            rows, columns, figsize=(8.6, 3.8) if is_grid else (4.4 * columns + 0.6, 5.2), layout="constrained",
+            sharex="none" if is_grid else "col", sharey="none" if is_grid else "row", squeeze=False,
+        )[1]  # fmt: skip
+        return np.asarray(grid.reshape(shape))
+    grid = np.asarray(axes, dtype=object)
+    if grid.size != np.prod(shape):
+        raise InvalidParameter(f"edsvc_curves: axes must be {np.prod(shape)} matplotlib axes or None, got {grid.size}")
+    for ax in grid.reshape(-1):
+        check_axes(ax, "edsvc_curves")
+    return grid.reshape(shape)
+
+
+def _draw_step(pair: ObjectArray, curves: EdSvcCurves, step: int, first: bool) -> None:
+    """Draw one step of the coordinate search: scores above, clusters below."""
+    of = np.flatnonzero(curves.step == step)
+    x = (curves.gamma if step == WIDTH_STEP else curves.C)[of]
+    top, bottom = pair
+    top.plot(x, curves.score[of], color=COLORS[0], linewidth=1.3, marker="o", markersize=3)
+    top.axhline(curves.singletons, color=FAINT, linestyle=":", linewidth=1.1)
+    top.annotate("every sample alone", (0.02, curves.singletons), xycoords=("axes fraction", "data"), xytext=(0, 3),
+                 textcoords="offset points", fontsize=8, color=FAINT)  # fmt: skip
+    bottom.plot(x, curves.n_clusters[of], color=COLORS[5], linewidth=1.3, marker="o", markersize=3)
+    for ax in pair:
+        ax.set_xscale("log")
+    if step != WIDTH_STEP:
+        top.set_xlim(1.25 * x.max(), x.min() / 1.25)
+        bottom.set_xlim(1.25 * x.max(), x.min() / 1.25)
+    bottom.set_yscale("log")
+    best = curves.chosen if curves.chosen in of else _same_width(curves, of)
+    for ax, values in ((top, curves.score), (bottom, curves.n_clusters)):
+        if best is not None:
+            at = curves.gamma[best] if step == WIDTH_STEP else curves.C[best]
+            ax.axvline(at, color=INK, linewidth=1.0, linestyle="--")
+            ax.plot([at], [values[best]], marker="o", markersize=8, markerfacecolor="none", color=INK)
+    k = "" if best is None else f": {curves.score[best]:.3f}, {curves.n_clusters[best]:,} clusters"
+    title = ("widths" if step == WIDTH_STEP else "bounds") + k
+    frame(top, title, ("", NAMES[curves.measure] if first else ""))
+    frame(bottom, "", (STEPS[step], "clusters" if first else ""))
+
+
+def _same_width(curves: EdSvcCurves, of: Indices) -> int | None:
+    """Candidate with the bandwidth at which the bounds were searched; None if no candidate qualified."""
+    if curves.chosen < 0:
+        return None
+    return int(of[np.argmin(np.abs(np.log(curves.gamma[of] / curves.gamma[curves.chosen])))])
+
+
+def _draw_grid(pair: ObjectArray, curves: EdSvcCurves) -> None:
+    """Draw maps over bandwidths and bounds; the bounds are spaced equally, in the order of the search."""
+    from matplotlib.colors import LogNorm
+
+    gammas, bounds = np.unique(curves.gamma), np.unique(curves.C)[::-1]
+    place = np.searchsorted(gammas, curves.gamma), len(bounds) - 1 - np.searchsorted(bounds[::-1], curves.C)
+    shape = (len(bounds), len(gammas))
+    maps = []
+    for values in (np.where(curves.qualified, curves.score, np.nan), curves.n_clusters.astype(float)):
+        table = np.full(shape, np.nan)
+        table[place[1], place[0]] = values
+        maps.append(table)
+    titles = (f"{NAMES[curves.measure]}, grey: may not win", "clusters")
+    options: tuple[dict[str, Any], ...] = ({"cmap": "viridis"}, {"cmap": "cividis", "norm": LogNorm(vmin=1)})
+    for ax, table, title, option in zip(pair, maps, titles, options, strict=True):
+        ax.set_facecolor("#dddddd")
+        image = ax.pcolormesh(_edges(gammas), np.arange(len(bounds) + 1) - 0.5, table, **option)
+        ax.figure.colorbar(image, ax=ax)
+        ax.set_xscale("log")
+        ax.set_yticks(np.arange(len(bounds)), [f"{C:.3g}" if np.isfinite(C) else "given" for C in bounds], fontsize=8)
+        if curves.chosen >= 0:
+            at = place[0][curves.chosen], place[1][curves.chosen]
+            ax.plot([gammas[at[0]]], [at[1]], marker="o", markersize=10, markerfacecolor="none",
+                    markeredgecolor="white", markeredgewidth=3)  # fmt: skip
+            ax.plot([gammas[at[0]]], [at[1]], marker="o", markersize=10, markerfacecolor="none",
+                    markeredgecolor=INK, markeredgewidth=1.4)  # fmt: skip
+        frame(ax, title, ("gamma of the Gaussian kernel", "C" if ax is pair[0] else ""))
+
+
+def _edges(gamma: Array) -> Array:
+    """Borders of the columns of the map, (columns + 1,)."""
+    logs = np.log(gamma)
+    if len(logs) == 1:
+        return np.exp(logs[0] + np.array([-0.5, 0.5]))
+    middle = (logs[1:] + logs[:-1]) / 2.0
+    return np.exp(np.concatenate([[2 * logs[0] - middle[0]], middle, [2 * logs[-1] - middle[-1]]]))
+
+
+EstimatorT = TypeVar("EstimatorT", bound=Clusterer)
+
+LOGARITHMIC_FROM = 20.0
+"""Ratio of the largest to the smallest value of a positive parameter from which its axis is logarithmic."""
+MOST_WRITTEN = 150
+"""With at most this many cells each cell of a map shows its score."""
+LONGEST = 24
+"""Most characters of a parameter value on an axis."""
+
+
+def search_curve(
+    search: SearchResult[EstimatorT], ax: Axes | None = None, *, params: Sequence[str] | str | None = None
+) -> Axes:
+    """Draw the scores of a search against one parameter, or as a heat map over two.
+
+    Of candidates that differ in other parameters only the best is shown. The numbers at the points of a curve are
+    numbers of clusters; crosses and grey cells are candidates without a score: excluded, failed or not run. Candidates
+    with the best score and other clusters have a thin ring or a dashed border, and the title counts them.
+
+    Parameters
+    ----------
+    search : SearchResult
+        What `clusterkit.search` returned.
+    ax : Axes, optional
+        Axes to draw on; default: a new pyplot figure.
+    params : str or one or two str, optional
+        The parameters; default: the first two that vary, by name.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    InvalidParameter
+        If an argument is wrong.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> from clusterkit import plots, search
+    >>> from matplotlib.figure import Figure
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(60, random_state=0)
+    >>> finished = search("kmeans", {"n_clusters": [2, 3, 4]}, X, score="silhouette", random_state=0)
+    >>> plots.search_curve(finished, ax=Figure().subplots()).get_xlabel()
+    'n_clusters'
+    """
+    check_axes(ax, "search_curve")
+    if not isinstance(search, SearchResult):
+        raise InvalidParameter(f"search_curve: needs what clusterkit.search returns, got {type(search).__name__}")
+    names = _names(search, params)
+    ax = axes_for(ax)
+    values = [_values(search, name) for name in names]
+    if len(names) == 1:
+        _draw_curve(ax, search, names[0], values[0])
+    else:
+        _draw_map(ax, search, names, values)
+    best = search.candidates[search.best_index]
+    values_of_best = ", ".join(f"{name} = {_text(best.params.get(name))}" for name in names)
+    direction = "lowest" if search.lower_is_better else "highest"
+    tied = len(search.ties)
+    also = "" if tied == 0 else f"; tied with {tied} other{'s' if tied > 1 else ''}"
+    title = (
+        f"{direction} {search.score} {best.score:.3g}: {values_of_best}, {counted(best.n_clusters, 'cluster')}{also}"
+    )
+    ax.set_title(title, fontsize=10.5, loc="left", color=INK)
+    return ax
+
+
+def _names(search: SearchResult[Any], params: Sequence[str] | str | None) -> list[str]:
+    known = sorted({name for candidate in search.candidates for name in candidate.params})
+    if params is None:
+        names = (search.varied or known)[:2]
+        if not names:
+            raise InvalidParameter("search_curve: the grid names no parameter")
+        return names
+    names = [params] if isinstance(params, str) else list(params)
+    for name in names:
+        if name not in known:
+            raise InvalidParameter(
+                f"search_curve: no parameter {name!r} in the grid. {nearest_names(str(name), known)}"
+            )
+    if not 1 <= len(names) <= 2:
+        raise InvalidParameter(f"search_curve: params must be one or two names, got {len(names)}")
+    return names
+
+
+def _values(search: SearchResult[Any], name: str) -> dict[str, Any]:
+    """The values of a parameter by their keys: numbers sorted, others in the order of the grid."""
+    values: dict[str, Any] = {}
+    for candidate in search.candidates:
+        values.setdefault(candidate.key(name), candidate.params.get(name))
+    if all(map(_is_number, values.values())):
+        return dict(sorted(values.items(), key=lambda item: item[1]))
+    return values
+
+
+def _best(search: SearchResult[Any], names: Sequence[str], keys: Sequence[str]) -> Candidate | None:
+    """The best candidate with these values; None if none of them has a score."""
+    sign = -1.0 if search.lower_is_better else 1.0
+    matching = [
+        candidate
+        for candidate in search.candidates
+        if not np.isnan(candidate.score) and [candidate.key(name) for name in names] == list(keys)
+    ]
+    return max(matching, key=lambda candidate: sign * candidate.score, default=None)
+
+
+def _draw_curve(ax: Any, search: SearchResult[Any], name: str, keyed: dict[str, Any]) -> None:
+    values = list(keyed.values())
+    numeric = all(map(_is_number, values))
+    places = np.array(values, dtype=float) if numeric else np.arange(len(values), dtype=float)
+    points = [_best(search, [name], [key]) for key in keyed]
+    scores = np.array([np.nan if point is None else point.score for point in points])
+    scored = ~np.isnan(scores)
+    ax.plot(
+        places[scored], scores[scored], color=COLORS[0], marker="o", markersize=5, linewidth=1.5, label=search.score
+    )
+    keys = list(keyed)
+    best = keys.index(search.candidates[search.best_index].key(name))
+    ax.plot(places[best], scores[best], color=COLORS[5], marker="o", markersize=10, markerfacecolor="none",
+            linestyle="", markeredgewidth=1.8, label="best")  # fmt: skip
+    tied = [keys.index(search.candidates[i].key(name)) for i in search.ties]
+    if tied:
+        ax.plot(places[tied], scores[tied], color=COLORS[5], marker="o", markersize=13, markerfacecolor="none",
+                linestyle="", markeredgewidth=1.0, label="tied")  # fmt: skip
+    for place, score, point in zip(places, scores, points, strict=True):
+        if point is not None and name != "n_clusters":
+            ax.annotate(str(point.n_clusters), (place, score), xytext=(0, 7), textcoords="offset points", ha="center",
+                        fontsize=8.5, color=INK)  # fmt: skip
+    if not scored.all():
+        low = float(scores[scored].min()) - 0.08 * max(float(np.ptp(scores[scored])), 1e-3)
+        ax.plot(places[~scored], np.full(np.sum(~scored), low), color=FAINT, marker="x", linestyle="", label="no score")
+    ax.margins(y=0.12)
+    frame(ax, "", (name, search.score))
+    if numeric and _wide(places):
+        ax.set_xscale("log")
+    if not numeric or (len(values) <= 10 and not _wide(places)):
+        ax.set_xticks(places, [_text(value) for value in values])
+        ax.minorticks_off()
+    ax.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
+
+
+def _draw_map(ax: Any, search: SearchResult[Any], names: Sequence[str], values: Sequence[dict[str, Any]]) -> None:
+    across, up = values
+    table = [[_best(search, names, (x, y)) for x in across] for y in up]
+    scores: Array = np.array([[np.nan if cell is None else cell.score for cell in row] for row in table])
+    ax.set_facecolor("#dddddd")
+    image = ax.imshow(scores, origin="lower", aspect="auto", cmap="viridis_r" if search.lower_is_better else "viridis")
+    ax.figure.colorbar(image, ax=ax, label=search.score)
+    frame(ax, "", names)
+    ax.set_xticks(range(len(across)), [_text(x) for x in across.values()], rotation=0 if len(across) <= 10 else 60)
+    ax.set_yticks(range(len(up)), [_text(y) for y in up.values()])
+    if scores.size <= MOST_WRITTEN:
+        for row, cells in enumerate(table):
+            for column, cell in enumerate(cells):
+                if cell is None:
+                    ax.text(column, row, "–", ha="center", va="center", fontsize=8, color=FAINT)
+                    continue
+                level = image.norm(cell.score)
+                dark = level > 0.6 if search.lower_is_better else level < 0.6
+                text = f"{cell.score:.2g}" + ("" if "n_clusters" in names else f"\n{cell.n_clusters} cl.")
+                ax.text(column, row, text, ha="center", va="center", fontsize=8, color="white" if dark else INK)
+    from matplotlib.patches import Rectangle
+
+    for index in (search.best_index, *search.ties):
+        cell = search.candidates[index]
+        column, row = (list(axis).index(cell.key(name)) for name, axis in zip(names, values, strict=True))
+        style = "-" if index == search.best_index else "--"
+        corner = (column - 0.5, row - 0.5)
+        ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=COLORS[5], linewidth=2.5, linestyle=style))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _wide(places: Array) -> bool:
+    return bool(places.min() > 0 and places.max() / places.min() >= LOGARITHMIC_FROM)
+
+
+def _text(value: Any) -> str:
+    text = f"{value:.4g}" if isinstance(value, float) else str(getattr(value, "name", value))
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def number_curve(model: Clusterer, ax: Axes | None = None) -> Axes:
+    """Draw the best score at each number of clusters among which a fit chose; the chosen one has a ring.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        An `Auto`, or any estimator of this library that was fitted with ``n_clusters="auto"`` or a range.
+    ax : Axes, optional
+        Axes to draw on; default: a new pyplot figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    InvalidParameter
+        If an argument is wrong, or the fit did not choose a number of clusters.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> from clusterkit import Auto, plots
+    >>> from matplotlib.figure import Figure
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(60, random_state=0, cluster_std=0.5)
+    >>> model = Auto(pool=["kmeans", "genie"], random_state=0).fit(X)
+    >>> plots.number_curve(model, Figure().subplots()).get_xlabel()
+    'number of clusters'
+    """
+    check_axes(ax, "number_curve")
+    rows: list[Any] = list(getattr(model, "candidates_", []))
+    best: dict[int, float] = {}
+    for row in rows:
+        best[row["n_clusters"]] = max(best.get(row["n_clusters"], row["score"]), row["score"])
+    if len(best) < 2:
+        raise InvalidParameter(
+            'number_curve: the fit did not choose among numbers of clusters; fit with n_clusters="auto" or a range'
+        )
+    ax = axes_for(ax)
+    numbers = sorted(best)
+    chosen = rows[0]["n_clusters"]
+    ax.plot(numbers, [best[k] for k in numbers], color=COLORS[0], marker="o", markersize=4, linewidth=1.4)
+    ax.scatter([chosen], [best[chosen]], s=160.0, facecolors="none", edgecolors=INK, linewidths=1.4)
+    second = getattr(model, "second_n_clusters_", None)
+    if second in best:
+        ax.annotate("second", (second, best[second]), xytext=(7, 6), textcoords="offset points",
+                    ha="left", fontsize=8.5, color=FAINT)  # fmt: skip
+    ax.margins(y=0.18)
+    frame(
+        ax,
+        f"{counted(chosen, 'cluster')} {'has' if chosen == 1 else 'have'} the highest score",
+        ("number of clusters", "score"),
+    )
+    apart = (numbers[-1] - numbers[0]) / 24
+    ticks: list[int] = []
+    for k in numbers:
+        if not ticks or k - ticks[-1] >= apart:
+            ticks.append(k)
+    ax.set_xticks(ticks, [str(k) for k in ticks])
+    return ax
+
+
+def candidates(model: Driven | Pipeline, ax: Axes | None = None) -> Axes:
+    """Draw the score of every distinct clustering that `Auto` or ``n_clusters="auto"`` chose among, by its number.
+
+    A point is a clustering, coloured by the recipe that found it first; its size grows with its agreement (adjusted
+    Rand index) with the answer: large points with high scores are the same structure, small ones are rivals. The answer
+    has a ring.
+
+    Parameters
+    ----------
+    model : Auto, or a Pipeline or Driven whose number of clusters was chosen
+        Fitted.
+    ax : Axes, optional
+        Axes to draw on; default: a new pyplot figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    InvalidParameter
+        If an argument is wrong, the model is not fitted, or there was nothing to choose.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> from clusterkit import Auto, plots
+    >>> from matplotlib.figure import Figure
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(60, random_state=0, cluster_std=0.5)
+    >>> model = Auto(pool=["kmeans", "genie"], random_state=0).fit(X)
+    >>> plots.candidates(model, Figure().subplots()).get_xlabel()
+    'number of clusters'
+    """
+    check_axes(ax, "candidates")
+    if not isinstance(model, Driven | Pipeline):
+        raise InvalidParameter(f"candidates: needs a fitted estimator, got {type(model).__name__}")
+    rows: list[Any] = list(getattr(model, "candidates_", []))
+    if not rows:
+        raise InvalidParameter(
+            "candidates: the model is not fitted, or had nothing to choose among; take Auto or n_clusters='auto'"
+        )
+    ax = axes_for(ax)
+    names = list(dict.fromkeys(row["recipe"] for row in rows))
+    for place, name in enumerate(names):
+        mine = [row for row in rows if row["recipe"] == name]
+        ax.scatter(
+            [row["n_clusters"] for row in mine],
+            [row["score"] for row in mine],
+            s=[15.0 + 60.0 * max(row["similarity"], 0.0) for row in mine],
+            color=STYLES[place % len(STYLES)][0],
+            marker=STYLES[place % len(STYLES)][1],
+            label=name,
+            alpha=0.85,
+            linewidths=0.0,
+        )
+    best = rows[0]
+    confidence: float = getattr(model, "confidence_", np.nan)
+    ax.scatter([best["n_clusters"]], [best["score"]], s=190.0, facecolors="none", edgecolors=INK, linewidths=1.2)
+    if len({row["n_clusters"] for row in rows}) > 1:
+        most = max(row["n_clusters"] for row in rows)
+        if most > 12:
+            ax.set_xscale("log")
+        ticks = np.unique([row["n_clusters"] for row in rows])
+        ax.set_xticks(ticks, [str(tick) if tick <= 10 or tick % 5 == 0 else "" for tick in ticks], minor=False)
+        ax.set_xticks([], minor=True)
+    else:
+        ax.set_xticks([best["n_clusters"]])
+    ax.legend(frameon=False, fontsize=8)
+    title = f"{best['recipe']}, {counted(best['n_clusters'], 'cluster')}; confidence in the structure {confidence:.2f}"
+    frame(ax, title, ("number of clusters", "score"))
+    return ax

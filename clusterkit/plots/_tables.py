@@ -1,0 +1,347 @@
+"""`profile`: in which columns each cluster differs from the others, as a heat map.
+
+`rank_diagram`: mean ranks of methods, with bars over those that do not differ.
+
+`consensus_matrix`: how often the members of an ensemble put two samples together, ordered by clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clusterkit._typing import Array, ArrayLike, Clusterer, Indices, Labels
+from clusterkit.benchmarking.page import Ranking
+from clusterkit.contracts.params import check_count
+from clusterkit.errors import InvalidData, InvalidParameter, counted
+from clusterkit.plots.figure import COLORS, FAINT, INK, axes_for, check_axes, frame
+from clusterkit.profiles import Profile
+from clusterkit.profiles.measures import is_model, labels_of
+from clusterkit.profiles.profiling import heat_cells
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "MOST_ROWS",
+    "consensus_matrix",
+    "profile",
+    "rank_diagram",
+]
+
+
+STRONGEST = 2.0
+"""Difference in standard deviations at which the colour is full: stronger ones are rare and equally clear."""
+
+SHORT = 32
+"""Most characters of a name; the rest is cut off."""
+
+
+def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20) -> Axes:
+    """Draw the standardised differences of a profile: red above the rows outside, blue below.
+
+    The columns that distinguish some cluster most come first. A cell of which the interval holds 0 is left empty, and a
+    column with no other cells is left out.
+
+    Parameters
+    ----------
+    clusters : Profile
+        Of `clusterkit.profile`.
+    ax : Axes, optional
+        Axes to draw on; default: a new pyplot figure.
+    max_features : int, default 20
+        Rows of the map.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    InvalidParameter
+        If an argument is wrong, or no column was compared.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import clusterkit
+    >>> from matplotlib.figure import Figure
+    >>> summary = clusterkit.profile([0] * 9 + [1] * 9, [[i, i % 3] for i in range(18)], names=["size", "kind"])
+    >>> ax = clusterkit.plots.profile(summary, Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['size']
+    """
+    check_axes(ax, "profile")
+    if not isinstance(clusters, Profile):
+        raise InvalidParameter(f"profile: needs a Profile, made by clusterkit.profile, got {type(clusters).__name__}")
+    shown, names, values = heat_cells(clusters, max_features)
+    if not names:
+        raise InvalidParameter("profile: no column was compared")
+    ax = axes_for(ax)
+    drawn: Any = ax.pcolormesh(values, cmap="RdBu_r", vmin=-STRONGEST, vmax=STRONGEST, edgecolors="#80808040")
+    if values.size <= 160:
+        for (row, column), value in np.ndenumerate(values):
+            if np.isfinite(value):
+                ink = "#fefefe" if abs(value) > 0.7 * STRONGEST else "#111111"
+                ax.annotate(f"{value:+.1f}", (column + 0.5, row + 0.5), ha="center", va="center", fontsize=8, color=ink)
+    frame(ax, "Difference from the other rows, in standard deviations", ("cluster", ""))
+    ax.set_xticks(np.arange(len(shown)) + 0.5, [str(cluster.label) for cluster in shown])
+    names = ["".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name) for name in names]
+    short = [name if len(name) <= SHORT else name[: SHORT - 1] + "…" for name in names]
+    ax.set_yticks(np.arange(len(names)) + 0.5, short, color=INK, parse_math=False)
+    ax.invert_yaxis()
+    ax.tick_params(length=0)
+    bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=18, extend="both")
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=8, colors=INK)
+    return ax
+
+
+GAP = 0.35
+"""Distance between two bars, in places of methods."""
+
+
+def rank_diagram(ranking: Ranking, ax: Axes | None = None) -> Axes:
+    """Draw mean ranks, the best at the top, with a bar over each group whose ranks are within the critical difference.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        What `clusterkit.benchmarking.rank` returned.
+    ax : Axes, optional
+        Axes to draw on; default: a new pyplot figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    InvalidParameter
+        If an argument is wrong.
+    ImportError
+        If matplotlib is missing.
+
+    Notes
+    -----
+    Source: Demšar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7, figure 1.
+
+    Examples
+    --------
+    >>> from clusterkit import plots
+    >>> from clusterkit.benchmarking import Ranking
+    >>> from matplotlib.figure import Figure
+    >>> ranking = Ranking(("kmeans", "ward"), (1.2, 1.8), (0.9, 0.8), 10, 0.62, 0.06)
+    >>> plots.rank_diagram(ranking, ax=Figure().subplots()).get_xlabel()
+    'mean rank over 10 sets (1 is best)'
+    """
+    check_axes(ax, "rank_diagram")
+    if not isinstance(ranking, Ranking):
+        raise InvalidParameter(
+            f"rank_diagram: needs what clusterkit.benchmarking.rank returns, got {type(ranking).__name__}"
+        )
+    ax = axes_for(ax)
+    places = range(len(ranking.methods))
+    ax.hlines(places, 1, ranking.ranks, color="#e6e6e6", linewidth=1.0, zorder=0)
+    ax.plot(ranking.ranks, places, "o", color=COLORS[0], markersize=6)
+    for place, (value, mean) in enumerate(zip(ranking.ranks, ranking.means, strict=True)):
+        ax.annotate(
+            f"{value:.1f}  (mean {mean:.2f})", (value, place), (7, 0), textcoords="offset points", va="center",
+            fontsize=8, color=INK,
+        )  # fmt: skip
+    bars = groups(ranking)
+    for number, (first, last) in enumerate(bars):
+        x = 1 - GAP * (len(bars) - number)
+        ax.plot([x, x], [first - 0.3, last + 0.3], color=FAINT, linewidth=2.5, solid_capstyle="butt")
+    ax.set_yticks(list(places), list(ranking.methods), fontsize=9)
+    ax.set_ylim(len(ranking.methods) - 0.4, -0.6)
+    ax.set_xlim(1 - GAP * (len(bars) + 1), max(ranking.ranks) + 0.28 * (max(ranking.ranks) - 1) + 1)
+    frame(ax, "", (f"mean rank over {ranking.n_sets} sets (1 is best)", ""))
+    ax.set_title(
+        f"bars join ranks within the critical difference of {ranking.critical_difference:.2f} (Nemenyi, 5 %)",
+        fontsize=9.5, loc="left", color=INK,
+    )  # fmt: skip
+    return ax
+
+
+def groups(ranking: Ranking) -> list[tuple[int, int]]:
+    """First and last place of the longest runs of methods within the critical difference; runs of one are left out."""
+    runs: list[tuple[int, int]] = []
+    for first, best in enumerate(ranking.ranks):
+        last = max(place for place, value in enumerate(ranking.ranks) if value - best <= ranking.critical_difference)
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    return runs
+
+
+MOST_ROWS = 500
+"""Samples that are drawn by default: more would have less than a pixel each, and a matrix costs the square."""
+
+
+def consensus_matrix(
+    labelings: ArrayLike | Sequence[ArrayLike] | Clusterer,
+    labels: Clusterer | ArrayLike | None = None,
+    ax: Axes | None = None,
+    *,
+    max_rows: int = MOST_ROWS,
+    legend: bool = True,
+) -> Axes:
+    """Draw for each pair of samples the share of the labelings that put both into one cluster.
+
+    Samples are ordered by cluster, the largest cluster first, and within a cluster so that those are neighbours that
+    many labelings put together. A cluster that all labelings agree on is a dark square, a doubtful sample a pale
+    stripe. Thin lines frame the clusters.
+
+    Parameters
+    ----------
+    labelings : array of shape (M, n), sequence of M arrays of shape (n,), or fitted `ConsensusClustering`
+        Whole numbers; below 0 the labeling does not know the sample, and does not count for its pairs.
+    labels : fitted estimator or array of shape (n,), optional
+        The clusters that order the samples. Default: those of the fitted `ConsensusClustering`, or of a plurality vote
+        on `labelings`.
+    ax : Axes, optional
+        Axes to draw on; default: a new pyplot figure.
+    max_rows : int, default 500
+        Most samples to draw. Of more, evenly spaced ones in the order by cluster are drawn, and the title says so.
+    legend : bool, default True
+        Whether to add a bar that explains the shades.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, NotFittedError
+        If an argument is wrong, or the numbers of samples differ.
+    ImportError
+        If matplotlib is missing.
+
+    Notes
+    -----
+    O(M m²) for m samples drawn. Their order within a cluster is that of the leaves of an average-linkage tree.
+
+    Examples
+    --------
+    >>> from clusterkit import plots
+    >>> from matplotlib.figure import Figure
+    >>> members = [[0, 0, 0, 1, 1], [5, 5, 5, 7, 7], [0, 0, 1, 1, 1]]
+    >>> ax = plots.consensus_matrix(members, [0, 0, 0, 1, 1], ax=Figure().subplots())
+    >>> ax.get_title(loc="left")
+    '3 labelings of 5 samples, 2 clusters'
+    """
+    check_axes(ax, "consensus_matrix")
+    max_rows = check_count("max_rows", max_rows)
+    members = _members(labelings)
+    n = members.shape[1]
+    source: object = labels
+    if source is None:
+        source = labelings if hasattr(labelings, "labels_") else _voted(members)
+    grouping = labels_of(source, n, "consensus_matrix")
+    order = _by_cluster(grouping)
+    rows = order[np.linspace(0, n - 1, min(n, max_rows)).round().astype(np.intp)]
+    rows = _by_likeness(rows, grouping[rows], members)
+    shares = _shares(members[:, rows])
+    new_figure, ax = ax is None, axes_for(ax)
+    figure: Any = ax.figure
+    if new_figure:
+        figure.set_size_inches(7.0, 5.4)
+    image = ax.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0, interpolation="nearest", aspect="equal")
+    _draw_frames(ax, grouping[rows])
+    ax.set_xticks([])
+    drawn = "" if len(rows) == n else f", {len(rows):,} drawn"
+    k = len(np.unique(grouping[grouping >= 0]))
+    title = f"{counted(len(members), 'labeling')} of {counted(n, 'sample')}{drawn}, {counted(k, 'cluster')}"
+    frame(ax, title, ("samples by cluster", ""))
+    if legend:
+        bar = figure.colorbar(image, ax=ax, shrink=0.8, pad=0.02)
+        bar.set_label("labelings that put both samples together", color=INK, fontsize=9)
+        bar.ax.yaxis.set_major_formatter("{x:.0%}")
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(labelsize=8)
+    return ax
+
+
+def _members(labelings: Any) -> Labels:
+    """The labelings as a table (M, n)."""
+    if is_model(labelings):
+        members = getattr(labelings, "members_", None)
+        if members is None:
+            raise InvalidParameter(
+                "consensus_matrix: needs labelings, or a fitted ConsensusClustering, which has members_; got "
+                f"{type(labelings).__name__}"
+            )
+        labelings = members
+    try:
+        table = np.asarray(labelings)
+    except ValueError as error:
+        raise InvalidData("consensus_matrix: the labelings have different numbers of samples") from error
+    if table.ndim != 2 or not table.size or table.dtype.kind not in "iu":
+        raise InvalidData(
+            "consensus_matrix: labelings must be a table (M, n) of whole numbers, one row a labeling, got shape "
+            f"{table.shape} and type {table.dtype}"
+        )
+    return table.astype(np.int64)
+
+
+def _voted(members: Labels) -> Labels:
+    from clusterkit.consensus import voting
+
+    return voting(members)
+
+
+def _by_cluster(labels: Labels) -> Indices:
+    """Samples in the order of their clusters, the largest first, noise last."""
+    names, inverse, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    rank = np.empty(len(names), dtype=np.intp)
+    rank[np.lexsort((names, -counts, names < 0))] = np.arange(len(names))
+    return np.argsort(rank[inverse.reshape(-1)], kind="stable")
+
+
+def _by_likeness(rows: Indices, labels: Labels, members: Labels) -> Indices:
+    """The rows, within each cluster in the order of the leaves of the average-linkage tree of their shares."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    begins = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(rows)]
+    ordered = rows.copy()
+    for begin, end in pairwise(begins):
+        part = rows[begin:end]
+        if len(part) > 2:
+            apart = squareform(1.0 - _shares(members[:, part]), checks=False)
+            ordered[begin:end] = part[leaves_list(linkage(apart, "average"))]
+    return ordered
+
+
+def _shares(members: Labels) -> Array:
+    """Share of the labelings that know both samples which put them together, (m, m); 0 without such a labeling."""
+    m = members.shape[1]
+    together, known = np.zeros((m, m)), np.zeros((m, m))
+    for labels in members:
+        both = (labels >= 0)[:, None] & (labels >= 0)
+        together += both & (labels[:, None] == labels)
+        known += both
+    return np.divide(together, known, out=np.zeros((m, m)), where=known > 0)
+
+
+def _draw_frames(ax: Any, labels: Labels) -> None:
+    """A square around each cluster, and its number at the left."""
+    from matplotlib.patches import Rectangle
+
+    ends = np.r_[np.flatnonzero(np.diff(labels)) + 1, len(labels)]
+    begins = np.r_[0, ends[:-1]]
+    ticks, names = [], []
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        label = int(labels[begin])
+        if label >= 0:
+            side = end - begin
+            square = Rectangle((begin - 0.5, begin - 0.5), side, side, fill=False, edgecolor=INK, linewidth=0.9)
+            ax.add_patch(square)
+        if end - begin >= 0.02 * len(labels):  # the name of a thinner one would cover its neighbour's
+            ticks.append((begin + end - 1) / 2)
+            names.append("noise" if label < 0 else f"cluster {label}")
+    ax.set_yticks(ticks, names)

@@ -1,0 +1,160 @@
+"""The blocks of a pass on all cores, each the work of one thread, matrix products included."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
+from contextvars import Context
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from typing import Generic, TypeVar, final
+
+import attrs
+
+from clusterkit._typing import Array
+from clusterkit.numerics.threads import THIN, available, is_undivided, suited, undivided
+from clusterkit.samples import sums
+
+__all__ = ["each_block", "in_threads", "one_above_a_group"]
+
+Value = TypeVar("Value")
+
+AHEAD = 2
+"""Blocks that wait for each thread, so that none of them waits for its turn to be added."""
+
+FEW_ROWS = 2**15
+"""Rows that are done within a millisecond or two, so that threads would cost more than they save."""
+
+
+def each_block(
+    function: Callable[[slice, Array], Value], blocks: Iterable[tuple[slice, Array]], n: int
+) -> Iterator[tuple[slice, Value]]:
+    """The function of every block of n rows in memory, in the order of the blocks.
+
+    Above one group (`clusterkit.samples.sums.GROUP`) threads call it, as they do in the passes of an engine, so that a
+    fit in memory agrees with those bit for bit. Below, one thread does, with all threads of BLAS, whose number is part
+    of the bits; a function whose attribute `multiplies` is False has no products of matrices, and gets threads anyway.
+    """
+    least = sums.GROUP if getattr(function, "multiplies", True) else min(sums.GROUP, FEW_ROWS)
+    return in_threads(function, blocks) if n > least else _in_turn(function, blocks)
+
+
+def one_above_a_group(n: int) -> AbstractContextManager[None]:
+    """Context for products of single blocks of n rows in memory, which then have the bits that passes give them.
+
+    Above one group it limits BLAS to one thread, up to there it changes nothing. A plan of other blocks would not do
+    instead: on two threads OpenBLAS was seen to round blocks of 64 and of 4,096 rows otherwise than on one, and blocks
+    of fewer than 64 rows too.
+    """
+    return suited(0 if n > sums.GROUP else THIN)
+
+
+def in_threads(
+    function: Callable[[slice, Array], Value], blocks: Iterable[tuple[slice, Array]]
+) -> Iterator[tuple[slice, Value]]:
+    """The function of every block, in the order of the blocks.
+
+    Several blocks at once use the cores better than several threads for one thin product. And the products do not
+    depend on the number of threads: BLAS divides a matrix among its threads, and sums of other parts round differently.
+
+    Parameters
+    ----------
+    function : callable
+        Of the rows of a block and what belongs to them; several threads call it, each time in an empty context.
+    blocks : iterable
+        Rows, and what belongs to them. The calling thread asks for the next ones, and works with the others when enough
+        of them wait.
+    """
+    if is_undivided():  # one of the threads of a pass already
+        yield from _in_turn(function, blocks)
+        return
+    workers = available()
+    todo: SimpleQueue[_Job[Value] | None] = SimpleQueue()
+    awaited: deque[_Job[Value]] = deque()
+    # an error that a notebook keeps also keeps the pass that it ended: its threads must not hold up the end of Python
+    threads = [Thread(target=_work, args=(todo,), name="clusterkit-block", daemon=True) for _ in range(workers - 1)]
+    with suited(0):
+        try:
+            for thread in threads:
+                thread.start()
+            for rows, X in blocks:
+                awaited.append(_Job(function, rows, X))
+                todo.put(awaited[-1])
+                if len(awaited) > AHEAD * workers:
+                    yield _result(awaited.popleft(), todo)
+            while awaited:
+                yield _result(awaited.popleft(), todo)
+        finally:
+            _end(threads, todo)
+
+
+def _in_turn(
+    function: Callable[[slice, Array], Value], blocks: Iterable[tuple[slice, Array]]
+) -> Iterator[tuple[slice, Value]]:
+    for block, X in blocks:
+        yield block, function(block, X)
+
+
+@final
+@attrs.define(eq=False)
+class _Job(Generic[Value]):
+    """A block to compute, with a lock that opens when it is done: a future costs more than the work on a thin block."""
+
+    function: Callable[[slice, Array], Value]
+    rows: slice
+    X: Array | None
+    done: Lock = attrs.field(factory=Lock, init=False)
+    value: Value = attrs.field(init=False)
+    error: BaseException | None = attrs.field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.done.acquire()
+
+    def run(self) -> None:
+        """Compute it in an empty context, so that nothing depends on which thread does."""
+        X, self.X = self.X, None
+        try:
+            assert X is not None, "a job is run once"
+            self.value = Context().run(self.function, self.rows, X)
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.done.release()
+
+
+def _work(todo: SimpleQueue[_Job[Value] | None]) -> None:
+    """What a thread does: one job after the other, until there is None."""
+    with undivided():
+        while (job := todo.get()) is not None:
+            job.run()
+
+
+def _result(job: _Job[Value], todo: SimpleQueue[_Job[Value] | None]) -> tuple[slice, Value]:
+    """The rows and the value of a job; while it is not done, the calling thread does others."""
+    while not job.done.acquire(blocking=False):
+        try:
+            other = todo.get_nowait()
+        except Empty:
+            job.done.acquire()
+            break
+        if other is not None:
+            with undivided():
+                other.run()
+            if isinstance(other.error, KeyboardInterrupt):
+                raise other.error
+    if job.error is not None:
+        raise job.error
+    return job.rows, job.value
+
+
+def _end(threads: list[Thread], todo: SimpleQueue[_Job[Value] | None]) -> None:
+    """Begin no further job, and wait for those that run."""
+    while not todo.empty():
+        with suppress(Empty):
+            todo.get_nowait()
+    for _ in threads:
+        todo.put(None)
+    for thread in threads:
+        if thread.ident is not None:  # it was started
+            thread.join()

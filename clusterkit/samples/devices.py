@@ -1,0 +1,256 @@
+"""The device on which blocks of rows are computed: by name, of an array, and the one chosen for this process.
+
+A device is one of a library of the array API standard. Without a choice everything is computed by numpy, and no such
+library is imported: a fit looks at one environment variable.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Self, TypeVar, cast, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import AnyArray
+from clusterkit.errors import InvalidParameter
+
+__all__ = ["HOST", "LIBRARIES", "VARIABLE", "Device", "config", "current", "dispatches", "on_host"]
+
+A = TypeVar("A", bound=AnyArray)
+
+VARIABLE = "CLUSTERKIT_DEVICE"
+"""Environment variable with the device of all fits, for example ``cuda`` or ``torch:cuda:1``."""
+
+HOST = "cpu"
+"""The name of no device: numpy, in the memory of this process."""
+
+LIBRARIES: Mapping[str, str] = {
+    "torch": "pip install torch array-api-compat",
+    "cupy": "pip install cupy-cuda12x array-api-compat (the number is that of the CUDA version)",
+    "array_api_strict": "pip install array-api-strict",
+}
+"""Libraries whose arrays and devices are taken, in the order in which they are looked for, with how to install them.
+The last one simulates devices, for tests."""
+
+FORMS = "'cuda', 'cuda:1', 'torch:cuda:0', 'cupy:cuda:0', or 'cpu' for none"
+"""What a device may be called, for messages."""
+
+_PATTERN = re.compile(r"(?:(?P<library>torch|cupy|array_api_strict):)?(?P<device>[A-Za-z]\w*(?::\d+)?)")
+"""A library, if it is named, and a device of it."""
+
+
+_on_host: ContextVar[bool] = ContextVar("clusterkit_on_host", default=False)
+"""Whether a part of a fit computes by numpy for now, in this thread alone: others may be on a device meanwhile."""
+
+
+@final
+@attrs.frozen
+class Device:
+    """One device of a library of arrays; small, and it pickles, so that an engine may send it to other machines.
+
+    Parameters
+    ----------
+    library : str
+        One of `LIBRARIES`.
+    name : str
+        As the library calls it: "cuda", "cuda:1".
+    """
+
+    library: str
+    name: str
+
+    @classmethod
+    def named(cls, text: str) -> Device | None:
+        """The device of a name, tried out; None for "cpu".
+
+        Raises
+        ------
+        InvalidParameter
+            If it is no name of a device, its library is not installed, or the library has no such device; names what
+            to install.
+        """
+        words = text.strip()
+        if words.lower() == HOST:
+            return None
+        match = _PATTERN.fullmatch(words)
+        library, name = (match["library"], match["device"]) if match is not None else (None, "")
+        if match is None or (library is None and name.partition(":")[0] != "cuda"):
+            raise InvalidParameter(f"no device is called {text!r}: a device is {FORMS}")
+        wanted = ("torch", "cupy") if library is None else (library,)
+        installed = [each for each in wanted if _importable(each)]
+        if not installed:
+            ways = ", or ".join(f"{each}: {LIBRARIES[each]}" for each in wanted)
+            raise InvalidParameter(f"device {text!r} needs a library that is not installed. {ways}")
+        reasons = []
+        for each in installed:
+            device = cls(each, name)
+            reason = device.why_not()
+            if reason is None:
+                return device
+            reasons.append(f"{each} says: {reason}")
+        raise InvalidParameter(f"there is no device {text!r} here. {'; '.join(reasons)}")
+
+    @classmethod
+    def of(cls, array: object) -> Self:
+        """The device on which an array of one of the libraries lies."""
+        library = type(array).__module__.partition(".")[0]
+        here: Any = cast("AnyArray", array).device
+        if library == "cupy":
+            return cls(library, f"cuda:{here.id}")
+        quoted = re.search(r"'([^']+)'", repr(here))  # of the simulated ones
+        return cls(library, str(here) if quoted is None or library == "torch" else quoted[1])
+
+    @property
+    def xp(self) -> ModuleType:
+        """The functions of the library, by the standard."""
+        if self.library == "array_api_strict":
+            return import_module(self.library)
+        return import_module(f"array_api_compat.{self.library}")
+
+    @property
+    def handle(self) -> object:
+        """The device as the library takes it."""
+        if self.library == "cupy":
+            number = self.name.rpartition(":")[2]
+            chosen: object = import_module("cupy").cuda.Device(int(number) if number.isdigit() else 0)
+            return chosen
+        make: Callable[[str], object] = import_module(self.library).__dict__["Device" if self._simulated else "device"]
+        return make(self.name)
+
+    def active(self) -> AbstractContextManager[object]:
+        """While blocks are computed there: CuPy computes on one device at a time, the others where the arrays lie."""
+        return cast("AbstractContextManager[object]", self.handle) if self.library == "cupy" else nullcontext()
+
+    def put(self, array: A) -> A:
+        """A copy of an array of the host on the device."""
+        # of its own, because some libraries refuse arrays that cannot be written
+        writable = array if array.flags.writeable else array.copy()
+        there: A = self.xp.asarray(writable, device=self.handle)
+        return there
+
+    def why_not(self) -> str | None:
+        """Why nothing can be computed there, by a first small sum in float64; None if it can."""
+        try:
+            one: Any = self.put(np.ones(1, dtype=np.float64))
+            return None if float(self.xp.sum(one + one)) == 2.0 else "it computes wrongly"
+        except Exception as error:  # whatever the driver, the library or the device says
+            return str(error).strip().partition("\n")[0] or type(error).__name__
+
+    @property
+    def _simulated(self) -> bool:
+        return self.library == "array_api_strict"
+
+    def __str__(self) -> str:
+        return f"{self.library}:{self.name}"
+
+
+@final
+class _Choice:
+    """A device that was chosen; as a context manager it is one until the end of the block."""
+
+    def __init__(self, before: str | None) -> None:
+        self._before = before
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _set(self._before)
+
+
+def config(*, device: str | None) -> _Choice:
+    """Choose the device on which fits and predictions compute, for this process and those that it starts from now on.
+
+    The blocks of rows of each pass go there, from memory, files and other collections, and labels come back. Stages
+    without a form for it are refused by an error that names those that have one. Results are those of the host up to
+    rounding.
+
+    Parameters
+    ----------
+    device : str or None
+        "cuda", "cuda:1", "torch:cuda:0" or "cupy:cuda:0"; "cpu" or None computes by numpy, which is the default. The
+        choice is kept in the environment variable ``CLUSTERKIT_DEVICE``, which may be set outside too.
+
+    Returns
+    -------
+    context manager
+        At the end of a ``with`` block the choice before it comes back. Without ``with`` it stays.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is no such device, or its library is not installed; names what to install.
+
+    Examples
+    --------
+    >>> import clusterkit
+    >>> with clusterkit.config(device="cpu"):
+    ...     model = clusterkit.recipe("kmeans", n_clusters=2, random_state=0).fit([[0.0], [1.0], [9.0]])
+    """
+    if device is not None:
+        if not isinstance(device, str):
+            raise InvalidParameter(f"device must be a name or None, got {device!r}: a device is {FORMS}")
+        Device.named(device)
+    before = os.environ.get(VARIABLE)
+    _set(device)
+    return _Choice(before)
+
+
+@contextmanager
+def on_host() -> Iterator[None]:
+    """While it lasts, this thread computes by numpy, whatever device is chosen: for what has no other form."""
+    token = _on_host.set(True)
+    try:
+        yield
+    finally:
+        _on_host.reset(token)
+
+
+def current() -> Device | None:
+    """The device that is chosen for this process; None, and nothing is imported, where there is no choice.
+
+    Raises
+    ------
+    InvalidParameter
+        If the environment variable names no device of this machine.
+    """
+    text = os.environ.get(VARIABLE, "").strip()
+    if not text or _on_host.get():
+        return None
+    try:
+        return Device.named(text)
+    except InvalidParameter as error:
+        raise InvalidParameter(f"{VARIABLE}: {error}") from None
+
+
+def dispatches() -> bool:
+    """Whether scikit-learn lets arrays of other libraries through (``array_api_dispatch``).
+
+    Where nobody has imported it, nobody has asked it to.
+    """
+    library: Any = sys.modules.get("sklearn")
+    return library is not None and bool(library.get_config().get("array_api_dispatch", False))
+
+
+def _set(device: str | None) -> None:
+    if device is None:
+        os.environ.pop(VARIABLE, None)
+    else:
+        os.environ[VARIABLE] = device
+
+
+def _importable(library: str) -> bool:
+    """Whether a library can be imported, and what its arrays need by the standard."""
+    try:
+        Device(library, HOST).xp  # noqa: B018 # the import is what is tried
+    except ImportError:
+        return False
+    return True

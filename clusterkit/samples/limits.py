@@ -1,0 +1,266 @@
+"""A limit of wall-clock time for a computation that reports its progress.
+
+A limit of work, in kernel evaluations, for a computation that counts what it does: the same on any machine.
+
+Intermediate values that several fits to the same samples have in common, computed once.
+
+Reports of a running fit, for a progress bar, a hook of a plugin, or nobody.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+import attrs
+
+__all__ = [
+    "Deadline",
+    "Meter",
+    "Report",
+    "deadline",
+    "listening",
+    "metered",
+    "reuse",
+    "reusing",
+    "spend",
+    "tell",
+]
+
+
+@attrs.define(eq=False)
+class Meter:
+    """What the block of a `metered` has spent, and whether its limit ended it. Read it after the block.
+
+    Parameters
+    ----------
+    limit : int or None
+        Most kernel evaluations; None sets no limit.
+    spent : int
+        Kernel evaluations of the block so far.
+    passed : bool
+        Whether the block was ended early.
+    """
+
+    limit: int | None
+    spent: int = 0
+    passed: bool = False
+
+
+class _OutOfWork(BaseException):
+    """Leaves the block of one meter. Derived from BaseException so that no ``except Exception`` stops it."""
+
+
+_meters: ContextVar[tuple[tuple[Meter, _OutOfWork], ...]] = ContextVar("meters", default=())
+"""The meters of the running computation, the outermost first, for each thread its own."""
+
+
+@contextmanager
+def metered(limit: int | None) -> Iterator[Meter]:
+    """Count what the block spends, and leave it where that exceeds a limit.
+
+    Nested meters count the same work, and each ends its own block only. State that the block has changed in place stays
+    as it was; nothing is raised outside the block, so check `Meter.passed` afterwards. The counts are numbers of kernel
+    evaluations, which depend on the data alone, so that a limit cuts at the same place whatever the clock says.
+
+    Parameters
+    ----------
+    limit : int or None
+        Most kernel evaluations; the block is left at the first `spend` that exceeds them. None: no limit.
+
+    Yields
+    ------
+    Meter
+
+    Examples
+    --------
+    >>> from clusterkit.samples.limits import metered, spend
+    >>> with metered(100) as meter:
+    ...     spend(80)
+    ...     spend(80)
+    ...     print("not reached")
+    >>> meter.passed, meter.spent
+    (True, 160)
+    """
+    meter, signal = Meter(limit), _OutOfWork()
+    token = _meters.set((*_meters.get(), (meter, signal)))
+    try:
+        yield meter
+    except _OutOfWork as caught:
+        if caught is not signal:
+            raise
+        meter.passed = True
+    finally:
+        _meters.reset(token)
+
+
+def spend(evaluations: int) -> None:
+    """Count kernel evaluations, or other steps of about their cost, with every meter around this call."""
+    meters = _meters.get()
+    for meter, _ in meters:
+        meter.spent += evaluations
+    for meter, signal in meters:
+        if meter.limit is not None and meter.spent > meter.limit:
+            raise signal
+
+
+T = TypeVar("T")
+
+_stores: ContextVar[dict[tuple[int, Hashable], tuple[object, object]] | None] = ContextVar("stores", default=None)
+"""Values by the identity of the samples and a key, with the samples, of the innermost block of `reusing`."""
+
+
+@contextmanager
+def reusing() -> Iterator[None]:
+    """Let the fits inside the block share what they `reuse`; it is forgotten at the end of the block.
+
+    Examples
+    --------
+    >>> from clusterkit.samples.limits import reuse, reusing
+    >>> points = [3, 1, 2]
+    >>> with reusing():
+    ...     first = reuse(points, "sorted", lambda: sorted(points))
+    ...     second = reuse(points, "sorted", lambda: sorted(points))
+    >>> first is second, reuse(points, "sorted", lambda: None) is None
+    (True, True)
+    """
+    token = _stores.set({})
+    try:
+        yield
+    finally:
+        _stores.reset(token)
+
+
+def reuse(samples: object, key: Hashable, compute: Callable[[], T]) -> T:
+    """The value of ``compute()``, or what it was for the same samples and key before in this block of `reusing`.
+
+    Parameters
+    ----------
+    samples : object
+        The array that the value is computed from. It is recognised as an object, not by its values, and must not be
+        changed inside the block.
+    key : hashable
+        Names the computation and holds everything else that the value depends on.
+    compute : callable
+        Without arguments; must give the same value whenever it is called, and a value that nobody changes.
+    """
+    store = _stores.get()
+    if store is None:
+        return compute()
+    place = (id(samples), key)
+    if place not in store:
+        store[place] = (samples, compute())  # the samples too: an object that lives on keeps its identity
+    value: T = store[place][1]  # type: ignore[assignment]
+    return value
+
+
+@attrs.frozen
+class Report:
+    """Where a fit stands.
+
+    Parameters
+    ----------
+    stage : str
+        What is running: "loop", or the name of a stage or driver with an inner loop.
+    turn : int
+        Iterations done.
+    max_turns : int or None
+        The most iterations there can be; None if that is not known.
+    objective : float or None
+        Best objective of this iteration.
+    active : int
+        Starts that have not ended.
+    """
+
+    stage: str
+    turn: int
+    max_turns: int | None
+    objective: float | None = None
+    active: int = 1
+
+
+Listener = Callable[[Report], None]
+"""What is called with each report."""
+_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=())
+"""The listeners of the running fit, for each thread its own."""
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Send the reports of all fits inside the block to `listener`."""
+    token = _listeners.set((*_listeners.get(), listener))
+    try:
+        yield
+    finally:
+        _listeners.reset(token)
+
+
+def tell(report: Report) -> None:
+    """Send a report to everyone who listens."""
+    for listener in _listeners.get():
+        listener(report)
+
+
+@attrs.define(eq=False)
+class Deadline:
+    """Whether the block of a `deadline` was ended early.
+
+    Parameters
+    ----------
+    passed : bool
+        True once a progress report came after the time limit. Read it after the block.
+    """
+
+    passed: bool = False
+
+
+class _OutOfTime(BaseException):
+    """Leaves the block of one deadline. Derived from BaseException so that no ``except Exception`` stops it."""
+
+
+@contextmanager
+def deadline(seconds: float | None) -> Iterator[Deadline]:
+    """Leave the block at its first progress report after a number of seconds.
+
+    Nested deadlines end their own blocks only. State that the block has changed in place stays as it was at the
+    report; nothing is raised outside the block, so check `Deadline.passed` afterwards.
+
+    Parameters
+    ----------
+    seconds : float or None
+        Time limit from the start of the block; 0 or less ends it at its first report, None never.
+
+    Yields
+    ------
+    Deadline
+        Its attribute `passed` says whether the block was ended early.
+
+    Examples
+    --------
+    >>> from clusterkit.samples.limits import Report, tell
+    >>> with deadline(0.0) as limit:
+    ...     tell(Report("search", 1, None))
+    ...     print("not reached")
+    >>> limit.passed
+    True
+    """
+    limit = Deadline()
+    if seconds is None:
+        yield limit
+        return
+    end, signal = time.monotonic() + seconds, _OutOfTime()
+
+    def check(report: Report) -> None:
+        if time.monotonic() >= end:
+            raise signal
+
+    try:
+        with listening(check):
+            yield limit
+    except _OutOfTime as caught:
+        if caught is not signal:
+            raise
+        limit.passed = True

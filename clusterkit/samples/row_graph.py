@@ -1,0 +1,279 @@
+"""Functions of rows as graphs of ONNX operators, written like numpy expressions.
+
+A class that maps, scores or labels new rows and has a method ``onnx(rows)`` can be exported: it takes the rows as a
+`Node` and returns the node of what it makes of them. ``rows.through(part)`` asks another part to do the same.
+Arithmetic, ``(rows - self.origin) @ self.axes``, and methods stand for ONNX operators of version `OPSET`; `Node.op`
+reaches all others. Nothing here imports onnx: a `RowGraph` collects the nodes, and `clusterkit.export` makes the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias, final, runtime_checkable
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import AnyArray, Array, Indices, Rows
+from clusterkit.errors import NotExportable
+from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS
+from clusterkit.numerics.sparse_rows import SparseRows
+
+__all__ = ["OPSET", "Node", "Operand", "RowFunction", "RowGraph", "Update", "dense"]
+
+OPSET = 17
+"""Version of the ONNX operators: of 2022, so that runtimes of the last years know it, and the last one in which
+extremes of rows take their axis as an attribute, as all versions before it do."""
+
+SPARE = 4
+"""Candidates beyond the nearest rows asked for, whose distances are computed again from differences: as many as
+`clusterkit.numerics.neighbour_graph` looks at, and enough for nearly all ties."""
+
+Update: TypeAlias = "Callable[[tuple[Node, ...]], tuple[tuple[Node, ...], Node | None]]"
+"""One update of the state of a loop: its nodes to the new ones, and whether to go on (a truth value, or None: yes)."""
+
+Operand: TypeAlias = "Node | AnyArray | float"
+"""A node, or a constant: an array, or a number. Floating-point constants get the precision of the graph."""
+
+
+class RowGraph(Protocol):
+    """What collects the nodes of one exported model."""
+
+    def op(self, operator: str, *inputs: Operand, **attributes: int | float | str | Sequence[int]) -> Node:
+        """The first output of an ONNX operator."""
+
+    def outputs(
+        self, operator: str, count: int, *inputs: Operand, **attributes: int | float | str | Sequence[int]
+    ) -> tuple[Node, ...]:
+        """All outputs of an ONNX operator that has several."""
+
+    def repeat(self, most: int, update: Update, *state: Node) -> tuple[Node, ...]:
+        """The state after at most so many updates; they end when what `update` returns last is false."""
+
+    def cast(self, node: Node, dtype: np.dtype | type) -> Node:
+        """Values in another type; float64 stands for the precision of the graph."""
+
+    def follow(self, part: object, rows: Node, stage: str) -> Node:
+        """What a part makes of rows; an error that names it if it has no method ``onnx``."""
+
+    def report(self, name: str, node: Node) -> None:
+        """Make a node an output of the model beside its labels."""
+
+
+@runtime_checkable
+class RowFunction(Protocol):
+    """A part of a fit that can be exported: every row of the result depends on its own row alone."""
+
+    def onnx(self, rows: Node) -> Node:
+        """The node of what the part makes of rows, (m, d)."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Node:
+    """A value in a graph: rows, (m, d), or what was computed from them.
+
+    Parameters
+    ----------
+    graph : RowGraph
+    name : str
+    """
+
+    # numpy leaves ``array - node`` to the methods below
+    __array_ufunc__ = None
+
+    graph: RowGraph
+    name: str
+
+    def op(self, operator: str, *others: Operand, **attributes: int | float | str | Sequence[int]) -> Node:
+        """The first output of an ONNX operator whose first input is this node."""
+        return self.graph.op(operator, self, *others, **attributes)
+
+    def through(self, part: object, stage: str = "") -> Node:
+        """What another part, a row map or an extension, makes of these rows.
+
+        Parameters
+        ----------
+        part : RowFunction
+        stage : {"featuremap", "solver", "labeler", ""}
+            The kind of stage that left the part behind, for errors; "" if it is that of the calling part.
+        """
+        return self.graph.follow(part, self, stage)
+
+    def __add__(self, other: Operand) -> Node:
+        return self.op("Add", other)
+
+    def __radd__(self, other: Operand) -> Node:
+        return self.op("Add", other)
+
+    def __sub__(self, other: Operand) -> Node:
+        return self.op("Sub", other)
+
+    def __rsub__(self, other: Operand) -> Node:
+        return self.graph.op("Sub", other, self)
+
+    def __mul__(self, other: Operand) -> Node:
+        return self.op("Mul", other)
+
+    def __rmul__(self, other: Operand) -> Node:
+        return self.op("Mul", other)
+
+    def __truediv__(self, other: Operand) -> Node:
+        return self.op("Div", other)
+
+    def __rtruediv__(self, other: Operand) -> Node:
+        return self.graph.op("Div", other, self)
+
+    def __matmul__(self, other: Operand) -> Node:
+        return self.op("MatMul", other)
+
+    def __neg__(self) -> Node:
+        return self.op("Neg")
+
+    def __lt__(self, other: Operand) -> Node:
+        return self.op("Less", other)
+
+    def __gt__(self, other: Operand) -> Node:
+        return self.op("Greater", other)
+
+    def equals(self, other: Operand) -> Node:
+        """Whether values are equal."""
+        return self.op("Equal", other)
+
+    def exp(self) -> Node:
+        """Exponentials."""
+        return self.op("Exp")
+
+    def log(self) -> Node:
+        """Natural logarithms."""
+        return self.op("Log")
+
+    def sqrt(self) -> Node:
+        """Square roots."""
+        return self.op("Sqrt")
+
+    def tanh(self) -> Node:
+        """Hyperbolic tangents."""
+        return self.op("Tanh")
+
+    def square(self) -> Node:
+        """Squares."""
+        return self.op("Mul", self)
+
+    def minimum(self, other: Operand) -> Node:
+        """The smaller of two values."""
+        return self.op("Min", other)
+
+    def maximum(self, other: Operand) -> Node:
+        """The larger of two values."""
+        return self.op("Max", other)
+
+    def sum(self, axis: int = 1) -> Node:
+        """Sums along an axis, which is kept with length 1."""
+        return self.op("ReduceSum", np.array([axis]), keepdims=1)
+
+    def least(self, axis: int = 1) -> Node:
+        """Smallest values along an axis, which is kept with length 1."""
+        return self.op("ReduceMin", axes=[axis], keepdims=1)
+
+    def largest(self, axis: int = 1) -> Node:
+        """Largest values along an axis, which is kept with length 1."""
+        return self.op("ReduceMax", axes=[axis], keepdims=1)
+
+    def argmin(self, axis: int = 1) -> Node:
+        """Index of the first smallest value along an axis, which is dropped; int64."""
+        return self.op("ArgMin", axis=axis, keepdims=0)
+
+    def argmax(self, axis: int = 1) -> Node:
+        """Index of the first largest value along an axis, which is dropped; int64."""
+        return self.op("ArgMax", axis=axis, keepdims=0)
+
+    def columns(self, index: Indices | Sequence[int]) -> Node:
+        """Some columns."""
+        return self.op("Gather", np.asarray(index, dtype=np.int64), axis=1)
+
+    def entries(self, table: AnyArray) -> Node:
+        """The entries, or rows, of a constant table that this node, int64, numbers from 0 or from the end by -1."""
+        return self.graph.op("Gather", table, self, axis=0)
+
+    def where(self, chosen: Operand, other: Operand) -> Node:
+        """One value where this node is true, the other where it is false."""
+        return self.op("Where", chosen, other)
+
+    def expanded(self, axis: int) -> Node:
+        """With one more axis, of length 1."""
+        return self.op("Unsqueeze", np.array([axis]))
+
+    def squeezed(self, axis: int = 1) -> Node:
+        """Without an axis of length 1."""
+        return self.op("Squeeze", np.array([axis]))
+
+    def joined(self, *others: Operand) -> Node:
+        """The columns of several nodes side by side."""
+        return self.op("Concat", *others, axis=1)
+
+    def as_type(self, dtype: np.dtype | type) -> Node:
+        """Values in another type; float64 stands for the precision of the graph."""
+        return self.graph.cast(self, dtype)
+
+    def rounded(self, dtype: np.dtype) -> Node:
+        """Values rounded to the type of the training data, in the precision of the graph again."""
+        return self if dtype == np.float64 else self.as_type(dtype).as_type(np.float64)
+
+    def with_spare_row(self, width: int) -> Node:
+        """The rows, (m, width), and one of zeros after them, for `lowest`."""
+        return self.op("Concat", np.zeros((1, width)), axis=0)
+
+    def without_last_row(self) -> Node:
+        """All rows but the last one."""
+        return self.op("Slice", np.array([0]), np.array([-1]), np.array([0]))
+
+    def lowest(self, count: int) -> tuple[Node, Node]:
+        """The smallest values of each row, (m, count), ascending, and their columns; of equal ones the first.
+
+        Of at least one row: with none many versions of onnxruntime divide by 0, which ends the process.
+        """
+        values, index = self.graph.outputs("TopK", 2, self, np.array([count]), axis=1, largest=0, sorted=1)
+        return values, index
+
+    def squared_distances(self, points: Rows) -> Node:
+        """Squared distances to constant points (n, d), shape (m, n), never negative."""
+        points = dense(points)
+        if points.shape[1] <= EXPLICIT_DIMENSIONS:
+            terms = [(self.columns([j]) - points[None, :, j]).square() for j in range(points.shape[1])]
+            total = terms[0]
+            for term in terms[1:]:
+                total = total + term
+            return total
+        # about the mean of the points, so that a common offset costs no digits
+        centre = points.mean(axis=0, dtype=np.float64)
+        centred, rows = points.astype(np.float64) - centre, self - centre
+        products = rows @ (-2.0 * centred.T)
+        squares = np.square(centred).sum(axis=1)
+        return (products + rows.square().sum() + squares[None]).maximum(0.0)
+
+    def nearest(self, points: Array, count: int) -> tuple[Node, Node]:
+        """Squared distances and numbers of the nearest constant points, both (m, count), ascending, ties by number.
+
+        Distances of the nearest few are computed from differences: they are exactly 0 for equal rows.
+        """
+        candidates = min(len(points), count + SPARE)
+        rows = self.with_spare_row(points.shape[1])
+        _, near = rows.squared_distances(points).lowest(candidates)
+        near, _ = near.lowest(candidates)  # by number
+        squared = (near.entries(points) - rows.expanded(1)).square().sum(axis=2).squeezed(2)
+        values, order = squared.lowest(count)
+        return values.without_last_row(), near.op("GatherElements", order, axis=1).without_last_row()
+
+
+def dense(points: Rows) -> Array:
+    """Constant points (n, d) as an array.
+
+    Raises
+    ------
+    NotExportable
+        If they are sparse.
+    """
+    if isinstance(points, SparseRows):
+        raise NotExportable("the model was fitted to sparse rows, and compares new rows with them: ONNX has dense rows")
+    return points

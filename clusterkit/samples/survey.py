@@ -1,0 +1,130 @@
+"""What the first pass over rows finds out: the extremes of every column, and values that are no finite numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, TypeVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Rng
+from clusterkit.errors import InvalidData
+from clusterkit.numerics.sparse_rows import column_extremes
+from clusterkit.samples import sums
+from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_host
+from clusterkit.samples.features import FeatureSpace
+
+__all__ = ["Extremes", "OfFiniteRows", "draw_rows", "draw_weighted", "extremes"]
+
+Value = TypeVar("Value")
+
+
+@final
+@attrs.frozen(eq=False)
+class Extremes:
+    """Smallest and largest value of every column, and the first value that is no finite number.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (L,)
+    odd : tuple of (row, column, value) or None
+    """
+
+    array_api: ClassVar[bool] = True
+    """`of` is written against the namespace of its blocks"""
+
+    low: Array
+    high: Array
+    odd: tuple[int, int, float] | None = None
+
+    @classmethod
+    def of(cls, rows: slice, H: Array) -> Extremes:
+        """Those of a block, on the host."""
+        if is_device_array(H):
+            return cls._of_device(rows, H)
+        low, high = column_extremes(H)
+        odd = None
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            row, column = np.argwhere(~np.isfinite(H))[0]
+            odd = (rows.start + int(row), int(column), float(H[row, column]))
+        return cls(low, high, odd)
+
+    @classmethod
+    def _of_device(cls, rows: slice, H: Any) -> Extremes:
+        xp = array_namespace(H)
+        low, high = (to_host(ends(H, axis=0)) for ends in (xp.min, xp.max))
+        odd = None
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):  # not a number is the least and the largest
+            finite = xp.reshape(xp.astype(xp.isfinite(H), xp.int32), (-1,))
+            row, column = divmod(int(xp.argmin(finite)), H.shape[1])
+            odd = (rows.start + row, column, float(H[row, column]))
+        return cls(low, high, odd)
+
+    def __add__(self, following: Extremes) -> Extremes:
+        """Those of both blocks."""
+        low, high = np.minimum(self.low, following.low), np.maximum(self.high, following.high)
+        return Extremes(low, high, following.odd if self.odd is None else self.odd)
+
+    def check(
+        self, names: tuple[str, ...] | None, place: Callable[[int], str] | None = None, before: str = "the fit"
+    ) -> None:
+        """Refuse values that are no finite numbers, by column and row; `place` says where a row lies."""
+        if self.odd is not None:
+            row, column, value = self.odd
+            title = f"'{names[column]}'" if names is not None else f"{column + 1} of {len(self.low)}"
+            lies = "" if place is None else place(row)
+            raise InvalidData(
+                f"column {title} has the value {value} in row {row}{lies}; all values must be finite numbers. Leave "
+                f"such rows or columns out, or fill the gaps, before {before}"
+            )
+
+
+@final
+@attrs.frozen(eq=False)
+class OfFiniteRows(BlockFunction, Generic[Value]):
+    """A function of the blocks of new rows, which refuses values that are no finite numbers.
+
+    Parameters
+    ----------
+    function : callable
+        Row slice and rows to anything.
+    names : tuple of str or None
+        Those of the columns, for the message.
+    before : str
+        What the check comes before, for the message.
+    """
+
+    function: Callable[[slice, Array], Value]
+    names: tuple[str, ...] | None = None
+    before: str = "the prediction"
+
+    def __call__(self, rows: slice, X: Array) -> Value:
+        """What the function makes of the rows."""
+        if X.shape[0]:
+            Extremes.of(rows, X).check(self.names, before=self.before)
+        return self.function(rows, X)
+
+
+def extremes(space: FeatureSpace) -> Extremes:
+    """The extremes of all features, in one pass."""
+    known: Extremes | None = getattr(space, "known", None)
+    return space.reduce(Extremes.of) if known is None else known
+
+
+def draw_rows(rng: Rng, n: int, size: int) -> Indices:
+    """Different rows drawn at random, min(n, size) of them, in random order.
+
+    Above one group of rows (`clusterkit.samples.sums.GROUP`) without a permutation of all.
+    """
+    return rng.permutation(n)[:size] if n <= sums.GROUP else rng.choice(n, min(n, size), replace=False)
+
+
+def draw_weighted(rng: Rng, weights: Array, size: int) -> Indices:
+    """Different rows drawn with probabilities in proportion to their weights, in the order drawn.
+
+    At most `size` of them, and none of weight 0. By exponential keys: Efraimidis, Spirakis (2006).
+    """
+    positive = np.flatnonzero(weights > 0)
+    keys = rng.exponential(size=len(positive)) / weights[positive]
+    return positive[np.argsort(keys, kind="stable")[:size]]

@@ -1,0 +1,237 @@
+"""Fitted row maps in sequence: what a predictor keeps of a space, without the training data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import ClassVar, Protocol, TypeVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.numerics.sparse_rows import SparseRows, as_rows
+from clusterkit.samples import sums
+from clusterkit.samples.array_libraries import (
+    BlockFunction,
+    array_namespace,
+    as_type,
+    has_array_api,
+    host_dtype,
+    is_device_array,
+    to_device_of,
+)
+from clusterkit.samples.block_threads import each_block
+from clusterkit.samples.row_graph import Node
+
+__all__ = [
+    "IdentityMap",
+    "RowMap",
+    "Transform",
+    "block_plan",
+    "block_rows",
+    "device_plan",
+    "in_blocks",
+    "multiply",
+    "product",
+    "scaling_of",
+]
+
+Value = TypeVar("Value")
+
+BLOCK_BYTES = 8 * 1024**2
+"""Bytes of a block of features: about the size of a processor's last cache."""
+
+BLOCK_ROWS = 4096
+"""Most rows of a block. Sums inside a block have the type of the data: a float32 sum over more rows loses digits."""
+
+
+def block_rows(width: int, dtype: np.dtype | type) -> int:
+    """Rows of the blocks of `block_plan`; the last one of a group may have fewer."""
+    return min(BLOCK_ROWS, max(64, BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize) // 64 * 64))
+
+
+def block_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
+    """Row slices of at most 4,096 rows and about 8 MiB; a function of (n, width, dtype), so all spaces add alike.
+
+    No block crosses the border of a group (`clusterkit.samples.sums.GROUP`).
+    """
+    rows = block_rows(width, dtype)
+    for group in sums.groups(n):
+        for start in range(group.start, group.stop, rows):
+            yield slice(start, min(group.stop, start + rows))
+
+
+DEVICE_BLOCK_BYTES = 256 * 1024**2
+"""Bytes of a block of features on a device, or of a table of what is made of it. Maps and products make a few arrays of
+this size beside it, and two blocks of rows are there at once: together less than 2 GiB."""
+
+
+def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
+    """Row slices of at most a group and about 256 MiB; a function of (n, width, dtype), as `block_plan` for the host.
+
+    A block has a multiple of 4,096 rows, because products of float32 numbers add up so many; fewer where these are
+    wider than 256 MiB, but 64 at least. `width` is that of the widest table: the features, or what is made of them.
+
+    Examples
+    --------
+    >>> [rows.stop - rows.start for rows in device_plan(300_000, 1000, np.float32)]
+    [65536, 65536, 65536, 65536, 37856]
+    """
+    fitting = DEVICE_BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize)
+    rows = fitting // BLOCK_ROWS * BLOCK_ROWS or max(64, fitting // 64 * 64)
+    for group in sums.groups(n):
+        for start in range(group.start, group.stop, rows):
+            yield slice(start, min(group.stop, start + rows))
+
+
+def in_blocks(function: Callable[[Array], Array], Y: Array, width: int) -> Array:
+    """A function of rows (m, d) of another library than numpy, block by block, (m, ...).
+
+    `width` is the number of columns of the widest table that it makes.
+    """
+    xp = array_namespace(Y)
+    parts = [function(Y[rows, :]) for rows in device_plan(Y.shape[0], max(width, Y.shape[1]), host_dtype(Y))]
+    if not parts:
+        return function(Y)
+    whole: Array = parts[0] if len(parts) == 1 else xp.concat(parts, axis=0)
+    return whole
+
+
+def multiply(H: Array | SparseRows, B: Array, out: Array) -> None:
+    """H B into `out`, (m, q); without a copy on the way where H is dense."""
+    if isinstance(H, SparseRows):
+        out[:] = H @ B
+    else:
+        product(H, B, out)
+
+
+def product(A: Array, B: Array, out: Array | None = None) -> Array:
+    """A B, (m, q), of finite numbers.
+
+    OpenBLAS was seen to flag an invalid operation for finite float32 matrices whose product is finite, which numpy
+    warns of. What stages return is checked to be finite anyway, so that nothing is lost with the flag.
+    """
+    with np.errstate(invalid="ignore"):
+        return np.matmul(A, B, out=out)
+
+
+class RowMap(Protocol):
+    """A fitted feature map: every row of the result depends on its own row of the input alone."""
+
+    @property
+    def width(self) -> int:
+        """Number of features produced."""
+
+    def __call__(self, Y: Array) -> Array:
+        """Map rows, (m, d) to (m, width), keeping float32 or float64."""
+
+
+def scaling_of(mapping: RowMap) -> RowMap | None:
+    """The part of a map that brings the attributes to a scale; None if it has no such part.
+
+    A map that treats every attribute by itself (``columnwise = True``) is that part as a whole. Any other map may have
+    it as the attribute `scaling`.
+    """
+    whole: RowMap | None = mapping if getattr(mapping, "columnwise", False) else getattr(mapping, "scaling", None)
+    return whole
+
+
+@final
+@attrs.frozen
+class IdentityMap(BlockFunction):
+    """The identity row map."""
+
+    array_api: ClassVar[bool] = True
+
+    width: int
+
+    def __call__(self, Y: Array) -> Array:
+        """Y itself."""
+        return Y
+
+    def onnx(self, rows: Node) -> Node:
+        """The rows themselves."""
+        return rows
+
+    def inverse(self, H: Array) -> Array:
+        """The rows that the map keeps as H."""
+        return H
+
+
+@final
+@attrs.frozen(eq=False)
+class Transform(BlockFunction):
+    """Row maps applied one after the other.
+
+    Parameters
+    ----------
+    steps : tuple of RowMap
+        The first sees the raw data.
+    dtype : numpy dtype
+        Type of the training data; new rows are converted to it, so that they meet the same arithmetic.
+    """
+
+    steps: tuple[RowMap, ...]
+    dtype: np.dtype
+
+    @property
+    def array_api(self) -> bool:
+        """That of the maps; without maps, rows of any library stay what they are."""
+        return all(has_array_api(step) for step in self.steps)
+
+    @property
+    def width(self) -> int | None:
+        """Number of features; None without steps."""
+        return self.steps[-1].width if self.steps else None
+
+    def __call__(self, Y: Array) -> Array:
+        """Features of the rows of Y, (m, d) to (m, L); sparse rows stay sparse until a step makes them dense.
+
+        Rows of another library of the array API give features of that library, where they lie.
+        """
+        H = as_type(Y, self.dtype) if is_device_array(Y) else as_rows(Y, self.dtype)
+        for step in self.steps:
+            H = step(H)
+        return H
+
+    def inverse(self, H: Array) -> Array | None:
+        """Raw rows of which H, (m, L), are the features; None if a map cannot be undone."""
+        for step in reversed(self.steps):
+            undo = getattr(step, "inverse", None)
+            if undo is None:
+                return None
+            H = undo(H)
+        return H
+
+    def blocks(self, Y: Array) -> Iterator[tuple[slice, Array]]:
+        """Row slices of Y with their features."""
+        width = self.steps[-1].width if self.steps else Y.shape[1]
+        for rows in block_plan(len(Y), width, self.dtype):
+            yield rows, self(Y[rows])
+
+    def passed(self, function: Callable[[slice, Array], Value], Y: Array) -> Iterator[tuple[slice, Value]]:
+        """``function(rows, features of the rows)`` of all blocks of Y, in their order.
+
+        Above one group several threads call it, as of `clusterkit.samples.block_threads.each_block`.
+        """
+        plan = block_plan(len(Y), self.width or Y.shape[1], self.dtype)
+        return each_block(lambda rows, X: function(rows, self(X)), ((rows, Y[rows]) for rows in plan), len(Y))
+
+    def apply(self, Y: Array, B: Array) -> Array:
+        """Features times B, (m, q), never holding more than a block of features."""
+        if is_device_array(Y):
+            xp = array_namespace(Y)
+            width = max(self.width or 1, B.shape[1])
+            return in_blocks(lambda rows: xp.matmul(self(rows), to_device_of(B, rows, self.dtype)), Y, width)
+        B = B.astype(self.dtype, copy=False)
+        F = np.empty((len(Y), B.shape[1]), dtype=self.dtype)
+        for _ in self.passed(lambda rows, H: multiply(H, B, F[rows]), Y):
+            pass
+        return F
+
+    def onnx(self, rows: Node) -> Node:
+        """Features of rows, rounded to the type of the training data first."""
+        rows = rows.rounded(self.dtype)
+        for step in self.steps:
+            rows = rows.through(step, "featuremap")
+        return rows

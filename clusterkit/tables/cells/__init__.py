@@ -1,0 +1,1 @@
+"""What the cells of a column say: numbers, dates, times, magnitudes, measures, and words."""

@@ -1,0 +1,448 @@
+"""What the text of a cell says: a number with a comma, thousands, a percent sign; a date in one of many forms.
+
+Whole months and quarters, and days written as eight digits, as moments in time.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Mapping
+
+__all__ = [
+    "ANY",
+    "DAY_FIRST",
+    "DIGITS",
+    "DIGIT_DAYS",
+    "MISSING",
+    "MONTH_FIRST",
+    "date_order",
+    "day_of_digits",
+    "first_of_month",
+    "in_dollars",
+    "is_code",
+    "is_number",
+    "is_slashed",
+    "is_undivided",
+    "month_number",
+    "number",
+    "only_order",
+    "order_of",
+    "readings",
+    "seconds",
+    "unit_of",
+    "without_unit",
+]
+
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+"""Beginnings of the English names of months."""
+
+LONG_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+"""The English names of months."""
+
+WHOLE_MONTHS = tuple(
+    map(
+        re.compile,
+        (
+            r"(?P<year>\d{4})[-/](?P<month>\d{1,2})",
+            r"(?P<month>\d{1,2})[-/](?P<year>\d{4})",
+            r"(?P<month>[A-Za-z]{3,9})[-/ ](?P<year>\d{4})",
+            r"(?P<year>\d{4})[-/ ](?P<month>[A-Za-z]{3,9})",
+            r"(?P<year>\d{4})[- ]?Q(?P<quarter>[1-4])",
+            r"Q(?P<quarter>[1-4])[-/ ]?(?P<year>\d{4})",
+        ),
+    )
+)
+"""Months and quarters, which stand for their first day."""
+
+LONGEST_MONTH = len("September 2020")
+"""Characters of the longest month."""
+
+YEARS = (1800, 2200)
+"""Years that a month may be of: 4711-12 is no month, but the number of a part."""
+
+DIGITS = "%Y%m%d"
+"""The form of days written as eight digits. They are numbers as well, so that no single cell tells."""
+
+DIGIT_DAYS = (19000101, 21001231)
+"""The first and the last of such days. Three or four in a hundred numbers between them are days by chance."""
+
+EPOCH = datetime.datetime(1970, 1, 1)
+"""The moment from which seconds count."""
+
+
+def month_number(text: str) -> int:
+    """The number of a month, from 1, from its number or its English name.
+
+    Raises
+    ------
+    ValueError
+        If it has no such name.
+
+    Examples
+    --------
+    >>> month_number("02"), month_number("Feb"), month_number("FEBRUARY")
+    (2, 2, 2)
+    """
+    if text.isdigit():
+        return int(text)
+    name = text.lower()
+    return 1 + (MONTHS.index(name) if len(name) == 3 else LONG_MONTHS.index(name))
+
+
+def first_of_month(text: str) -> datetime.datetime | None:
+    """The first day of a month or quarter; None, or a ValueError, for another text.
+
+    Examples
+    --------
+    >>> [first_of_month(text).strftime("%d.%m.%Y") for text in ("2020-02", "02/2020", "Feb 2020", "2020Q2")]
+    ['01.02.2020', '01.02.2020', '01.02.2020', '01.04.2020']
+    >>> first_of_month("4711-02")
+    """
+    if len(text) > LONGEST_MONTH:
+        return None
+    for pattern in WHOLE_MONTHS:
+        if (parts := pattern.fullmatch(text)) is not None:
+            named = parts.groupdict()
+            year = int(named["year"])
+            month = month_number(named["month"]) if "month" in named else 3 * int(named["quarter"]) - 2
+            return datetime.datetime(year, month, 1) if YEARS[0] <= year <= YEARS[1] else None
+    return None
+
+
+def day_of_digits(value: float) -> float | None:
+    """Seconds since 1970 of a day that is written as eight digits; None for a number that is none.
+
+    Examples
+    --------
+    >>> day_of_digits(19700102.0), day_of_digits(19701301.0), day_of_digits(19700230.0), day_of_digits(47110102.0)
+    (86400.0, None, None, None)
+    """
+    if not DIGIT_DAYS[0] <= value <= DIGIT_DAYS[1] or value != math.floor(value):
+        return None
+    number = int(value)
+    try:
+        moment = datetime.datetime(number // 10000, number // 100 % 100, number % 100)
+    except ValueError:
+        return None
+    return (moment - EPOCH).total_seconds()
+
+
+MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-", "--", ".", "#n/a", "<na>", "nat"})
+"""Cells that mean a missing value, in lower case: those of UCI files, R, pandas, SQL and spreadsheets."""
+
+SIGNS = "$€£¥"
+"""Signs of currencies, which may stand before or behind a number."""
+
+CURRENCIES = (
+    "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HUF", "INR", "JPY", "MXN", "NOK", "NZD", "PLN",
+    "RON", "SEK", "TRY", "USD", "ZAR",
+)  # fmt: skip
+"""Codes of currencies (ISO 4217), which stand where the signs do."""
+
+BLANKS = dict.fromkeys(map(ord, " \u00a0\u202f\u2009'’"))
+"""What stands between thousands beside points and commas: blanks of four widths, apostrophes."""
+
+GROUPED = {
+    ".": re.compile(r"[+-]?(?=[.]?\d)(?:[1-9]\d{0,2}(,\d{3})+(\.\d*)?|\d*(\.\d*)?([eE][+-]?\d+)?)"),
+    ",": re.compile(r"[+-]?(?=,?\d)(?:[1-9]\d{0,2}(\.\d{3})+(,\d*)?|\d*(,\d*)?([eE][+-]?\d+)?)"),
+}
+"""A number, by the mark before its decimals. Thousands begin with no zero: 0,234 is less than one. Beside an exponent
+there are none: 1.260E-01 is no 1260E-01."""
+
+SPACED = re.compile(r"[+-]?\d{1,3}([ \u00a0\u202f\u2009'’]\d{3})+([.,]\d*)?")
+"""A number whose thousands are apart."""
+
+UNIT = re.compile(r".*\d(?:\s+([^\W\d_]|[°Ω²³·/%]){1,10}|([a-zµ]|°)([^\W\d_]|[°Ω²³·/%]){0,9})")
+"""A number and its unit: letters after a blank, or from a small one on without it. 4711DE is no number with a unit."""
+
+POINT = re.compile(r"[+-]?(?:(?:0|\d{4,})\.\d+|\d+\.(?:\d{1,2}|\d{4,}))")
+"""Numbers before whose decimals nothing but a point can stand."""
+
+ADDRESS = re.compile(r"(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}")
+"""Four numbers up to 255 with points between them: the address of a computer, and no number with thousands."""
+
+CODE = re.compile(r"0\d+")
+"""Digits that begin with a zero: a code, such as a postal code, and no number."""
+
+LONGEST = 40
+"""Characters of the longest cell that is tried as a number or a date."""
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a plain finite number. Python reads 1_000 as a number, but in a table it is a word."""
+    try:
+        return math.isfinite(float(cell)) and "_" not in cell
+    except ValueError:
+        return False
+
+
+def is_code(text: str) -> bool:
+    """Whether a text consists of digits after a zero.
+
+    Examples
+    --------
+    >>> is_code("00501"), is_code("0"), is_code("0.5")
+    (True, False, False)
+    """
+    return CODE.fullmatch(text) is not None
+
+
+def unit_of(text: str) -> str:
+    """The unit behind a number, without the blank before it; "" if there is none.
+
+    Examples
+    --------
+    >>> unit_of("12.5 kg"), unit_of("80m²"), unit_of("5 m/s"), unit_of("4711DE"), unit_of("12"), unit_of("32 %")
+    ('kg', 'm²', 'm/s', '', '', '')
+    """
+    if text[-1:].isdecimal() or len(text) > LONGEST or UNIT.fullmatch(text) is None:
+        return ""
+    unit = text[max(i for i, letter in enumerate(text) if letter.isdecimal()) + 1 :].strip()
+    return "" if unit == "%" or unit in CURRENCIES else unit
+
+
+def without_unit(text: str, unit: str) -> str:
+    """A text without the unit behind its number."""
+    return text.removesuffix(unit).rstrip() if unit else text
+
+
+def number(text: str, decimal: str) -> float | None:
+    """The number that a text stands for; None if it stands for none.
+
+    Parameters
+    ----------
+    text : str
+    decimal : {".", ","}
+        What stands before the decimals; the other one stands between thousands.
+
+    Percent signs and currencies beside it are left out; `clusterkit.tables.cells.measures` says what they mean.
+
+    Examples
+    --------
+    >>> number("45,920", "."), number("1.234,5", ","), number("32.5 %", "."), number("€ 12", "."), number("e7", ".")
+    (45920.0, 1234.5, 32.5, 12.0, None)
+    >>> number("1.234.567.890", ","), number("192.168.100.200", ","), number("900’000 CHF", "."), number("EUR", ".")
+    (1234567890.0, None, 900000.0, None)
+    >>> number("(1,234.50)", "."), number("1.234,50-", ","), number("-$12", "."), number("2-", ".")
+    (-1234.5, -1234.5, -12.0, None)
+    """
+    if decimal == ".":
+        try:
+            value = float(text)
+        except ValueError:
+            pass
+        else:
+            return value if math.isfinite(value) and "_" not in text else None
+    if len(text) > LONGEST:
+        return None
+    bare = text.strip().replace("−", "-")
+    if bare.startswith("(") and bare.endswith(")"):  # as bookkeepers write what is below zero
+        bare = "-" + bare[1:-1]
+    elif bare.endswith("-") and ("." in bare or "," in bare):
+        bare = "-" + bare[:-1]
+    bare = bare.removesuffix("%").strip().strip(SIGNS).strip()
+    if bare.startswith("-") and bare[1:2] in SIGNS:
+        bare = "-" + bare[1:].strip(SIGNS).strip()
+    if bare.endswith(CURRENCIES):
+        bare = bare[:-3].rstrip()
+    elif bare.startswith(CURRENCIES):
+        bare = bare[3:].lstrip()
+    if SPACED.fullmatch(bare):
+        bare = bare.translate(BLANKS)
+    if GROUPED[decimal].fullmatch(bare) is None or (bare.count(".") == 3 and ADDRESS.fullmatch(bare)):
+        return None
+    thousands = "," if decimal == "." else "."
+    value = float(bare.replace(thousands, "").replace(decimal, "."))
+    return value if math.isfinite(value) else None
+
+
+def readings(text: str) -> tuple[float | None, float | None]:
+    """The number that a text stands for with a point, and with a comma, before the decimals.
+
+    Where one mark alone makes a number of it, it shows which mark its table has; where both make different ones, as of
+    1.234, it leaves that open. Both are None for a text without point and comma, which says nothing, and for one that
+    ends with a mark, such as the ordinal number 1. Dollars and pounds have no thousandths: $1,234 shows a point.
+
+    Examples
+    --------
+    >>> readings("1,5"), readings("1.234"), readings("1.234,5"), readings("12"), readings("0.234"), readings("$1,234")
+    ((None, 1.5), (1.234, 1234.0), (None, 1234.5), (None, None), (0.234, None), (1234.0, None))
+    >>> readings("1.260E-01"), readings("1,260e3")
+    ((0.126, None), (None, 1260.0))
+    """
+    if ("." not in text and "," not in text) or len(text) > LONGEST or text.endswith((".", ",")):
+        return None, None
+    if POINT.fullmatch(text) is not None:  # most cells, so that they take a third of the time
+        return float(text), None
+    point, comma = number(text, "."), number(text, ",")
+    return (point, None) if comma != point and in_dollars(text) else (point, comma)
+
+
+def in_dollars(text: str) -> bool:
+    """Whether a number with a comma has the sign of a currency in whose countries the comma is between thousands.
+
+    Examples
+    --------
+    >>> in_dollars("$1,234"), in_dollars("$1.234"), in_dollars("1,234 €")
+    (True, False, False)
+    """
+    return "," in text and ("$" in text or "£" in text)
+
+
+def is_undivided(text: str) -> bool:
+    """Whether a text is a whole number of four digits or more: its column has no marks between thousands.
+
+    Examples
+    --------
+    >>> is_undivided("1234"), is_undivided("-1234"), is_undivided("123"), is_undivided("1.234")
+    (True, True, False, False)
+    """
+    digits = text.lstrip("+-")
+    return len(digits) > 3 and digits.isdigit()
+
+
+ANY, MONTH_FIRST, DAY_FIRST = "ISO", "%m/%d/%Y", "%d/%m/%Y"
+"""The forms of dates. Every form that says itself which part is the day is read under all three names; they differ for
+dates between slashes, of which the first reads none."""
+
+
+def order_of(day_first: bool | None) -> str | None:
+    """The order of day and month that a user asks for; None for none."""
+    return None if day_first is None else DAY_FIRST if day_first else MONTH_FIRST
+
+
+CENTURY = 69
+"""Years of two digits from this one on are of the twentieth century, as POSIX has it."""
+
+TIME = (
+    r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<fraction>\d{1,6}))?)?"
+    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
+)
+"""A time after a day, of 24 or of twice 12 hours."""
+
+SLASHED = re.compile(r"(?P<first>\d{1,2})/(?P<next>\d{1,2})/(?P<year>\d{4}|\d\d)" + TIME)
+"""A date of which nothing but its numbers tells the day from the month."""
+
+CLEAR = tuple(
+    re.compile(day + TIME)
+    for day in (
+        r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4}|\d\d)",
+        r"(?P<day>\d{1,2})-(?P<month>\d{1,2})-(?P<year>\d{4})",
+        r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})",
+        r"(?P<day>\d{1,2})[- ](?P<month>[A-Za-z]{3,9})[- ](?P<year>\d{4}|\d\d)",
+        r"(?P<month>[A-Za-z]{3,9}) (?P<day>\d{1,2}), (?P<year>\d{4})",
+    )
+)
+"""Dates that tell the day from the month by their form."""
+
+
+def is_slashed(text: str) -> bool:
+    """Whether a text has the form of a date between slashes."""
+    return "/" in text and SLASHED.fullmatch(text) is not None
+
+
+def only_order(text: str) -> str | None:
+    """The one order of day and month in which a text between slashes is a date; None if there are two, or none.
+
+    Examples
+    --------
+    >>> only_order("2/13/2024"), only_order("13/2/2024"), only_order("2/3/2024"), only_order("2024-02-03")
+    ('%m/%d/%Y', '%d/%m/%Y', None, None)
+    """
+    if not is_slashed(text):
+        return None
+    month_first, day_first = (seconds(text, form) is not None for form in (MONTH_FIRST, DAY_FIRST))
+    if month_first == day_first:
+        return None
+    return MONTH_FIRST if month_first else DAY_FIRST
+
+
+def date_order(counts: Mapping[str, int]) -> str | None:
+    """The order of day and month that dates between slashes show; what more of them show where they differ.
+
+    None where they leave it open, because no day is above 12, or there is no date between slashes.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        How often each text occurs.
+
+    Examples
+    --------
+    >>> date_order({"2/13/2024": 1, "2024-02-03": 5}), date_order({"13/2/2024": 2, "2/13/2024": 1})
+    ('%m/%d/%Y', '%d/%m/%Y')
+    >>> date_order({"2/3/2024": 1, "x": 2})
+    """
+    votes = {MONTH_FIRST: 0, DAY_FIRST: 0}
+    for text, count in counts.items():
+        order = only_order(text)
+        if order is not None:
+            votes[order] += count
+    if votes[MONTH_FIRST] == votes[DAY_FIRST]:
+        return None
+    return max(votes, key=lambda form: votes[form])
+
+
+def seconds(text: str, form: str) -> float | None:
+    """Seconds since 1970 of a date; None if it is none. A time zone is taken into account.
+
+    Parameters
+    ----------
+    text : str
+    form : {ANY, MONTH_FIRST, DAY_FIRST}
+        What dates between slashes are; all other forms are read whatever it is.
+
+    Examples
+    --------
+    >>> seconds("1970-01-02", ANY), seconds("2.1.1970", ANY), seconds("2/1/1970", DAY_FIRST), seconds("2/1/1970", ANY)
+    (86400.0, 86400.0, 86400.0, None)
+    >>> seconds("1970-02", ANY) == seconds("Feb 1970", ANY) == seconds("1.2.1970", ANY)
+    True
+    """
+    if not 6 <= len(text) <= LONGEST or text.isdigit():
+        return None
+    if not (text[0].isdigit() or text[-1].isdigit() or text[-1] in "Mm."):  # mostly words; AM and PM end with these
+        return None
+    try:
+        moment = _moment(text, form)
+    except ValueError:
+        return None
+    if moment is None:
+        return None
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
+    return (moment - EPOCH).total_seconds()
+
+
+def _moment(text: str, form: str) -> datetime.datetime | None:
+    """The moment in time of a date; None, or a ValueError, for another text."""
+    if "/" in text and (parts := SLASHED.fullmatch(text)) is not None:
+        if form == ANY:
+            return None
+        day, month = (parts["next"], parts["first"]) if form == MONTH_FIRST else (parts["first"], parts["next"])
+        return _made(parts, int(day), int(month))
+    for pattern in CLEAR:
+        if (parts := pattern.fullmatch(text)) is not None:
+            return _made(parts, int(parts["day"]), month_number(parts["month"]))
+    month = first_of_month(text)
+    if month is not None:
+        return month
+    return datetime.datetime.fromisoformat(text) if len(text) >= 8 else None
+
+
+def _made(parts: re.Match[str], day: int, month: int) -> datetime.datetime:
+    year = int(parts["year"])
+    if len(parts["year"]) == 2:
+        year += 1900 if year >= CENTURY else 2000
+    hour, minute, second = (int(parts[name] or 0) for name in ("hour", "minute", "second"))
+    if parts["half"]:
+        if not 1 <= hour <= 12:
+            raise ValueError(f"{hour} is no hour of a half day")
+        hour = hour % 12 + 12 * (parts["half"] in "Pp")
+    return datetime.datetime(year, month, day, hour, minute, second, int((parts["fraction"] or "").ljust(6, "0")))

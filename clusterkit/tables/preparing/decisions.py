@@ -1,0 +1,667 @@
+"""From the sums of a table to a plan for each column.
+
+What a user may decide about a table.
+
+What columns are not what they look like: numbers in several units or with another mark, gaps that say something.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TypedDict, final
+
+import attrs
+import numpy as np
+
+from clusterkit.errors import TableError, counted, shortened
+from clusterkit.numerics.distances import differing_units
+from clusterkit.tables.cells.column_names import no_such_column
+from clusterkit.tables.cells.measures import are_alike
+from clusterkit.tables.cells.moments import Moments
+from clusterkit.tables.cells.parsing import DIGITS, number
+from clusterkit.tables.cells.readings import NATIVE
+from clusterkit.tables.cells.times import clock_text
+from clusterkit.tables.preparing.plans import (
+    CLOCK,
+    FLAG,
+    HOURS,
+    CategoryColumn,
+    ColumnPlan,
+    DateColumn,
+    LeftOut,
+    NumberColumn,
+    size_of,
+)
+from clusterkit.tables.preparing.sums import ColumnSums, TableSums
+from clusterkit.tables.reading.frames import NA, NONE, as_level
+
+__all__ = [
+    "COUNTRIES",
+    "MOSTLY",
+    "SCALES",
+    "Overrides",
+    "decide",
+    "mixed_marks",
+    "or_gap",
+    "other_decimals",
+    "several_scales",
+    "several_units",
+    "with_words",
+    "words_of",
+]
+
+
+SCALES = ("auto", "none", "zscore", "spread", "minmax")
+"""What may be done about units."""
+
+
+@final
+@attrs.frozen
+class Overrides:
+    """What the user decided.
+
+    Parameters
+    ----------
+    as_category, as_number, as_date, keep, drop : frozenset of str
+    scale : str
+    na : str
+    """
+
+    as_category: frozenset[str]
+    as_number: frozenset[str]
+    as_date: frozenset[str]
+    keep: frozenset[str]
+    drop: frozenset[str]
+    scale: str
+    na: str = "auto"
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise `TableError` for a column that does not exist."""
+        for name in sorted(self.as_category | self.as_number | self.as_date | self.keep | self.drop):
+            if name not in names:
+                raise no_such_column(name, names, "the table")
+
+
+CODES = (
+    "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA "
+    "CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA "
+    "GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP "
+    "KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS "
+    "MT MU MV MW MX MY MZ NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU "
+    "RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ "
+    "UA UG UK UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW EL EU"
+)
+"""Codes of countries (ISO 3166-1, and some in use beside them), but that of Namibia."""
+
+COUNTRIES = frozenset(CODES.split())
+"""Each of them."""
+
+MOSTLY = 0.9
+"""Share of the filled cells that must be numbers, or dates, for a column of texts to be one of these; the others count
+as gaps. Below it the words are likely to mean something."""
+
+SIGNS = frozenset({"?", "-", "--", "."})
+"""Signs that mean a gap, and may be levels where a column is said to be a category."""
+
+FREQUENT = 0.01
+"""Share of the rows from which None may be a level."""
+
+MOST_BESIDE = 20
+"""Most other levels beside which None is one; among more it is more likely to be a gap."""
+
+SLIPS = 0.1
+"""Share of the numbers that show the mark before decimals up to which those with the other mark are slips."""
+
+MOST_UNITS = 10
+"""Units of a column that a reason names; with more, the words behind numbers are none."""
+
+
+def with_words(column: ColumnSums, choice: str, *, as_category: bool = False) -> ColumnSums:
+    """The sums of a column with texts of gaps as levels: NA, None, ? and their like, where they are likely to be some.
+
+    Parameters
+    ----------
+    column : ColumnSums
+    choice : {"auto", "level", "gap"}
+        "auto": NA where all other texts are countries; None where it is frequent beside a few other levels; in a column
+        that is a category because that is asked for, also signs such as ? and -.
+    as_category : bool, default False
+        Whether that is asked for.
+    """
+    if not column.spelled or choice == "gap" or column.kind not in ("text", "empty") or column.levels is None:
+        return column
+    if column.kind == "empty" and choice == "auto":
+        return column
+    if not as_category and _is_measured(column):
+        return column
+    words = {as_level(word) for word in column.spelled if choice == "level" or _is_level(word, column, as_category)}
+    if not words:
+        return column
+    levels = Counter(column.levels)
+    for word, count in column.spelled.items():
+        if as_level(word) in words:
+            levels[as_level(word)] += count
+    rest = {word: count for word, count in column.spelled.items() if as_level(word) not in words}
+    gaps = column.gaps - sum(column.spelled.values()) + sum(rest.values())
+    return attrs.evolve(
+        column, kind="text", levels=dict(levels), gaps=gaps, spelled=rest, words_of_gaps=tuple(sorted(words))
+    )
+
+
+def _is_level(word: str, column: ColumnSums, as_category: bool) -> bool:
+    """Whether a text that may be a gap is likely to be a level."""
+    levels = column.levels or {}
+    if word.upper() == NA:  # codes are written in capitals
+        small = any(its.upper() == NA != its for its in column.spelled)
+        return bool(levels) and not small and levels.keys() <= COUNTRIES
+    if word.lower() == NONE:
+        few = 0 < len(levels) <= MOST_BESIDE and column.spelled[word] >= FREQUENT * column.rows
+        return as_category or few
+    return as_category and word in SIGNS
+
+
+def _is_measured(column: ColumnSums) -> bool:
+    """Whether texts are numbers, dates or times, among which a word is a gap."""
+    enough = max(MOSTLY * column.filled, 1)
+    numbers = 0 if column.are_codes else column.as_number()[1].n
+    return max(numbers, column.as_date()[1].n, column.clock.n) >= enough
+
+
+def or_gap(column: ColumnSums, fewest: float) -> CategoryColumn | None:
+    """The plan of a column of one value, by whether it is there; None where fewer gaps than these say nothing."""
+    if column.gaps < fewest:
+        return None
+    levels = tuple(column.levels or ()) if column.kind == "text" else ()
+    if column.kind in ("number", "truth"):
+        value = column.moments.low
+        text = f"{value:.0f}" if value.is_integer() else repr(value)
+        levels = (str(bool(value)) if column.kind == "truth" else text,)
+    if len(levels) != 1:
+        return None
+    return CategoryColumn(
+        column.name, levels, 0, 0, column.gaps, weight=FLAG, or_gap=True, infinite=column.infinite,
+        **words_of(column),
+    )  # fmt: skip
+
+
+class WordsOfPlan(TypedDict):
+    """The fields of `clusterkit.tables.preparing.plans.CategoryColumn` about texts that are gaps."""
+
+    na: int
+    spelled: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+def words_of(column: ColumnSums) -> WordsOfPlan:
+    """What the plan of a category says about texts that are gaps, and about those that are levels."""
+    ranked = sorted(column.spelled, key=lambda word: (-column.spelled[word], word))
+    return {
+        "na": sum(column.spelled.values()),
+        "spelled": tuple(dict.fromkeys(map(as_level, ranked))),
+        "words": column.words_of_gaps,
+    }
+
+
+def several_scales(column: ColumnSums) -> str:
+    """Why numbers with and without their unit are not in one; "" if they may be."""
+    if column.kind != "text":
+        return ""
+    parts, measure = column.by_mark(column.mark), column.measure
+    bare = parts.pop("", Moments())
+    factors = {mark: measure.factor(mark) for mark in parts}
+    alone = sum((parts[mark].times(by) for mark, by in factors.items() if by is not None), Moments())
+    if not measure.unit or not bare.n or not alone.n:
+        return ""
+    if are_alike((bare.low, bare.high, bare.mean), (alone.low, alone.high), measure.unit, marked=False):
+        return ""
+    return (
+        f"{counted(alone.n, 'number')} with {measure.unit}, from {alone.low:.4g} to {alone.high:.4g}, and {bare.n:,} "
+        f"without, from {bare.low:.4g} to {bare.high:.4g}, are not in one unit"
+    )
+
+
+def several_units(column: ColumnSums) -> str:
+    """Why texts that are numbers cannot be used as such; "" if their units can be added up."""
+    parts, enough = column.by_mark(column.mark), MOSTLY * column.filled
+    if column.are_codes or column.as_number()[1].n >= enough or sum(its.n for its in parts.values()) < enough:
+        return ""
+    units = sorted(parts, key=lambda mark: (-parts[mark].n, mark))
+    shown = ", ".join(f"{unit or 'no unit'} ({parts[unit].n:,})" for unit in units)
+    return "" if len(units) > MOST_UNITS else f"its numbers are in units that cannot be added up: {shown}"
+
+
+def mixed_marks(column: ColumnSums) -> str:
+    """Why numbers, some with a point and some with a comma before decimals, are none; "" where there is one mark."""
+    if column.kind != "text" or column.levels is None or column.are_codes:
+        return ""
+    shown, counts, total = dict[str, str](), Counter[str](), 0
+    for text, times in column.levels.items():
+        readings = number(text, "."), number(text, ",")
+        total += times * (readings != (None, None))
+        if None in readings and readings != (None, None):
+            mark = "," if readings[0] is None else "."
+            counts[mark] += times
+            shown.setdefault(mark, text)
+    if min(counts["."], counts[","]) < SLIPS * counts.total() or not counts["."] or not counts[","]:
+        return ""
+    if total < MOSTLY * column.filled:
+        return ""
+    points, commas = shown["."][:40], shown[","][:40]
+    return f"its numbers have points and commas before decimals, such as {points!r} and {commas!r}"
+
+
+def other_decimals(column: ColumnSums) -> str:
+    """Why texts that would be numbers with the other mark before decimals are none; "" if they would not."""
+    other, enough = "," if column.mark == "." else ".", MOSTLY * column.filled
+    if column.decimal is None or column.are_codes or column.as_number()[1].n >= enough:
+        return ""
+    if sum(its.n for its in column.by_mark(other).values()) < enough:
+        return ""
+    example = next((text for text in column.levels or () if other in text), "")
+    shown = f", such as {example[:40]!r}," if example else ""
+    return f"its cells{shown} are no numbers with a {_name(column.mark)} before decimals"
+
+
+def _name(mark: str) -> str:
+    return "point" if mark == "." else "comma"
+
+
+NAME, REASON = 60, 200
+"""Most characters of a name and of a reason in an error: those of a damaged file may be as long as the file."""
+
+ALMOST_EMPTY = 0.95
+"""Share of gaps from which a column is left out: what fills it would outweigh what is in it."""
+
+RARE = 0.01
+"""Share of the filled cells below which a level counts as rare."""
+
+MOST_GROUPS = 20
+"""Most levels that are told apart; more would make as many features of one column."""
+
+MOST_AMOUNTS = 10
+"""Most different numbers in units that cannot be added up for them to be levels, such as 6 months and 1 year."""
+
+TOO_MANY = 0.5
+"""Share of rows in rare levels above which a column is no category."""
+
+FEWEST_NUMBERED = 10
+"""Rows from which the whole numbers from a to b, each once, are a numbering and no coincidence."""
+
+COUNTING = 0.75
+"""Share of whole numbers that must be by one greater than the one before for a column to count rows, which may begin
+anew in each part of a table."""
+
+ID_NAME = re.compile(
+    r"(?:.*[\W_])?(id|ids|uuid|guid|key|nr|no|index|idx|serial|rowid|row)(?:[\W_].*)?|unnamed: \d+|.*[a-z]Id|.*ID"
+)
+"""Names of identifiers, in lower case or as written."""
+
+LABEL_NAME = re.compile(r"label_*")
+"""Names of the column of labels that the command line writes beside the data. A clustering that used it would find the
+earlier one again."""
+
+ROWS_OF_LABEL = 2
+"""Rows for each label, on average, from which whole numbers are taken for labels."""
+
+FREE_TEXT, LISTS = "free text", "its cells are lists or objects"
+"""Reasons for which columns are left out that can be made into others."""
+
+ADVICE = {
+    FREE_TEXT: "Texts are compared by numbers that stand for them: compute an embedding of each text by a language "
+    "model, or counts of words (scikit-learn's TfidfVectorizer), and cluster these numbers, a row for each text; or "
+    "add columns of your own, such as a topic or the length",
+    LISTS: "Of lists of one length make a column for each place, or an array: numpy.vstack(frame[name])",
+}
+"""What to do where nothing else is left."""
+
+WORDY, LONG = 3.0, 30.0
+"""Words and letters of a cell above which, on average, texts are free text."""
+
+GAP_EFFECT, GAP_CERTAINTY = 0.5, 4.0
+"""Difference between the means of a column where another one has gaps and where it has none, in standard deviations,
+and this difference divided by its standard error, from which gaps carry information: a medium effect (Cohen 1988) that
+is no coincidence among the pairs of a hundred columns."""
+
+UNEVEN, CERTAIN = 0.2, 3.0
+"""Length of the mean of a part of dates on its circle, or on the circle turned twice as fast, from which it is used,
+and the same in units of what chance gives: parts that are spread evenly show no groups, and only blur others."""
+
+ONE_DAY = 1e-4
+"""Difference of the length of the mean from 1 up to which dates are of one day of the year, which leap years move."""
+
+ROUNDING = 1e-9
+"""Difference from 1 that is none."""
+
+RADII = {"none": CLOCK / (2 * math.pi), "minmax": 0.5}
+"""Radius of the clock by the scale, so that times are apart as numbers are: an hour by one, or all by at most 1. Else
+it is 1, with which the squared distances of times all around are on average those of a number of variance 1."""
+
+FEWEST_GAPS = 5
+"""Gaps from which their information is looked at."""
+
+
+def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...], str, str]:
+    """A plan for each column, the scale, and the reason for it.
+
+    Raises
+    ------
+    TableError
+        If no column can be used, or an override does not suit its column.
+    """
+    overrides.check([column.name for column in sums.columns])
+    sums = attrs.evolve(sums, columns=tuple(_timed(column, overrides) for column in sums.columns))
+    plans = [_plan(column, overrides) for column in sums.columns]
+    reasons = {plan.reason for plan in plans if isinstance(plan, LeftOut)}
+    if not any(plan.used for plan in plans) and FREE_TEXT not in reasons:
+        # better a table of numbers that are all different than none
+        plans = [_last_resort(column, plan) for column, plan in zip(sums.columns, plans, strict=True)]
+    if not any(plan.used for plan in plans):
+        left_out = [plan for plan in plans[:5] if isinstance(plan, LeftOut)]
+        shown = "; ".join(f"{plan.name[:NAME]} ({plan.reason[:REASON]})" for plan in left_out)
+        more = "; ..." if len(plans) > 5 else ""
+        if sums.rows == 1:
+            shown, more = "the table has one row, and one row cannot be divided", ""
+        elif all(plan.reason.startswith("always") for plan in plans if isinstance(plan, LeftOut)):
+            more += f". All {sums.rows:,} rows are equal, so that there is nothing to divide"
+        advice = "".join(f". {ADVICE[reason]}" for reason in ADVICE if reason in reasons and sums.rows > 1)
+        raise TableError(f"no column is left to cluster: {shown}{more}{advice}")
+    used = [plan.used for plan in plans]
+    plans = [_with_gaps(j, plan, sums, used) for j, plan in enumerate(plans)]
+    scale, reason = _scale(plans, sums, overrides)
+    return tuple(_scaled(p, c, scale) for p, c in zip(plans, sums.columns, strict=True)), scale, reason
+
+
+def _timed(column: ColumnSums, overrides: Overrides) -> ColumnSums:
+    """The sums of a column; of times without a colon as hours, if its numbers are likely to be some, or are to be."""
+    wanted = column.name in overrides.as_date and not column.as_date()[1].n
+    if not column.digits.n or not (wanted or column.digits.are_times(column.name)):
+        return column
+    return attrs.evolve(column, clock=column.digits)
+
+
+def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
+    """What becomes of a column, without regard to units."""
+    name = column.name
+    if name in overrides.drop:
+        return LeftOut(name, "as you asked", True)
+    if column.kind == "complex":
+        raise TableError(
+            f"column {shortened(name)!r} has complex numbers, which cannot be compared; make two columns of their "
+            "real and imaginary parts, or leave it out"
+        )
+    if name in overrides.as_number:
+        mark, numbers = column.as_number()
+        if column.clock.native or (column.clock.n and not numbers.n):
+            return _clock(column, keep=True)
+        if not numbers.n:
+            raise TableError(f"column {shortened(name)!r} cannot be used as numbers: no cell is one")
+        return _number(column, mark, numbers)
+    if name in overrides.as_date:
+        form, moments = column.as_date()
+        if column.clock.minutes:
+            return _clock(column, keep=True)
+        if not moments.n:
+            raise TableError(f"column {shortened(name)!r} cannot be used as dates: no cell is one")
+        return _date(column, form, moments)
+    keep = name in overrides.keep
+    column = with_words(column, overrides.na, as_category=name in overrides.as_category)
+    if name in overrides.as_category:
+        return _category(column, keep=True)
+    if column.kind == "empty":
+        return LeftOut(
+            name, f"empty but for {counted(column.infinite, 'infinite cell')}" if column.infinite else "empty"
+        )
+    if column.kind == "other":
+        return LeftOut(name, LISTS)
+    if not keep and column.gaps >= ALMOST_EMPTY * column.rows:
+        return LeftOut(name, f"{100 * column.gaps / column.rows:.0f} % of it are gaps")
+    if column.are_days and not _is_id_name(name):
+        return _date(column, DIGITS, column.as_date()[1], keep)
+    if column.clock.native or column.clock.n >= max(MOSTLY * column.filled, 1):
+        return _clock(column, keep)
+    if column.kind in ("number", "truth"):
+        return _number_unless_id(column, ".", column.moments, keep)
+    if column.kind == "date":
+        return _date(column, NATIVE, column.moments, keep)
+    return _of_texts(column, keep)
+
+
+def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
+    """What becomes of a column of texts: numbers or dates if most of them are, else a category or nothing."""
+    if not keep and (reason := mixed_marks(column)):
+        return LeftOut(column.name, f"{reason}; write them with one mark")
+    mark, numbers = column.as_number()
+    if numbers.n >= MOSTLY * column.filled and not column.are_codes:
+        reason = "" if keep else several_scales(column)
+        return LeftOut(column.name, reason) if reason else _number_unless_id(column, mark, numbers, keep)
+    form, moments = column.as_date()
+    if moments.n >= MOSTLY * column.filled:
+        return _date(column, form, moments, keep)
+    plan = _category(column, keep)
+    if not keep and (isinstance(plan, LeftOut) or len(column.levels or ()) > MOST_AMOUNTS):
+        reason = several_units(column) or other_decimals(column)
+        if reason:
+            return LeftOut(column.name, reason)
+    if isinstance(plan, LeftOut) and moments.n > column.filled / 2:
+        strange = column.strange()
+        example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
+        return LeftOut(column.name, f"{100 * moments.n / column.filled:.0f} % of its cells are dates{example}")
+    if isinstance(plan, LeftOut) and numbers.n > column.filled / 2 and not column.are_codes:
+        measure = column.measure
+        strange = next((text for text in column.levels or () if measure.number(text, mark) is None), None)
+        example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
+        return LeftOut(column.name, f"{100 * numbers.n / column.filled:.0f} % of its cells are numbers{example}")
+    return plan
+
+
+def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: bool) -> ColumnPlan:
+    """A column of numbers, or an identifier."""
+    if not keep:
+        if numbers.low == numbers.high:
+            return or_gap(column, max(FEWEST_GAPS, RARE * column.rows)) or LeftOut(
+                column.name, f"always {numbers.low:g}"
+            )
+        unit = column.measure.unit  # what is measured is no identifier
+        if not unit and numbers.n >= FEWEST_NUMBERED and numbers.is_numbering():
+            return LeftOut(
+                column.name, f"an identifier: the numbers from {numbers.low:.0f} to {numbers.high:.0f}, each once"
+            )
+        named = not unit and _is_id_name(column.name)
+        if named and numbers.whole and numbers.many and numbers.high - numbers.low + 1 >= column.filled:
+            return LeftOut(column.name, "an identifier, by its name")
+        if named and numbers.whole and numbers.low in (0.0, 1.0) and column.steps >= COUNTING * numbers.n:
+            return LeftOut(column.name, "an identifier, by its name: it counts the rows")
+        if LABEL_NAME.fullmatch(column.name) and _are_labels(numbers) and not column.gaps:
+            return LeftOut(column.name, "labels of clusters, by its name and values")
+    return _number(column, mark, numbers)
+
+
+def _is_id_name(name: str) -> bool:
+    return bool(ID_NAME.fullmatch(name) or ID_NAME.fullmatch(name.lower()))
+
+
+def _are_labels(numbers: Moments) -> bool:
+    """Whether numbers can be labels of clusters: whole ones from 0, or from -1 for noise, each for some rows."""
+    return numbers.whole and numbers.low in (-1.0, 0.0) and ROWS_OF_LABEL * numbers.high <= numbers.n
+
+
+def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
+    if not math.isfinite(numbers.mean + numbers.squares):
+        raise TableError(
+            f"column {shortened(column.name)!r} has numbers that are too large to add up: {numbers.high:.3g}"
+        )
+    flag = len(numbers.values) == 2
+    fill = numbers.mean
+    if flag:
+        fill = numbers.high if numbers.mean > (numbers.low + numbers.high) / 2 else numbers.low
+    unread = column.filled - numbers.n
+    return NumberColumn(
+        column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread,
+        extremes=(numbers.low, numbers.high), weight=FLAG, size=size_of(numbers.sizes),
+        infinite=column.infinite, few=column.few_whole, **column.units(mark),
+    )  # fmt: skip
+
+
+def _clock(column: ColumnSums, keep: bool) -> ColumnPlan:
+    """A column of times of day or of durations, in hours."""
+    begin = column.clock.begin()
+    hours = column.clock.moments(begin)
+    if hours.low == hours.high and not keep:
+        return LeftOut(column.name, f"always {clock_text(3600.0 * (hours.low % 24 if begin else hours.low))}")
+    unread = column.filled - hours.n
+    return NumberColumn(
+        column.name, hours.mean, gaps=column.gaps + unread, unread=unread, clock=column.clock.kind(), begin=begin,
+        weight=FLAG, circle=float(column.clock.is_round()), digits=bool(column.clock.minutes),
+        infinite=column.infinite,
+    )  # fmt: skip
+
+
+def _numbers_of(plan: NumberColumn, column: ColumnSums) -> Moments:
+    """The sums of a column of numbers, in the unit in which its plan reads them."""
+    return column.clock.moments(plan.begin) if plan.clock else column.as_number()[1]
+
+
+def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) -> ColumnPlan:
+    if moments.low == moments.high and not keep:
+        return LeftOut(column.name, "always the same date")
+    hours = (moments.high - moments.low) / 3600.0
+    circles = column.date_circles()
+    uneven = np.abs(circles).max(axis=1) / moments.n
+    # of one month each year, but for the days by which years and months differ
+    same = np.abs(circles[:, 0]) > (1 - np.array([ROUNDING, ROUNDING, ONE_DAY])) * moments.n
+    parts = tuple(
+        part
+        for (part, period), its, one in zip(HOURS.items(), uneven, same, strict=True)
+        if hours >= 2 * period
+        and its >= max(UNEVEN, CERTAIN / math.sqrt(moments.n))
+        and not one
+        and not (part == "weekday" and column.firsts == moments.n)
+    )
+    unread = column.filled - moments.n
+    return DateColumn(
+        column.name, moments.mean, moments.mean, 1.0, form, parts, gaps=column.gaps + unread, unread=unread,
+        both_orders=len(column.shown) > 1, weight=FLAG,
+    )  # fmt: skip
+
+
+def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
+    """A category, or a text that is none."""
+    levels = column.levels
+    if levels is None or (not keep and len(levels) > max(2, column.filled / 2)):
+        if keep:
+            raise TableError(f"column {shortened(column.name)!r} has too many different values for a category")
+        return LeftOut(column.name, _no_category(column, levels))
+    if len(levels) == 1 and (not keep or column.gaps):
+        plan = or_gap(column, max(FEWEST_GAPS, RARE * column.rows))
+        if plan is not None or not keep:
+            return plan or LeftOut(column.name, f"always {next(iter(levels))[:40]!r}")
+    ranked = sorted(levels, key=lambda level: (-levels[level], level))
+    frequent = [level for level in ranked[:MOST_GROUPS] if levels[level] >= RARE * column.filled]
+    rare = ranked[len(frequent) :]
+    if len(rare) == 1 and len(frequent) < MOST_GROUPS:  # alone it needs no common name
+        frequent, rare = ranked, []
+    if not frequent or (not keep and sum(levels[level] for level in rare) > TOO_MANY * column.filled):
+        if keep:
+            raise TableError(
+                f"column {shortened(column.name)!r} has no level with {100 * RARE:.0f} % of the rows: no category"
+            )
+        return LeftOut(column.name, f"too many different values ({len(levels):,} in {column.filled:,} rows)")
+    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps, weight=FLAG, **words_of(column))
+
+
+def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
+    """Why a column of texts is left out."""
+    if column.words > WORDY * column.filled or column.letters > LONG * column.filled:
+        return FREE_TEXT
+    count = "more than 10,000" if levels is None else f"{len(levels):,}"
+    if levels is not None and len(levels) >= MOSTLY * column.filled:
+        return f"an identifier: {count} different values in {column.filled:,} rows"
+    return f"too many different values ({count} in {column.filled:,} rows)"
+
+
+def _last_resort(column: ColumnSums, plan: ColumnPlan) -> ColumnPlan:
+    """The plan of a column of different numbers where no other column can be used."""
+    numbers = column.moments
+    if isinstance(plan, LeftOut) and not plan.asked_for and column.kind == "number" and numbers.low < numbers.high:
+        return _number(column, ".", column.moments)
+    return plan
+
+
+def _with_gaps(j: int, plan: ColumnPlan, sums: TableSums, used: Sequence[bool]) -> ColumnPlan:
+    """The plan, with a feature for the gaps if they go with the values of another column."""
+    column = sums.columns[j]
+    if not isinstance(plan, NumberColumn | CategoryColumn | DateColumn) or not sums.pairs.shape[1]:
+        return plan
+    if plan.gaps < max(FEWEST_GAPS, RARE * column.rows) or getattr(plan, "or_gap", False):
+        return plan
+    best, name = 0.0, ""
+    for k, other in enumerate(sums.columns):
+        numbers = other.as_number()[1]
+        n, total = float(sums.pairs[0, j, k]), float(sums.pairs[1, j, k])
+        rest = numbers.n - n
+        if k == j or not used[k] or n < FEWEST_GAPS or rest < FEWEST_GAPS or not numbers.spread:
+            continue
+        effect = abs(total / n - (numbers.mean * numbers.n - total) / rest) / numbers.spread
+        certain = effect * math.sqrt(n * rest / numbers.n) >= GAP_CERTAINTY
+        if certain and effect >= GAP_EFFECT and effect > best:
+            best, name = effect, other.name
+    return attrs.evolve(plan, told_by=name)
+
+
+def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -> tuple[str, str]:
+    """What is done about units, and why."""
+    if overrides.scale != "auto":
+        return overrides.scale, "as you asked"
+    numbers = [
+        (plan, _numbers_of(plan, column))
+        for plan, column in zip(plans, sums.columns, strict=True)
+        if isinstance(plan, NumberColumn) and not (plan.flag and column.kind == "truth")
+    ]
+    if not numbers and not any(isinstance(plan, DateColumn) for plan in plans):
+        return "none", "no column is a number"
+    several = [(plan.name, its) for plan, its in numbers if not plan.flag]
+    if any(plan.used and not isinstance(plan, NumberColumn) for plan in plans) or any(
+        len(plan.features) > 1 or (isinstance(plan, NumberColumn) and column.kind == "truth")
+        for plan, column in zip(plans, sums.columns, strict=True)
+    ):
+        return "zscore", "there are other columns than numbers"
+    low, high, spread = (np.array([getattr(its, field) for _, its in several]) for field in ("low", "high", "spread"))
+    pair = differing_units(low, high, spread)
+    if pair is None:
+        return "none", "the spreads of the numbers are comparable"
+    wide, thin = pair
+    with np.errstate(divide="ignore", over="ignore"):  # squares of tiny differences are 0
+        ratio = spread[wide] / spread[thin]
+    return "zscore", f"the spread of {several[wide][0]} is {ratio:,.0f} times that of {several[thin][0]}"
+
+
+def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
+    """The plan with the numbers of the scale."""
+    if isinstance(plan, DateColumn):
+        moments = column.as_date()[1]
+        if scale == "minmax":
+            width = moments.high - moments.low
+            return attrs.evolve(plan, centre=moments.low, factor=1.0 / width if width else 0.0)
+        if scale == "none":
+            return attrs.evolve(plan, factor=1.0 / 86400.0)  # days: a unit that people read
+        centre = moments.low if scale == "spread" else moments.mean
+        return attrs.evolve(plan, centre=centre, factor=_inverse(moments.spread))
+    if isinstance(plan, NumberColumn) and plan.circle:
+        return attrs.evolve(plan, circle=RADII.get(scale, 1.0))
+    if not isinstance(plan, NumberColumn) or scale == "none":
+        return plan
+    numbers = _numbers_of(plan, column)
+    width = numbers.high - numbers.low
+    if scale == "minmax":
+        return attrs.evolve(plan, centre=numbers.low, factor=_inverse(width))
+    if plan.flag:
+        return attrs.evolve(plan, centre=numbers.low, factor=FLAG * _inverse(width))
+    return attrs.evolve(plan, centre=0.0 if scale == "spread" else numbers.mean, factor=_inverse(numbers.spread))
+
+
+def _inverse(width: float) -> float:
+    """The reciprocal; 0 for a constant column, which then becomes 0."""
+    return 1.0 / width if width > 0.0 and math.isfinite(1.0 / width) else 0.0

@@ -1,0 +1,393 @@
+"""From the columns of a table to features that clustering methods can compare, and the same for new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Mask
+from clusterkit.errors import InvalidParameter, TableError, nearest_names
+from clusterkit.tables.cells.column_names import check_distinct
+from clusterkit.tables.cells.parsing import order_of
+from clusterkit.tables.cells.readings import as_levels
+from clusterkit.tables.preparing.decisions import SCALES, Overrides, decide
+from clusterkit.tables.preparing.matching import matched
+from clusterkit.tables.preparing.new_rows import NewRows, warn_of_blanks
+from clusterkit.tables.preparing.notices import (
+    of_fit,
+    of_infinite,
+    of_places,
+    of_rows,
+    of_sparse,
+    of_units,
+    of_unread,
+    tell,
+)
+from clusterkit.tables.preparing.plans import GAP_CHOICES, ColumnPlan, Donors, LeftOut, Watch, has_gaps
+from clusterkit.tables.preparing.redundant_columns import of_twins
+from clusterkit.tables.preparing.summary import facts, paragraph
+from clusterkit.tables.preparing.sums import TableSums
+from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of
+from clusterkit.tables.reading.row_sample import KeptRows
+from clusterkit.tables.reading.table import of_totals
+
+__all__ = ["FittedPreparation", "Preparation"]
+
+NA_CHOICES = ("auto", "level", "gap")
+"""What texts such as NA may be."""
+
+
+def _names(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _check_names(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    if not all(isinstance(name, str) for name in value):
+        raise InvalidParameter(f"Preparation: {attribute.name} must be names of columns, got {value!r}")
+
+
+def _names_field() -> Any:
+    return attrs.field(default=(), converter=_names, validator=_check_names)
+
+
+@final
+@attrs.frozen
+class Preparation:
+    """Makes the columns of a table comparable: gaps, categories, dates and units.
+
+    Nothing is fitted here; `fit` returns a `FittedPreparation`. It is decided column by column, from sums and counts:
+
+    - **Gaps** take the value of the row that is most similar in the other columns, among up to 500 rows that the fit
+      keeps (`clusterkit.tables.preparing.plans`); only in rows without any value they become the mean of the column, or
+      its most frequent level. Where another column has other values in the rows with gaps (by half a standard
+      deviation), the gaps are a feature of their own. A column that is empty in 95 % of the rows is left out. Of a
+      column of one value and gaps, whether the value is there is the feature.
+    - **Numbers** in texts are read with thousands, a comma before the decimals, percent signs, currencies and units,
+      which are remembered (`clusterkit.tables.cells.measures`): units of one dimension are converted, others never
+      added up.
+    - **Categories** become a feature for each level, or one if there are two levels; levels below 1 % of the rows, and
+      those after the twentieth, count as one.
+    - **Dates** become the elapsed time, and hour, weekday and month where they cover two days, weeks or years and
+      are not spread evenly. Months and quarters are their first day. Numbers of eight digits are dates if all of them
+      are days of 1900 to 2100, and ten or more differ.
+    - **Times of day and durations** become hours. Times on both sides of midnight are counted from an hour that has
+      none; times all around the clock become sine and cosine.
+    - **Identifiers**, free text, constant and empty columns are left out.
+    - **Units**: if the standard deviations of the numbers differ by more than a factor of ten, or there are other
+      features than numbers, each number is divided by its standard deviation after its mean is subtracted, and columns
+      of 0 and 1, levels and gaps get a weight of 1/2. Columns that mostly share one range, such as pixels, are in one
+      unit already.
+
+    Parameters
+    ----------
+    as_category, as_number, as_date : sequence of str, default ()
+        Columns that are used as this.
+    keep : sequence of str, default ()
+        Columns that are used although they look like identifiers or are constant.
+    drop : sequence of str, default ()
+        Columns that are left out.
+    scale : {"auto", "none", "zscore", "spread", "minmax"}, default "auto"
+        What is done about units; "auto" is "zscore" where units differ, else "none". "spread" divides by the standard
+        deviation and subtracts nothing, so that no number becomes negative.
+    decimal : {".", ","} or None, default None
+        What stands before the decimals of numbers in the texts of every table, that of the fit and of new rows; None:
+        what each table shows.
+    day_first : bool or None, default None
+        Whether the day is before the month in the dates between slashes of every table; None: what each column shows.
+    na : {"auto", "level", "gap"}, default "auto"
+        Whether texts such as NA, None or ? are levels of their column. "auto": NA where all other texts are codes of
+        countries, so that it is Namibia's; None where it is frequent beside at most twenty other levels; ? and - in
+        columns of `as_category`.
+    gaps : {"similar", "typical"}, default "similar"
+        What fills gaps: the value of the most similar of some rows that the fit keeps, or the mean, or most frequent
+        level, of the column. With "typical" a model holds no rows of its table for this.
+
+    Notes
+    -----
+    **Privacy.** Where a used column has gaps, the fitted preparation, and a model that is saved with it, holds the
+    features of up to 500 rows of the table. ``gaps="typical"`` avoids it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clusterkit.tables import Preparation
+    >>> table = {"age": np.array([31.0, np.nan, 45.0, 38.0]), "town": np.array(["Ulm", "Bonn", "Ulm", "Ulm"])}
+    >>> fitted = Preparation().fit(table)
+    >>> fitted.features
+    ('age', 'town=Bonn')
+    >>> fitted.transform(table).round(2).tolist()
+    [[-1.22, 0.0], [0.0, 0.5], [1.22, 0.0], [0.0, 0.0]]
+    """
+
+    as_category: tuple[str, ...] = _names_field()
+    as_number: tuple[str, ...] = _names_field()
+    as_date: tuple[str, ...] = _names_field()
+    keep: tuple[str, ...] = _names_field()
+    drop: tuple[str, ...] = _names_field()
+    scale: str = "auto"
+    decimal: str | None = None
+    day_first: bool | None = None
+    na: str = "auto"
+    gaps: str = "similar"
+
+    def __attrs_post_init__(self) -> None:
+        if self.scale not in SCALES:
+            raise InvalidParameter(
+                f"Preparation: no scale named {self.scale!r}. {nearest_names(str(self.scale), SCALES)}"
+            )
+        if self.decimal not in (None, ".", ","):
+            raise InvalidParameter(f"Preparation: decimal must be '.', ',' or None, got {self.decimal!r}")
+        if self.na not in NA_CHOICES:
+            raise InvalidParameter(f"Preparation: na must be one of {', '.join(NA_CHOICES)}, got {self.na!r}")
+        if self.gaps not in GAP_CHOICES:
+            raise InvalidParameter(f"Preparation: gaps must be one of {', '.join(GAP_CHOICES)}, got {self.gaps!r}")
+        if self.day_first not in (None, True, False):
+            raise InvalidParameter(f"Preparation: day_first must be True, False or None, got {self.day_first!r}")
+        uses = (*self.as_category, *self.as_number, *self.as_date, *self.drop)
+        twice = [name for name in dict.fromkeys(uses) if uses.count(name) > 1]
+        if twice:
+            raise InvalidParameter(f"Preparation: column {twice[0]!r} has two uses")
+
+    def fit(self, table: object) -> FittedPreparation:
+        """The preparation of a table.
+
+        Parameters
+        ----------
+        table : data frame, or mapping of str to array of shape (n,)
+            Of pandas, Polars or PyArrow, or a `Table`.
+
+        Returns
+        -------
+        FittedPreparation
+
+        Raises
+        ------
+        TableError
+            If no column can be used, one that a parameter names does not exist or suit its use, or two that are used
+            have one name.
+
+        Warns
+        -----
+        TableWarning
+            If texts leave open whether a number such as 1.234 has decimals or thousands, or whether the day or the
+            month of a date such as 2/3/2024 is first. If numbers lack the unit of their column, have one that cannot be
+            converted into it, or are no numbers with the mark that was asked for. If cells of a column of numbers or
+            dates are none, or infinite. If a row has no value at all, or the last one is called a total and has the
+            sums of others.
+        """
+        return self.fit_blocks([table])
+
+    def fit_blocks(self, blocks: Iterable[object]) -> FittedPreparation:
+        """The preparation of a table that comes in blocks of rows; each is looked at once."""
+        sums: TableSums | None = None
+        kept_rows: KeptRows | None = None
+        title = ""
+        drop, shared = set(self.drop), dict[str, str]()
+        parts, last = 0, list[Column]()
+        for block in blocks:
+            parts += 1
+            columns = [self._as_asked(column) for column in columns_of(block)]
+            title = title or getattr(block, "title", "the table")
+            shared |= {column.name: column.header for column in columns if column.header}
+            if not isinstance(block, HoldsFrame):  # names of a file are unique; of a frame all that have one are meant
+                drop |= {column.name for column in columns if column.header in self.drop}
+            if not len(columns[0].values):
+                continue
+            last = columns
+            of_block, rows_of_block = TableSums.of(columns), KeptRows.of(columns)
+            sums = of_block if sums is None else sums + of_block
+            kept_rows = rows_of_block if kept_rows is None else kept_rows + rows_of_block
+        if sums is None or kept_rows is None:
+            raise TableError("the table has no row")
+        overrides = Overrides(
+            frozenset(self.as_category), frozenset(self.as_number), frozenset(self.as_date), frozenset(self.keep),
+            frozenset(drop), self.scale, self.na,
+        )  # fmt: skip
+        plans, scale, reason = decide(sums, overrides)
+        names = [plan.name for plan in plans]
+        check_distinct([plan.name for plan in plans if plan.used], shared, names, title)
+        every = (of(plans, sums.columns) for of in (of_fit, of_units, of_places, of_infinite, of_unread))
+        sparse = of_sparse(plans, sums.columns, similar=self.gaps == "similar")
+        tell([*chain.from_iterable(every), *sparse, *of_totals(plans, sums.columns, last), *of_twins(plans, kept_rows)])
+        narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
+        blank = 0
+        if parts == 1:
+            pairs = [(plan, column) for plan, column in zip(plans, columns, strict=True) if plan.used]
+            blank = warn_of_blanks([column for _, column in pairs], [plan for plan, _ in pairs])
+        fitted = FittedPreparation(self, plans, sums.rows, scale, reason, narrow, blank)
+        return fitted.with_donors(kept_rows) if self.gaps == "similar" else fitted
+
+    def read_as_asked(self, column: Column) -> Column:
+        """The column, with the mark before decimals and the order of day and month that the parameters say."""
+        order = order_of(self.day_first)
+        return attrs.evolve(column, decimal=self.decimal or column.decimal, order=order or column.order)
+
+    def _as_asked(self, column: Column) -> Column:
+        """The column, read as the parameters say: texts where values are levels of a category, marks and orders."""
+        column = self.read_as_asked(column)
+        if column.name in self.as_category:
+            return attrs.evolve(column, kind="text", values=as_levels(column))
+        return column
+
+
+@final
+@attrs.frozen
+class FittedPreparation:
+    """What becomes of each column; a part of the model, saved with it.
+
+    Parameters
+    ----------
+    preparation : Preparation
+    plans : tuple of ColumnPlan
+        One for each column of the table.
+    rows : int
+        Number of rows of the fit.
+    scale : {"none", "zscore", "spread", "minmax"}
+        What was done about units.
+    reason : str
+        Why.
+    narrow : bool
+        Whether features are of single precision, as all used columns were.
+    blank : int
+        Rows of the fit without a value in the used columns; 0 where the table came in several blocks.
+    donors : Donors or None
+        The rows of the fit from which gaps are filled; None where the mean, or the most frequent level, fills them, and
+        where the fit had no gaps.
+    """
+
+    saved_schema: ClassVar[int] = 1
+
+    preparation: Preparation
+    plans: tuple[ColumnPlan, ...]
+    rows: int
+    scale: str
+    reason: str
+    narrow: bool = False
+    blank: int = 0
+    donors: Donors | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.donors is not None:
+            widths = self.donors.features.shape[1], self.donors.has.shape[1]
+            if widths != (len(self.features), len(self.used)):
+                raise ValueError("donors must have the features and the used columns of the preparation")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of all columns of the table."""
+        return tuple(plan.name for plan in self.plans)
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """Names of the columns that are used."""
+        return tuple(plan.name for plan in self.plans if plan.used)
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Why each unused column is left out."""
+        return {plan.name: plan.reason for plan in self.plans if isinstance(plan, LeftOut)}
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features, the columns of what `transform` returns."""
+        return tuple(name for plan in self.plans for name in plan.features)
+
+    def transform(self, table: object, *, by_position: bool = False, quiet: bool = False) -> Array:
+        """The features of the rows of a table.
+
+        Columns are found by their names, in whatever order; other columns are ignored, and those that the fit left out
+        need not be there.
+
+        Parameters
+        ----------
+        table : data frame, mapping of str to array, or array of shape (n, number of columns)
+            An array has no names, so that its columns are those of the fit in their order.
+        by_position : bool, default False
+            Whether names are ignored here too: all columns of the fit, or those that are used, in their order.
+        quiet : bool, default False
+            Whether the warnings below are left out, as for the table of the fit, of which `paragraph` tells them.
+
+        Returns
+        -------
+        ndarray of shape (n, len(features))
+            Finite; float64, or float32 where all columns of the fit were.
+
+        Raises
+        ------
+        TableError
+            If columns are missing, are there twice, or hold something else than in the fit: no number, another
+            currency, numbers of another size without their unit, levels in another case. If there is no row.
+
+        Warns
+        -----
+        TableWarning
+            If cells cannot be read, or are levels that the fit did not see; they count as gaps. If a column has gaps
+            only, which is unlikely by those of the fit. If texts leave open whether a number such as 1.234 has decimals
+            or thousands, or show that the day and the month of dates such as 2/3/2024 are not in the order of the fit.
+            If numbers lack the unit of the fit, or are of another size, or a row has no value. One for each kind.
+        """
+        columns = [self.preparation.read_as_asked(its) for its in matched(table, self.plans, by_position=by_position)]
+        n = len(columns[0].values)
+        if not n:
+            shape = (0, len(self.used))
+            raise TableError(f"Found table with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+        watch = Watch() if quiet else NewRows(self.rows, similar=self.donors is not None)
+        out, gaps = self._written(columns, watch)
+        plans = self._used_plans
+        if isinstance(watch, NewRows):
+            watch.warn()
+            warn_of_blanks(columns, plans)
+        if self.donors is not None:
+            self.donors.fill(out, gaps, plans)
+        return out
+
+    @property
+    def _used_plans(self) -> list[ColumnPlan]:
+        return [plan for plan in self.plans if plan.used]
+
+    def _written(self, columns: Sequence[Column], watch: Watch) -> tuple[Array, Mask]:
+        """The features of the used columns, with what is typical in gaps, and the gaps, (n, used columns)."""
+        n = len(columns[0].values)
+        out = np.empty((n, len(self.features)), dtype=np.float32 if self.narrow else np.float64)
+        gaps = np.empty((n, len(columns)), dtype=bool)
+        at = 0
+        for j, (plan, column) in enumerate(zip(self._used_plans, columns, strict=True)):
+            width = len(plan.features)
+            gaps[:, j] = plan.write(column, out[:, at : at + width], watch)
+            if isinstance(watch, NewRows):
+                watch.gaps(plan, column)
+                tell(of_rows(plan, column))
+            at += width
+        return out, gaps
+
+    def with_donors(self, rows: KeptRows) -> FittedPreparation:
+        """This preparation, with those rows of the fit from which gaps are filled; none where there is no gap."""
+        if not has_gaps(self.plans):
+            return self
+        pairs = [(plan, column) for plan, column in zip(self.plans, rows.columns, strict=True) if plan.used]
+        # a part of the rows must be read as the whole: it decides nothing by itself
+        columns = [
+            attrs.evolve(column, decimal=column.decimal or getattr(plan, "decimal", None), offset=0)
+            for plan, column in pairs
+        ]
+        X, gaps = self._written(columns, Watch())
+        return attrs.evolve(self, donors=Donors.among(X, gaps, self._used_plans))
+
+    def resolved(self) -> dict[str, object]:
+        """Every decision, as `resolved_` of a model has it."""
+        return facts(self.plans, self.rows, self.scale, self.reason, self.blank, len(self.donors or ()))
+
+    def paragraph(self, *, options: bool = False) -> str:
+        """Every decision in words.
+
+        Parameters
+        ----------
+        options : bool, default False
+            Whether the paragraph ends with the options of the command line that change the decisions.
+        """
+        donors = len(self.donors or ())
+        return paragraph(self.plans, self.rows, self.scale, self.reason, self.blank, donors, options=options)

@@ -1,0 +1,161 @@
+"""Columns that say the same, in other units or words: it counts twice in every distance."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit.errors import shortened
+from clusterkit.tables.cells.readings import as_levels
+from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, NumberColumn
+from clusterkit.tables.reading.frames import Column
+from clusterkit.tables.reading.row_sample import KeptRows
+
+__all__ = ["as_option", "of_twins"]
+
+MOST_COLUMNS = 300
+"""Columns up to which each is compared with all others; wider tables, of pixels or spectra, are alike by nature."""
+
+MOST_CATEGORIES = 50
+"""Categories up to which each is compared with all others, pair by pair."""
+
+FIRST_ROWS = 100
+"""Rows in which categories are compared first: most pairs differ there."""
+
+ALIKE = 0.999
+"""Absolute correlation above which two columns of numbers say the same."""
+
+FIRST_LOOK = 0.9
+"""Absolute correlation of columns whose gaps are filled from which the rows without gaps are looked at."""
+
+FEWEST = 20
+"""Rows with both values that are needed: fewer may agree by chance."""
+
+SHOWN = 5
+"""Pairs that the sentence names."""
+
+Codes: TypeAlias = NDArray[np.intp]
+"""The levels of a category by number, -1 for gaps."""
+
+
+def of_twins(plans: Sequence[ColumnPlan], rows: KeptRows) -> Iterator[str]:
+    """A sentence about columns that say the same, in one row after another.
+
+    Parameters
+    ----------
+    plans : sequence of ColumnPlan
+    rows : KeptRows
+        Of the same columns.
+
+    Notes
+    -----
+    O(m p²) time for p used columns, at most `MOST_COLUMNS`, and m rows.
+    """
+    if len(plans) > MOST_COLUMNS:
+        return
+    pairs = list(zip(plans, rows.columns, strict=True))
+    numbers = {plan.name: plan.read(it).values for plan, it in pairs if isinstance(plan, NumberColumn | DateColumn)}
+    codes = {
+        plan.name: _codes(column)
+        for plan, column in pairs
+        if isinstance(plan, CategoryColumn) or (isinstance(plan, NumberColumn) and plan.flag)
+    }
+    places = {plan.name: j for j, plan in enumerate(plans)}
+    twins = [*_correlated(numbers), *_corresponding(codes, frozenset(numbers))]
+    if twins:
+        twins.sort(key=lambda pair: places[pair[1]])
+        shown = "; ".join(f"{shortened(a)!r} and {shortened(b)!r} ({why})" for a, b, why in twins[:SHOWN])
+        more = f"; and {len(twins) - SHOWN} more pairs" if len(twins) > SHOWN else ""
+        drop = [b for _, b, _ in twins[:SHOWN]]
+        yield (
+            f"columns that say the same count twice in every distance: {shown}{more}; --drop {as_option(drop)} (drop="
+            f"{drop!r} in Python) leaves one of each out"
+        )
+
+
+def as_option(names: Sequence[str]) -> str:
+    """Names as the value of an option of the command line.
+
+    Examples
+    --------
+    >>> as_option(["a", "b"]), as_option(["a", "b c"])
+    ('a,b', "'a,b c'")
+    """
+    keys = ",".join('"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name for name in names)
+    return shlex.quote(keys)
+
+
+def _correlated(numbers: dict[str, NDArray[np.float64]]) -> list[tuple[str, str, str]]:
+    """For each column of numbers the first one before it with which it is correlated, but for those of such a pair."""
+    names = list(numbers)
+    if len(names) < 2:
+        return []
+    values = np.column_stack([numbers[name] for name in names])
+    known = np.isfinite(values)
+    filled = np.where(known, values, 0.0)
+    count = np.maximum(known.sum(axis=0), 1)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of the largest numbers, which have no sums
+        filled = np.where(known, values - filled.sum(axis=0) / count, 0.0)
+        filled /= np.sqrt(np.square(filled).sum(axis=0))
+        likely = np.abs(filled.T @ filled) > FIRST_LOOK
+    twins: list[tuple[str, str, str]] = []
+    second: set[int] = set()
+    for j in range(len(names)):
+        for i in np.flatnonzero(likely[j, :j]).tolist():
+            if i in second:
+                continue
+            both = known[:, i] & known[:, j]
+            r = _correlation(values[both, i], values[both, j]) if both.sum() >= FEWEST else 0.0
+            if abs(r) > ALIKE:
+                twins.append((names[i], names[j], f"correlation {r:.4f}"))
+                second.add(j)
+                break
+    return twins
+
+
+def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    a, b = a - a.mean(), b - b.mean()
+    size = float(np.sqrt((a @ a) * (b @ b)))
+    return float(a @ b) / size if size > 0.0 else 0.0
+
+
+def _corresponding(codes: dict[str, Codes], numbers: frozenset[str]) -> list[tuple[str, str, str]]:
+    """The same for categories, each level of which goes with one level of the other; flags are numbers elsewhere."""
+    names = list(codes) if len(codes) <= MOST_CATEGORIES else []
+    twins: list[tuple[str, str, str]] = []
+    second: set[str] = set()
+    for j, name in enumerate(names):
+        for other in names[:j]:
+            if other in second or (name in numbers and other in numbers):
+                continue
+            if _one_to_one(codes[other], codes[name]):
+                twins.append((other, name, "each value of one goes with one value of the other"))
+                second.add(name)
+                break
+    return twins
+
+
+def _one_to_one(a: Codes, b: Codes) -> bool:
+    both = (a >= 0) & (b >= 0)
+    if both.sum() < FEWEST:
+        return False
+    of_a, of_b = a[both], b[both]
+    parts = ((of_a[:FIRST_ROWS], of_b[:FIRST_ROWS]), (of_a, of_b))
+    return bool(of_a.min() < of_a.max()) and all(len(set(_levels(*part))) == 1 for part in parts)
+
+
+def _levels(a: Codes, b: Codes) -> tuple[int, int, int]:
+    """Number of the levels of both, and of their pairs."""
+    return len(np.unique(a)), len(np.unique(b)), len(np.unique(a * (int(b.max()) + 1) + b))
+
+
+def _codes(column: Column) -> Codes:
+    levels = as_levels(column)
+    gaps = column.missing()
+    codes = np.full(len(levels), -1, dtype=np.intp)
+    codes[~gaps] = np.unique(levels[~gaps].astype(str), return_inverse=True)[1]
+    return codes

@@ -1,0 +1,469 @@
+"""What a preparation needs to know of a table: counts and sums that add up over blocks of rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit.errors import TableError
+from clusterkit.tables.cells import parsing
+from clusterkit.tables.cells.magnitudes import with_letters
+from clusterkit.tables.cells.measures import Measure, factor, split_open, unit_among
+from clusterkit.tables.cells.moments import Moments
+from clusterkit.tables.cells.parsing import DIGIT_DAYS
+from clusterkit.tables.cells.readings import NATIVE, ORDERS, as_numbers, as_seconds, seconds_of_text
+from clusterkit.tables.cells.text_counts import add, add_by_mark, first_days, on_circles
+from clusterkit.tables.cells.times import ClockSums
+from clusterkit.tables.reading.frames import Column
+
+__all__ = ["MOST_LEVELS", "ColumnSums", "TableSums"]
+
+MOST_LEVELS = 10_000
+"""Distinct texts of a column up to which each is counted; with more it is no category."""
+
+MOST_PAIRED = 100
+"""Columns up to which gaps of one are compared with values of another: the sums of all pairs are a square of this
+side."""
+
+FEWEST_CODES = 0.01
+"""Share of whole numbers that begin with a zero, from which those of one length are codes; fewer may be slips."""
+
+NUMBER = "number with "
+"""Beginning of the name of a reading of texts as numbers; the decimal mark follows, and the mark beside the number."""
+
+DATES = (parsing.ANY, *ORDERS)
+"""Names of the readings as dates: those that are clear, then those between slashes in both orders."""
+
+NOTHING = Moments()
+"""The sums of no values."""
+
+FEWEST_DAYS = 10
+"""Different numbers that must all be days for them to be days written as eight digits: one alone may be one by chance,
+and so may the few prices of a shop."""
+
+
+YEARS = (1900.0, 2100.0)
+"""Whole numbers that may be years."""
+
+MOST_CODES = 10
+"""Different whole numbers up to which a column may be one of codes, grades or counts."""
+
+FEWEST_EACH = 3
+"""Rows for each of them, on average."""
+
+MOST_FEW = 30
+"""Different whole numbers up to which a column may be one of years or codes."""
+
+LOOKED_AT = 1000
+"""Numbers among which most columns show that they have more."""
+
+HIGHEST_TIME = 2400.0
+"""The end of a day as a number without a colon."""
+
+TIME_DIGITS = 4
+"""Digits of a time without a colon where the hour has a zero before it."""
+
+
+class UnitsOfPlan(TypedDict):
+    """The fields of `clusterkit.tables.preparing.plans.NumberColumn` about marks beside numbers."""
+
+    unit: str
+    converted: tuple[str, ...]
+    strange: tuple[str, ...]
+    bare: int
+
+
+@attrs.frozen(eq=False)
+class ColumnSums:
+    """Counts and sums of one column.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        As in `Column`; "empty" where all cells are gaps.
+    rows, gaps : int
+    moments : Moments
+        Of numbers and truth values, and of dates in seconds.
+    narrow : bool
+        Whether the numbers are of single precision.
+    levels : mapping of str to int, or None
+        Rows of each distinct text; None if they are more than `MOST_LEVELS`.
+    letters, words, codes : int
+        Of all texts together; codes are digits after a zero.
+    readings : mapping of str to Moments
+        Of texts: what they are as numbers, by decimal mark and the mark beside them (kg), and as dates: those that tell
+        the day from the month, and those between slashes in both orders.
+    circles : mapping of str to ndarray of shape (parts of a date, 2)
+        Of the same dates: the sums of ``exp(i a)`` and ``exp(2 i a)``, a being the angle of a part.
+    decimal, order : str or None
+        As in `Column`.
+    open_number : str
+        A text that is one number with a point before the decimals and another one with a comma; empty for none.
+    mark_shown : bool
+        Whether there are numbers that show the mark before decimals: of one reading only, or whole ones of four digits
+        or more, without a mark between thousands.
+    shown : mapping of str to str
+        For each order of day and month, a date between slashes that has this order alone.
+    spelled : mapping of str to int
+        Of the gaps, those that have a text, such as NA or None, by the text.
+    words_of_gaps : tuple of str
+        Texts of gaps that are levels (`clusterkit.tables.preparing.decisions.with_words`).
+    clock : ClockSums
+        Of times of day and durations.
+    firsts : int
+        Dates that are the beginning of a month: whole months, of which a weekday says nothing.
+    digits : ClockSums
+        Of numbers that are all times of day without a colon, such as 517 and 2359, or may be.
+    steps : int
+        Numbers that are by one greater than the one before.
+    few : frozenset of float
+        The different whole numbers, if they are at most `MOST_FEW`; some of them if they are more.
+    infinite : int
+        Of the gaps, numbers that are infinite.
+    days : frozenset of str
+        Different days written as eight digits, at most `FEWEST_DAYS` of them.
+    """
+
+    name: str
+    kind: str
+    rows: int
+    gaps: int
+    moments: Moments = NOTHING
+    narrow: bool = False
+    levels: Mapping[str, int] | None = attrs.field(factory=dict)
+    letters: int = 0
+    words: int = 0
+    codes: int = 0
+    readings: Mapping[str, Moments] = attrs.field(factory=dict)
+    circles: Mapping[str, NDArray[np.complex128]] = attrs.field(factory=dict)
+    decimal: str | None = None
+    order: str | None = None
+    open_number: str = ""
+    mark_shown: bool = False
+    shown: Mapping[str, str] = attrs.field(factory=dict)
+    spelled: Mapping[str, int] = attrs.field(factory=dict)
+    clock: ClockSums = attrs.field(factory=ClockSums)
+    days: frozenset[str] = frozenset()
+    firsts: int = 0
+    words_of_gaps: tuple[str, ...] = ()
+    infinite: int = 0
+    digits: ClockSums = attrs.field(factory=ClockSums)
+    steps: int = 0
+    few: frozenset[float] = frozenset()
+
+    @property
+    def filled(self) -> int:
+        """Number of cells that are no gaps."""
+        return self.rows - self.gaps
+
+    @property
+    def are_codes(self) -> bool:
+        """Whether whole numbers are codes, such as postal ones.
+
+        Most of them begin with a zero, or some do and all have one length.
+        """
+        if self.codes <= self.filled / 2 and self.levels is not None and self.codes >= FEWEST_CODES * self.filled:
+            return self.codes > 0 and len({len(level) for level in self.levels}) == 1
+        return self.codes > self.filled / 2
+
+    @property
+    def are_days(self) -> bool:
+        """Whether all numbers are days written as eight digits, and there are many of them."""
+        return len(self.days) >= FEWEST_DAYS and self.as_date()[1].n >= max(self.as_number()[1].n, 1)
+
+    @classmethod
+    def of(cls, column: Column) -> ColumnSums:
+        """The sums of a column."""
+        missing = column.missing()
+        rows, gaps = len(missing), int(missing.sum())
+        infinite = int(np.isinf(column.values).sum()) if column.kind == "number" else 0
+        if rows == gaps:
+            return cls(column.name, "empty", rows, gaps, spelled=column.spelled(), infinite=infinite)
+        if column.kind in ("number", "truth"):
+            narrow = column.values.dtype == np.float32
+            moments = Moments.of(column.values[~missing])
+            of_numbers = cls(column.name, column.kind, rows, gaps, moments, narrow, infinite=infinite)
+            return of_numbers._with_times(column)
+        if column.kind == "date":
+            seconds = as_seconds(column, NATIVE).values[~missing]
+            circles = {NATIVE: on_circles(seconds, np.ones(len(seconds)))}
+            firsts = first_days(seconds, np.ones(len(seconds)))
+            return cls(column.name, "date", rows, gaps, Moments.of(seconds), circles=circles, firsts=firsts)
+        if column.kind in ("complex", "other"):
+            return cls(column.name, column.kind, rows, gaps)
+        return cls._of_texts(column, rows, gaps)
+
+    def _with_times(self, column: Column) -> ColumnSums:
+        """The sums of numbers, with those of durations, or of days if all numbers are such."""
+        its = self.moments
+        if column.duration:
+            return attrs.evolve(self, clock=ClockSums(lasting=its.times(1 / 3600.0), native=True))
+        if its.whole and column.kind == "number":
+            numbers = column.values[~column.missing()].astype(np.float64, copy=False)
+            steps = int((np.diff(numbers) == 1.0).sum())
+            self = attrs.evolve(self, steps=steps, digits=_of_digits(numbers, None), few=_few(numbers))
+        if not its.whole or its.low < DIGIT_DAYS[0] or its.high > DIGIT_DAYS[1]:
+            return self
+        seconds = as_seconds(column, NATIVE).values
+        seconds = seconds[np.isfinite(seconds)]
+        days = np.unique(column.values[~column.missing()])[:FEWEST_DAYS]
+        ones = np.ones(len(seconds))
+        circles = {parsing.ANY: on_circles(seconds, ones)}
+        some = frozenset(f"{day:.0f}" for day in days)
+        return attrs.evolve(
+            self,
+            readings={parsing.ANY: Moments.of(seconds)},
+            circles=circles,
+            days=some,
+            firsts=first_days(seconds, ones),
+        )
+
+    @classmethod
+    def _of_texts(cls, column: Column, rows: int, gaps: int) -> ColumnSums:
+        levels = Counter(text for text in column.values if text is not None)
+        distinct = list(levels)
+        counts = np.array(list(levels.values()))
+        readings: dict[str, Moments] = {}
+        circles: dict[str, NDArray[np.complex128]] = {}
+        open_number, mark_shown, shown = "", False, dict[str, str]()
+        letters = int(sum(len(text) * n for text, n in levels.items()))
+        firsts = 0
+        short = letters <= parsing.LONGEST * sum(levels.values())
+        if short:
+            parts = [split_open(text) for text in distinct]
+            bare = [text for text, _ in parts]
+            by_mark = {mark: [parsing.number(text, mark) for text in bare] for mark in (".", ",")}
+            beside = [mark for _, mark in parts]
+            for mark, numbers in by_mark.items():
+                add_by_mark(readings, NUMBER + mark, numbers, beside, counts)
+            for text, point, comma in zip(bare, by_mark["."], by_mark[","], strict=True):
+                if point == comma:
+                    continue
+                if point is None or comma is None or parsing.in_dollars(text):
+                    mark_shown = True
+                else:
+                    open_number = open_number or text
+            mark_shown = mark_shown or any(map(parsing.is_undivided, bare))
+            slashed = np.array([parsing.is_slashed(text) for text in distinct])
+            for form in DATES:
+                if form == parsing.ANY or slashed.any():
+                    chosen = np.flatnonzero(slashed == (form != parsing.ANY))
+                    values = [seconds_of_text(distinct[i], form) for i in chosen]
+                    add(readings, form, values, counts[chosen])
+                    legible = np.array([value is not None for value in values], dtype=bool)
+                    known = np.array([value for value in values if value is not None])
+                    circles[form] = on_circles(known, counts[chosen][legible])
+                    firsts += first_days(known, counts[chosen][legible]) if form == parsing.ANY else 0
+            for i in np.flatnonzero(slashed):
+                order = parsing.only_order(distinct[i]) if len(shown) < len(ORDERS) else None
+                if order is not None:
+                    shown.setdefault(order, distinct[i])
+        return cls(
+            column.name, "text", rows, gaps, levels=dict(levels) if len(levels) <= MOST_LEVELS else None,
+            digits=_of_digits(np.array(distinct, dtype=np.float64), counts) if _are_codes(distinct) else ClockSums(),
+            letters=letters, words=int(sum(len(text.split()) * n for text, n in levels.items())),
+            codes=sum(n for text, n in levels.items() if parsing.is_code(text)), readings=readings, circles=circles,
+            decimal=column.decimal, order=column.order, open_number=open_number, mark_shown=mark_shown, shown=shown,
+            spelled=column.spelled(), clock=ClockSums.of_texts(levels) if short else ClockSums(),
+            days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()), firsts=firsts,
+        )  # fmt: skip
+
+    def __add__(self, other: ColumnSums) -> ColumnSums:
+        """The sums of both blocks of rows."""
+        rows, gaps, infinite = self.rows + other.rows, self.gaps + other.gaps, self.infinite + other.infinite
+        if "empty" in (self.kind, other.kind):
+            filled = other if self.kind == "empty" else self
+            spelled = dict(Counter(self.spelled) + Counter(other.spelled))
+            return attrs.evolve(filled, rows=rows, gaps=gaps, spelled=spelled, infinite=infinite)
+        if self.kind != other.kind:
+            raise TableError(
+                f"column {self.name!r} is of kind {self.kind} in some rows and of kind {other.kind} in others"
+            )
+        levels: Mapping[str, int] | None = None
+        if self.levels is not None and other.levels is not None:
+            both = Counter(self.levels) + Counter(other.levels)
+            levels = dict(both) if len(both) <= MOST_LEVELS else None
+        names = dict.fromkeys([*self.readings, *other.readings])
+        readings = {key: self.readings.get(key, Moments()) + other.readings.get(key, Moments()) for key in names}
+        turns = {
+            form: np.add(self.circles.get(form, 0.0), other.circles.get(form, 0.0))
+            for form in dict.fromkeys([*self.circles, *other.circles])
+        }
+        return ColumnSums(
+            self.name, self.kind, rows, gaps, self.moments + other.moments, self.narrow and other.narrow, levels,
+            self.letters + other.letters, self.words + other.words, self.codes + other.codes, readings, turns,
+            self.decimal or other.decimal, self.order or other.order, self.open_number or other.open_number,
+            self.mark_shown or other.mark_shown, {**other.shown, **self.shown},
+            dict(Counter(self.spelled) + Counter(other.spelled)),
+            self.clock + other.clock, frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
+            self.firsts + other.firsts, infinite=infinite, digits=self._digits(other), steps=self.steps + other.steps,
+            few=frozenset(sorted(self.few | other.few)[: MOST_FEW + 1]),
+        )  # fmt: skip
+
+    def _digits(self, other: ColumnSums) -> ClockSums:
+        """The sums of both blocks of rows as times without a colon; nothing where one of them has others."""
+        return self.digits + other.digits if self.digits.n and other.digits.n else ClockSums()
+
+    def as_number(self) -> tuple[str, Moments]:
+        """The mark before the decimals of texts, and the sums of the numbers.
+
+        The mark is that of the column, or the one with which most texts are numbers; the point where it makes no
+        difference.
+        """
+        if self.kind != "text":
+            return ".", self.moments if self.kind != "date" else Moments()
+        mark, measure = self.mark, self.measure
+        parts = [(measure.factor(beside), moments) for beside, moments in self.by_mark(mark).items()]
+        return mark, sum((its.times(by) for by, its in parts if by is not None), Moments())
+
+    @property
+    def mark(self) -> str:
+        """The mark before the decimals of texts: that of the column, or the one with which most texts are numbers."""
+        point, comma = (sum(its.n for its in self.by_mark(mark).values()) for mark in (".", ","))
+        return self.decimal or ("," if comma > point else ".")
+
+    def by_mark(self, mark: str) -> dict[str, Moments]:
+        """The sums of the texts that are numbers with this mark before decimals, by the mark beside them."""
+        start = NUMBER + mark
+        return with_letters({key[len(start) :]: its for key, its in self.readings.items() if key.startswith(start)})
+
+    @property
+    def measure(self) -> Measure:
+        """The unit of the numbers in texts, and the marks that do not go with it."""
+        counts = {beside: its.n for beside, its in self.by_mark(self.mark).items()}
+        unit = unit_among(counts)
+        strange = frozenset(beside for beside in counts if beside and factor(beside, unit) is None)
+        return Measure.of(unit, strange, counts)
+
+    def units(self, mark: str) -> UnitsOfPlan:
+        """What the plan of a column of numbers with this mark before decimals says about the marks beside them."""
+        measure, parts = self.measure, self.by_mark(mark)
+        bare = parts.pop("", NOTHING).n if measure.unit else 0
+        converted = sorted(its for its in parts if its and its not in {measure.unit, *measure.strange})
+        return {
+            "unit": measure.unit, "converted": tuple(converted), "strange": tuple(sorted(measure.strange)),
+            "bare": bare,
+        }  # fmt: skip
+
+    @property
+    def few_whole(self) -> int:
+        """Number of the different whole numbers, where they are few and may be years or codes; else 0."""
+        numbers = self.as_number()[1]
+        n = len(self.levels or ()) if self.kind == "text" else len(self.few)
+        years = YEARS[0] <= numbers.low and numbers.high <= YEARS[1]
+        most = MOST_FEW if years else MOST_CODES
+        return n if numbers.whole and 2 < n <= most and n * FEWEST_EACH <= numbers.n else 0
+
+    def leaves_decimals_open(self) -> bool:
+        """Whether a point and a comma before the decimals make other numbers of the texts, and nothing says which."""
+        return self.decimal is None and bool(self.open_number) and not self.mark_shown
+
+    def as_date(self) -> tuple[str, Moments]:
+        """What dates between slashes are, and the sums of the seconds of all dates."""
+        if self.kind == "date":
+            return NATIVE, self.moments
+        clear, month, day = (self.readings.get(form, NOTHING) for form in DATES)
+        if not month.n and not day.n:
+            return parsing.ANY, clear
+        order = self.order or (parsing.DAY_FIRST if day.n > month.n else parsing.MONTH_FIRST)
+        return order, clear + (day if order == parsing.DAY_FIRST else month)
+
+    def leaves_order_open(self) -> str:
+        """A date between slashes, if nothing says whether its day or its month is first; else ""."""
+        if self.order is not None or self.shown or self.as_date()[0] not in ORDERS:
+            return ""
+        return next((text for text in self.levels or () if parsing.is_slashed(text)), "2/3/2024")
+
+    def date_circles(self) -> NDArray[np.complex128]:
+        """The sums of all dates on the circles of their parts."""
+        form = self.as_date()[0]
+        parts = [self.circles[key] for key in dict.fromkeys((parsing.ANY, form)) if key in self.circles]
+        return np.sum(parts, axis=0)
+
+    def strange(self) -> str | None:
+        """A text that is no date though others are; None where there is none, or texts are too many to be known."""
+        form = self.as_date()[0]
+        return next((text for text in self.levels or () if seconds_of_text(text, form) is None), None)
+
+
+def _of_digits(numbers: NDArray[np.float64], counts: NDArray[np.int_] | None) -> ClockSums:
+    """The sums of numbers as times without a colon, where all of them may be some."""
+    return ClockSums.of_digits(numbers, counts) if len(numbers) and numbers.max() <= HIGHEST_TIME else ClockSums()
+
+
+def _few(numbers: NDArray[np.float64]) -> frozenset[float]:
+    """Different numbers, one more than `MOST_FEW` at most."""
+    some = np.unique(numbers[:LOOKED_AT])
+    if len(some) <= MOST_FEW < len(numbers):
+        some = np.unique(numbers)
+    return frozenset(some[: MOST_FEW + 1].tolist())
+
+
+def _are_codes(texts: Sequence[str]) -> bool:
+    """Whether all texts have four digits, as times of a clock without a colon."""
+    return all(len(text) == TIME_DIGITS and text.isdecimal() and text.isascii() for text in texts)
+
+
+def _is_day(text: str) -> bool:
+    return len(text) == 8 and text.isdecimal() and seconds_of_text(text, parsing.ANY) is not None
+
+
+@attrs.frozen(eq=False)
+class TableSums:
+    """Counts and sums of a table.
+
+    Parameters
+    ----------
+    columns : tuple of ColumnSums
+    rows : int
+    pairs : ndarray of shape (2, p, p)
+        For the gaps of column j and the numbers of column k: the number of rows that have both, and their sum; p is
+        0 where the columns are more than `MOST_PAIRED`.
+    """
+
+    columns: tuple[ColumnSums, ...]
+    rows: int
+    pairs: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, columns: Sequence[Column]) -> TableSums:
+        """The sums of a block of rows."""
+        sums = tuple(map(ColumnSums.of, columns))
+        rows = len(columns[0].values)
+        return cls(sums, rows, _pairs(columns, sums))
+
+    def __add__(self, other: TableSums) -> TableSums:
+        """The sums of both blocks of rows."""
+        if [c.name for c in self.columns] != [c.name for c in other.columns]:
+            raise TableError("blocks of one table must have the same columns")
+        columns = tuple(a + b for a, b in zip(self.columns, other.columns, strict=True))
+        pairs = self.pairs.copy() + other.pairs
+        if self.pairs.shape[1]:
+            for k, both in enumerate(columns):  # the sums of each block are in the unit of its column there
+                parts = [(its.columns[k].measure.factor_to(both.measure), its.pairs[1, :, k]) for its in (self, other)]
+                pairs[1, :, k] = sum(times * its for times, its in parts)
+        return TableSums(columns, self.rows + other.rows, pairs)
+
+
+def _pairs(columns: Sequence[Column], sums: Sequence[ColumnSums]) -> NDArray[np.float64]:
+    """Rows with a gap in one column and a number in another, and the sums of these numbers."""
+    p = len(columns)
+    if p > MOST_PAIRED:
+        return np.zeros((2, 0, 0))
+    if not any(column.gaps for column in sums):
+        return np.zeros((2, p, p))
+    missing = np.column_stack([column.missing() for column in columns]).astype(np.float64)
+    values = np.zeros_like(missing)
+    legible = np.zeros_like(missing)
+    for k, (column, its) in enumerate(zip(columns, sums, strict=True)):
+        if column.kind in ("number", "truth") or its.readings:
+            x = as_numbers(column, its.as_number()[0], its.measure).values
+            usable = np.isfinite(x)
+            values[usable, k], legible[usable, k] = x[usable], 1.0
+    return np.stack([missing.T @ legible, missing.T @ values])

@@ -1,0 +1,172 @@
+"""Large tables in pieces of some rows, in the same form as `clusterkit.tables.read_table` gives them whole."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypedDict
+
+import attrs
+import numpy as np
+
+from clusterkit.errors import TableError
+from clusterkit.tables.cells.column_names import shared_names, unique
+from clusterkit.tables.cells.parsing import order_of
+from clusterkit.tables.reading import unpacking
+from clusterkit.tables.reading.delimited import NEEDS_PANDAS, Form, form_of, pandas_options
+from clusterkit.tables.reading.files import table_of_arrays
+from clusterkit.tables.reading.headers import tell_of_first_row
+from clusterkit.tables.reading.table import Table
+
+__all__ = ["CHUNK_ROWS", "TEXT_ENDINGS", "TextReading", "lines_of", "table_chunks", "text_form"]
+
+CHUNK_ROWS = 2**16
+"""Most rows of a piece."""
+
+CHUNK_CELLS = 2**22
+"""Most cells of a piece of several rows: 32 MiB of numbers, and some times that while they are texts."""
+
+HEAD_BYTES = 2**20
+"""Bytes of a text from which its form is found out: more than the thousand rows that a table read whole is judged by,
+unless a row has more than a thousand characters."""
+
+COUNTED_BYTES = 2**24
+"""Bytes that are read at once to count the lines of a text."""
+
+TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
+"""Endings of delimited text that is read in pieces; compressed text is not."""
+
+
+class TextReading(TypedDict, total=False):
+    """How a text is read, as of `clusterkit.tables.read_table`."""
+
+    delimiter: str | None
+    header: bool | None
+    encoding: str | None
+    decimal: str | None
+    day_first: bool | None
+
+
+def table_chunks(
+    path: str, *, delimiter: str | None = None, header: bool | None = None, encoding: str | None = None,
+    decimal: str | None = None, day_first: bool | None = None, rows: int | None = None,
+) -> Iterator[Table]:  # fmt: skip
+    """The rows of a text, Parquet or NPY file, some at a time; parameters and errors are those of `read_table`.
+
+    Parameters
+    ----------
+    path : str
+        Its ending decides the format.
+    rows : int, optional
+        Most rows of a piece; by default `CHUNK_ROWS`, and so many that they have `CHUNK_CELLS` cells.
+    """
+    ending = Path(path).suffix.lower()
+    if ending == ".npy":
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        step = rows or _rows_of(array.shape[1])
+        for start in range(0, len(array), step):
+            yield table_of_arrays(path, np.array(array[start : start + step]))
+    elif ending in (".parquet", ".pq"):
+        yield from _of_parquet(path, rows, decimal, order_of(day_first))
+    else:
+        form, name = text_form(path, delimiter, header, encoding, decimal, day_first)
+        tell_of_first_row(form.notice)
+        yield from _of_text(path, form, name, rows or _rows_of(len(form.names)))
+
+
+def _rows_of(n_columns: int) -> int:
+    """Rows of a piece."""
+    return max(1, min(CHUNK_ROWS, CHUNK_CELLS // max(1, n_columns)))
+
+
+def text_form(
+    path: str,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    day_first: bool | None = None,
+) -> tuple[Form, str]:
+    """Delimiter, names, decimals and dates of a text by its first lines, and its encoding."""
+    with open(path, "rb") as file:
+        head = file.read(HEAD_BYTES)
+        more = bool(file.read(1))
+    if head[:2] == b"\x1f\x8b":
+        raise TableError(f"{path} is compressed, and cannot be read in pieces; unpack it first")
+    if more:
+        head = head[: head.rfind(b"\n") + 1] or head
+    text, name = unpacking.decoded(head, path, encoding)
+    form = form_of(text, path, delimiter, header, decimal)
+    order = order_of(day_first)
+    return attrs.evolve(form, orders=dict.fromkeys(form.names, order)) if order else form, name
+
+
+def lines_of(path: str) -> int:
+    """Line ends of a file, and one more: no table in it has more rows."""
+    lines = 1
+    with open(path, "rb") as file:
+        while piece := file.read(COUNTED_BYTES):
+            lines += piece.count(b"\n") or piece.count(b"\r")
+    return lines
+
+
+def _of_text(path: str, form: Form, encoding: str, rows: int) -> Iterator[Table]:
+    try:
+        import pandas
+    except ImportError:
+        raise TableError(f"{path}: reading text in pieces {NEEDS_PANDAS}") from None
+    start = 0
+    options: Any = pandas_options(form)
+    try:
+        with pandas.read_csv(path, chunksize=rows, encoding=encoding, **options) as pieces:
+            while True:
+                with warnings.catch_warnings():  # for this piece only, not while the caller works on it
+                    warnings.simplefilter("error", pandas.errors.ParserWarning)
+                    warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
+                    frame = next(pieces, None)
+                if frame is None:
+                    return
+                frame.columns = form.names
+                names = tuple(form.names)
+                yield Table(
+                    path, frame, names, form.named, (), form.decimal, _Place(start), shared=form.shared,
+                    marks=form.marks, orders=form.orders, offset=start,
+                )  # fmt: skip
+                start += len(frame)
+    except (pandas.errors.ParserError, pandas.errors.ParserWarning, pandas.errors.EmptyDataError) as error:
+        raise TableError(f"{path} is no table: {error}") from None
+    except UnicodeError as error:
+        raise TableError(f"{path} is no text in {encoding}: {error}") from None
+
+
+class _Place:
+    """Names a row of a piece by its number in the file."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+
+    def __call__(self, row: int) -> str:
+        return f"row {self.start + row + 1}"
+
+
+def _of_parquet(path: str, rows: int | None, decimal: str | None, order: str | None) -> Iterator[Table]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise TableError(f"{path}: Parquet needs pyarrow; install clusterkit-toolkit with the extra 'tables'") from None
+    start = 0
+    with pyarrow.parquet.ParquetFile(os.fspath(path)) as file:
+        header = [str(name) for name in file.schema_arrow.names]
+        names = unique(header)
+        shared = shared_names(header, names)
+        for batch in file.iter_batches(rows or _rows_of(len(names))):
+            table = pyarrow.Table.from_batches([batch]).rename_columns(names)
+            orders = dict.fromkeys(names, order) if order else {}
+            yield Table(
+                path, table, tuple(names), decimal=decimal, line_of=_Place(start), shared=shared, orders=orders,
+                offset=start,
+            )  # fmt: skip
+            start += batch.num_rows

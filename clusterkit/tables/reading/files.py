@@ -1,0 +1,321 @@
+"""A table from a file: its ending decides who reads it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import AnyArray
+from clusterkit.errors import TableError, first_names
+from clusterkit.samples import memory
+from clusterkit.samples.coding import why_no_table
+from clusterkit.tables.cells.column_names import numbered, shared_names, unique
+from clusterkit.tables.cells.parsing import order_of
+from clusterkit.tables.reading import unpacking
+from clusterkit.tables.reading.delimited import read_delimited
+from clusterkit.tables.reading.table import Table, check_not_empty
+from clusterkit.tables.reading.unpacking import COMPRESSED, TEXT, without_compression
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyarrow.parquet import FileMetaData
+
+__all__ = ["known_endings", "read_table", "table_of_arrays"]
+
+SPREADSHEETS = frozenset({".xlsx", ".xlsm"})
+"""Endings of spreadsheets."""
+
+PARQUET = frozenset({".parquet", ".pq"})
+"""Endings of Parquet files."""
+
+ARROW = frozenset({".feather", ".arrow"})
+"""Endings of files of Arrow, which Feather files are."""
+
+JSON, LINES = ".json", frozenset({".jsonl", ".ndjson"})
+"""Endings of JSON: of one value, and of one in each line."""
+
+NUMPY, ARRAYS = ".npy", ".npz"
+"""The endings of an array, and of an archive of arrays."""
+
+NEAREST: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys((".xls", ".ods", ".xlsb", ".numbers"), "Save it as .xlsx.")
+    | dict.fromkeys((".sav", ".dta", ".sas7bdat", ".por", ".rds", ".rdata", ".mat", ".arff"), "Save it as .csv.")
+    | dict.fromkeys((".db", ".sqlite", ".sqlite3", ".duckdb", ".mdb"), "Export the table as .csv or .parquet.")
+    | dict.fromkeys((".h5", ".hdf5", ".nc", ".zarr", ".orc", ".avro"), "Write the table as .parquet or .npy.")
+    | dict.fromkeys((".pkl", ".pickle", ".joblib"), "Write it as .parquet or .npy; a pickle can run any code.")
+    | dict.fromkeys((".html", ".htm", ".xml", ".pdf", ".docx"), "Copy the table into a sheet, and save it as .xlsx.")
+    | dict.fromkeys((".7z", ".rar", ".tar", ".tgz", ".zst", ".lz4", ".gz", ".bz2", ".xz"), "Unpack it first.")
+)
+"""What to do with a file of which nothing reads the ending."""
+
+MOST_ARRAYS = 5
+"""Arrays of a file that an error names."""
+
+STREAM = "standard input"
+"""The title of a stream."""
+
+
+def read_table(
+    source: str | os.PathLike[str] | BinaryIO, *, delimiter: str | None = None, header: bool | None = None,
+    encoding: str | None = None, decimal: str | None = None, day_first: bool | None = None, sheet: str | int = 0,
+) -> Table:  # fmt: skip
+    r"""Read a table from a file. Its ending decides the format.
+
+    Delimited text (.csv, .tsv, .tab, .txt, .dat, .data, each also with .gz, .bz2, .xz or .zip) is read by pandas, Excel
+    (.xlsx, .xlsm) by openpyxl, Parquet and Feather by pyarrow, arrays (.npy, .npz) by numpy, JSON (.json, and .jsonl
+    with a row in each line) without a library, further endings by plugins through the hook
+    ``clusterkit_readers``. Delimiter, header, encoding and the mark before decimals are detected.
+
+    Parameters
+    ----------
+    source : path or binary stream
+        A stream is read as text.
+    delimiter : str, optional
+        Character between the cells of a text file.
+    header : bool, optional
+        Whether the first row of a text file or a spreadsheet holds names.
+    encoding : str, optional
+        Of a text file, such as "latin-1". Detected among UTF-8, UTF-16, UTF-32 and Windows-1252.
+    decimal : {".", ","}, optional
+        The mark before the decimals of numbers in texts. It holds for all columns: where it makes no numbers of cells,
+        they are texts.
+    day_first : bool, optional
+        Whether the day is before the month in dates between slashes.
+    sheet : str or int, default 0
+        Name or number, from 0, of the sheet of a spreadsheet.
+
+    Returns
+    -------
+    Table
+        Its `frame` goes into a `Preparation`, as the table itself does.
+
+    Raises
+    ------
+    TableError
+        If the file is not a table, its ending is not known, or the library that reads it is missing; names the file,
+        and where it can column and row.
+    OSError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = read_table(io.BytesIO(b"height;born\n1,82;3.4.1990\n1,64;17.12.1985\n"))
+    >>> table.names, table.decimal, table.n_rows
+    (('height', 'born'), ',', 2)
+    """
+    table = _table(source, delimiter, header, encoding, decimal, sheet)
+    order = order_of(day_first)
+    if decimal is None and order is None:
+        return table
+    orders = dict.fromkeys(table.names, order) if order else {}
+    return attrs.evolve(table, decimal=table.decimal or decimal, orders=orders)
+
+
+def _table(
+    source: str | os.PathLike[str] | BinaryIO, delimiter: str | None, header: bool | None, encoding: str | None,
+    decimal: str | None, sheet: str | int,
+) -> Table:  # fmt: skip
+    """The table of a file, by its ending."""
+    if not isinstance(source, str | os.PathLike):
+        return _text(source, STREAM, delimiter, header, encoding, decimal)
+    title = os.fspath(source)
+    if not os.path.exists(title):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), title)
+    if Path(without_compression(title)).suffix in TEXT:
+        return _text(title, title, delimiter, header, encoding, decimal)
+    ending = Path(title.lower()).suffix
+    if ending == NUMPY:
+        return table_of_arrays(title, _npy(title))
+    if ending in PARQUET:
+        return _parquet(title)
+    if ending in SPREADSHEETS:
+        from clusterkit.tables.reading.spreadsheets import read_spreadsheet
+
+        return read_spreadsheet(title, header, sheet)
+    return _by_plugin(title, ending) if _has_reader(ending) else _further(title, ending, header, encoding)
+
+
+def _has_reader(ending: str) -> bool:
+    """Whether a plugin reads files of an ending."""
+    from clusterkit.contracts.registry import registry
+
+    return registry.find("reader", ending) is not None
+
+
+def _further(title: str, ending: str, header: bool | None, encoding: str | None) -> Table:
+    """The table of a file whose ending no plugin claims."""
+    if ending == ARRAYS:
+        return _of_archive(title)
+    if ending in ARROW:
+        return _arrow(title)
+    if ending == JSON or ending in LINES:
+        from clusterkit.tables.reading.records import read_json
+
+        return read_json(title, header, encoding, lines=ending in LINES)
+    advice = f" {NEAREST[ending]}" if ending in NEAREST else ""
+    raise TableError(
+        f"{title}: nothing reads files that end in {ending}.{advice} Endings: {', '.join(known_endings())} (text also "
+        f"with {', '.join(COMPRESSED)}). Text with another ending can be given on standard input: -"
+    )
+
+
+def known_endings() -> list[str]:
+    """All endings of files that can be read, those of plugins too."""
+    from clusterkit.contracts.registry import registry
+
+    builtin = {*TEXT, *SPREADSHEETS, *PARQUET, *ARROW, JSON, *LINES, NUMPY, ARRAYS}
+    return sorted({*builtin, *registry.names("reader")} - {""})
+
+
+def table_of_arrays(title: str, arrays: Mapping[str, AnyArray] | AnyArray, names: tuple[str, ...] = ()) -> Table:
+    """A table of columns that are arrays, or of the columns of one array."""
+    if isinstance(arrays, np.ndarray):
+        columns = list(arrays.T)
+    else:
+        names, columns = tuple(arrays), list(arrays.values())
+    unique_names = unique(names) if names else numbered(len(columns))
+    frame = dict(zip(unique_names, columns, strict=True))
+    shared = shared_names(names, unique_names)
+    return check_not_empty(Table(title, frame, tuple(unique_names), bool(names), shared=shared))
+
+
+def _text(
+    source: str | BinaryIO, title: str, delimiter: str | None, header: bool | None, encoding: str | None,
+    decimal: str | None,
+) -> Table:  # fmt: skip
+    text, name = unpacking.decoded(unpacking.content_of(source, title), title, encoding)
+    notes = () if name.startswith("utf-8") or text.isascii() else (f"read as {name}",)
+    return read_delimited(text, title, delimiter, header, decimal, notes)
+
+
+def _npy(title: str) -> AnyArray:
+    """The array of an NPY file. Pickled objects are refused, because reading them runs code."""
+    try:
+        array = np.load(title, allow_pickle=False)
+    except OSError:
+        raise
+    except Exception as error:  # a damaged header may raise anything, and claim any size
+        raise TableError(f"{title} is no NPY file of numbers: {error}") from None
+    if not isinstance(array, np.ndarray):
+        raise TableError(f"{title} is no NPY file of numbers: it is an archive of several arrays")
+    why = why_no_table(array)
+    if why:
+        raise TableError(f"{title}: {why}")
+    if array.ndim != 2 or array.dtype.kind not in "iufb" or not array.shape[1]:
+        raise TableError(f"{title}: needs real numbers in rows and columns, got {array.dtype} of shape {array.shape}")
+    return array
+
+
+def _of_archive(title: str) -> Table:
+    """The array of an NPZ file, or its arrays of one dimension as columns."""
+    unpacking.check_archive(title, "archive of arrays")
+    try:
+        with np.load(title, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # a damaged header may raise anything, and claim any size
+        raise TableError(f"{title} is no archive of arrays of numbers: {error}") from None
+    tables = {name: array for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "iufb"}
+    if len(tables) == 1:
+        return table_of_arrays(title, next(iter(tables.values())))
+    flat = {array.shape for array in arrays.values()}
+    if len(flat) == 1 and len(next(iter(flat))) == 1:
+        return table_of_arrays(title, arrays)
+    shown = first_names([f"{name} {array.shape}" for name, array in arrays.items()], MOST_ARRAYS)
+    raise TableError(
+        f"{title} needs one array of numbers in rows and columns, or columns of one length, and has {shown}; write the "
+        "one to be read as .npy"
+    )
+
+
+def _arrow(title: str) -> Table:
+    """The columns of a Feather file, or of another one that Arrow wrote."""
+    try:
+        import pyarrow
+        import pyarrow.ipc
+    except ImportError:
+        raise TableError(
+            f"{title}: Feather needs pyarrow; install clusterkit-toolkit with the extra 'tables'"
+        ) from None
+    batches, size, allowed = [], 0, memory.unpacked_cap()
+    try:
+        with open(title, "rb") as file, pyarrow.ipc.open_file(file) as reader:
+            schema = reader.schema
+            for i in range(reader.num_record_batches):
+                batches.append(reader.get_batch(i))
+                size += batches[-1].nbytes
+                if size > allowed:
+                    break
+            table = pyarrow.Table.from_batches(batches, schema)
+    except Exception as error:  # a damaged file may raise anything, OSError too
+        raise TableError(f"{title} is no Feather file: {error}") from None
+    if size > allowed:
+        raise TableError(
+            f"{title} is larger than {memory.human(allowed)} when it is unpacked. If that is right, raise the cap: "
+            f"{memory.setting(memory.UNPACKED_VARIABLE, 4 * allowed)}"
+        )
+    return _of_arrow(title, table)
+
+
+def _parquet(title: str) -> Table:
+    """The columns of a Parquet file."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise TableError(
+            f"{title}: Parquet needs pyarrow; install clusterkit-toolkit with the extra 'tables'"
+        ) from None
+    with open(title, "rb") as file:
+        try:
+            content = pyarrow.parquet.ParquetFile(file)
+            _check_size(content.metadata, title)
+            table = content.read()  # unlike pyarrow.parquet.read_table, whatever the names
+        except TableError:
+            raise
+        except Exception as error:  # a damaged file may raise anything, OSError too
+            raise TableError(f"{title} is no Parquet file: {error}") from None
+    return _of_arrow(title, table)
+
+
+def _of_arrow(title: str, table: pyarrow.Table) -> Table:
+    """The columns of a table of Arrow."""
+    if not table.num_columns:
+        raise TableError(f"{title} has no column")
+    names = unique(table.column_names)
+    shared = shared_names(table.column_names, names)
+    return check_not_empty(Table(title, table.rename_columns(names), tuple(names), shared=shared))
+
+
+def _check_size(metadata: FileMetaData, title: str) -> None:
+    """Refuse a Parquet file that would be too large when it is unpacked."""
+    allowed = memory.unpacked_cap()
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    # columns of equal values are almost nothing in the file
+    size = max(sum(group.total_byte_size for group in groups), 8 * metadata.num_rows * metadata.num_columns)
+    if size > allowed:
+        raise TableError(
+            f"{title} has {memory.human(size)} when it is unpacked, above the cap of {memory.human(allowed)}. If that "
+            f"is right, raise the cap: {memory.setting(memory.UNPACKED_VARIABLE, 2 * size)}"
+        )
+
+
+def _by_plugin(title: str, ending: str) -> Table:
+    """Columns of a file by the reader that a plugin registers for the ending.
+
+    A reader is a function from the path of a file to a mapping of column names to arrays of shape (n,).
+    """
+    from clusterkit.contracts.registry import registry
+
+    reader = cast("Callable[[str], Mapping[str, AnyArray]]", registry.get("reader", ending))
+    columns = reader(title)
+    if not columns:
+        raise TableError(f"{title} has no column")
+    return table_of_arrays(title, {str(name): np.asarray(values) for name, values in columns.items()})

@@ -1,0 +1,469 @@
+"""The one seam for data frames: pandas, Polars and PyArrow tables become typed columns, by narwhals.
+
+Which cells of a text pandas takes for gaps: in columns of words none but empty ones, as others may be levels.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import numbers
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._typing import AnyArray
+from clusterkit.errors import TableError
+from clusterkit.tables.cells.column_names import shared_names, unique
+from clusterkit.tables.cells.parsing import MISSING
+from clusterkit.tables.cells.times import seconds_of
+
+if TYPE_CHECKING:
+    import narwhals.stable.v1 as nw
+
+__all__ = [
+    "NA",
+    "NONE",
+    "OF_PANDAS",
+    "Column",
+    "HoldsFrame",
+    "as_level",
+    "columns_of",
+    "is_frame",
+    "na_options",
+    "opened",
+    "refuse_query",
+    "word_columns",
+]
+
+
+Kind = Literal["number", "truth", "text", "date", "complex", "other"]
+"""What the cells of a column are."""
+
+MICROSECONDS = "datetime64[us]"
+"""The type of dates inside the library: finer than files give them, and wide enough for all dates of Python."""
+
+NA = "NA"
+"""A text that means a gap, and Namibia."""
+
+NONE = "none"
+"""A text that means a gap, and that there is none of something, in lower case."""
+
+LONGEST_GAP = max(map(len, MISSING))
+"""Letters of the longest word for a gap; longer texts need not be compared with them."""
+
+
+@attrs.frozen(eq=False)
+class Column:
+    """A column of a table.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"number", "truth", "text", "date", "complex", "other"}
+        "other" are lists and objects, of which nothing can be read, and nothing is read of complex numbers.
+    values : ndarray of shape (n,)
+        Of numbers float64 or float32 with nan for gaps, of truth values 0, 1 and nan, of text objects with None for
+        gaps, of dates datetime64 with NaT.
+    header : str
+        The name in the table, where other columns have it too; else empty.
+    decimal : {".", ","} or None
+        The mark before the decimals of texts, where the table shows it or the user says it.
+    order : str or None
+        The order of day and month between slashes (`clusterkit.tables.cells.parsing`), likewise.
+    offset : int or None
+        Of a piece of a table, the number of rows before it; None of a whole column. The texts of a piece do not decide
+        what mark and order are, because those of another piece may show another one.
+    words : ndarray of shape (n,), object, or None
+        The texts of gaps that have one, such as NA, which is Namibia too, None or ?; None for all other cells, or if
+        there is no such gap.
+    duration : bool
+        Whether numbers came as durations; they are seconds.
+    """
+
+    name: str
+    kind: Kind
+    values: AnyArray
+    header: str = ""
+    decimal: str | None = None
+    order: str | None = None
+    offset: int | None = None
+    words: NDArray[np.object_] | None = None
+
+    def take(self, rows: AnyArray | slice) -> Column:
+        """Some rows."""
+        return attrs.evolve(self, values=self.values[rows], words=None if self.words is None else self.words[rows])
+
+    def spelled(self) -> dict[str, int]:
+        """How many gaps have which text."""
+        return {} if self.words is None else dict(Counter(text for text in self.words if text is not None))
+
+    def with_words(self, levels: Container[str] | None = None) -> Column:
+        """The column with texts where it has gaps that are these levels, NA in whatever case; by default as written."""
+        if self.words is None:
+            return self
+        values = self.values.astype(object)
+        for i in np.flatnonzero([text is not None for text in self.words]):
+            text = self.words[i]
+            if levels is None or as_level(text) in levels:
+                values[i] = text if levels is None else as_level(text)
+        return attrs.evolve(self, kind="text", values=values, words=None if levels is None else self.words)
+
+    duration: bool = False
+
+    def missing(self) -> NDArray[np.bool_]:
+        """Whether each cell is a gap; a number that is not finite is one."""
+        if self.kind == "date":
+            return np.isnat(self.values)
+        if self.kind in ("number", "truth"):
+            return ~np.isfinite(self.values.astype(np.float64, copy=False))
+        return np.array([value is None for value in self.values], dtype=bool)
+
+    def row(self, i: int) -> str:
+        """The number of a row in the table, for messages.
+
+        Examples
+        --------
+        >>> Column("n", "number", np.zeros(3), offset=100).row(2)
+        'row 103'
+        """
+        return f"row {(self.offset or 0) + i + 1}"
+
+    def cell(self, i: int) -> str:
+        """A cell for messages, of at most 40 characters; whole numbers as in the table, without decimals.
+
+        Examples
+        --------
+        >>> Column("n", "number", np.array([1234.0, 0.5])).cell(0)
+        '1234'
+        """
+        value = self.values[i]
+        whole = self.kind == "number" and math.isfinite(value) and float(value).is_integer()
+        return (f"{value:.0f}" if whole else str(value))[:40]
+
+
+class HoldsFrame:
+    """Something with a data frame, or a mapping of names to arrays, as its attribute `frame`.
+
+    `shared` has the names in the table of columns that have one name there (`selection.shared_names`), `decimal` the
+    mark before the decimals of all columns, `marks` those of columns that have another one, `orders` the order of day
+    and month by column, `offset` the rows before those of a piece; see `Column`.
+    """
+
+    frame: object
+    shared: Mapping[str, str] = MappingProxyType({})
+    decimal: str | None = None
+    marks: Mapping[str, str] = MappingProxyType({})
+    orders: Mapping[str, str] = MappingProxyType({})
+    offset: int | None = None
+
+
+def as_level(word: str) -> str:
+    """A text of a gap as a level: NA is one level, in whatever case."""
+    return NA if word.upper() == NA else word
+
+
+def is_frame(data: object) -> bool:
+    """Whether an object is a data frame of pandas, Polars, PyArrow or another library that narwhals knows.
+
+    Loads none of these libraries.
+    """
+    import sys
+
+    if isinstance(data, HoldsFrame):
+        return True
+    if isinstance(data, np.ndarray | list | tuple):
+        return False
+    if not any(name in sys.modules for name in ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf")):
+        return False
+    import narwhals.stable.v1 as nw
+
+    return isinstance(data, nw.DataFrame) or nw.dependencies.is_into_dataframe(data)
+
+
+def columns_of(frame: object) -> list[Column]:
+    """The typed columns of a data frame, or of a mapping of names to arrays.
+
+    Parameters
+    ----------
+    frame : data frame, mapping of str to array of shape (n,) or Column, or HoldsFrame
+        Of pandas, Polars, PyArrow or another library that narwhals knows.
+
+    Returns
+    -------
+    list of Column
+        In the order of the frame; names that are no texts become texts, and equal ones are made unique.
+
+    Raises
+    ------
+    TableError
+        If it is neither, a query that is not run yet, or has no column.
+
+    Examples
+    --------
+    >>> [column] = columns_of({"height": np.array([1.5, np.nan])})
+    >>> column.kind, column.missing().tolist()
+    ('number', [False, True])
+    """
+    if isinstance(frame, HoldsFrame):
+        return [
+            attrs.evolve(
+                column,
+                header=frame.shared.get(column.name, column.header),
+                decimal=column.decimal or frame.marks.get(column.name, frame.decimal),
+                order=column.order or frame.orders.get(column.name),
+                offset=column.offset if frame.offset is None else frame.offset,
+            )
+            for column in columns_of(frame.frame)
+        ]
+    if isinstance(frame, Mapping):
+        columns = [
+            attrs.evolve(values, name=str(name))
+            if isinstance(values, Column)
+            else _of_array(str(name), np.asarray(values))
+            for name, values in frame.items()
+        ]
+    else:
+        wrapped, shared = opened(frame)
+        every: Iterator[Any] = cast("Any", wrapped).iter_columns()
+        columns = [_readable(str(series.name), series) for series in every]
+        columns = [attrs.evolve(column, header=shared.get(column.name, "")) for column in columns]
+    if not columns:
+        raise TableError("the table has no column")
+    if len({column.name for column in columns}) < len(columns):
+        raise TableError("the table has two columns of one name")
+    lengths = {len(column.values) for column in columns}
+    if len(lengths) > 1:
+        raise TableError(f"the columns of the table have {min(lengths)} to {max(lengths)} rows")
+    return columns
+
+
+def refuse_query(data: object) -> None:
+    """Raise `TableError` for a lazy frame or a Dask collection, which stands for a table that is not computed yet."""
+    kind = type(data).__name__
+    if hasattr(data, "__dask_graph__"):
+        raise TableError(f"a Dask {kind} is a query that is not run yet; pass its result: .compute()")
+    if hasattr(data, "collect") and not hasattr(data, "__array__"):
+        raise TableError(f"a {kind} is a query that is not run yet; pass its result: .collect()")
+
+
+def opened(frame: object) -> tuple[object, Mapping[str, str]]:
+    """A data frame as one of narwhals, and the names that several of its columns have.
+
+    Returns
+    -------
+    frame : narwhals.DataFrame
+        Where names occur more than once, they are made unique.
+    shared : mapping of str to str
+        As `clusterkit.tables.cells.column_names.shared_names` returns it.
+
+    Raises
+    ------
+    TableError
+        If it is no data frame that narwhals knows, or a query.
+    """
+    import narwhals.stable.v1 as nw
+
+    if isinstance(frame, nw.DataFrame):
+        return frame, {}
+    refuse_query(frame)
+    native: Any = frame
+    shared: Mapping[str, str] = {}
+    try:
+        header = [str(name) for name in getattr(native, "column_names", getattr(native, "columns", ()))]
+        if len(set(header)) < len(header):
+            names = unique(header)
+            native, shared = _renamed(native, names), shared_names(header, names)
+        wrapped: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
+    except TypeError:
+        raise TableError(
+            f"a {type(frame).__name__} is no data frame of pandas, Polars or PyArrow, nor a mapping of columns"
+        ) from None
+    except Exception as error:  # of narwhals or of the library behind it, such as names that occur twice
+        raise TableError(f"the data frame cannot be read: {error}") from error
+    return wrapped, shared
+
+
+def _renamed(frame: Any, names: Sequence[str]) -> Any:
+    """A data frame of PyArrow, or of pandas and what is like it, with other names of its columns."""
+    if hasattr(frame, "rename_columns"):
+        return frame.rename_columns(list(names))
+    renamed = frame.copy(deep=False)
+    renamed.columns = list(names)
+    return renamed
+
+
+def _readable(name: str, series: nw.Series[Any]) -> Column:
+    """A column of a data frame; values that its library cannot give out, as of a damaged file, are one error."""
+    try:
+        return _of_series(name, series)
+    except TableError as error:
+        raise TableError(f"column {name!r}: {error}") from error
+    except ValueError as error:  # pyarrow's errors about values are such
+        raise TableError(f"the values of column {name!r} cannot be read: {error}") from error
+
+
+def _of_series(name: str, series: nw.Series[Any]) -> Column:
+    """A column of a data frame."""
+    import narwhals.stable.v1 as nw
+
+    dtype = series.dtype
+    if dtype == nw.Float32:
+        return Column(name, "number", np.asarray(series.to_numpy(), dtype=np.float32))
+    if dtype.is_numeric():
+        return Column(name, "number", np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+    if dtype == nw.Boolean:
+        return Column(name, "truth", _numbers(series.to_list()))
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return _of_texts(name, series.to_list())
+    if isinstance(dtype, nw.Datetime) or dtype == nw.Datetime:
+        if getattr(dtype, "time_zone", None) is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return Column(name, "date", np.asarray(series.to_numpy()).astype(MICROSECONDS))
+    if dtype == nw.Date:
+        return Column(name, "date", _dates(series.to_list()))
+    if dtype == nw.Duration:
+        return _of_durations(name, series.to_list())
+    return _of_objects(name, series.to_list())
+
+
+def _of_array(name: str, values: AnyArray) -> Column:
+    """A column of a mapping."""
+    if values.ndim != 1:
+        raise TableError(f"column {name!r} has {values.ndim} dimensions instead of one")
+    if values.dtype.kind == "b":
+        return Column(name, "truth", values.astype(np.float64))
+    if values.dtype.kind in "iuf":
+        return Column(name, "number", values if values.dtype == np.float32 else values.astype(np.float64))
+    if values.dtype.kind == "M":
+        return Column(name, "date", values.astype(MICROSECONDS))
+    if values.dtype.kind == "m":
+        return _of_durations(name, list(values))
+    if values.dtype.kind in "US":
+        return _of_texts(name, [str(value) for value in values])
+    if values.dtype.kind == "c":
+        return Column(name, "complex", values.astype(object))
+    return _of_objects(name, list(values))
+
+
+def _of_objects(name: str, values: Sequence[Any]) -> Column:
+    """A column of objects: of one kind, or else their texts."""
+    cells = [None if _is_gap(value) else value for value in values]
+    filled = [value for value in cells if value is not None]
+    if filled and all(isinstance(value, bool | np.bool_) for value in filled):
+        return Column(name, "truth", _numbers(cells))
+    if any(isinstance(value, complex) for value in filled):
+        return Column(name, "complex", np.array(cells, dtype=object))
+    if filled and all(isinstance(value, numbers.Number) or _is_decimal(value) for value in filled):
+        return Column(name, "number", _numbers(cells))
+    if filled and all(isinstance(value, datetime.date | np.datetime64) for value in filled):
+        return Column(name, "date", _dates(cells))
+    if filled and all(isinstance(value, datetime.timedelta | np.timedelta64) for value in filled):
+        return _of_durations(name, cells)
+    if any(isinstance(value, list | dict | set | tuple | np.ndarray) for value in filled):
+        return Column(name, "other", np.array([None if value is None else str(value) for value in cells], dtype=object))
+    return _of_texts(name, cells)
+
+
+def _is_gap(value: object) -> bool:
+    """Whether an object stands for a gap: None, a nan, pandas's NA and NaT."""
+    if value is None or isinstance(value, str):
+        return value is None
+    if isinstance(value, float):
+        return math.isnan(value)
+    return type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, np.datetime64) and np.isnat(value))
+
+
+def _is_decimal(value: object) -> bool:
+    return type(value).__name__ == "Decimal"
+
+
+def _numbers(values: Sequence[Any]) -> NDArray[np.float64]:
+    try:
+        return np.array([np.nan if _is_gap(value) else float(value) for value in values], dtype=np.float64)
+    except OverflowError:
+        raise TableError(f"a value is an integer beyond {np.finfo(np.float64).max:.3g}") from None
+
+
+def _texts(values: Sequence[Any]) -> NDArray[np.object_]:
+    """Texts without blanks around them; None for those that mean a gap."""
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = [None if _is_gap(value) else _text(str(value)) for value in values]
+    return texts
+
+
+def _of_texts(name: str, cells: Sequence[Any]) -> Column:
+    """A column of texts."""
+    texts = _texts(cells)
+    words = np.full(len(texts), None, dtype=object)
+    for i, cell in enumerate(cells):
+        if texts[i] is None and isinstance(cell, str) and cell.strip():
+            words[i] = cell.strip()
+    return Column(name, "text", texts, words=words if any(words) else None)
+
+
+def _text(cell: str) -> str | None:
+    cell = cell.strip()
+    return None if len(cell) <= LONGEST_GAP and cell.lower() in MISSING else cell
+
+
+def _dates(values: Sequence[Any]) -> NDArray[np.datetime64]:
+    return np.array([None if _is_gap(value) else _without_zone(value) for value in values], dtype=MICROSECONDS)
+
+
+def _without_zone(value: Any) -> Any:
+    """A date without its time zone, after which it is taken for UTC."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return value
+
+
+def _of_durations(name: str, values: Sequence[object]) -> Column:
+    """A column of durations, in seconds."""
+    return Column(name, "number", np.array([seconds_of(value) for value in values], dtype=np.float64), duration=True)
+
+
+OF_PANDAS = (
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+    "NULL", "NaN", "None", "n/a", "nan", "null",
+)  # fmt: skip
+"""Cells that pandas takes for gaps by itself."""
+
+INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
+"""An infinite number, beside which a gap may be written in letters."""
+
+GAPS = sorted(
+    {*OF_PANDAS, *(form for cell in MISSING for form in (cell, cell.upper(), cell.title(), cell.capitalize()))}
+)
+"""Cells that are gaps, as pandas takes them: in lower, upper and mixed case."""
+
+
+def word_columns(rows: Sequence[Sequence[str]], width: int, is_value: Callable[[str], bool]) -> list[int]:
+    """Columns whose first filled cell is no number and no date, or none but NA, None and their like.
+
+    Examples
+    --------
+    >>> word_columns([["NA", "NA", "1"], ["DE", "", "NA"]], 3, str.isdigit)
+    [0, 1]
+    """
+    words = []
+    for j in range(width):
+        its = [row[j].strip() for row in rows if len(row) > j]
+        first = next((cell for cell in its if cell.lower() not in MISSING and not INFINITE.fullmatch(cell)), None)
+        if any(cell for cell in its if not INFINITE.fullmatch(cell)) if first is None else not is_value(first):
+            words.append(j)
+    return words
+
+
+def na_options(width: int, words: Sequence[int]) -> dict[str, object]:
+    """The options of `pandas.read_csv` about gaps, for columns named by their positions."""
+    if not words:
+        return {"na_values": GAPS, "keep_default_na": False}
+    chosen = set(words)
+    return {"na_values": {j: [""] if j in chosen else GAPS for j in range(width)}, "keep_default_na": False}

@@ -1,0 +1,352 @@
+"""The filled cells of a sheet of an Excel file, read row by row, without the empty margins around them.
+
+Formulas of spreadsheets that have no value: what wrote the file did not compute them.
+
+Cells of spreadsheets that are formatted as percent: the file has fractions, the sheet and its CSV show 5 %.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Self
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit.errors import TableError, counted, first_names
+from clusterkit.samples import memory
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+
+__all__ = [
+    "REMEDY",
+    "Grid",
+    "has_percents",
+    "is_percent",
+    "merged_ranges",
+    "pieces",
+    "uncomputed",
+    "warning_of",
+    "with_percents",
+]
+
+
+FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
+"""A formula in a sheet of an XLSX file."""
+
+PIECE = 2**20
+"""Bytes of a sheet that are looked at together."""
+
+OVERLAP = 128
+"""Bytes of a piece that are looked at again with the next one: the longest element that is searched for."""
+
+SHOWN = 5
+"""Columns that a warning names."""
+
+REMEDY = "open the file in a spreadsheet program and save it there, which computes them"
+"""What to do about them."""
+
+
+def uncomputed(title: str, sheet: str) -> NDArray[np.intp]:
+    """Row and column, from 0, of each cell of a sheet that holds a formula without a value, shape (m, 2).
+
+    Parameters
+    ----------
+    title : str
+        An XLSX file that has been read once.
+    sheet : str
+    """
+    if not _has_formulas(title):
+        return np.empty((0, 2), dtype=np.intp)
+    import openpyxl
+
+    places: list[tuple[int, int]] = []
+    with_values = openpyxl.load_workbook(title, read_only=True, data_only=True)
+    with_formulas = openpyxl.load_workbook(title, read_only=True, data_only=False)
+    try:
+        sheets = with_values[sheet], with_formulas[sheet]
+        for one in sheets:
+            one.reset_dimensions()  # rows would be filled up to those that the file names
+        for values, formulas in zip(sheets[0].rows, sheets[1].rows, strict=False):
+            for value, formula in zip(values, formulas, strict=False):
+                if value.value is None and formula.value is not None and formula.data_type == "f":
+                    places.append((formula.row - 1, formula.column - 1))
+    finally:
+        with_values.close()
+        with_formulas.close()
+    return np.array(places, dtype=np.intp).reshape(-1, 2)
+
+
+def warning_of(title: str, sheet: str, columns: Sequence[str], count: int) -> str:
+    """The sentence about formulas without values.
+
+    Parameters
+    ----------
+    title, sheet : str
+    columns : sequence of str
+        Names of the columns that have some.
+    count : int
+        Number of the cells.
+    """
+    where = f"column{'s' * (len(columns) > 1)} {first_names(columns, SHOWN)}"
+    verb = "holds a formula" if count == 1 else "hold formulas"
+    counts = "counts" if count == 1 else "count"
+    return (
+        f"{title}, sheet {sheet!r}: {counted(count, 'cell')} of {where} {verb} without a value, and {counts} as "
+        f"missing; {REMEDY}"
+    )
+
+
+def _has_formulas(title: str) -> bool:
+    """Whether a formula is in some sheet; most files have none, and need not be read again."""
+    try:
+        with zipfile.ZipFile(title) as archive:
+            sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+            return any(FORMULA.search(piece) for name in sheets for piece in pieces(archive, name))
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
+def pieces(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+    """The content of a file of an archive, in pieces that overlap by the length of a mark."""
+    before = b""
+    with archive.open(name) as file:
+        while piece := file.read(PIECE):
+            yield before + piece
+            before = piece[-OVERLAP:]
+
+
+STYLES = "xl/styles.xml"
+"""The member of an XLSX file that lists the formats of its cells."""
+
+FORMATS = re.compile(rb"numFmtId=\"(?:9|10)\"|formatCode=\"[^\"]*%")
+"""A format of percent: 9 and 10 are those without a text, 0% and 0.00% (ECMA-376, part 1, 18.8.30)."""
+
+QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
+"""Parts of a format in which a percent sign is no more than a sign."""
+
+DIGITS = 12
+"""Significant digits of a percentage: a fraction times 100 is rounded in the last of the sixteen that floats have."""
+
+
+def is_percent(number_format: str | None) -> bool:
+    """Whether a format of numbers shows them as percent.
+
+    Examples
+    --------
+    >>> is_percent("0.0 %"), is_percent('0.0" %"'), is_percent("General")
+    (True, False, False)
+    """
+    return "%" in QUOTED.sub("", number_format or "")
+
+
+def with_percents(cells: NDArray[np.object_], rows: NDArray[np.intp]) -> NDArray[np.object_]:
+    """A column whose fractions in these rows are texts such as 5 %, as they are in the CSV of the sheet.
+
+    Examples
+    --------
+    >>> with_percents(np.array([0.05, 0.07, None, "n/a"], dtype=object), np.array([0, 1])).tolist()
+    ['5 %', '7 %', None, 'n/a']
+    """
+    shown = cells.copy()
+    for i in rows:
+        if isinstance(cells[i], int | float) and np.isfinite(cells[i]):
+            shown[i] = f"{100 * cells[i]:.{DIGITS}g} %"
+    return shown
+
+
+def has_percents(title: str) -> bool:
+    """Whether some format of the file is of percent; most files have none, and their cells need not be asked."""
+    try:
+        with zipfile.ZipFile(title) as archive:
+            return FORMATS.search(archive.read(STYLES)) is not None
+    except (OSError, KeyError, zipfile.BadZipFile):
+        return False
+
+
+MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})\"")
+"""The range of merged cells in a sheet of an XLSX file."""
+
+STRAY = 0.1
+"""Share of the cells of a table up to which others, with no row and no column of it, are no part of it."""
+
+SHOWN_RANGES = 3
+"""Stray cells that a notice names."""
+
+BYTES_OF_CELL = 8
+"""Bytes of a cell of the grid, apart from what it holds."""
+
+Range = tuple[int, int, int, int]
+"""First row, first column, last row and last column, from 0."""
+
+
+@attrs.frozen(eq=False)
+class Grid:
+    """The rows and columns of a sheet that have filled cells.
+
+    Parameters
+    ----------
+    rows, columns : ndarray
+        Their numbers in the sheet, from 0.
+    values : ndarray of shape (rows, columns), object
+        None for empty cells.
+    entered : ndarray of shape (rows, columns), bool
+        The cells that are filled, and not only show the value of the merged cells that they belong to.
+    percent : ndarray of shape (rows, columns), bool
+        The numbers that the sheet shows as percent.
+    notices : tuple of str
+        What was left out.
+    """
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    values: NDArray[np.object_]
+    entered: NDArray[np.bool_]
+    percent: NDArray[np.bool_]
+    notices: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, sheet: ReadOnlyWorksheet, title: str) -> Self:
+        """The grid of a sheet of openpyxl, which was opened to be read only.
+
+        Raises
+        ------
+        TableError
+            If the rows and columns with filled cells would be too large a table.
+        """
+        allowed = memory.unpacked_cap()
+        shares = has_percents(title)
+        at: list[tuple[int, int]] = []
+        cells: list[object] = []
+        percents: list[bool] = []
+        looked_at = 0
+        sheet.reset_dimensions()  # those that the file names may be wrong, and rows would be filled up to them
+        for i, row in enumerate(sheet.rows):
+            looked_at += len(row)
+            if looked_at > allowed:
+                break
+            for j, cell in enumerate(row):
+                if cell.value is None:
+                    continue
+                value = _value(cell)
+                if value is not None and not (isinstance(value, str) and not value.strip()):
+                    at.append((i, j))
+                    cells.append(value)
+                    percents.append(shares and cell.data_type == "n" and is_percent(cell.number_format))
+        places = np.array(at, dtype=np.intp).reshape(-1, 2)
+        inside, notice = _without_strays(places)
+        rows, of_row = np.unique(places[inside, 0], return_inverse=True)
+        columns, of_column = np.unique(places[inside, 1], return_inverse=True)
+        size = BYTES_OF_CELL * len(rows) * len(columns)
+        if looked_at > allowed or size > allowed:
+            raise TableError(
+                f"{title}, sheet {sheet.title!r}: its cells are too far apart for a table: {len(cells):,} filled cells "
+                f"in {len(rows):,} rows and {len(columns):,} columns; move the table into a sheet of its own"
+            )
+        shape = len(rows), len(columns)
+        values = np.full(shape, None, dtype=object)
+        percent = np.zeros(shape, dtype=bool)
+        for i, j, k in zip(of_row.tolist(), of_column.tolist(), np.flatnonzero(inside).tolist(), strict=True):
+            values[i, j] = cells[k]
+            percent[i, j] = percents[k]
+        entered = np.zeros(shape, dtype=bool)
+        entered[of_row, of_column] = True
+        return cls(rows, columns, values, entered, percent, (notice,) if notice else ())
+
+    def merged(self, ranges: Iterable[Range], title: str) -> Grid:
+        """The grid in which merged cells have the value that they show, that of the first of them.
+
+        Raises
+        ------
+        TableError
+            If ranges overlap, which no spreadsheet program writes.
+        """
+        values, percent, entered = self.values.copy(), self.percent.copy(), self.entered.copy()
+        filled = 0
+        for top, left, bottom, right in ranges:
+            rows = slice(*np.searchsorted(self.rows, (top, bottom + 1)).tolist())
+            columns = slice(*np.searchsorted(self.columns, (left, right + 1)).tolist())
+            part = values[rows, columns]
+            if not part.size or self.rows[rows.start] != top or self.columns[columns.start] != left:
+                continue
+            filled += part.size
+            if filled > values.size:
+                raise TableError(f"{title}: its merged cells overlap, so that it is unknown what they show")
+            if part[0, 0] is None:
+                continue
+            values[rows, columns], percent[rows, columns] = part[0, 0], percent[rows.start, columns.start]
+            entered[rows, columns] = False
+            entered[rows.start, columns.start] = True
+        return attrs.evolve(self, values=values, percent=percent, entered=entered)
+
+    def from_row(self, first: int) -> Grid:
+        """The grid without the rows before one, and without the columns that are then empty."""
+        filled = np.array([[value is not None for value in row] for row in self.values[first:]], dtype=bool)
+        columns = np.flatnonzero(filled.any(axis=0))
+        return attrs.evolve(
+            self,
+            rows=self.rows[first:],
+            columns=self.columns[columns],
+            values=self.values[first:][:, columns],
+            entered=self.entered[first:][:, columns],
+            percent=self.percent[first:][:, columns],
+        )
+
+
+def merged_ranges(title: str, sheet: ReadOnlyWorksheet) -> Iterator[Range]:
+    """The ranges of merged cells of a sheet, which openpyxl does not tell of a file that it only reads."""
+    from openpyxl.utils import column_index_from_string
+
+    seen: set[bytes] = set()
+    with zipfile.ZipFile(title) as archive:
+        for match in chain.from_iterable(MERGED.finditer(piece) for piece in pieces(archive, sheet._worksheet_path)):
+            if match[0] in seen:  # in the overlap of two pieces
+                continue
+            seen.add(match[0])
+            left, right = (column_index_from_string(match[group].decode()) - 1 for group in (1, 3))
+            yield int(match[2]) - 1, left, int(match[4]) - 1, right
+
+
+def _value(cell: Any) -> object:
+    """What a cell holds; None for an error such as #DIV/0!, and whole numbers without decimals."""
+    if cell.data_type == "e":
+        return None
+    value: object = cell.value
+    if cell.data_type == "n" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _without_strays(places: NDArray[np.intp]) -> tuple[NDArray[np.bool_], str]:
+    """Which cells, (m, 2), are of the table; cells apart share neither a row nor a column with any of it."""
+    inside = np.ones(len(places), dtype=bool)
+    if len(places) < 2:
+        return inside, ""
+    from openpyxl.utils import get_column_letter
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    _, rows = np.unique(places[:, 0], return_inverse=True)
+    _, columns = np.unique(places[:, 1], return_inverse=True)
+    n = int(rows.max()) + 1
+    size = n + int(columns.max()) + 1
+    links = coo_array((np.ones(len(places), dtype=np.int8), (rows, n + columns)), shape=(size, size))
+    part = connected_components(links, directed=False)[1][rows]
+    counts = np.bincount(part)
+    strays = counts <= max(1.0, STRAY * counts.max())
+    if not strays.any() or strays[counts.argmax()]:
+        return inside, ""
+    inside = ~strays[part]
+    names = [f"{get_column_letter(int(j) + 1)}{int(i) + 1}" for i, j in places[~inside][:SHOWN_RANGES]]
+    number = int((~inside).sum())
+    more = ", ..." if number > SHOWN_RANGES else ""
+    verb = "shares" if number == 1 else "share"
+    return inside, (
+        f"{counted(number, 'cell')} beside the table left out: {', '.join(names)}{more} {verb} no row and no column "
+        "with it"
+    )

@@ -1,0 +1,216 @@
+"""Excel files, by openpyxl."""
+
+from __future__ import annotations
+
+import datetime
+import operator
+import shlex
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit.errors import TableError, TableWarning, counted, first_names
+from clusterkit.tables.cells.column_names import numbered, shared_names, unique
+from clusterkit.tables.cells.parsing import MISSING
+from clusterkit.tables.reading.grids import REMEDY, Grid, merged_ranges, uncomputed, warning_of, with_percents
+from clusterkit.tables.reading.headers import PREVIEW, FirstRow, first_row, of_two_rows, tell_of_first_row
+from clusterkit.tables.reading.table import Table, check_not_empty
+from clusterkit.tables.reading.unpacking import check_archive
+
+__all__ = ["read_spreadsheet"]
+
+MOST_SHEETS = 5
+"""Most sheets that an error names."""
+
+
+def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table:
+    """A sheet of an Excel file; empty rows and columns around the table are left out.
+
+    Parameters
+    ----------
+    title : str
+        The file.
+    header : bool or None
+        Whether the first row has names; detected if None: it has if all its cells are texts. Two rows may have them.
+    sheet : str or int
+
+    Raises
+    ------
+    TableError
+        If it is no Excel file, too large when it is unpacked, or openpyxl is missing.
+    """
+    check_archive(title)
+    try:
+        import openpyxl
+    except ImportError:
+        install = "install clusterkit-toolkit with the extra 'tables'"
+        raise TableError(f"{title}: reading Excel needs openpyxl; {install}") from None
+    try:
+        with closing(openpyxl.load_workbook(title, read_only=True, data_only=True)) as book:
+            sheets = [str(one.title) for one in book.worksheets]
+            if isinstance(sheet, str) and sheet not in sheets:
+                raise TableError(f"{title} has no sheet {sheet!r}, but {', '.join(sheets)}")
+            if isinstance(sheet, int) and not 0 <= sheet < len(sheets):
+                raise TableError(f"{title} has no sheet number {sheet + 1}, but {', '.join(sheets)}")
+            name = sheets[sheet] if isinstance(sheet, int) else sheet
+            opened = book.worksheets[sheets.index(name)]
+            grid = Grid.of(opened, title).merged(merged_ranges(title, opened), title)
+        formulas = uncomputed(title, name)
+    except TableError:
+        raise
+    except Exception as error:  # a damaged file may raise anything
+        raise TableError(f"{title} is no Excel file: {type(error).__name__}: {error}") from None
+    if not grid.values.size:
+        if len(formulas):
+            raise TableError(f"{title}, sheet {name!r} has nothing but formulas without values; {REMEDY}")
+        raise TableError(f"{title}{_of_sheet(name, sheets)} is empty{_elsewhere(name, sheets)}")
+    lead = _lead(grid)
+    grid = grid.from_row(lead)
+    first = _first_row(grid, header)
+    tell_of_first_row(first.notice and f"{title}{_of_sheet(name, sheets)}: {first.notice}")
+    titles = list(first.names) or ([_text_of(cell) for cell in grid.values[0]] if first.named else [])
+    names = unique(titles) if first.named else numbered(len(grid.columns))
+    body, places = grid.values[first.rows :], grid.rows[first.rows :]
+    if not len(body):
+        raise TableError(
+            f"{title}{_of_sheet(name, sheets)} has no row of data, only the names {', '.join(names[:12])}"
+            f"{_elsewhere(name, sheets)}"
+        )
+    _tell_of_formulas(title, name, formulas, places, dict(zip(grid.columns.tolist(), names, strict=True)))
+    for notice in grid.notices:
+        warnings.warn(f"{title}{_of_sheet(name, sheets)}: {notice}", TableWarning, stacklevel=4)
+    shares = {names[j]: np.flatnonzero(rows) for j, rows in enumerate(grid.percent[first.rows :].T) if rows.any()}
+    frame = {name: _with_gaps(body[:, j]) for j, name in enumerate(names)}
+    frame |= {name: with_percents(frame[name], rows) for name, rows in shares.items()}
+    # these texts have a point before their decimals, whatever others have
+    filled_cells = {name: sum(cell is not None for cell in frame[name]) for name in shares}
+    marks = {name: "." for name, rows in shares.items() if len(rows) == filled_cells[name]}
+    shown = int((~grid.entered & (grid.values != None)).sum())  # noqa: E711 - cell by cell
+    notes = _notes(name, sheets, lead, places, shown)
+    return check_not_empty(
+        Table(
+            title,
+            frame,
+            tuple(names),
+            first.named,
+            notes,
+            shared=shared_names(titles, names),
+            marks=marks,
+            elsewhere=_elsewhere(name, sheets),
+            line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
+        )
+    )
+
+
+def _first_row(grid: Grid, header: bool | None) -> FirstRow:
+    """What the first row of a sheet is, by the types of its cells, or as asked for."""
+    if header is not None:
+        return FirstRow(header)
+    values = grid.values
+    preview = [[_text_of(cell) for cell in row] for row in values[: PREVIEW + 1]]
+    two = of_two_rows(preview, carry=bool(grid.entered[0].sum() == sum(map(bool, preview[0]))))
+    if two is not None:
+        return two
+    words = [_is_name(cell, values[1:, j]) for j, cell in enumerate(values[0])]
+    gaps = [not cell or cell.lower() in MISSING for cell in preview[0]]  # in the header, above a column with cells
+    if all(words) or (len(values) > 1 and any(words) and all(map(operator.or_, words, gaps))):
+        return FirstRow(True)
+    return first_row(preview, numbers=True) if len(values) > 1 else FirstRow(False)
+
+
+def _notes(name: str, sheets: Sequence[str], lead: int, places: NDArray[np.intp], merged: int) -> tuple[str, ...]:
+    """What was found out about a sheet."""
+    notes = [f"sheet {name!r} of {len(sheets)}"] if len(sheets) > 1 else []
+    if lead:
+        notes.append(f"{counted(lead, 'row')} before the table left out")
+    empty = int(places[-1] - places[0]) + 1 - len(places)
+    if empty:
+        notes.append(f"{counted(empty, 'empty row')} between others left out")
+    if merged:
+        notes.append(f"{counted(merged, 'cell')} of merged ones read as what they show")
+    return tuple(notes)
+
+
+def _is_name(cell: object, below: NDArray[np.object_]) -> bool:
+    """Whether a cell of the first row is a name: a text, or a date above cells that are none, as months may be."""
+    if isinstance(cell, datetime.date):
+        return len(below) > 0 and not any(isinstance(other, datetime.date) for other in below)
+    return isinstance(cell, str) and cell.strip().lower() not in MISSING
+
+
+def _text_of(cell: object) -> str:
+    """A cell as a text file would have it; empty for a gap."""
+    if isinstance(cell, datetime.datetime) and cell.time() == datetime.time():
+        return cell.date().isoformat()
+    return "" if cell is None else str(cell)
+
+
+def _of_sheet(name: str, sheets: Sequence[str]) -> str:
+    """Which of several sheets an error is about."""
+    return f", sheet {name!r}," if len(sheets) > 1 else ""
+
+
+def _elsewhere(name: str, sheets: Sequence[str]) -> str:
+    """The end of an error about a sheet: that the table may be in another one."""
+    others = [sheet for sheet in sheets if sheet != name]
+    if not others:
+        return ""
+    other = "another sheet" if len(others) == 1 else "other sheets"
+    return (
+        f"; the file has {other}: {first_names([repr(sheet) for sheet in others], MOST_SHEETS)}: choose one with "
+        f"--sheet {shlex.quote(others[0])}, sheet={others[0]!r} in Python"
+    )
+
+
+def _with_gaps(cells: NDArray[np.object_]) -> NDArray[np.object_]:
+    """A column with gaps where texts mean some beside numbers or dates; among texts they may be words."""
+    if all(isinstance(cell, str) or cell is None for cell in cells):
+        return cells
+    gaps = [isinstance(cell, str) and cell.strip().lower() in MISSING for cell in cells]
+    return np.array([None if gap else cell for gap, cell in zip(gaps, cells, strict=True)], dtype=object)
+
+
+def _tell_of_formulas(
+    title: str, sheet: str, formulas: NDArray[np.intp], rows: NDArray[np.intp], names: Mapping[int, str]
+) -> None:
+    """Warn of formulas without values in the rows and columns of the table, and in columns of nothing else."""
+    from openpyxl.utils import get_column_letter
+
+    inside = formulas[np.isin(formulas[:, 0], rows)]
+    if len(inside):
+        columns = [names.get(j, get_column_letter(j + 1)) for j in np.unique(inside[:, 1]).tolist()]
+        warnings.warn(warning_of(title, sheet, columns, len(inside)), TableWarning, stacklevel=5)
+
+
+def _lead(grid: Grid) -> int:
+    """Number of rows before the table: titles of one filled cell, above a row of texts that names all columns."""
+    several = np.flatnonzero(grid.entered.sum(axis=1) > 1)
+    lead = int(several[0]) if len(several) else 0
+    if not lead or not all(
+        isinstance(row[mask][0], str) for row, mask in zip(grid.values[:lead], grid.entered[:lead], strict=True)
+    ):
+        return 0
+    names = grid.from_row(lead).values
+    if names.shape[1] < 3:
+        return 0
+    if _groups(grid, lead):
+        return lead - 1
+    if all(isinstance(name, str) for name in names[0]):
+        return lead
+    return lead if _has_two_rows(names) else 0
+
+
+def _groups(grid: Grid, lead: int) -> bool:
+    """Whether the row before a row of names has a name for some of its columns, and is no title."""
+    above = grid.from_row(lead - 1)
+    filled = np.array([value is not None for value in above.values[0]])
+    # a title begins above the first column, or is merged over all
+    return not filled[0] and bool(filled.any()) and _has_two_rows(above.values)
+
+
+def _has_two_rows(values: NDArray[np.object_]) -> bool:
+    """Whether the first two rows of cells have the names of the columns."""
+    return of_two_rows([[_text_of(cell) for cell in row] for row in values[: PREVIEW + 1]]) is not None

@@ -1,0 +1,394 @@
+"""Laws of what carries the mark ``array_api``: block programs give on a device what they give on the host.
+
+The device is one that array-api-strict simulates; without that package the laws concern no stage. A stage is concerned
+by itself as soon as its row maps, parts and functions carry the mark (`clusterkit.fitting.device_paths`).
+
+Laws of maps, starts and balancers that work by passes over rows: what they give in memory, they give everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar, final
+
+import attrs
+import numpy as np
+from hypothesis import assume, reject
+from hypothesis import strategies as st
+
+from clusterkit._typing import Array, Rng
+from clusterkit.contracts import (
+    Balancer,
+    Codec,
+    Costs,
+    CostTable,
+    FeatureMap,
+    FittedMap,
+    Partitioner,
+    Solver,
+    Task,
+    labels_by_blocks,
+)
+from clusterkit.contracts.turns import Iterating, Storing, Summing, adder_of, solve_by_sums
+from clusterkit.errors import Infeasible
+from clusterkit.fitting.device_paths import has_device_path
+from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.samples import FeatureSpace, identity_space
+from clusterkit.samples.array_libraries import has_array_api, to_host
+from clusterkit.samples.coding import Coded, Coding
+from clusterkit.samples.device_engine import DeviceEngine
+from clusterkit.samples.engines import LocalEngine
+from clusterkit.samples.rows import SlicedRows
+from clusterkit.samples.rows_space import RowsSpace
+from clusterkit.samples.sums import Addable, total
+from clusterkit.samples.transform import IdentityMap, device_plan
+from clusterkit.testing.compare import (
+    DEVICE,
+    close,
+    installed,
+    numbers_of,
+    put,
+    same_bits,
+    same_there,
+    small_blocks,
+    small_groups,
+)
+from clusterkit.testing.law import Law, law
+from clusterkit.testing.laws.solver import FEATURES, bound_by_passes, codebook
+from clusterkit.testing.strategies import VIEWS, Case, cases
+
+__all__ = [
+    "ARRAY_CODEC_LAWS",
+    "ARRAY_MAP_LAWS",
+    "ARRAY_SOLVER_LAWS",
+    "ARRAY_START_LAWS",
+    "BALANCER_LAWS",
+    "MAP_LAWS",
+    "START_LAWS",
+    "fitted_map",
+]
+
+
+MAP_LAWS: list[Law] = []
+"""Laws of feature maps that read the samples by passes."""
+
+START_LAWS: list[Law] = []
+"""Laws of partitioners that read samples by passes."""
+
+BALANCER_LAWS: list[Law] = []
+"""Laws of balancers that read costs by passes."""
+
+PASSED_FEATURES = ("raw", "scaled", "random", "streamed")
+"""Views of the samples as explicit features."""
+
+Part = TypeVar("Part", bound=Addable)
+
+
+@contextmanager
+def _many_groups() -> Iterator[None]:
+    """Every row a group: whatever the case, the fit in memory is one of many rows."""
+    with small_groups(1), small_blocks():
+        yield
+
+
+def _by_passes(stage: FeatureMap) -> bool:
+    return stage.reads == "passes"
+
+
+def _by_blocks(stage: Partitioner) -> bool:
+    return stage.reads == "passes"
+
+
+def _balances_by_passes(stage: Balancer) -> bool:
+    return any(stage.reads(k) == "passes" for k in range(2, 5))
+
+
+def fitted_map(stage: FeatureMap, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+    """The map that a stage with ``reads = "passes"`` makes of samples."""
+    fitted = stage.fit(samples, task, rng)
+    assert isinstance(fitted, FittedMap), f"fit must return a FittedMap, got {type(fitted).__name__}"
+    return fitted
+
+
+@law(MAP_LAWS, applies=_by_passes, case=cases())
+def rows_are_mapped_as_in_memory(stage: FeatureMap, case: Case) -> None:
+    """`fit` to rows outside memory gives the map of the samples in memory, bit for bit, above one group of rows."""
+    X, task = case.X, Task(case.n, case.k)
+    with _many_groups():
+        space = stage.space_of(X, task, case.rng("map"))
+        rows = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(X.shape[1]))
+        there = stage.space_of(rows, task, case.rng("map"))
+    assert isinstance(space, FeatureSpace)
+    assert isinstance(there, FeatureSpace)
+    same_bits(there.transform(X), space.transform(X), "features of rows and of samples in memory")
+    left = {name: value for name, value in space.resolved.items() if name != "storage"}
+    assert dict(there.resolved) == left, f"resolved says {dict(there.resolved)} for rows, {left} in memory"
+
+
+@law(START_LAWS, applies=_by_blocks, case=cases(), view=st.sampled_from(PASSED_FEATURES))
+def rows_start_as_in_memory(stage: Partitioner, case: Case, view: str) -> None:
+    """Rows outside memory get the labels that they get in memory, above one group of rows."""
+    X, task = case.X, Task(case.n, case.k)
+    space = VIEWS[view].space_of(X, task, case.rng("space"))
+    assert isinstance(space, FeatureSpace)
+    here = identity_space(X) if stage.sees == "input" else space
+    mapping = IdentityMap(X.shape[1]) if stage.sees == "input" else space.mapping
+    with _many_groups():
+        there = RowsSpace.of(SlicedRows(X), LocalEngine(), mapping)
+        labels = labels_by_blocks(stage.start(there, task, case.rng("init")), there)
+        in_memory = labels_by_blocks(stage.start(here, task, case.rng("init")), here)
+        same_bits(labels, in_memory, "labels of rows and of samples in memory")
+    assert labels.min() >= 0
+    assert labels.max() < case.k
+
+
+@final
+@attrs.frozen(eq=False)
+class _Passes(Costs):
+    """Costs read by passes over blocks of three rows."""
+
+    costs: Array
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return len(self.costs)
+
+    @property
+    def k(self) -> int:
+        """Number of clusters."""
+        return int(self.costs.shape[1])
+
+    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
+        """One pass."""
+        starts = range(0, len(self.costs), 3)
+        blocks = [slice(start, min(len(self.costs), start + 3)) for start in starts]
+        return total((rows, part(rows, self.costs[rows])) for rows in blocks)
+
+
+@law(BALANCER_LAWS, applies=_balances_by_passes, n=st.integers(2, 40), k=st.integers(2, 4), levels=st.integers(1, 6),
+     seed=st.integers(0, 2**16))  # fmt: skip
+def balancing_by_passes_costs_what_it_costs_in_memory(stage: Balancer, n: int, k: int, levels: int, seed: int) -> None:
+    """The labels by passes have allowed sizes, cost no more than those of costs in memory, and follow row by row."""
+    assume(n >= k)
+    assume(stage.reads(k) == "passes")
+    rng = np.random.default_rng(seed)
+    costs = rng.integers(0, levels + 1, size=(n, k)) + rng.integers(0, 3, size=k) / 2.0  # few values, so many ties
+    try:
+        low, high = stage.bounds(n, k)
+        in_memory = balanced_by(stage, CostTable(costs), Task(n, k)).labels_of(CostTable(costs))
+    except Infeasible:
+        reject()
+    decision = balanced_by(stage, _Passes(costs), Task(n, k, (low, high)))
+    labels = decision.labels_of(CostTable(costs))
+    if callable(decision.labels):
+        labels = np.concatenate([decision.labels(slice(i, i + 1), costs[i : i + 1]) for i in range(n)])
+    sizes, samples = np.bincount(labels, minlength=k), np.arange(n)
+    assert (sizes >= low).all(), f"sizes {sizes}, at least {low}"
+    assert (sizes <= high).all(), f"sizes {sizes}, at most {high}"
+    spent, least = costs[samples, labels].sum(), costs[samples, in_memory].sum()
+    assert spent <= least + 1e-6 * max(1.0, abs(least)), f"the labels cost {spent}, those of costs in memory {least}"
+    if decision.exact:
+        offsets = 0.0 if decision.offsets is None else decision.offsets
+        same_bits(np.argmin(costs + offsets, axis=1), labels, "predicted labels")
+
+
+ARRAY_MAP_LAWS: list[Law] = []
+"""Laws of feature maps whose row maps carry the mark."""
+
+ARRAY_SOLVER_LAWS: list[Law] = []
+"""Laws of solvers whose turns carry the mark."""
+
+ARRAY_CODEC_LAWS: list[Law] = []
+"""Laws of codecs that carry the mark."""
+
+ARRAY_START_LAWS: list[Law] = []
+"""Laws of partitioners with `starts`, whose passes and labels may carry the mark."""
+
+
+def _maps(stage: FeatureMap) -> bool:
+    return installed() and stage.reads == "passes" and has_device_path(stage)
+
+
+def _adds_up(stage: Solver) -> bool:
+    return installed() and stage.targets != "never" and has_device_path(stage)
+
+
+def _iterates(stage: Solver) -> bool:
+    return installed() and stage.targets == "never" and has_device_path(stage) and not _holds_rows(stage)
+
+
+def _holds(stage: Solver) -> bool:
+    return installed() and has_device_path(stage) and _holds_rows(stage)
+
+
+def _holds_rows(stage: Solver) -> bool:
+    path = stage.path(FeatureSpace)
+    return path is not None and path.passes == "kept"
+
+
+def _decodes(stage: Codec) -> bool:
+    return installed() and has_device_path(stage)
+
+
+def _starts(stage: Partitioner) -> bool:
+    return installed() and stage.reads == "passes"
+
+
+def _codings(stage: Solver) -> st.SearchStrategy[Coding]:
+    return st.sampled_from(sorted(stage.codings, key=lambda coding: coding.value))
+
+
+@law(ARRAY_MAP_LAWS, applies=_maps, case=cases())
+def rows_are_mapped_where_they_lie(stage: FeatureMap, case: Case) -> None:
+    """The features of rows on a device are those of numpy up to rounding, and lie there."""
+    X = case.X
+    rows = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(X.shape[1]))
+    mapping = fitted_map(stage, rows, Task(case.n, case.k), case.rng("map")).mapping
+    assert has_array_api(mapping)
+    H = mapping(X)
+    for there, here in ((mapping(put(X)), H), (mapping(put(X[:0])), H[:0])):
+        same_there(there, here, "features", digits=1, scale=1.0)
+
+
+@law(ARRAY_MAP_LAWS, applies=_maps, case=cases(["blobs"]))
+def passes_on_a_device_fit_the_same_map(stage: FeatureMap, case: Case) -> None:
+    """`fit` to rows that an engine moves to a device gives the map of the host up to rounding."""
+    assume(case.n > case.X.shape[1] + 1)  # directions of variance 0 are arbitrary
+    X, task, maps = case.X, Task(case.n, case.k), []
+    with small_groups(5):
+        for engine in (LocalEngine(), DeviceEngine(DEVICE)):
+            rows = RowsSpace.of(SlicedRows(X), engine, IdentityMap(X.shape[1]))
+            maps.append(fitted_map(stage, rows, task, case.rng("map")).mapping)
+    here, there = (mapping(X) for mapping in maps)
+    close(there, here, "features of maps fitted on the host and on a device", digits=3, scale=1.0)
+
+
+def _same_part(there: Addable, here: Addable, what: str, size: float) -> None:
+    """Sums of the device and of the host: whole numbers equal, others up to rounding."""
+    pairs = list(zip(numbers_of(to_host(there)), numbers_of(to_host(here)), strict=True))
+    assert pairs
+    for one, other in pairs:
+        if other.dtype.kind in "iub":
+            np.testing.assert_array_equal(one, other, err_msg=what)
+        else:
+            finite = np.isfinite(other)
+            np.testing.assert_array_equal(np.isfinite(one), finite, err_msg=what)
+            close(np.where(finite, one, 0.0), np.where(finite, other, 0.0), what, scale=size)
+
+
+def _size(H: Array) -> float:
+    """The size of the numbers that are added up for a block, for what counts as rounding.
+
+    Of float32 rows the products are rounded to that type on the host, too.
+    """
+    largest = max(1.0, float(np.square(H.astype(np.float64)).sum()))
+    return largest * (1.0 if H.dtype == np.float64 else float(np.finfo(np.float32).eps / np.finfo(np.float64).eps))
+
+
+@law(ARRAY_SOLVER_LAWS, applies=_adds_up, case=cases(), view=st.sampled_from(FEATURES), coding=_codings,
+     weighted=st.booleans())  # fmt: skip
+def a_block_adds_the_same_on_a_device(stage: Solver, case: Case, view: str, coding: Coding, weighted: bool) -> None:
+    """The sums of a block on a device are those of numpy up to rounding, as are the scores of its rows."""
+    k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
+    space = VIEWS[view].space_of(case.X, Task(case.n, None), case.rng("space"))
+    assert isinstance(space, FeatureSpace)
+    path = stage.path(type(space))
+    assert path is not None
+    weights = case.rng("weights").integers(0, 4, case.n).astype(np.float64) if weighted and path.weighted else None
+    assume(weights is None or weights.any())
+    turns = bound_by_passes(stage, space, Task(case.n, k, sample_weight=weights)).turns
+    assert isinstance(turns, Summing)
+    coded = Coded(case.labels[None] % k, coding, k, codebook(coding, k), weights)
+    H, function = space.rows(), solve_by_sums(turns, space, coded).extend
+    there, part, size = put(H), adder_of(turns).part, _size(H)
+    _same_part(part(there, coded, None), part(H, coded, None), "sums", size)
+    _same_part(part(there[:0, :], coded.of(slice(0, 0)), None), part(H[:0], coded.of(slice(0, 0)), None), "none", size)
+    scores, spread = function.on(H), float(np.abs(H.astype(np.float64)).max(initial=0.0)) ** 2 * H.shape[1]
+    same_there(function.on(there), scores, "scores", digits=3, scale=max(1.0, spread))
+    _same_part(part(there, coded, put(scores)), part(H, coded, scores), "sums with scores", size)
+
+
+@law(ARRAY_SOLVER_LAWS, applies=_iterates, case=cases(["blobs"], dtypes=["float64"]), view=st.sampled_from(FEATURES),
+     weighted=st.booleans())  # fmt: skip
+def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, weighted: bool) -> None:
+    """As the sums of solvers with targets: for the first function, and for the one after it."""
+    X = np.abs(case.X) if stage.nonnegative else case.X
+    space = VIEWS[view].space_of(X, Task(case.n, None), case.rng("space"))
+    assert isinstance(space, FeatureSpace)
+    path = stage.path(type(space))
+    assert path is not None
+    weights = case.rng("weights").integers(1, 4, case.n).astype(np.float64) if weighted and path.weighted else None
+    assume(not stage.nonnegative or space.minimum() >= 0)
+    turns = bound_by_passes(stage, space, Task(case.n, case.k, sample_weight=weights)).turns
+    assert isinstance(turns, Iterating)
+    H = space.rows()
+    there, size = put(H), _size(H)
+    begin = turns.begin(space, case.rng("solve"))
+    here = turns.part(H, begin, None, weights)
+    _same_part(turns.part(there, begin, None, weights), here, "sums", 1e3 * size)
+    following = turns.finish(here, begin).following
+    scores = following.on(H)
+    same_there(following.on(there), scores, "scores", digits=6, scale=1.0)
+    here = turns.part(H, following, begin, weights)
+    _same_part(turns.part(there, following, begin, weights), here, "sums of the second turn", 1e3 * size)
+
+
+@law(ARRAY_SOLVER_LAWS, applies=_holds, case=cases(["blobs"]), view=st.sampled_from(FEATURES))
+def a_block_is_held_the_same_on_a_device(stage: Solver, case: Case, view: str) -> None:
+    """The numbers of every row that stay between the turns, and the sums, are those of numpy up to rounding."""
+    X = np.abs(case.X) if stage.nonnegative else case.X
+    space = VIEWS[view].space_of(X, Task(case.n, None), case.rng("space"))
+    assert isinstance(space, FeatureSpace)
+    assume(not stage.nonnegative or space.minimum() >= 0)
+    H = space.rows()
+    rows, size = slice(0, case.n), 1e3 * _size(H)
+    digits = 6 if H.dtype == np.float64 else 3
+    here, there = (bound_by_passes(stage, space, Task(case.n, case.k)).turns for _ in range(2))
+    assert isinstance(here, Storing)
+    assert isinstance(there, Storing)
+    assert isinstance(here, Iterating)
+    assert isinstance(there, Iterating)
+    one, other = here.begin(space, case.rng("solve")), there.begin(space, case.rng("solve"))
+    for turn in ("first", "second"):
+        total = here.part_of(rows, H, one)
+        _same_part(there.part_of(rows, put(H), other), total, f"sums of the {turn} turn", size)
+        # both go on from the sums of the host
+        one, other = here.finish(total, one).following, there.finish(total, other).following
+        stored, rows_here = (
+            to_host(turns.stored(function).rows.read(rows)).astype(H.dtype)
+            for turns, function in ((there, other), (here, one))
+        )
+        close(stored, rows_here, f"rows of the {turn} turn", digits=digits, scale=1.0)
+
+
+@law(ARRAY_CODEC_LAWS, applies=_decodes, k=st.integers(2, 5), n=st.integers(0, 30), levels=st.integers(1, 9),
+     dtype=st.sampled_from(["float32", "float64"]), seed=st.integers(0, 2**16))  # fmt: skip
+def scores_are_decoded_where_they_lie(stage: Codec, k: int, n: int, levels: int, dtype: str, seed: int) -> None:
+    """Costs and labels of scores on a device are those of numpy bit for bit, ties included."""
+    k = min(k, stage.max_clusters or k)
+    columns = stage.codebook(k).shape[1]
+    scores = np.random.default_rng(seed).integers(-levels, levels + 1, (n, columns)).astype(dtype) / 2
+    same_bits(to_host(stage.costs(put(scores), k)), stage.costs(scores, k), "costs")
+    np.testing.assert_array_equal(to_host(stage.decode(put(scores), k)), stage.decode(scores, k), "labels")
+
+
+@law(ARRAY_START_LAWS, applies=_starts, case=cases(["blobs"], dtypes=["float64"]), view=st.sampled_from(FEATURES))
+def passes_on_a_device_start_alike(stage: Partitioner, case: Case, view: str) -> None:
+    """Rows that an engine moves to a device get the labels of the host."""
+    X, task, labels = case.X, Task(case.n, case.k), []
+    space = VIEWS[view].space_of(X, task, case.rng("space"))
+    assert isinstance(space, FeatureSpace)
+    mapping = IdentityMap(X.shape[1]) if stage.sees == "input" else space.mapping
+    with small_groups(7), small_blocks():
+        for engine in (LocalEngine(), DeviceEngine(DEVICE)):
+            rows = RowsSpace.of(SlicedRows(X), engine, mapping)
+            start = stage.start(rows, task, case.rng("init"))
+            labels.append(labels_by_blocks(start, rows))
+            if isinstance(engine, DeviceEngine) and callable(start) and has_array_api(start):
+                H = rows.rows()
+                plan = device_plan(case.n, H.shape[1], H.dtype)
+                parts = [to_host(start(each, put(H[each]))) for each in plan]
+                np.testing.assert_array_equal(np.concatenate(parts), labels[0], "labels of blocks on a device")
+    np.testing.assert_array_equal(labels[1], labels[0], "labels of passes on the host and on a device")
