@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from clusterkit.cli import console, outputs, summary
+from clusterkit.cli import console, outputs, picture
 from clusterkit.cli.failures import INTERRUPTED, BadInput
-from clusterkit.saving.files import replacing
+from clusterkit.files import replacing
 
 if TYPE_CHECKING:
     from clusterkit.benchmarking import Cell, Ranking
@@ -81,7 +81,7 @@ def benchmark(
     outputs.check_ending(journal, ("", ".json", ".jsonl"), "finished fits")
     if outputs.STDOUT in (journal, page):
         raise BadInput("--journal and -o need files")
-    summary.check(plot_file)
+    picture.check(plot_file)
     data_sets = benchmarking.read_sets(benchmarking.folder_of(folder), _split(sets), max_rows=max_rows)
     methods = benchmarking.recipe_methods(_split(names)) + (benchmarking.peers() if peers else [])
     with watching() as interrupt, shown(True):
@@ -112,7 +112,7 @@ def _draw(path: str, ranking: Ranking) -> None:
 
     figure = Figure(figsize=(7.4, 1.6 + 0.22 * len(ranking.methods)), layout="constrained")
     plots.rank_diagram(ranking, ax=figure.subplots())
-    summary.write(path, figure)
+    picture.write(path, figure)
 
 
 def _show(cells: Sequence[Cell]) -> None:

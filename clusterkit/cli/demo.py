@@ -9,8 +9,8 @@ import click
 
 from clusterkit.cli import console, outputs
 from clusterkit.cli.failures import BadInput
-from clusterkit.cli.summary import FORMATS
-from clusterkit.saving.files import replacing
+from clusterkit.cli.picture import FORMATS
+from clusterkit.files import replacing
 
 __all__ = ["demo"]
 

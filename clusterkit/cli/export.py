@@ -8,7 +8,7 @@ import click
 
 from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
-from clusterkit.saving.files import ONNX_ENDING
+from clusterkit.files import ONNX_ENDING
 
 __all__ = ["export"]
 

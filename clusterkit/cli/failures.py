@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import attrs
 import click
 
 from clusterkit.errors import ClusterkitWarning
@@ -132,11 +131,10 @@ def _line(word: str, color: str, message: str) -> None:
         click.echo(f"{click.style(word + ':', fg=color, bold=True)} {printable(message, lines=True)}", err=True)
 
 
-@attrs.define
 class InterruptFlag:
     """A flag that is set when Ctrl-C is pressed."""
 
-    pressed: bool = False
+    pressed = False
 
 
 @contextmanager

@@ -20,11 +20,10 @@ from clusterkit.cli import data as source
 from clusterkit.cli import early, options, outputs
 from clusterkit.cli import options as prepare
 from clusterkit.cli import outputs as output
-from clusterkit.cli import summary as plot
+from clusterkit.cli import picture as plot
 from clusterkit.cli.data import keys_of
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.options import NUMBER, check_number, estimator
-from clusterkit.samples import memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -524,13 +523,14 @@ def copied(rows: Rows, model: Pipeline, cache: str | None, beside: str | None) -
 
 def _no_copy(rows: Rows, folder: str) -> str | None:
     """Why a folder gets no copy of the rows; None if it may."""
+    from clusterkit.samples.memory import human
     from clusterkit.samples.rows import missing_room
 
     n_bytes = rows.n * rows.d * rows.dtype.itemsize
     if _lies_in_memory(folder):
         return f"{folder} lies in memory"
     if missing_room(n_bytes * FREE_SHARE, folder) is not None:
-        return f"a copy of {memory.human(n_bytes)} would take more than half of what is free in {folder}"
+        return f"a copy of {human(n_bytes)} would take more than half of what is free in {folder}"
     return None
 
 

@@ -18,7 +18,7 @@ import click
 
 from clusterkit.cli import data
 from clusterkit.cli.failures import BadInput
-from clusterkit.saving.files import replacing, same_file
+from clusterkit.files import replacing, same_file
 
 if TYPE_CHECKING:
     from clusterkit._typing import Labels

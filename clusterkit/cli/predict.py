@@ -22,7 +22,7 @@ from clusterkit.cli.failures import BadInput
 from clusterkit.cli.models import ModelFile, decimal_of, labels_of
 from clusterkit.cli.outputs import write_lines
 from clusterkit.errors import counted
-from clusterkit.saving.files import replacing
+from clusterkit.files import replacing
 
 if TYPE_CHECKING:
     from clusterkit._typing import Labels

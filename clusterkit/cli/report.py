@@ -17,7 +17,7 @@ from clusterkit.cli import options as prepare
 from clusterkit.cli.failures import BadInput
 from clusterkit.cli.options import NUMBER
 from clusterkit.errors import counted
-from clusterkit.saving.files import replacing
+from clusterkit.files import replacing
 
 if TYPE_CHECKING:
     from clusterkit._typing import NumberLike

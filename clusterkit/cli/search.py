@@ -12,7 +12,7 @@ from clusterkit.cli import data as source
 from clusterkit.cli import early, outputs
 from clusterkit.cli import options as prepare
 from clusterkit.cli import outputs as output
-from clusterkit.cli import summary as plot
+from clusterkit.cli import picture as plot
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.options import NUMBER, check_number, estimator, parsed
 from clusterkit.errors import counted

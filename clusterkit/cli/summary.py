@@ -1,38 +1,24 @@
-"""The summary of a fit or of a prediction, as text and as JSON.
-
-``clusterkit fit --plot``: the picture of a fit.
-"""
+"""The summary of a fit or of a prediction, as text and as JSON."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clusterkit.cli import console
-from clusterkit.cli.failures import BadInput
-from clusterkit.contracts.labelings import NOISE, cluster_sizes
 from clusterkit.errors import counted, first_names
-from clusterkit.samples.memory import human
-from clusterkit.saving.files import replacing
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from clusterkit._typing import AnyArray, Array
+    from clusterkit._typing import AnyArray
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = [
-    "FORMATS",
-    "check",
-    "draw",
     "of_fit",
     "show",
     "show_sizes",
-    "write",
 ]
 
 
@@ -77,6 +63,8 @@ def of_fit(
     classes : ndarray, optional
         Known classes, with which the labels are compared.
     """
+    from clusterkit.contracts.labelings import NOISE, cluster_sizes
+
     sizes = cluster_sizes(model.labels_)
     facts: dict[str, Any] = {
         "data": data,
@@ -178,6 +166,8 @@ def _reading(values: Mapping[str, Any]) -> str:
     if "read" not in values:
         return ""
     note = "" if values.get("copy") is None else f", {values['copy']}"
+    from clusterkit.samples.memory import human
+
     return f", read {values['read']}, because they take {human(values['bytes'])} in memory{note}"
 
 
@@ -268,63 +258,3 @@ def _resolved(facts: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _file(path: str | None) -> str:
     return "" if path in (None, "-") else str(path)
-
-
-FORMATS = (".pdf", ".png", ".svg")
-"""Endings of picture files: the formats that matplotlib writes without further packages."""
-
-DOTS_PER_INCH = 150
-"""Resolution of PNG files: sharp on a screen and in print at half a page."""
-
-MOST_COORDINATES = 2
-"""Number of coordinates up to which the border of a domain can be drawn."""
-
-
-def check(path: str | None) -> None:
-    """Raise `BadInput` before the fit for a picture that could not be drawn after it."""
-    if path is None:
-        return
-    if not path.lower().endswith(FORMATS):
-        raise BadInput(f"{path}: the picture can be {', '.join(FORMATS)}")
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise BadInput("--plot needs matplotlib: install it, or clusterkit-toolkit with the extra 'plots'") from error
-
-
-def draw(path: str, model: Pipeline | Driven, X: Array, names: Sequence[str], data: str, name: str) -> None:
-    """Draw the contours of a domain with one or two coordinates, and the clusters of all other models.
-
-    Parameters
-    ----------
-    path : str
-        Its ending decides the format.
-    model : fitted estimator
-    X : ndarray of shape (n, d)
-        The samples that the model was fitted on.
-    names : sequence of str
-        Of their columns.
-    data, name : str
-        Data set and recipe, for the title.
-    """
-    from matplotlib.figure import Figure
-
-    from clusterkit import plots
-    from clusterkit.contracts.outcomes import Domain
-    from clusterkit.plots.figure import SIZE, fit_height
-
-    space, outcome = model.space_, model.outcome_
-    has_border = isinstance(outcome, Domain) and space is not None and space.points.shape[1] <= MOST_COORDINATES
-    function = plots.contours if has_border else plots.clusters
-    figure = Figure(figsize=SIZE, layout="constrained")  # no pyplot: nothing global, no display
-    ax = figure.subplots()
-    function(model, X, ax=ax, names=names)
-    ax.set_title(f"{Path(data).name}, recipe {name}\n" + ax.get_title(loc="left"), loc="left", fontsize=10.5)
-    fit_height(ax)
-    write(path, figure)
-
-
-def write(path: str, figure: Figure) -> None:
-    """Write a figure, the whole file or none; its ending decides the format."""
-    with replacing(path) as part:
-        figure.savefig(part, dpi=DOTS_PER_INCH, format=Path(path).suffix.lower().removeprefix("."))

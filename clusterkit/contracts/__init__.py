@@ -23,15 +23,39 @@ Nothing concrete is overridden: a method here is either abstract or final.
 
 from __future__ import annotations
 
-from clusterkit.contracts.balancer import BalanceDecision, Balancer, Costs, CostTable
-from clusterkit.contracts.consensus import Consensus
-from clusterkit.contracts.driver import Driver, DriverResult, Tuned, Tuner
-from clusterkit.contracts.featuremap import FeatureMap
-from clusterkit.contracts.labeler import Codec, Decoder, Labeler, Labeling, Predict, outcome_labeler
-from clusterkit.contracts.partitioner import BlockLabels, GivenLabels, Partitioner, labels_by_blocks
-from clusterkit.contracts.solver import Path, Prepared, Resumable, Solver
-from clusterkit.contracts.stage import Stage, Task
-from clusterkit.samples import FittedMap
+import importlib
+from typing import TYPE_CHECKING
+
+# A stage is loaded on first use, because the registry and the hooks beside them are asked before numpy is needed.
+_HOME = {
+    "BalanceDecision": "clusterkit.contracts.balancer",
+    "Balancer": "clusterkit.contracts.balancer",
+    "BlockLabels": "clusterkit.contracts.partitioner",
+    "Codec": "clusterkit.contracts.labeler",
+    "Consensus": "clusterkit.contracts.consensus",
+    "CostTable": "clusterkit.contracts.balancer",
+    "Costs": "clusterkit.contracts.balancer",
+    "Decoder": "clusterkit.contracts.labeler",
+    "Driver": "clusterkit.contracts.driver",
+    "DriverResult": "clusterkit.contracts.driver",
+    "FeatureMap": "clusterkit.contracts.featuremap",
+    "FittedMap": "clusterkit.samples",
+    "GivenLabels": "clusterkit.contracts.partitioner",
+    "Labeler": "clusterkit.contracts.labeler",
+    "Labeling": "clusterkit.contracts.labeler",
+    "Partitioner": "clusterkit.contracts.partitioner",
+    "Path": "clusterkit.contracts.solver",
+    "Predict": "clusterkit.contracts.labeler",
+    "Prepared": "clusterkit.contracts.solver",
+    "Resumable": "clusterkit.contracts.solver",
+    "Solver": "clusterkit.contracts.solver",
+    "Stage": "clusterkit.contracts.stage",
+    "Task": "clusterkit.contracts.stage",
+    "Tuned": "clusterkit.contracts.driver",
+    "Tuner": "clusterkit.contracts.driver",
+    "labels_by_blocks": "clusterkit.contracts.partitioner",
+    "outcome_labeler": "clusterkit.contracts.labeler",
+}
 
 __all__ = [
     "BalanceDecision",
@@ -62,3 +86,22 @@ __all__ = [
     "labels_by_blocks",
     "outcome_labeler",
 ]
+
+if TYPE_CHECKING:
+    from clusterkit.contracts.balancer import BalanceDecision, Balancer, Costs, CostTable
+    from clusterkit.contracts.consensus import Consensus
+    from clusterkit.contracts.driver import Driver, DriverResult, Tuned, Tuner
+    from clusterkit.contracts.featuremap import FeatureMap
+    from clusterkit.contracts.labeler import Codec, Decoder, Labeler, Labeling, Predict, outcome_labeler
+    from clusterkit.contracts.partitioner import BlockLabels, GivenLabels, Partitioner, labels_by_blocks
+    from clusterkit.contracts.solver import Path, Prepared, Resumable, Solver
+    from clusterkit.contracts.stage import Stage, Task
+    from clusterkit.samples import FittedMap
+else:  # a checker would take every misspelt name for one that exists
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOME:
+            raise AttributeError(f"module 'clusterkit.contracts' has no attribute {name!r}")
+        value = getattr(importlib.import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value

@@ -9,12 +9,14 @@ imported when somebody asks for the name. The built-in stages are registered thr
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pluggy
 
-from clusterkit.samples.limits import Report
-
 __all__ = ["API_VERSION", "CHANGES", "GROUP", "HOOKS", "hookimpl", "hookspec"]
+
+if TYPE_CHECKING:
+    from clusterkit.samples.limits import Report
 
 API_VERSION = 3
 """Raised when the protocol of `clusterkit.contracts` changes so that old plugins would break."""

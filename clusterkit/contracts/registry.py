@@ -39,10 +39,10 @@ from clusterkit.contracts.providers import (
     where,
 )
 from clusterkit.errors import BrokenPlugin, ClusterkitWarning, UnknownName, nearest_names
-from clusterkit.samples.limits import Listener, Report
 
 if TYPE_CHECKING:
     from clusterkit import contracts
+    from clusterkit.samples.limits import Listener, Report
 
     ABSTRACT: Mapping[str, type[contracts.Stage]]
 

@@ -24,11 +24,11 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.errors import InvalidData, NeedsSpace, first_names
+from clusterkit.files import replacing, same_file
 from clusterkit.samples import memory
 from clusterkit.samples.engines import LocalEngine
 from clusterkit.samples.limits import Report, tell
 from clusterkit.samples.rows import Rows, RowsFile, Sliceable, SlicedRows, missing_room
-from clusterkit.saving.files import replacing, same_file
 
 if TYPE_CHECKING:
     from pyarrow import DataType, RecordBatch

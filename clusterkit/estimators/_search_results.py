@@ -28,7 +28,7 @@ from clusterkit.contracts.params import is_count
 from clusterkit.criteria.confidence import distinct
 from clusterkit.criteria.rules import TIED
 from clusterkit.errors import InvalidData, InvalidParameter
-from clusterkit.saving.files import HeldFiles, replacing
+from clusterkit.files import HeldFiles, replacing
 
 if TYPE_CHECKING:
     from pandas import DataFrame

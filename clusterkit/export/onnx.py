@@ -23,8 +23,8 @@ from clusterkit import __version__
 from clusterkit._typing import AnyArray, Array
 from clusterkit.contracts import Stage
 from clusterkit.errors import InvalidParameter, NotExportable
+from clusterkit.files import ONNX_ENDING, replacing
 from clusterkit.samples.row_graph import OPSET, Node, Operand, RowFunction, Update
-from clusterkit.saving.files import ONNX_ENDING, replacing
 from clusterkit.tables import FittedPreparation
 from clusterkit.tables.preparing.plans import (
     CLOCK,

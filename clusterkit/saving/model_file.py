@@ -21,7 +21,7 @@ import numpy as np
 
 from clusterkit._typing import AnyArray
 from clusterkit.errors import InvalidModelFile
-from clusterkit.saving.files import replacing
+from clusterkit.files import replacing
 
 __all__ = ["FORMAT", "Content", "read", "write"]
 

@@ -29,7 +29,7 @@ def full(monkeypatch):
     def fail(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("clusterkit.saving.files.os.fsync", fail)
+    monkeypatch.setattr("clusterkit.files.os.fsync", fail)
 
 
 class TestNothingIsOverwritten:
@@ -111,7 +111,7 @@ class TestWholeOrNothing:
         assert sorted(path.name for path in tmp_path.iterdir()) == ["points.csv"]
 
     def test_ctrl_c_in_between(self, tmp_path):
-        from clusterkit.saving.files import replacing
+        from clusterkit.files import replacing
 
         path = tmp_path / "a.csv"
 

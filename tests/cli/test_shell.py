@@ -10,7 +10,7 @@ import pytest
 
 from clusterkit import __version__
 
-HEAVY = ("numpy", "sklearn", "scipy", "numba", "rich", "clusterkit.contracts")
+HEAVY = ("numpy", "sklearn", "scipy", "numba", "rich", "clusterkit.contracts.stage")
 REGISTRY = ("attrs", "pluggy", "clusterkit.contracts.registry")
 
 

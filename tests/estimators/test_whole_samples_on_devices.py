@@ -11,6 +11,7 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import IncompatibleStages, NeedsMemory
+from clusterkit.files import HeldFiles
 from clusterkit.fitting.device_paths import check_rows
 from clusterkit.fitting.fit import bind
 from clusterkit.fitting.samples import EngineSamples
@@ -21,7 +22,6 @@ from clusterkit.samples.devices import Device
 from clusterkit.samples.engines import LocalEngine
 from clusterkit.samples.limits import listening
 from clusterkit.samples.rows import RowsOfColumns, SlicedRows
-from clusterkit.saving.files import HeldFiles
 from clusterkit.solvers.factorisation._stored_factor import FactorInMemory
 from clusterkit.testing.compare import small_blocks, small_groups
 

@@ -241,7 +241,7 @@ def test_a_file_is_whole_or_not_there(tmp_path, run, monkeypatch):
     def fail(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("clusterkit.saving.files.os.fsync", fail)
+    monkeypatch.setattr("clusterkit.files.os.fsync", fail)
     before = path.read_bytes()
     with pytest.raises(OSError, match=r"model\.onnx"):
         clusterkit.to_onnx(recipe("emmc", n_clusters=2).fit(X), path)

@@ -26,6 +26,7 @@ from clusterkit.contracts.outcomes import LinearRows
 from clusterkit.contracts.turns import RowFunction, Step, Stored
 from clusterkit.datasets.opening import RawRows, require_space
 from clusterkit.errors import InvalidData, NeedsSpace
+from clusterkit.files import HeldFiles, replacing
 from clusterkit.samples import FeatureSpace, memory
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -41,7 +42,6 @@ from clusterkit.samples.array_libraries import (
 from clusterkit.samples.rows import Rows
 from clusterkit.samples.sums import Sums
 from clusterkit.samples.transform import Transform
-from clusterkit.saving.files import HeldFiles, replacing
 from clusterkit.solvers.factorisation._updates import TABLES, FoldIn, RowUpdate, factor_gram, inner, update_rows
 
 __all__ = [

@@ -9,7 +9,7 @@ import click
 
 from clusterkit.cli import console, outputs, summary
 from clusterkit.cli.failures import INTERRUPTED, BadInput
-from clusterkit.saving.files import replacing
+from clusterkit.files import replacing
 
 __all__ = ["reproduce"]
 

@@ -10,13 +10,13 @@ import sys
 
 import pytest
 
+from clusterkit import files
 from clusterkit.errors import InvalidData
-from clusterkit.saving import files
-from clusterkit.saving.files import HeldFiles
+from clusterkit.files import HeldFiles
 
 HOLDER = """
 import sys, time
-from clusterkit.saving.files import HeldFiles
+from clusterkit.files import HeldFiles
 held = HeldFiles()
 held.take(sys.argv[1], "the folder")
 print("held", flush=True)
