@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-__version__ = "0.2.0.dev0"
+from clusterkit._version import __version__
 
 # Public names load on first use, so that importing clusterkit costs next to nothing.
 _HOME = {
@@ -55,6 +55,7 @@ __all__ = [
     "Pipeline",
     "Pooled",
     "Recipe",
+    "__version__",
     "compare",
     "compositions",
     "config",

@@ -7,9 +7,10 @@ from types import ModuleType
 from typing import Literal, TypeVar, overload
 
 from clusterkit.contracts import Balancer, Consensus, Driver, FeatureMap, Labeler, Partitioner, Solver, Stage, Tuner
-from clusterkit.contracts.composition import Composition, legal_compositions
+from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.providers import Plugin, Recipe
 from clusterkit.contracts.registry import registry
+from clusterkit.drivers.compose import legal_compositions
 
 __all__ = ["compositions", "plugins", "register", "stages"]
 

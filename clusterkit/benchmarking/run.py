@@ -22,8 +22,10 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Mask
+from clusterkit._version import __version__
 from clusterkit.contracts.providers import Recipe
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
+from clusterkit.estimators.build import recipe, recipes
 from clusterkit.samples.limits import Report, tell
 
 __all__ = [
@@ -89,14 +91,12 @@ def recipe_methods(names: Collection[str] | None = None) -> list[Method]:
     UnknownName
         If there is no such recipe.
     """
-    import clusterkit
-
-    known = clusterkit.recipes()
+    known = recipes()
     for name in names or ():
         if name not in known:
             raise UnknownName(f"no recipe named {name!r}. {nearest_names(name, known)}")
     return [
-        Method(name, "clusterkit", clusterkit.__version__, _takes(known[name]), _fit_recipe(name))
+        Method(name, "clusterkit", __version__, _takes(known[name]), _fit_recipe(name))
         for name in (known if names is None else names)
     ]
 
@@ -108,12 +108,8 @@ def _takes(recipe: Recipe) -> Literal["given", "two", "found", "either"]:
 
 def _fit_recipe(name: str) -> Labeller:
     def labels(X: Array, n_clusters: int | None, seed: int) -> Labels:
-        import clusterkit
-
-        number = (
-            {} if n_clusters is None or clusterkit.recipes()[name].clusters == "two" else {"n_clusters": n_clusters}
-        )
-        return np.asarray(clusterkit.recipe(name, random_state=seed, **number).fit(X).labels_)
+        number = {} if n_clusters is None or recipes()[name].clusters == "two" else {"n_clusters": n_clusters}
+        return np.asarray(recipe(name, random_state=seed, **number).fit(X).labels_)
 
     return labels
 

@@ -165,7 +165,7 @@ def _advice(name: str, known: Sequence[str]) -> str:
 
 def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from clusterkit import __version__
+        from clusterkit._version import __version__
 
         click.echo(f"clusterkit {__version__}")
         ctx.exit()

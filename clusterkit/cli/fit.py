@@ -28,8 +28,8 @@ from clusterkit.cli.options import NUMBER, check_number, estimator
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clusterkit._typing import NumberLike
     from clusterkit.cli.data import TableOptions
+    from clusterkit.contracts.arguments import NumberLike
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.samples.rows import Rows
     from clusterkit.tables import Preparation, Table

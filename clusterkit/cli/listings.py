@@ -110,10 +110,10 @@ def plugins(name: str | None, check: bool, examples: int, as_json: bool) -> None
     With --check, the conformance kit runs on all stages that they provide, recipes are fitted to a few rows, and
     commands are loaded. The exit code is 1 if a plugin is not used or something breaks a law.
     """
-    import clusterkit
+    from clusterkit import catalogue
     from clusterkit.cli import app, plugin_tools
 
-    installed = plugin_tools.chosen(clusterkit.plugins(), name)
+    installed = plugin_tools.chosen(catalogue.plugins(), name)
     if check:
         plugin_tools.check(installed, examples, as_json)
         return
@@ -280,9 +280,9 @@ def _short(value: Any) -> str:
 
 def _mention_broken() -> None:
     """Say on standard error that some plugins are not used, if there are any."""
-    import clusterkit
+    from clusterkit import catalogue
 
-    broken = [plugin for plugin in clusterkit.plugins() if plugin.problem]
+    broken = [plugin for plugin in catalogue.plugins() if plugin.problem]
     if broken:
         subject = "1 plugin is" if len(broken) == 1 else f"{len(broken)} plugins are"
         console.text(f"{subject} not used; see: clusterkit plugins", err=True, dim=True)
@@ -317,11 +317,11 @@ def compositions(as_json: bool, **filters: tuple[str, ...]) -> None:
 
     Each line stands for every combination of the stages it lists.
     """
-    import clusterkit
+    from clusterkit import catalogue
 
     _check_names(filters)
     numbers: dict[tuple[str, ...], set[str]] = {}  # of clusters that each composition can have
-    for composition in clusterkit.compositions():
+    for composition in catalogue.compositions():
         names = tuple(_name(getattr(composition, slot)) for slot in SLOTS)
         if all(not filters[slot] or name in filters[slot] for slot, name in zip(SLOTS, names, strict=True)):
             k = composition.n_clusters

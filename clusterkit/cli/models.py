@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
-from clusterkit import __version__
+from clusterkit._version import __version__
 from clusterkit.cli import outputs
 from clusterkit.cli.data import check_file
 from clusterkit.cli.failures import BadInput

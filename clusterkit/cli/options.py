@@ -20,7 +20,7 @@ from clusterkit.cli.data import TableOptions, grouped, keys_of
 from clusterkit.cli.failures import BadInput
 
 if TYPE_CHECKING:
-    from clusterkit._typing import NumberLike
+    from clusterkit.contracts.arguments import NumberLike
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.tables import Preparation, Table

@@ -20,7 +20,7 @@ from clusterkit.errors import counted
 from clusterkit.files import replacing
 
 if TYPE_CHECKING:
-    from clusterkit._typing import NumberLike
+    from clusterkit.contracts.arguments import NumberLike
 
 __all__ = ["report"]
 

@@ -18,7 +18,7 @@ from clusterkit.cli.options import NUMBER, check_number, estimator, parsed
 from clusterkit.errors import counted
 
 if TYPE_CHECKING:
-    from clusterkit._typing import NumberLike
+    from clusterkit.contracts.arguments import NumberLike
 
 __all__ = ["search"]
 

@@ -13,12 +13,13 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from clusterkit._typing import ArrayLike, ConsensusLike, Labels, RandomState
+from clusterkit._typing import ArrayLike, Labels, RandomState
 from clusterkit.consensus.evidence import Coassociation, Diclens
 from clusterkit.consensus.expansion import Comusa, Comusacl, ComusaclDew
 from clusterkit.consensus.plurality import Voting
 from clusterkit.consensus.spectral import Cspa, Hbgf
 from clusterkit.contracts import Consensus
+from clusterkit.contracts.arguments import ConsensusLike
 
 __all__ = [
     "coassociation",
@@ -83,6 +84,7 @@ def combine(
     from clusterkit.contracts.registry import registry
     from clusterkit.contracts.seeds import Seeds
     from clusterkit.errors import InvalidData, InvalidParameter
+    from clusterkit.fitting.ensembles import combine as combine_members
 
     if isinstance(consensus, Mapping) and isinstance(consensus.get("name"), str):
         parameters = {key: value for key, value in consensus.items() if key != "name"} | parameters
@@ -97,7 +99,7 @@ def combine(
     members = checked(labelings, names)
     if (members == NOISE).all():
         raise InvalidData("all labels of all labelings are -1 (noise): there is nothing to combine")
-    return stage.combine(members, n_clusters, Seeds.of(random_state).stream("consensus"))
+    return combine_members(stage, members, n_clusters, Seeds.of(random_state).stream("consensus"))
 
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -1,13 +1,11 @@
-"""Which stages fit together: a few rules on what their classes declare, without data, and what would fit instead.
+"""The stages of one algorithm and which of them fit together: a few rules on what their classes declare, without data.
 
-Sample weights of a fit: checked, and refused where a stage counts rows instead.
+Sample weights of a fit are a part of the composition: checked, and refused where a stage counts rows instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
-from typing import Any
 
 import attrs
 import numpy as np
@@ -17,7 +15,6 @@ from clusterkit.contracts.balancer import Balancer
 from clusterkit.contracts.featuremap import Chain, FeatureMap
 from clusterkit.contracts.labeler import Codec, Labeler
 from clusterkit.contracts.partitioner import Partitioner
-from clusterkit.contracts.registry import registry
 from clusterkit.contracts.solver import Path, Solver
 from clusterkit.errors import IncompatibleStages, InvalidData
 from clusterkit.samples import FeatureSpace
@@ -26,10 +23,7 @@ from clusterkit.samples.array_libraries import to_host
 __all__ = [
     "Composition",
     "Problem",
-    "alternatives",
-    "check",
     "checked_weights",
-    "legal_compositions",
     "problems",
     "weight_problems",
     "weighted",
@@ -228,67 +222,6 @@ RULES: tuple[Callable[[Composition], Iterator[Problem]], ...] = (
 def problems(c: Composition) -> list[Problem]:
     """All reasons why a composition cannot run."""
     return [problem for rule in RULES for problem in rule(c)]
-
-
-def alternatives(c: Composition) -> dict[str, list[str]]:
-    """What makes the composition legal alone: numbers of clusters and starts, and for every slot registered stages."""
-    fits = _numbers(c)
-    for slot, kind in SLOTS.items():
-        if getattr(c, slot) is None:
-            continue
-        names = ["None"] if slot == "balancer" and not problems(attrs.evolve(c, balancer=None)) else []
-        for name, stage in registry.specimens(kind).items():
-            change: dict[str, Any] = {slot: stage}
-            if not problems(attrs.evolve(c, **change)):
-                names.append(name)
-        fits[slot] = names
-    return fits
-
-
-def _numbers(c: Composition) -> dict[str, list[str]]:
-    """Numbers of clusters and starts that make the composition legal when only that number changes."""
-    limits = [most for most in (c.labeler.max_clusters, c.solver.max_clusters) if most is not None]
-    tried: dict[str, Any] = {"n_clusters": min(limits, default=None), "n_init": 1}
-    return {
-        name: [str(value)]
-        for name, value in tried.items()
-        if value is not None and value != getattr(c, name) and not problems(attrs.evolve(c, **{name: value}))
-    }
-
-
-def check(c: Composition) -> None:
-    """Raise `IncompatibleStages` with every reason and the legal names of every slot."""
-    broken = problems(c)
-    if not broken:
-        return
-    reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in broken)
-    fits = [f"{slot}: {', '.join(names)}" for slot, names in alternatives(c).items() if names]
-    advice = (
-        f" With one change, these fit: {'; '.join(fits)}."
-        if fits
-        else " No single change makes it work; `clusterkit compositions` lists what does."
-    )
-    raise IncompatibleStages(f"{reasons}.{advice}")
-
-
-def legal_compositions(n_clusters: tuple[int | None, ...] = (None, 2, 3)) -> Iterator[Composition]:
-    """Every legal mix of registered stages with their default parameters; a number only where it is not found."""
-    solvers, partitioners = registry.specimens("solver"), registry.specimens("partitioner")
-    featuremaps, labelers = registry.specimens("featuremap"), registry.specimens("labeler")
-    balancers = registry.specimens("balancer")
-    for solver in solvers.values():
-        inits: list[Partitioner | None] = [None] if solver.targets == "never" else list(partitioners.values())
-        mixes = product(
-            featuremaps.values(),
-            labelers.values(),
-            (None, *balancers.values()),
-            inits,
-            n_clusters,
-        )
-        for featuremap, labeler, balancer, init, k in mixes:
-            c = Composition(featuremap, solver, labeler, balancer, init, k)
-            if labeler.finds_k == (k is None) and not problems(c):
-                yield c
 
 
 NUMBERS = "biuf"

@@ -1,7 +1,4 @@
-"""The abstract driver and the record that it returns.
-
-The abstract tuner and what it decides.
-"""
+"""The abstract driver with what a fit and a driver return, and the abstract tuner with what it decides."""
 
 from __future__ import annotations
 
@@ -11,21 +8,85 @@ from typing import TYPE_CHECKING, ClassVar, Self, final
 
 import attrs
 
-from clusterkit._typing import Array, Indices, Rng
+from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.contracts.stage import Stage
 from clusterkit.errors import InvalidParameter
+from clusterkit.samples.array_libraries import to_host
 
 if TYPE_CHECKING:
     from clusterkit.contracts.composition import Composition
-    from clusterkit.fitting.fit import FitResult
+    from clusterkit.contracts.labeler import Predict
+    from clusterkit.contracts.outcomes import Outcome
+    from clusterkit.samples import Space
 
 __all__ = [
     "Driver",
     "DriverResult",
+    "FitResult",
     "Tuned",
     "Tuner",
 ]
+
+
+@attrs.frozen(eq=False)
+class FitResult:
+    """What a fit leaves behind.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    n_iter : int
+    converged : bool
+    reason : str
+        Why it stopped.
+    objective : float
+        Of the labels; nan if the solver has none.
+    history : tuple of float
+        Objective turn by turn, of the winning start.
+    space : Space or None
+        None if nothing had to be fitted (one cluster).
+    outcome : Outcome or None
+    predict : callable or None
+        Raw rows to labels.
+    exact : bool
+        Whether `predict` on the training rows gives `labels`.
+    resolved : mapping
+        Slot to the parameters that the fit decided.
+    objectives : tuple of float
+        Final objective of every start.
+    interrupted : bool
+        Whether Ctrl-C ended the fit early.
+    memberships : ndarray of shape (n, k) or None
+    outlier_scores : ndarray of shape (n,) or None
+    probabilities : ndarray of shape (n,) or None
+        Of the labeler, where it gives them.
+    shortage : str or None
+        What is to be said if a number of clusters was asked for and fewer have samples. It is no warning yet: of a
+        driver's fits only that of the answer counts, and where the number is left open nothing is missing.
+    """
+
+    labels: Labels
+    n_iter: int
+    converged: bool
+    reason: str
+    objective: float
+    history: tuple[float, ...]
+    space: Space | None
+    outcome: Outcome | None
+    predict: Predict | None
+    exact: bool
+    resolved: Mapping[str, Mapping[str, object]] = attrs.field(factory=dict)
+    objectives: tuple[float, ...] = ()
+    interrupted: bool = False
+    memberships: Array | None = None
+    outlier_scores: Array | None = None
+    probabilities: Array | None = None
+    shortage: str | None = None
+
+    def on_host(self) -> FitResult:
+        """The same with its labels on the host, where drivers compare them."""
+        return attrs.evolve(self, labels=to_host(self.labels))
 
 
 @attrs.frozen(eq=False)

@@ -2,63 +2,30 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping
-from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, final, runtime_checkable
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, final, runtime_checkable
 
 import attrs
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Rng
 from clusterkit.contracts.outcomes import Outcome
-from clusterkit.contracts.stage import SolverT, SpaceT, Stage, Task
+from clusterkit.contracts.stage import SpaceT, Stage, Task
+from clusterkit.contracts.turns import Learner, Prepared
 from clusterkit.samples import Space
-from clusterkit.samples.coding import Coded, Coding
+from clusterkit.samples.coding import Coding
 
 if TYPE_CHECKING:
-    from clusterkit.contracts.turns import Learner
+    from typing_extensions import TypeVar
 
-__all__ = ["Path", "Prepared", "Resumable", "Solver"]
+    SolverT = TypeVar("SolverT", bound="Solver", contravariant=True, default=Any)
+else:
+    from typing import TypeVar
 
+    SolverT = TypeVar("SolverT", contravariant=True)
+    """The solver of a path."""
 
-class Prepared(ABC):
-    """A solver bound to a space: whatever does not depend on targets has been done once.
-
-    It may need all samples at once. One whose turns are sums over the rows is a `PassSolver`
-    (`clusterkit.contracts.turns`).
-    """
-
-    @property
-    @abstractmethod
-    def resolved(self) -> Mapping[str, object]:
-        """Parameters that the preparation decided, for `resolved_`."""
-
-    @abstractmethod
-    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Outcome:
-        """One turn. `targets` is None for a solver that learns from none."""
-
-    @abstractmethod
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """Objective of ``outcome = solve(targets)``, one value a start, lower is better; None if it has none."""
-
-    @property
-    def objective_factor(self) -> float:
-        """Factor of the objective that depends on the complexity but not on the labels, > 0: C, where there is one.
-
-        Objectives divided by it can be compared between feature maps and data sets; 1 where there is no such factor.
-        """
-        return 1.0
-
-    def leap(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | float | None] | None:
-        """Turns in memory without a table of scores, for labels that are columns of the largest scores; None: none.
-
-        Yield the objective of the labels of one start and the next labels (n,), a fresh array each time. The values are
-        those of `solve`, `objective` and argmax up to rounding. Only for monotone solvers: labels cannot come back
-        while the objective falls, so nobody looks out for cycles. The generator ends before a turn that would change no
-        label, would not lower the objective, or is better made in full. It returns the reason if that turn is the last
-        one by a tolerance of the solver, the objective of the labels if it would change none of them, and None
-        otherwise.
-        """
-        return None
+__all__ = ["Path", "Resumable", "Solver"]
 
 
 @runtime_checkable

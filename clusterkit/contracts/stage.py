@@ -20,7 +20,6 @@ from clusterkit.errors import UnknownName, nearest_names
 
 __all__ = [
     "OutcomeT",
-    "SolverT",
     "SpaceT",
     "Stage",
     "Task",
@@ -89,18 +88,14 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from clusterkit.contracts.outcomes import Outcome
-    from clusterkit.contracts.solver import Solver
     from clusterkit.samples import Space
 
     OutcomeT = TypeVar("OutcomeT", bound=Outcome, contravariant=True, default=Any)
-    SolverT = TypeVar("SolverT", bound=Solver, contravariant=True, default=Any)
     SpaceT = TypeVar("SpaceT", bound=Space, contravariant=True, default=Any)
 else:
     from typing import TypeVar
 
     OutcomeT = TypeVar("OutcomeT", contravariant=True)
     """What a labeler reads."""
-    SolverT = TypeVar("SolverT", contravariant=True)
-    """The solver of a path."""
     SpaceT = TypeVar("SpaceT", contravariant=True)
     """The space of a path, or of what a partitioner splits."""

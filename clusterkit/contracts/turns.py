@@ -1,32 +1,28 @@
-"""What a solver adds up over the rows: a turn as sums, a small solve, and a function of one row.
+"""A solver bound to a space, and solvers whose turns are sums over the rows.
 
-A turn of every method that is linear in n is additive: the part of each block of features, the sum of all parts, a
-solve of the size of the features, and then a frozen function from features to scores. A solver that is written so has
-one implementation. `solve_by_sums` runs it on a space in memory; an engine (`clusterkit.fitting.samples`) runs the same
-parts where the rows lie, and reads the labels of a block from the function of the turn before, so that no state of n
-rows passes from turn to turn.
+`Prepared` is any solver bound to a space, `PassSolver` one whose turns are sums over the rows. A turn of every method
+that is linear in n is additive: the part of each block of features, the sum of all parts, a solve of the size of the
+features, and then a frozen function from features to scores. A solver that is written so has one implementation:
+`solve_by_sums` runs it on a space in memory, and an engine (`clusterkit.fitting.samples`) runs the same parts where the
+rows lie. The engine reads the labels of a block from the function of the turn before, so that no state of n rows
+passes from turn to turn.
 
-Turns of a solver that learns from no labels, as sums over the rows: fuzzy c-means, matrix factorisation.
-
-Such a solver has a state of its own instead of labels, which is a small function of a row: centres, a basis. A turn
-adds up what the rows give under this function, and makes the next one. As for `clusterkit.contracts.turns`, nothing of
-the size of n passes from turn to turn, so that the same parts run in memory and where an engine reads the rows.
-
-A solver whose turns are sums over the rows, bound to a space in memory or to rows that an engine reads.
+`Summing` is for solvers that learn from labels. `Iterating` is for solvers that learn from none (fuzzy c-means, matrix
+factorisation): they have a state of their own instead, which is a small function of a row (centres, a basis).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, final, runtime_checkable
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts.iteration import Start, Turn, Turns, solve
 from clusterkit.contracts.outcomes import Ending, Extension, Outcome, Scores, Status
-from clusterkit.contracts.solver import Prepared
 from clusterkit.errors import InvalidParameter
 from clusterkit.samples import FeatureSpace
 from clusterkit.samples.array_libraries import BlockFunction, to_host
@@ -45,6 +41,7 @@ __all__ = [
     "PartOfLabels",
     "PartOfTurn",
     "PassSolver",
+    "Prepared",
     "RowFunction",
     "Step",
     "Stored",
@@ -65,6 +62,47 @@ else:
 
     PartT = TypeVar("PartT")
     """What a solver adds up."""
+
+
+class Prepared(ABC):
+    """A solver bound to a space: whatever does not depend on targets has been done once.
+
+    It may need all samples at once. One whose turns are sums over the rows is a `PassSolver`
+    (`clusterkit.contracts.turns`).
+    """
+
+    @property
+    @abstractmethod
+    def resolved(self) -> Mapping[str, object]:
+        """Parameters that the preparation decided, for `resolved_`."""
+
+    @abstractmethod
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Outcome:
+        """One turn. `targets` is None for a solver that learns from none."""
+
+    @abstractmethod
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """Objective of ``outcome = solve(targets)``, one value a start, lower is better; None if it has none."""
+
+    @property
+    def objective_factor(self) -> float:
+        """Factor of the objective that depends on the complexity but not on the labels, > 0: C, where there is one.
+
+        Objectives divided by it can be compared between feature maps and data sets; 1 where there is no such factor.
+        """
+        return 1.0
+
+    def leap(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | float | None] | None:
+        """Turns in memory without a table of scores, for labels that are columns of the largest scores; None: none.
+
+        Yield the objective of the labels of one start and the next labels (n,), a fresh array each time. The values are
+        those of `solve`, `objective` and argmax up to rounding. Only for monotone solvers: labels cannot come back
+        while the objective falls, so nobody looks out for cycles. The generator ends before a turn that would change no
+        label, would not lower the objective, or is better made in full. It returns the reason if that turn is the last
+        one by a tolerance of the solver, the objective of the labels if it would change none of them, and None
+        otherwise.
+        """
+        return None
 
 
 class RowFunction(Extension, Protocol):

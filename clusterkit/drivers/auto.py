@@ -18,6 +18,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts import Driver, DriverResult, params
 from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import Evidence, distinct, structure_confidence, witnesses
 from clusterkit.criteria.one_cluster import OneCluster, few_points
@@ -25,7 +26,7 @@ from clusterkit.criteria.rules import Ranking, candidate_numbers, known_number, 
 from clusterkit.criteria.terrain import Separation, Terrain
 from clusterkit.drivers.auto_fits import Candidate, Fits, Member, fit_member, of_composition, pool_of
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted, first_names, percent
-from clusterkit.fitting.fit import FitResult, check_magnitude, one_cluster
+from clusterkit.fitting.fit import check_magnitude, one_cluster
 from clusterkit.samples.limits import Report, reusing, tell
 
 __all__ = [

@@ -19,6 +19,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts import Driver, DriverResult, Predict
 from clusterkit.contracts.checks import During, check_instance
 from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.providers import Recipe
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
@@ -27,7 +28,7 @@ from clusterkit.criteria.rules import most_clusters
 from clusterkit.criteria.terrain import Terrain
 from clusterkit.drivers import compose
 from clusterkit.errors import InvalidParameter
-from clusterkit.fitting.fit import FitResult, fit
+from clusterkit.fitting.fit import fit
 from clusterkit.samples.limits import Report, tell
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import block_plan

@@ -19,16 +19,18 @@ from typing import Any, ClassVar, TypeAlias, cast, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, InitLike, Labels, Rng
+from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.contracts import Balancer, Driver, DriverResult, FeatureMap, Partitioner, params
+from clusterkit.contracts.arguments import InitLike
 from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.featuremap import Chain
 from clusterkit.contracts.iteration import first_least
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
 from clusterkit.drivers.pooled import agreement, fit_under_maps, require_judgeable, summed_objectives
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName
-from clusterkit.fitting.fit import BoundComposition, FitResult, bind, fit, run
+from clusterkit.fitting.fit import BoundComposition, bind, fit, run
 from clusterkit.fitting.samples import AnySamples, as_samples
 from clusterkit.samples.limits import Report, tell
 

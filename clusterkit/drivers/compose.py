@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any, Literal, TypeAlias, TypeVar, cast, final, overload
 
 import attrs
 
-from clusterkit._typing import (
-    Array,
-    BalancerLike,
-    ConsensusLike,
-    DriverLike,
-    FeatureMapLike,
-    InitLike,
-    LabelerLike,
-    SolverLike,
-    TunerLike,
-)
+from clusterkit._typing import Array
 from clusterkit.contracts import (
     Balancer,
     Codec,
@@ -33,22 +24,35 @@ from clusterkit.contracts import (
     Tuner,
     outcome_labeler,
 )
+from clusterkit.contracts.arguments import (
+    BalancerLike,
+    ConsensusLike,
+    DriverLike,
+    FeatureMapLike,
+    InitLike,
+    LabelerLike,
+    SolverLike,
+    TunerLike,
+)
 from clusterkit.contracts.checks import During, check_instance
-from clusterkit.contracts.composition import SLOTS, Composition, check
+from clusterkit.contracts.composition import SLOTS, Composition, problems
 from clusterkit.contracts.featuremap import Chain
 from clusterkit.contracts.providers import VARIABLE, where
 from clusterkit.contracts.registry import ABSTRACT, StageKind, registry
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import InvalidParameter, NeedsClusters, UnknownName, nearest_names
+from clusterkit.errors import IncompatibleStages, InvalidParameter, NeedsClusters, UnknownName, nearest_names
 
 __all__ = [
     "AUTO",
     "KINDS",
     "StageLike",
     "Tuning",
+    "alternatives",
     "changes",
+    "check",
     "compose",
     "deep_parameters",
+    "legal_compositions",
     "resolve",
     "resolve_as",
     "resolve_balancer",
@@ -357,3 +361,64 @@ def changes(before: Stage, after: Stage) -> dict[str, object]:
         return by_name
     old = before.parameters()
     return {name: value for name, value in after.parameters().items() if old.get(name) != value}
+
+
+def alternatives(c: Composition) -> dict[str, list[str]]:
+    """What makes the composition legal alone: numbers of clusters and starts, and for every slot registered stages."""
+    fits = _numbers(c)
+    for slot, kind in SLOTS.items():
+        if getattr(c, slot) is None:
+            continue
+        names = ["None"] if slot == "balancer" and not problems(attrs.evolve(c, balancer=None)) else []
+        for name, stage in registry.specimens(kind).items():
+            change: dict[str, Any] = {slot: stage}
+            if not problems(attrs.evolve(c, **change)):
+                names.append(name)
+        fits[slot] = names
+    return fits
+
+
+def _numbers(c: Composition) -> dict[str, list[str]]:
+    """Numbers of clusters and starts that make the composition legal when only that number changes."""
+    limits = [most for most in (c.labeler.max_clusters, c.solver.max_clusters) if most is not None]
+    tried: dict[str, Any] = {"n_clusters": min(limits, default=None), "n_init": 1}
+    return {
+        name: [str(value)]
+        for name, value in tried.items()
+        if value is not None and value != getattr(c, name) and not problems(attrs.evolve(c, **{name: value}))
+    }
+
+
+def check(c: Composition) -> None:
+    """Raise `IncompatibleStages` with every reason and the legal names of every slot."""
+    broken = problems(c)
+    if not broken:
+        return
+    reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in broken)
+    fits = [f"{slot}: {', '.join(names)}" for slot, names in alternatives(c).items() if names]
+    advice = (
+        f" With one change, these fit: {'; '.join(fits)}."
+        if fits
+        else " No single change makes it work; `clusterkit compositions` lists what does."
+    )
+    raise IncompatibleStages(f"{reasons}.{advice}")
+
+
+def legal_compositions(n_clusters: tuple[int | None, ...] = (None, 2, 3)) -> Iterator[Composition]:
+    """Every legal mix of registered stages with their default parameters; a number only where it is not found."""
+    solvers, partitioners = registry.specimens("solver"), registry.specimens("partitioner")
+    featuremaps, labelers = registry.specimens("featuremap"), registry.specimens("labeler")
+    balancers = registry.specimens("balancer")
+    for solver in solvers.values():
+        inits: list[Partitioner | None] = [None] if solver.targets == "never" else list(partitioners.values())
+        mixes = product(
+            featuremaps.values(),
+            labelers.values(),
+            (None, *balancers.values()),
+            inits,
+            n_clusters,
+        )
+        for featuremap, labeler, balancer, init, k in mixes:
+            c = Composition(featuremap, solver, labeler, balancer, init, k)
+            if labeler.finds_k == (k is None) and not problems(c):
+                yield c

@@ -17,11 +17,12 @@ from clusterkit._typing import Array, Indices, Labels, Mask, Rng
 from clusterkit.contracts import Prepared
 from clusterkit.contracts.balancer import Reduce, limit_of
 from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import NotExportable
-from clusterkit.fitting.fit import BoundComposition, FitResult, bind, run
+from clusterkit.fitting.fit import BoundComposition, bind, run
 from clusterkit.fitting.samples import AnySamples, EngineSamples, Predicted, Samples, as_samples
 from clusterkit.level_sets.neighbours import nearest_rows
 from clusterkit.metrics import adjusted_rand

@@ -12,10 +12,11 @@ import numpy as np
 from clusterkit._typing import Array, Labels
 from clusterkit.contracts import Driver, DriverResult, params
 from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.iteration import first_least
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import IncompatibleStages
-from clusterkit.fitting.fit import BoundComposition, FitResult, bind, fit, run
+from clusterkit.fitting.fit import BoundComposition, bind, fit, run
 from clusterkit.fitting.samples import AnySamples
 from clusterkit.samples.limits import Report, tell
 

@@ -9,7 +9,8 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels, Samples
+from clusterkit._typing import Array, Indices, Labels
+from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.fitting.samples import engine_for
 from clusterkit.samples import memory
 from clusterkit.samples.engines import Engine
@@ -68,7 +69,7 @@ class Training:
         return TrainedModule(machine.support_, machine.dual_coef_[0], float(machine.intercept_[0]), seconds)
 
 
-def rows_of_engine(X: Samples) -> tuple[Rows | None, Engine | None]:
+def rows_of_engine(X: SamplesLike) -> tuple[Rows | None, Engine | None]:
     """The rows of a collection and the engine that trains on them; None and None for all else."""
     engine = engine_for(X)
     return (engine.rows(X), engine) if engine is not None and engine.trains_pairs else (None, None)

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Clusterer, Floats, Grid, Labels
+from clusterkit._typing import Floats, Labels
+from clusterkit.contracts.arguments import Clusterer, Grid
 from clusterkit.contracts.params import is_count
 from clusterkit.criteria.confidence import distinct
 from clusterkit.criteria.rules import TIED

@@ -15,9 +15,11 @@ import attrs
 import numpy as np
 from scipy.sparse import issparse
 
-from clusterkit._typing import Array, Floats, InitLike, NumberLike, RandomState, Samples
+from clusterkit._typing import Array, Floats, RandomState
 from clusterkit.contracts import Driver
+from clusterkit.contracts.arguments import InitLike, NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import auto_pooled, pooled
 from clusterkit.drivers.auto import AutoDriver
@@ -32,7 +34,7 @@ from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.preparing import attach
 from clusterkit.estimators.samples import RowSpan, checked, of_rows, refuse_unsuited
 from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
-from clusterkit.fitting.fit import FitResult, n_with_samples, shortage
+from clusterkit.fitting.fit import n_with_samples, shortage
 from clusterkit.numerics.selection import n_distinct
 
 if TYPE_CHECKING:
@@ -242,7 +244,7 @@ n_features_in_
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Samples, y: object = None) -> Self:  # type: ignore[override]  # its criterion counts rows
+    def fit(self, X: SamplesLike, y: object = None) -> Self:  # type: ignore[override]  # its criterion counts rows
         """Cluster the rows of X, shape (n, d), a data frame or a mapping of names to columns; `y` is ignored."""
         driver = self._driver()
         refuse_unsuited(X)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit._typing import Array, Floats, Labels, Samples
+from clusterkit._typing import Array, Floats, Labels
 from clusterkit.contracts import Predict
+from clusterkit.contracts.arguments import SamplesLike
+from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import NOISE, cluster_sizes
 from clusterkit.contracts.outcomes import Domain, Embedding, Outcome
 from clusterkit.drivers.compose import Tuning
@@ -20,7 +22,6 @@ from clusterkit.estimators import same_place
 from clusterkit.estimators.number import is_open
 from clusterkit.estimators.outputs import Outputs
 from clusterkit.estimators.same_place import beside_labels
-from clusterkit.fitting.fit import FitResult
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, Space, memory
 from clusterkit.samples.array_libraries import array_namespace, is_device_array, to_host
@@ -215,7 +216,7 @@ class FittedAttributes(Outputs):
 
     if TYPE_CHECKING:
 
-        def fit_predict(self, X: Samples, y: object = None, **kwargs: object) -> Labels:
+        def fit_predict(self, X: SamplesLike, y: object = None, **kwargs: object) -> Labels:
             """Of scikit-learn, which has no types."""
 
 

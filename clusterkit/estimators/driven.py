@@ -9,8 +9,9 @@ import attrs
 from sklearn.base import ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from clusterkit._typing import Array, ArrayLike, DriverLike, Labels, NumberLike, RandomState, Samples
+from clusterkit._typing import Array, ArrayLike, Labels, RandomState
 from clusterkit.contracts import Driver
+from clusterkit.contracts.arguments import DriverLike, NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition, Problem
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
@@ -20,10 +21,10 @@ from clusterkit.errors import IncompatibleStages, InvalidParameter, UnknownName
 from clusterkit.estimators import same_place
 from clusterkit.estimators.base import FittedAttributes, set_fitted
 from clusterkit.estimators.nested_params import NestedParams
-from clusterkit.estimators.number import choose_number, set_report
+from clusterkit.estimators.number import set_report
 from clusterkit.estimators.outputs import inductive
-from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.estimators.place import PlacedSamples, check_place, predicted, takes_arrays
+from clusterkit.estimators.pipeline import Pipeline, check_place, choose_number, takes_arrays
+from clusterkit.estimators.place import PlacedSamples, predicted
 from clusterkit.estimators.preparing import features_of
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import checked
@@ -91,7 +92,7 @@ exact_on_training_, n_features_in_
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: SamplesLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X, shape (n, d); `y` is ignored, and `sample_weight` is as in `Pipeline`."""
         driver, base = self._driver(), self._base()
         if driver.on_devices:
@@ -132,7 +133,7 @@ exact_on_training_, n_features_in_
         return self
 
     @inductive
-    def predict(self, X: Samples) -> Labels:
+    def predict(self, X: SamplesLike) -> Labels:
         """Clusters of new samples X, shape (m, d); of a model of a table, tables with its columns."""
         check_is_fitted(self, "labels_")
         check_same_place(self, X, "predict")
@@ -143,7 +144,7 @@ exact_on_training_, n_features_in_
         """Whether the driver takes samples that a device computes."""
         return self._driver().on_devices
 
-    def rows_of(self, X: Samples) -> Array:
+    def rows_of(self, X: SamplesLike) -> Array:
         """New samples X as the stages take them, (m, d): checked, and prepared where the fit prepared a table."""
         rows = features_of(self, X)
         if rows is None:

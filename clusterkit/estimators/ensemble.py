@@ -12,8 +12,9 @@ import numpy as np
 from sklearn.base import ClusterMixin, clone
 from sklearn.utils.validation import check_array, validate_data
 
-from clusterkit._typing import Array, ArrayLike, Clusterer, ClustererLike, ConsensusLike, Labels, RandomState
+from clusterkit._typing import Array, ArrayLike, Labels, RandomState
 from clusterkit.contracts import Consensus
+from clusterkit.contracts.arguments import Clusterer, ClustererLike, ConsensusLike
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.params import check_count
 from clusterkit.contracts.seeds import Seeds

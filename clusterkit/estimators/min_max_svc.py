@@ -13,8 +13,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clusterkit._typing import AnyArray, Array, ArrayLike, Floats, Indices, InitLike, Labels, RandomState, Samples
+from clusterkit._typing import AnyArray, Array, ArrayLike, Floats, Indices, Labels, RandomState
 from clusterkit.contracts import Partitioner, Task, labels_by_blocks
+from clusterkit.contracts.arguments import InitLike, SamplesLike
 from clusterkit.contracts.params import is_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidData, InvalidParameter
@@ -151,7 +152,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         self.tol = tol
         self.cache_size = cache_size
 
-    def fit(self, X: Samples, y: ArrayLike) -> Self:
+    def fit(self, X: SamplesLike, y: ArrayLike) -> Self:
         """Split the classes of X, shape (n, d), with labels y, shape (n,), and train all machines.
 
         Of collections of an engine that trains pairs, such as dask arrays, the rows are brought here to be split; the
@@ -210,7 +211,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         }
         return self
 
-    def predict(self, X: Samples) -> AnyArray:
+    def predict(self, X: SamplesLike) -> AnyArray:
         """Classes of the rows of X, shape (m, d); of a collection of an engine, such as a dask array, lazily."""
         from clusterkit.estimators._modules import Winners
 
@@ -228,7 +229,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         self.fit_report_["evaluated_modules"] = float(evaluated.mean())
         return self.classes_[winners]
 
-    def decision_function(self, X: Samples) -> Floats:
+    def decision_function(self, X: SamplesLike) -> Floats:
         """Exact min-max values of the rows of X, shape (m, d), whatever `predict_method` is.
 
         Returns
@@ -327,7 +328,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         _choice("predict_method", self.predict_method, METHODS)
         _choice("decision_function_shape", self.decision_function_shape, SHAPES)
 
-    def _samples(self, X: Samples) -> Array:
+    def _samples(self, X: SamplesLike) -> Array:
         self._check_use()
         refuse_unsuited(X)
         with only_numbers(X):

@@ -1,29 +1,15 @@
-"""The number of clusters left to the criterion: what a user may write for it, and the fit that finds it."""
+"""The number of clusters left to the criterion: what a user may write for it, and what the choice reports."""
 
 from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-import attrs
-
-from clusterkit._typing import Array
-from clusterkit.contracts import Driver, DriverResult
-from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.params import check_count, is_count
-from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
-from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import InvalidParameter
-from clusterkit.fitting.fit import bind
-from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.samples.limits import reusing
 
-if TYPE_CHECKING:
-    from clusterkit.estimators.pipeline import Pipeline
-
-__all__ = ["REPORT", "checked_number", "choose_number", "is_open", "limits_of", "set_report"]
+__all__ = ["REPORT", "checked_number", "is_open", "limits_of", "set_report"]
 
 REPORT = ("candidates", "confidence", "perhaps_one_cluster", "second_n_clusters")
 """What a choice reports, each an attribute with an underscore after the name."""
@@ -75,50 +61,6 @@ def checked_number(value: object) -> int | None:
     if value is None or isinstance(value, numbers.Real):
         return check_count("n_clusters", value, optional=True)
     raise InvalidParameter(f"n_clusters must be an integer >= 1, 'auto', a range (least, most) or None, got {value!r}")
-
-
-def choose_number(pipeline: Pipeline, X: Array, seeds: Seeds, driver: Driver | None = None) -> DriverResult:
-    """The fit at the number of clusters that the criterion chooses, compared where the feature map scales to.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        Its `n_clusters` is "auto" or a range, and its method takes any number.
-    X : ndarray of shape (n, d)
-    seeds : Seeds
-    driver : Driver or None, default None
-        What fits the pipeline at each number; None: a single fit.
-
-    Returns
-    -------
-    DriverResult
-        With the report of the driver, and of the choice (`REPORT`).
-
-    Raises
-    ------
-    InvalidParameter
-        If there is a tuner, or the samples are sparse.
-    """
-    from clusterkit.drivers.auto import AutoDriver
-    from clusterkit.drivers.auto_fits import of_composition, pool_of
-
-    if isinstance(X, SparseRows) or pipeline.tuner is not None:
-        raise InvalidParameter("n_clusters='auto' needs dense samples and no tuner; give a number")
-    if driver is None or isinstance(driver, SingleDriver):
-        driver = None
-    composition = pipeline.composition()
-    between = limits_of(pipeline.n_clusters)
-
-    def at(k: int) -> Composition:
-        return pipeline.composition_at(k)
-
-    if isinstance(driver, AutoDriver):
-        members = [of_composition(composition, composition.solver.name, at), *pool_of(driver.pool)]
-        return attrs.evolve(driver, between=between).choose(members, None, X, seeds)
-    member = of_composition(composition, composition.solver.name, at, driver)
-    with reusing():
-        space = bind(composition, X, seeds).space.scaled_points() if len(X) >= PLACEHOLDER else None
-        return AutoDriver(pool=(), between=between).choose([member], None, X, seeds, space)
 
 
 def set_report(estimator: object, report: Mapping[str, object]) -> None:

@@ -14,10 +14,12 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clusterkit._typing import Array, ArrayLike, Floats, Samples
-from clusterkit.contracts.composition import Composition, check
+from clusterkit._typing import Array, ArrayLike, Floats
+from clusterkit.contracts.arguments import SamplesLike
+from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.outcomes import Domain, Embedding, Outcome
 from clusterkit.contracts.registry import registry
+from clusterkit.drivers.compose import check
 from clusterkit.errors import IncompatibleStages
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import new_rows
@@ -129,7 +131,7 @@ class _only_of(inductive[Any, Any, Any]):
 class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """`transform`, `decision_function` and `score` of a fitted clusterer."""
 
-    def transform(self, X: Samples) -> Floats:
+    def transform(self, X: SamplesLike) -> Floats:
         """Distances to the means of the clusters, or where there are none the scores or embedding, (m, q).
 
         Only methods have it whose outcome extends to new rows; `set_output` chooses the type of the table.
@@ -145,7 +147,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return values
 
     @_only_of.kind(Embedding, Domain)
-    def decision_function(self, X: Samples) -> Floats:
+    def decision_function(self, X: SamplesLike) -> Floats:
         """How far each row belongs to each cluster, (m, k), or to the second of two, (m,); larger is more.
 
         Of a method whose outcome is a domain: value minus level, (m,), positive inside. Of memberships: the degrees.
@@ -159,7 +161,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @inductive
-    def score(self, X: Samples, y: ArrayLike | None = None) -> float:
+    def score(self, X: SamplesLike, y: ArrayLike | None = None) -> float:
         """How good the labels of `predict` are; higher is better.
 
         With `y` their adjusted Rand index with it. Without, the mean silhouette coefficient, on at most 5,000 rows;
@@ -207,7 +209,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         check_is_fitted(self, "labels_")
         return self
 
-    def _extended(self, X: Samples, method: str) -> tuple[Floats, Any]:
+    def _extended(self, X: SamplesLike, method: str) -> tuple[Floats, Any]:
         """Scores or embedding of rows, (m, q), float64, where the rows lie, and the function that gives them."""
         model = self._fitted()
         check_same_place(model, X, method)
@@ -222,7 +224,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         extend = _extension(model) if outcome is None else outcome.extend
         return np.asarray(extend(points), dtype=np.float64), extend
 
-    def _outcome_and_rows(self, X: Samples) -> tuple[Any, Array]:
+    def _outcome_and_rows(self, X: SamplesLike) -> tuple[Any, Array]:
         model = self._fitted()
         rows = model.rows_of(X)
         span = getattr(model.predictor_, "span", None)

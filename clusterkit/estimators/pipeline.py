@@ -8,24 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
 
+import attrs
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clusterkit._typing import (
-    Array,
-    ArrayLike,
+from clusterkit._typing import Array, ArrayLike, Labels, RandomState
+from clusterkit.contracts import Driver, DriverResult, FeatureMap, Solver, Stage
+from clusterkit.contracts.arguments import (
     BalancerLike,
     FeatureMapLike,
     InitLike,
     LabelerLike,
-    Labels,
     NumberLike,
-    RandomState,
-    Samples,
+    SamplesLike,
     SolverLike,
     TunerLike,
 )
-from clusterkit.contracts import FeatureMap, Solver, Stage
 from clusterkit.contracts.composition import Composition, Problem, weighted
 from clusterkit.contracts.params import MOST_REPEATS, check_count
 from clusterkit.contracts.seeds import Seeds
@@ -35,26 +33,26 @@ from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter,
 from clusterkit.estimators import same_place
 from clusterkit.estimators.base import FittedAttributes, set_fitted
 from clusterkit.estimators.nested_params import NestedParams
-from clusterkit.estimators.number import PLACEHOLDER, checked_number, choose_number, is_open, limits_of, set_report
+from clusterkit.estimators.number import PLACEHOLDER, checked_number, is_open, limits_of, set_report
 from clusterkit.estimators.outputs import inductive, inductive_instead, learning
 from clusterkit.estimators.place import (
     PlacedSamples,
-    check_place,
     domain_of_sample,
     fit_by_sample,
     predicted,
     sample_size,
-    takes_arrays,
 )
 from clusterkit.estimators.preparing import features_of
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import checked, refuse_device
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.fitting.batches import Learned, begin, go_on, why_not_by_batches
-from clusterkit.fitting.fit import check_new
-from clusterkit.fitting.samples import EngineSamples, engine_for
+from clusterkit.fitting.device_paths import check_rows, device_problems, row_problems
+from clusterkit.fitting.fit import bind, check_new
+from clusterkit.fitting.samples import EngineSamples, Samples, engine_for
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples.device_engine import DeviceEngine
+from clusterkit.samples.limits import reusing
 from clusterkit.samples.rows import Rows
 
 if TYPE_CHECKING:
@@ -63,11 +61,19 @@ if TYPE_CHECKING:
 __all__ = [
     "Pipeline",
     "add_batch",
+    "check_place",
+    "choose_number",
+    "takes_arrays",
     "why_not_learning",
 ]
 
+REMEMBERED = 256
+"""Values of slots whose answer to `takes_arrays` is kept: every validation of samples asks for the tags."""
 
-def add_batch(model: Pipeline, X: Samples, sample_weight: ArrayLike | None) -> None:
+_taken: dict[object, bool] = {}
+
+
+def add_batch(model: Pipeline, X: SamplesLike, sample_weight: ArrayLike | None) -> None:
     """Fit a first batch, or go on with a further one, and set the fitted attributes."""
     if not hasattr(model, "_learned") and hasattr(model, "labels_"):
         raise InvalidData(
@@ -235,7 +241,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: SamplesLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X, shape (n, d), or what `clusterkit.open` gives; `y` is ignored.
 
         `sample_weight` (n,) counts the rows: one of weight 3 as three equal ones. Methods that count rows refuse it.
@@ -274,7 +280,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         return self
 
     @learning
-    def partial_fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: SamplesLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Go on with a batch of samples X, shape (m, d), as scikit-learn's method of this name; `y` is ignored.
 
         The first batch is fitted as by `fit`, feature map included. Each later batch gets its labels from the model so
@@ -303,13 +309,13 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         return weighted(c, sample_weight, n, problems)
 
     @inductive
-    def predict(self, X: Samples) -> Labels:
+    def predict(self, X: SamplesLike) -> Labels:
         """Clusters of new samples X, shape (m, d), or what `clusterkit.open` gives; of a model of a table, tables."""
         check_is_fitted(self, "labels_")
         check_same_place(self, X, "predict")
         return predicted(self, X)
 
-    def rows_of(self, X: Samples) -> Array:
+    def rows_of(self, X: SamplesLike) -> Array:
         """New samples X as the stages take them, (m, d): checked, and prepared where the fit prepared a table."""
         rows = features_of(self, X)
         if rows is None:
@@ -423,3 +429,98 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 return None
             return compose.resolve_balancer(value, compose.resolve_as(Solver, "solver", self.solver))
         return compose.resolve(name, value)
+
+
+def choose_number(pipeline: Pipeline, X: Array, seeds: Seeds, driver: Driver | None = None) -> DriverResult:
+    """The fit at the number of clusters that the criterion chooses, compared where the feature map scales to.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Its `n_clusters` is "auto" or a range, and its method takes any number.
+    X : ndarray of shape (n, d)
+    seeds : Seeds
+    driver : Driver or None, default None
+        What fits the pipeline at each number; None: a single fit.
+
+    Returns
+    -------
+    DriverResult
+        With the report of the driver, and of the choice (`REPORT`).
+
+    Raises
+    ------
+    InvalidParameter
+        If there is a tuner, or the samples are sparse.
+    """
+    from clusterkit.drivers.auto import AutoDriver
+    from clusterkit.drivers.auto_fits import of_composition, pool_of
+
+    if isinstance(X, SparseRows) or pipeline.tuner is not None:
+        raise InvalidParameter("n_clusters='auto' needs dense samples and no tuner; give a number")
+    if driver is None or isinstance(driver, SingleDriver):
+        driver = None
+    composition = pipeline.composition()
+    between = limits_of(pipeline.n_clusters)
+
+    def at(k: int) -> Composition:
+        return pipeline.composition_at(k)
+
+    if isinstance(driver, AutoDriver):
+        members = [of_composition(composition, composition.solver.name, at), *pool_of(driver.pool)]
+        return attrs.evolve(driver, between=between).choose(members, None, X, seeds)
+    member = of_composition(composition, composition.solver.name, at, driver)
+    with reusing():
+        space = bind(composition, X, seeds).space.scaled_points() if len(X) >= PLACEHOLDER else None
+        return AutoDriver(pool=(), between=between).choose([member], None, X, seeds, space)
+
+
+def check_place(model: Pipeline, composition: Composition, samples: Samples) -> None:
+    """Refuse, before any work, what needs all samples in memory where they are not there."""
+    if not isinstance(samples, EngineSamples):
+        return
+    check_rows(composition, samples.engine, samples.n)
+    number = getattr(model, "n_clusters", None)
+    if model.tuner is not None or is_open(number):
+        option = "tuner" if model.tuner is not None else "n_clusters='auto'"
+        raise IncompatibleStages(f"{option} compares fits of all rows in memory. {samples.engine.by_sample}")
+
+
+def takes_arrays(model: Pipeline) -> bool:
+    """Whether arrays of other libraries can be fitted where they lie (scikit-learn's tag `array_api_support`)."""
+    number = getattr(model, "n_clusters", None)
+    if model.tuner is not None or is_open(number):
+        return False
+    key: object = (number, model.featuremap, model.solver, model.labeler)
+    try:
+        known = _taken.get(key)
+    except TypeError:  # a list of maps, or a dict with parameters
+        key = _frozen(key)
+        try:
+            known = _taken.get(key)
+        except TypeError:  # what fit reports
+            return False
+    if known is None:
+        if len(_taken) >= REMEMBERED:
+            _taken.clear()
+        known = _taken[key] = _take_arrays(
+            {"featuremap": model.featuremap, "solver": model.solver, "labeler": model.labeler}, number
+        )
+    return known
+
+
+def _frozen(value: object) -> object:
+    """The value of a slot, lists and dicts in it too, as something with a hash."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_frozen, value))
+    return frozenset((key, _frozen(each)) for key, each in value.items()) if isinstance(value, dict) else value
+
+
+def _take_arrays(slots: dict[str, object], number: int | None) -> bool:
+    """The same for the values of slots."""
+    # few rows are started and balanced on the host, whatever stage does that
+    try:
+        c = attrs.evolve(compose.compose({**slots, "balancer": None, "init": "random"}, number), init=None)
+    except ValueError:  # fit reports what is wrong
+        return False
+    return not list(row_problems(c, in_process=True)) and not list(device_problems(c))

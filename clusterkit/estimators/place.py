@@ -11,18 +11,18 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from clusterkit._typing import Array, Labels
-from clusterkit._typing import Samples as Given
 from clusterkit.contracts import FeatureMap, Tuner
+from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.outcomes import Domain
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
 from clusterkit.drivers.on_sample import fit_on_sample
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData
-from clusterkit.estimators.number import is_open
 from clusterkit.estimators.samples import checked, new_rows
-from clusterkit.fitting.device_paths import check_rows, device_problems, read_at_once, row_problems
-from clusterkit.fitting.fit import FitResult, check_range
+from clusterkit.fitting.device_paths import read_at_once
+from clusterkit.fitting.fit import check_range
 from clusterkit.fitting.samples import ArraySamples, EngineSamples, Samples, engine_for
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.samples import Space, devices
@@ -34,20 +34,14 @@ from clusterkit.samples.survey import Extremes
 
 if TYPE_CHECKING:
     from clusterkit.estimators.base import FittedAttributes
-    from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["PlacedSamples", "domain_of_sample", "fit_by_sample", "predicted", "sample_size", "takes_arrays"]
+__all__ = ["PlacedSamples", "domain_of_sample", "fit_by_sample", "predicted", "sample_size"]
 
 LOOKED_AT = 10_000
 """Rows that tell the spreads of the columns of a fit on a device well enough."""
 
-REMEMBERED = 256
-"""Values of slots whose answer to `takes_arrays` is kept: every validation of samples asks for the tags."""
-
 SAMPLE = 2000
 """Rows of the sample where no tuner says how many it looks at: as the tuner `svc_auto`."""
-
-_taken: dict[object, bool] = {}
 
 
 @final
@@ -73,7 +67,7 @@ class PlacedSamples:
     def of(
         cls,
         model: FittedAttributes,
-        X: Given,
+        X: SamplesLike,
         featuremap: FeatureMap | None,
         *,
         whole: int = 0,
@@ -156,17 +150,6 @@ class PlacedSamples:
         return attrs.evolve(space, points=space.coordinates(some))
 
 
-def check_place(model: Pipeline, composition: Composition, samples: Samples) -> None:
-    """Refuse, before any work, what needs all samples in memory where they are not there."""
-    if not isinstance(samples, EngineSamples):
-        return
-    check_rows(composition, samples.engine, samples.n)
-    number = getattr(model, "n_clusters", None)
-    if model.tuner is not None or is_open(number):
-        option = "tuner" if model.tuner is not None else "n_clusters='auto'"
-        raise IncompatibleStages(f"{option} compares fits of all rows in memory. {samples.engine.by_sample}")
-
-
 def rows_in_memory(model: FittedAttributes, X: Array) -> Rows:
     """Checked samples in memory as rows, for a device, with the names of their columns."""
     if not isinstance(X, np.ndarray):
@@ -178,7 +161,7 @@ def rows_in_memory(model: FittedAttributes, X: Array) -> Rows:
     return SlicedRows(X, None if names is None else tuple(names))
 
 
-def predicted(model: FittedAttributes, X: Given) -> Labels:
+def predicted(model: FittedAttributes, X: SamplesLike) -> Labels:
     """Labels of new samples, wherever they lie, (m,).
 
     Raises
@@ -242,43 +225,3 @@ def fit_by_sample(
         c = attrs.evolve(c, labeler=c.labeler.with_parameters(min_cluster_size=least))
         decided["labeler"] = {**decided["labeler"], "min_cluster_size": least}
     return attrs.evolve(tuning, composition=c, decided=decided), fit_on_sample(c, index, samples, seeds)
-
-
-def takes_arrays(model: Pipeline) -> bool:
-    """Whether arrays of other libraries can be fitted where they lie (scikit-learn's tag `array_api_support`)."""
-    number = getattr(model, "n_clusters", None)
-    if model.tuner is not None or is_open(number):
-        return False
-    key: object = (number, model.featuremap, model.solver, model.labeler)
-    try:
-        known = _taken.get(key)
-    except TypeError:  # a list of maps, or a dict with parameters
-        key = _frozen(key)
-        try:
-            known = _taken.get(key)
-        except TypeError:  # what fit reports
-            return False
-    if known is None:
-        if len(_taken) >= REMEMBERED:
-            _taken.clear()
-        known = _taken[key] = _take_arrays(
-            {"featuremap": model.featuremap, "solver": model.solver, "labeler": model.labeler}, number
-        )
-    return known
-
-
-def _frozen(value: object) -> object:
-    """The value of a slot, lists and dicts in it too, as something with a hash."""
-    if isinstance(value, list | tuple):
-        return tuple(map(_frozen, value))
-    return frozenset((key, _frozen(each)) for key, each in value.items()) if isinstance(value, dict) else value
-
-
-def _take_arrays(slots: dict[str, object], number: int | None) -> bool:
-    """The same for the values of slots."""
-    # few rows are started and balanced on the host, whatever stage does that
-    try:
-        c = attrs.evolve(compose.compose({**slots, "balancer": None, "init": "random"}, number), init=None)
-    except ValueError:  # fit reports what is wrong
-        return False
-    return not list(row_problems(c, in_process=True)) and not list(device_problems(c))

@@ -13,8 +13,7 @@ from clusterkit.errors import InvalidData
 from clusterkit.samples import FeatureSpace
 
 if TYPE_CHECKING:
-    from clusterkit.estimators.driven import Driven
-    from clusterkit.estimators.pipeline import Pipeline
+    from clusterkit.estimators.base import FittedAttributes
     from clusterkit.tables import FittedPreparation, Preparation
 
 __all__ = ["attach", "features_of", "fit_prepared", "is_mixed", "prepared_for"]
@@ -23,12 +22,13 @@ NOTHING_LEFT = "no column is left"
 """How the error of a table begins that has nothing to cluster: another sheet of its file may have."""
 
 
-def fit_prepared(model: Pipeline | Driven, table: object, preparation: Preparation | None = None) -> Array:
+def fit_prepared(model: FittedAttributes, table: object, preparation: Preparation | None = None) -> Array:
     """Fit a model to the prepared rows of a table, and make the preparation a part of the model.
 
     Parameters
     ----------
-    model : Pipeline or Driven
+    model : FittedAttributes
+        An estimator: a `Pipeline`, or one of a driver.
         Its `predict` then takes tables with the columns of this one, and `save` writes the preparation too.
     table : Table, data frame or mapping of str to array
     preparation : Preparation, optional
@@ -60,7 +60,7 @@ def fit_prepared(model: Pipeline | Driven, table: object, preparation: Preparati
     return X
 
 
-def prepared_for(model: Pipeline | Driven, table: object, preparation: Preparation | None = None) -> FittedPreparation:
+def prepared_for(model: FittedAttributes, table: object, preparation: Preparation | None = None) -> FittedPreparation:
     """The preparation of a table; where the method takes no negative numbers, numbers are scaled without a shift."""
     from clusterkit.tables import Preparation, TableError
 
@@ -98,7 +98,7 @@ def is_mixed(X: object) -> bool:
     return any(its.kind not in ("number", "truth") or its.duration or its.missing().any() for its in columns_of(X))
 
 
-def attach(model: Pipeline | Driven, fitted: FittedPreparation) -> None:
+def attach(model: FittedAttributes, fitted: FittedPreparation) -> None:
     """Make a preparation a part of a fitted model."""
     model.preparation_ = fitted
     model.resolved_ = {"preparation": fitted.resolved(), **model.resolved_}

@@ -19,10 +19,10 @@ import numpy as np
 
 from clusterkit._typing import AnyArray
 from clusterkit.contracts import FeatureMap
+from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.params import is_count
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import InvalidData
-from clusterkit.fitting.fit import FitResult
 from clusterkit.numerics.threads import suited
 from clusterkit.samples import FeatureSpace, devices
 from clusterkit.samples.array_libraries import is_device_array

@@ -21,14 +21,15 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from clusterkit._typing import AnyArray, Array, Labels, Samples, SparseMatrix
+from clusterkit._typing import AnyArray, Array, Labels
 from clusterkit.contracts import FeatureMap, Predict
+from clusterkit.contracts.arguments import SamplesLike
+from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.providers import VARIABLE, where
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import IncompatibleStages, InvalidData, counted, first_names
 from clusterkit.fitting.device_paths import with_device_path
-from clusterkit.fitting.fit import FitResult
-from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.numerics.sparse_rows import SparseMatrix, SparseRows
 from clusterkit.samples import coding, devices, memory
 from clusterkit.samples.coding import why_no_table
 from clusterkit.samples.device_engine import ArrayRows
@@ -319,7 +320,7 @@ are faster from the stored entries, and a copy may not fit into memory."""
 
 def checked(
     estimator: BaseEstimator,
-    X: Samples,
+    X: SamplesLike,
     featuremap: FeatureMap | None,
     *,
     reset: bool,

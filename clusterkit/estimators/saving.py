@@ -12,7 +12,8 @@ import attrs
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clusterkit import __version__, saving
+from clusterkit import saving
+from clusterkit._version import __version__
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidModelFile
 from clusterkit.samples.array_libraries import to_host

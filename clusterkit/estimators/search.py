@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
-from clusterkit._typing import ArrayLike, Clusterer, ClustererLike, Grid, RandomState, Samples
+from clusterkit._typing import ArrayLike, RandomState
+from clusterkit.contracts.arguments import Clusterer, ClustererLike, Grid, SamplesLike
 from clusterkit.contracts.params import is_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidParameter
@@ -36,7 +37,7 @@ __all__ = ["Candidate", "SearchResult", "search"]
 def search(
     pipeline: EstimatorT,
     grid: Grid,
-    X: Samples,
+    X: SamplesLike,
     score: str = "auto",
     *,
     n_jobs: int | None = 1,
@@ -55,7 +56,7 @@ def search(
 def search(
     pipeline: str,
     grid: Grid,
-    X: Samples,
+    X: SamplesLike,
     score: str = "auto",
     *,
     n_jobs: int | None = 1,
@@ -75,7 +76,7 @@ def search(
 def search(
     pipeline: ClustererLike,
     grid: Grid,
-    X: Samples,
+    X: SamplesLike,
     score: str = "auto",
     *,
     n_jobs: int | None = 1,
@@ -190,7 +191,7 @@ def search(
     refuse_unsuited(X)
     preparation = prepared_for(cast("Pipeline", base), X) if is_mixed(X) and not isinstance(base, Auto) else None
     if preparation is not None:
-        X = cast("Samples", preparation.transform(X, quiet=True))
+        X = cast("SamplesLike", preparation.transform(X, quiet=True))
     numbers = _features(base, X)
     with only_numbers(numbers):
         checked = check_array(numbers, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")

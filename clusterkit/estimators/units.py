@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clusterkit._typing import Array, Samples
+from clusterkit._typing import Array
+from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.errors import UnitsWarning, first_names
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.numerics.distances import LARGEST_RATIO, differing_units
@@ -71,7 +72,7 @@ def warn_of_units(estimator: object, X: Array, space: Space | None, remedy: str)
         warnings.warn(message, UnitsWarning, stacklevel=level + 1)
 
 
-def warn_of_units_of(models: Iterable[object], X: Samples, stacklevel: int) -> None:
+def warn_of_units_of(models: Iterable[object], X: SamplesLike, stacklevel: int) -> None:
     """Warn once, if units trouble one of several models that a function fitted to the same samples.
 
     Parameters

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from clusterkit._typing import Array, ArrayLike, LabelerLike, RandomState
+from clusterkit._typing import Array, ArrayLike, RandomState
+from clusterkit.contracts.arguments import LabelerLike
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.params import check_count
 from clusterkit.contracts.seeds import Seeds

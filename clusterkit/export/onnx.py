@@ -19,8 +19,8 @@ import attrs
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clusterkit import __version__
 from clusterkit._typing import AnyArray, Array
+from clusterkit._version import __version__
 from clusterkit.contracts import Stage
 from clusterkit.errors import InvalidParameter, NotExportable
 from clusterkit.files import ONNX_ENDING, replacing

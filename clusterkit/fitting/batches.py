@@ -15,12 +15,13 @@ from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts import Codec, Task
 from clusterkit.contracts.checks import During
 from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.iteration import Ended
 from clusterkit.contracts.outcomes import Ending, Scores
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.contracts.turns import Finished, Learner, PartOfLabels, RowFunction, Summing, adder_of
 from clusterkit.errors import IncompatibleStages, InvalidData
-from clusterkit.fitting.fit import FitResult, bind, check_magnitude, result_of, run
+from clusterkit.fitting.fit import bind, check_magnitude, result_of, run
 from clusterkit.fitting.label_turns import BalancedLabeling, read
 from clusterkit.samples import FeatureSpace, build_space
 from clusterkit.samples.coding import Coded

@@ -1,4 +1,4 @@
-"""Many labelings of the same samples with different numbers of clusters: the loop, and k-means as the default base.
+"""Many labelings of the same samples: the loop that makes them, k-means as the default base, and one made of them.
 
 An ensemble of M members runs a clusterer M times, each time with a number of clusters drawn from a range and a seed of
 its own. `clusterkit.ensemble` offers it for any clusterer; the tuner ``edsvc`` uses `kmeans_ensemble`.
@@ -15,8 +15,10 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, ArrayLike, Labels, Rng
+from clusterkit.contracts import Consensus
+from clusterkit.contracts.checks import During, check_labels
 from clusterkit.contracts.composition import Composition
-from clusterkit.contracts.labelings import checked, cluster_limit
+from clusterkit.contracts.labelings import NOISE, Labelings, by_appearance, checked, cluster_limit
 from clusterkit.contracts.params import is_count
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
@@ -25,7 +27,15 @@ from clusterkit.fitting.fit import fit
 from clusterkit.numerics.threads import suited
 from clusterkit.samples.limits import Report, tell
 
-__all__ = ["ClusterRange", "Member", "cluster_range", "draw_members", "kmeans_composition", "kmeans_ensemble"]
+__all__ = [
+    "ClusterRange",
+    "Member",
+    "cluster_range",
+    "combine",
+    "draw_members",
+    "kmeans_composition",
+    "kmeans_ensemble",
+]
 
 RULES = ("cbrt", "sqrt")
 """Names of the ranges from 2 to the cube root or to the square root of n."""
@@ -163,3 +173,62 @@ def _kmeans_member(X: Array, m: int, k: int, seed: int) -> Member:
     with suited(len(X) * min(len(X), 1000)):
         clusters = fit(kmeans_composition(k), X, Seeds.of(seed))
     return Member(clusters.labels, clusters.interrupted)
+
+
+def combine(stage: Consensus, members: ArrayLike | Sequence[ArrayLike], k: int | None, rng: Rng) -> Labels:
+    """One labeling of M labelings, numbered by first appearance.
+
+    Three rules hold for every consensus: a sample that no member labels is noise, a member that labels no sample is
+    left out, and equal members are the answer if they have the number of clusters that is wanted.
+
+    Parameters
+    ----------
+    stage : Consensus
+    members : array-like of shape (M, n), int
+        Labels from 0; -1 where a member says nothing about a sample. The names of clusters do not matter.
+    k : int or None
+        Clusters wanted; None if the method finds the number. If there are fewer distinct label columns, each is a
+        cluster, with a warning.
+    rng : Generator
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+        Labels from 0; -1 exactly where all members say -1.
+
+    Raises
+    ------
+    InvalidData
+        If the members are no labelings of the same samples.
+    InvalidParameter
+        If k is missing, or given to a method that takes none.
+    """
+    stage.check_k(k)
+    labelings = checked(members)
+    known, speaks = ((labelings != NOISE).any(axis=axis) for axis in (0, 1))
+    labels = np.full(len(known), NOISE, dtype=np.int64)
+    if known.any():
+        labels[known] = _combine_known(stage, labelings[np.ix_(speaks, known)], k, rng)
+    return labels
+
+
+def _combine_known(stage: Consensus, members: Labels, k: int | None, rng: Rng) -> Labels:
+    labelings = Labelings.of(members)
+    u, columns = len(labelings.counts), labelings.column_of
+    if k == 1 or u == 1:
+        return np.zeros(members.shape[1], dtype=np.int64)
+    if labelings.unanimous and k in (None, u):
+        return labelings.members[0]
+    if k is not None and k >= u:
+        if k > u:
+            warnings.warn(
+                f"consensus '{stage.name}': {k} clusters were asked for, but the members tell only {u} groups of "
+                "samples apart; these are the clusters",
+                ClusterkitWarning,
+                stacklevel=4,
+            )
+        return columns
+    with During(stage):
+        labels = np.asarray(stage.merge(labelings, k, rng))
+    check_labels(stage, labels, members.shape[1], 0, None)
+    return by_appearance(labels)

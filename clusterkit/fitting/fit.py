@@ -1,6 +1,6 @@
-"""Runs a composition on samples, wherever they lie: map, prepare, start, loop; and what a fit leaves behind.
+"""Runs a composition on samples, wherever they lie: map, prepare, start, loop.
 
-What is said of a fit that was asked for more clusters than have samples, or than there are distinct samples.
+It also says when fewer clusters than were asked for have samples, and when there are fewer distinct samples.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from clusterkit.contracts import (
 )
 from clusterkit.contracts.checks import During, check_instance, check_space, named
 from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.iteration import Ended, Start, first_least, run_starts
-from clusterkit.contracts.outcomes import Domain, Outcome
+from clusterkit.contracts.outcomes import Domain
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.contracts.turns import Iterating, PassSolver, Storing, Summing, solve_by_sums
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
@@ -43,7 +44,7 @@ from clusterkit.fitting.starting import along_principal_axis, numbered_along_axi
 from clusterkit.numerics.selection import n_distinct, sets_of_equal_rows
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, Space, identity_space, memory
-from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_host
+from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
 from clusterkit.samples.devices import on_host
@@ -57,7 +58,6 @@ from clusterkit.samples.transform import IdentityMap, scaling_of
 __all__ = [
     "AllZero",
     "BoundComposition",
-    "FitResult",
     "all_noise",
     "bind",
     "check_magnitude",
@@ -219,66 +219,6 @@ class BoundComposition:
         if values is None:
             raise TypeError(f"solver '{self.composition.solver.name}' has no objective")
         return float(values[0])
-
-
-@attrs.frozen(eq=False)
-class FitResult:
-    """What a fit leaves behind.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-    n_iter : int
-    converged : bool
-    reason : str
-        Why it stopped.
-    objective : float
-        Of the labels; nan if the solver has none.
-    history : tuple of float
-        Objective turn by turn, of the winning start.
-    space : Space or None
-        None if nothing had to be fitted (one cluster).
-    outcome : Outcome or None
-    predict : callable or None
-        Raw rows to labels.
-    exact : bool
-        Whether `predict` on the training rows gives `labels`.
-    resolved : mapping
-        Slot to the parameters that the fit decided.
-    objectives : tuple of float
-        Final objective of every start.
-    interrupted : bool
-        Whether Ctrl-C ended the fit early.
-    memberships : ndarray of shape (n, k) or None
-    outlier_scores : ndarray of shape (n,) or None
-    probabilities : ndarray of shape (n,) or None
-        Of the labeler, where it gives them.
-    shortage : str or None
-        What is to be said if a number of clusters was asked for and fewer have samples. It is no warning yet: of a
-        driver's fits only that of the answer counts, and where the number is left open nothing is missing.
-    """
-
-    labels: Labels
-    n_iter: int
-    converged: bool
-    reason: str
-    objective: float
-    history: tuple[float, ...]
-    space: Space | None
-    outcome: Outcome | None
-    predict: Predict | None
-    exact: bool
-    resolved: Mapping[str, Mapping[str, object]] = attrs.field(factory=dict)
-    objectives: tuple[float, ...] = ()
-    interrupted: bool = False
-    memberships: Array | None = None
-    outlier_scores: Array | None = None
-    probabilities: Array | None = None
-    shortage: str | None = None
-
-    def on_host(self) -> FitResult:
-        """The same with its labels on the host, where drivers compare them."""
-        return attrs.evolve(self, labels=to_host(self.labels))
 
 
 @attrs.frozen

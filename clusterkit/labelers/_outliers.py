@@ -168,8 +168,7 @@ class DomainPredictor(BlockFunction):
         same rows in any library; the few that are not are tried with other samples on the host.
         """
         from clusterkit.level_sets.neighbours import nearest_rows
-        from clusterkit.level_sets.on_blocks import SegmentsOfBlocks
-        from clusterkit.level_sets.segment_test import FIRST_BATCH, LARGEST_BATCH, segment_test
+        from clusterkit.level_sets.segment_test import FIRST_BATCH, LARGEST_BATCH, SegmentsOfBlocks, segment_test
 
         labels = np.full(len(points), NOISE, dtype=np.intp)
         rows, row_labels = self.rows[self.inside], self.cluster_labels[self.inside]

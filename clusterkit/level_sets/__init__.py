@@ -18,6 +18,6 @@ The mathematics: the segment test in `_segments_jit.py` (`first_outside`, Sturm'
 (bounds of `_ascent_jit.py` over nodes of `_tree_jit.py`), `_rejection_jit.py` and `_likely_edges.py`.
 The ascent is in `_ascent_jit.py` (`step`), the certified balls that end it early in `_ascent_jit.py`.
 
-Points of another library than numpy, on a device, are served by matrix products: `on_blocks.py`,
-`neighbours.py`, `on_blocks.py`.
+Points of another library than numpy, on a device, are served by matrix products beside the loops for numpy:
+`climb_together` in `_ascent.py`, `SegmentsOfBlocks` in `segment_test.py`, and `neighbours.py`.
 """

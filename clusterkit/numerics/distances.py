@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit._typing import Array, Rows
-from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit._typing import Array
+from clusterkit.numerics.sparse_rows import Rows, SparseRows
 
 __all__ = [
     "EXPLICIT_DIMENSIONS",

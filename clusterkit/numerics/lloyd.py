@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rows
+from clusterkit._typing import Array, Labels
 from clusterkit.numerics.distances import squared_distances
-from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.numerics.sparse_rows import Rows, SparseRows
 
 __all__ = [
     "compiled_pays",

@@ -7,23 +7,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, final, overload
+from typing import TYPE_CHECKING, Protocol, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from clusterkit._typing import Array, ArrayLike, Indices, Mask, Rows, SparseMatrix
+from clusterkit._typing import AnyArray, Array, ArrayLike, Indices, Mask
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
 __all__ = [
+    "Rows",
+    "SparseMatrix",
     "SparseRows",
     "as_rows",
     "column_extremes",
     "distances_from",
     "from_mean",
 ]
+
+
+class SparseMatrix(Protocol):
+    """A sparse matrix or array of scipy."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(n, d)."""
+
+    def toarray(self) -> AnyArray:
+        """A dense copy."""
+
+
+Rows: TypeAlias = "Array | SparseRows"
+"""Samples as the stages get them, shape (n, d)."""
 
 
 @final

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._jit import inner, njit
-from clusterkit._typing import Array, Indices, Rows
-from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit._typing import Array, Indices
+from clusterkit.numerics.sparse_rows import Rows, SparseRows
 
 __all__ = [
     "distinct_rows",

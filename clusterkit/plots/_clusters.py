@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clusterkit._typing import Array, ArrayLike, Clusterer, Labels
+from clusterkit._typing import Array, ArrayLike, Labels
+from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.params import check_count
 from clusterkit.errors import InvalidParameter
 from clusterkit.numerics.selection import sample_rows

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, ArrayLike, Clusterer, Indices, Labels
+from clusterkit._typing import Array, ArrayLike, Indices, Labels
+from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.outcomes import Domain
 from clusterkit.contracts.params import check_count
 from clusterkit.errors import counted

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, ArrayLike, Clusterer, Indices, Mask
+from clusterkit._typing import Array, ArrayLike, Indices, Mask
+from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.outcomes import Domain, KernelDomain
 from clusterkit.contracts.params import check_count, is_count
 from clusterkit.errors import IncompatibleStages, InvalidParameter

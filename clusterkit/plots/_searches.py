@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from clusterkit._typing import Array, Clusterer, Indices
+from clusterkit._typing import Array, Indices
+from clusterkit.contracts.arguments import Clusterer
 from clusterkit.errors import InvalidParameter, counted, nearest_names
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clusterkit._typing import Array, ArrayLike, Clusterer, Indices, Labels
+from clusterkit._typing import Array, ArrayLike, Indices, Labels
 from clusterkit.benchmarking.page import Ranking
+from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.params import check_count
 from clusterkit.errors import InvalidData, InvalidParameter, counted
 from clusterkit.plots.figure import COLORS, FAINT, INK, axes_for, check_axes, frame

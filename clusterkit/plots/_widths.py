@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Clusterer, Counts, Indices, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.labelings import cluster_sizes
 from clusterkit.drivers.width_path import WidthPath
 from clusterkit.errors import InvalidParameter, counted

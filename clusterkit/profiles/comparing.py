@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Clusterer, Indices, Labels, RandomState
+from clusterkit._typing import Array, Indices, Labels, RandomState
+from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.labelings import NOISE, cluster_sizes
 from clusterkit.contracts.params import check_count
 from clusterkit.contracts.seeds import Seeds

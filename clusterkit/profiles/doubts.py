@@ -8,7 +8,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Clusterer, Indices, Labels, Mask
+from clusterkit._typing import Array, Indices, Labels, Mask
+from clusterkit.contracts.arguments import Clusterer
 from clusterkit.errors import counted, first_names, shortened
 from clusterkit.profiles.measures import GroupedSample, draw
 from clusterkit.profiles.raw_table import Column, RawTable

@@ -12,7 +12,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Clusterer, Labels, Mask, RandomState
+from clusterkit._typing import Array, Labels, Mask, RandomState
+from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.params import check_count
 from clusterkit.contracts.seeds import Seeds

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clusterkit._typing import Array, Clusterer, Indices, Labels, RandomState
+from clusterkit._typing import Array, Indices, Labels, RandomState
+from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.params import check_count
 from clusterkit.contracts.seeds import Seeds

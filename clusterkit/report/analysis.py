@@ -13,7 +13,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels, NumberLike, Rng
+from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit.contracts.arguments import NumberLike
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds

@@ -20,8 +20,10 @@ from xml.etree import ElementTree
 import attrs
 import numpy as np
 
-from clusterkit import __version__, plots
-from clusterkit._typing import Indices, NumberLike
+from clusterkit import plots
+from clusterkit._typing import Indices
+from clusterkit._version import __version__
+from clusterkit.contracts.arguments import NumberLike
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import counted, with_title
 from clusterkit.numerics.selection import sample_rows

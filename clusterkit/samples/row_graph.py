@@ -14,10 +14,10 @@ from typing import Protocol, TypeAlias, final, runtime_checkable
 import attrs
 import numpy as np
 
-from clusterkit._typing import AnyArray, Array, Indices, Rows
+from clusterkit._typing import AnyArray, Array, Indices
 from clusterkit.errors import NotExportable
 from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS
-from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.numerics.sparse_rows import Rows, SparseRows
 
 __all__ = ["OPSET", "Node", "Operand", "RowFunction", "RowGraph", "Update", "dense"]
 

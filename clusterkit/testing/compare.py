@@ -187,13 +187,13 @@ def check_saving(model: SavedAsData, X: Array) -> None:
     NotSavable
         Naming the object that cannot be saved.
     """
-    import clusterkit
+    from clusterkit.estimators.loading import load
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.clusterkit"
         model.save(path)
         content = path.read_bytes()
-        again: Any = clusterkit.load(path)
+        again: Any = load(path)
         again.save(path)
         assert path.read_bytes() == content, "a loaded model is saved as another file than the model itself"
     kinds = [type(again), type(model)]

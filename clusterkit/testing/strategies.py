@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts import FeatureMap, Task
-from clusterkit.contracts.composition import Composition, legal_compositions
+from clusterkit.contracts.composition import Composition
+from clusterkit.drivers.compose import legal_compositions
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.featuremaps.scaling import Identity, MinMax

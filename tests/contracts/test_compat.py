@@ -9,10 +9,11 @@ import pytest
 
 from clusterkit.balancers.band import Band, Ordinal
 from clusterkit.contracts import Labeler, Labeling
-from clusterkit.contracts.composition import Composition, alternatives, check, legal_compositions, problems
+from clusterkit.contracts.composition import Composition, problems
 from clusterkit.contracts.featuremap import Chain
 from clusterkit.contracts.outcomes import Embedding
 from clusterkit.contracts.registry import registry
+from clusterkit.drivers.compose import alternatives, check, legal_compositions
 from clusterkit.errors import IncompatibleStages, UnknownName
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.rbf import Rbf

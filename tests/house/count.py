@@ -122,11 +122,13 @@ def code_lines(text: str) -> int:
 
 
 def reason_to_be_small(name: str, source: Source, arrows: Arrows) -> str:
-    """Why a small file is one: a package, compiled, with a registered stage, or imported late; else nothing."""
+    """Why a small file is one: a package, compiled, below all rooms, with a registered stage, or imported late; else nothing."""
     if source.path.stem in ("__init__", "__main__"):
         return source.path.stem
     if source.path.stem.endswith("_jit"):
         return "compiled"
+    if name.startswith("clusterkit._"):
+        return "below all rooms"
     if any(_is_registered(node) for node in source.tree.body):
         return "registered"
     places = {place for (_, module), place in arrows.items() if module == name}

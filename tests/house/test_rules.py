@@ -108,5 +108,5 @@ def test_every_rule_states_itself():
 
 
 def test_definitions_are_looked_up_in_classes():
-    assert architecture.defines("fitting/fit.py", "FitResult.labels")
-    assert not architecture.defines("fitting/fit.py", "FitResult.nothing")
+    assert architecture.defines("contracts/driver.py", "FitResult.labels")
+    assert not architecture.defines("contracts/driver.py", "FitResult.nothing")

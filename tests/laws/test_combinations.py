@@ -9,8 +9,9 @@ import attrs
 import numpy as np
 import pytest
 
-from clusterkit.contracts.composition import SLOTS, Composition, alternatives, check, legal_compositions, problems
+from clusterkit.contracts.composition import SLOTS, Composition, problems
 from clusterkit.contracts.registry import registry
+from clusterkit.drivers.compose import alternatives, check, legal_compositions
 from clusterkit.errors import BrokenPlugin, IncompatibleStages
 from clusterkit.testing import check_composition, pairwise_cover
 from clusterkit.testing.compositions import describe, samples

@@ -13,8 +13,7 @@ from sklearn.datasets import make_blobs
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.level_sets.equilibria import Balls, find_basins
 from clusterkit.level_sets.neighbours import nearest_rows
-from clusterkit.level_sets.on_blocks import SegmentsOfBlocks
-from clusterkit.level_sets.segment_test import segment_test
+from clusterkit.level_sets.segment_test import SegmentsOfBlocks, segment_test
 from clusterkit.samples import kernels
 from clusterkit.samples.kernels import Gaussian
 

@@ -9,6 +9,7 @@ from clusterkit._typing import Labels, Rng
 from clusterkit.contracts import Consensus
 from clusterkit.contracts.labelings import NOISE, by_appearance
 from clusterkit.errors import InvalidParameter
+from clusterkit.fitting.ensembles import combine
 from clusterkit.testing.compare import same_bits
 from clusterkit.testing.law import Law, law
 
@@ -63,12 +64,12 @@ def _combined(stage: Consensus, members: Labels, k: int | None = None) -> Labels
     if k is None:
         k = _count(stage, members)
         k = 1 if k is None and not stage.finds_k else k
-    return stage.combine(members, k, _rng())
+    return combine(stage, members, k, _rng())
 
 
 def _refusal(stage: Consensus, k: int | None) -> str | None:
     try:
-        stage.combine([[0, 0, 1], [0, 1, 1]], k, _rng())
+        combine(stage, [[0, 0, 1], [0, 1, 1]], k, _rng())
     except InvalidParameter as error:
         return str(error)
     return None
@@ -141,7 +142,7 @@ def streams_do_not_matter_if_it_does_not_vary(stage: Consensus, members: Labels,
     """With ``varies = False`` another random stream gives the same labels."""
     k = _count(stage, members)
     k = 1 if k is None and not stage.finds_k else k
-    other = stage.combine(members, k, np.random.default_rng(seed))
+    other = combine(stage, members, k, np.random.default_rng(seed))
     same_bits(other, _combined(stage, members), "two streams")
 
 

@@ -14,9 +14,10 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit.contracts import Task
-from clusterkit.contracts.composition import Composition, alternatives, problems
+from clusterkit.contracts.composition import Composition, problems
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.contracts.seeds import Seeds
+from clusterkit.drivers.compose import alternatives
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidParameter
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.featuremaps.scaling import Identity

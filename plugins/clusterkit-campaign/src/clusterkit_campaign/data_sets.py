@@ -17,7 +17,8 @@ from typing import Any, Literal, TypeAlias, cast, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng, Samples
+from clusterkit._typing import Array, Rng
+from clusterkit.contracts.arguments import SamplesLike
 
 __all__ = [
     "CONTAINERS",
@@ -346,51 +347,51 @@ class _Described:
         return self._X.shape
 
 
-def _frame(X: Array, **changes: object) -> Samples:
+def _frame(X: Array, **changes: object) -> SamplesLike:
     import pandas
 
     names = [f"x{j}" for j in range(X.shape[1])]
-    return cast("Samples", pandas.DataFrame(X, **{"columns": names, **changes}))
+    return cast("SamplesLike", pandas.DataFrame(X, **{"columns": names, **changes}))
 
 
-def _mixed_frame(X: Array) -> Samples:
+def _mixed_frame(X: Array) -> SamplesLike:
     frame = cast("object", _frame(X))
-    return cast("Samples", frame.astype({"x0": "float32"}))  # type: ignore[attr-defined]
+    return cast("SamplesLike", frame.astype({"x0": "float32"}))  # type: ignore[attr-defined]
 
 
-def _nullable_frame(X: Array) -> Samples:
+def _nullable_frame(X: Array) -> SamplesLike:
     frame = cast("object", _frame(X))
-    return cast("Samples", frame.astype("Float64"))  # type: ignore[attr-defined]
+    return cast("SamplesLike", frame.astype("Float64"))  # type: ignore[attr-defined]
 
 
-def _csr(X: Array) -> Samples:
+def _csr(X: Array) -> SamplesLike:
     from scipy.sparse import csr_array
 
-    return cast("Samples", csr_array(X))
+    return cast("SamplesLike", csr_array(X))
 
 
-def _csc_matrix(X: Array) -> Samples:
+def _csc_matrix(X: Array) -> SamplesLike:
     from scipy.sparse import csc_matrix
 
-    return cast("Samples", csc_matrix(X))
+    return cast("SamplesLike", csc_matrix(X))
 
 
-def _coo(X: Array) -> Samples:
+def _coo(X: Array) -> SamplesLike:
     from scipy.sparse import coo_array
 
-    return cast("Samples", coo_array(X))
+    return cast("SamplesLike", coo_array(X))
 
 
-def _stored_zeros(X: Array) -> Samples:
+def _stored_zeros(X: Array) -> SamplesLike:
     """Sparse rows in which zeros are stored and no index is in order."""
     from scipy.sparse import csr_array
 
     n, d = X.shape
     columns = np.tile(np.arange(d)[::-1], n)
-    return cast("Samples", csr_array((X[:, ::-1].ravel(), columns, np.arange(n + 1) * d), shape=(n, d)))
+    return cast("SamplesLike", csr_array((X[:, ::-1].ravel(), columns, np.arange(n + 1) * d), shape=(n, d)))
 
 
-CONTAINERS: Mapping[str, Callable[[Array], Samples]] = {
+CONTAINERS: Mapping[str, Callable[[Array], SamplesLike]] = {
     "array": lambda X: X,
     "Fortran order": np.asfortranarray,
     "strided": _strided,
@@ -418,7 +419,7 @@ CONTAINERS: Mapping[str, Callable[[Array], Samples]] = {
     "lists of numpy numbers": lambda X: [[np.float64(value) for value in row] for row in X],
     "subclass of ndarray": lambda X: X.view(_Subclass),
     "masked without a mask": np.ma.masked_array,
-    "only __array__": lambda X: cast("Samples", _Described(X)),
+    "only __array__": lambda X: cast("SamplesLike", _Described(X)),
     "frame": _frame,
     "frame with numbers as names": lambda X: _frame(X, columns=list(range(X.shape[1]))),
     "frame with an odd index": lambda X: _frame(X, index=[f"row {i % 3}" for i in range(len(X))]),
@@ -440,7 +441,7 @@ def needs_pandas(container: str) -> bool:
     return container.startswith("frame")
 
 
-def plain(X: Samples) -> Array:
+def plain(X: SamplesLike) -> Array:
     """The same values as a C-ordered array of float64, or of float32 where X has only such numbers.
 
     Examples
@@ -483,7 +484,7 @@ class AwkwardSet:
         make = cast("Callable[[Rng], Array]", self.values)
         return make(stream(self.name, *seed))
 
-    def put(self, values: Array) -> Samples:
+    def put(self, values: Array) -> SamplesLike:
         """Values in the container of this set."""
         return CONTAINERS[self.container](values)
 

@@ -19,13 +19,15 @@ from typing import Any, cast, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Samples
+from clusterkit._typing import Array, Labels
 from clusterkit.contracts import Stage
-from clusterkit.contracts.composition import SLOTS, Composition, legal_compositions
+from clusterkit.contracts.arguments import SamplesLike
+from clusterkit.contracts.composition import SLOTS, Composition
 from clusterkit.contracts.params import is_count
 from clusterkit.contracts.providers import Recipe
 from clusterkit.contracts.registry import ABSTRACT, registry
 from clusterkit.drivers import compose
+from clusterkit.drivers.compose import legal_compositions
 from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
@@ -250,7 +252,7 @@ class Answer:
     problems: tuple[Problem, ...]
 
 
-def fitted(subject: Subject, X: Samples, k: int, seed: int) -> Answer:
+def fitted(subject: Subject, X: SamplesLike, k: int, seed: int) -> Answer:
     """Fit, and note the error and the warnings that are not of this library."""
     model = error = None
     with warnings.catch_warnings(record=True) as caught:
