@@ -122,7 +122,7 @@ def code_lines(text: str) -> int:
 
 
 def reason_to_be_small(name: str, source: Source, arrows: Arrows) -> str:
-    """Why a small file is one: a package, compiled, below all rooms, with a registered stage, or imported late; else nothing."""
+    """Why a small file is one: a package, compiled, below all rooms, registered, or imported late; else nothing."""
     if source.path.stem in ("__init__", "__main__"):
         return source.path.stem
     if source.path.stem.endswith("_jit"):

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from clusterkit.cli import console, outputs, summary
+from clusterkit.cli import console, outputs, picture
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.files import replacing
 
@@ -51,7 +51,7 @@ def reproduce(
         if table is None:
             raise BadInput("--plot needs the name of a table")
         outputs.check({"--plot": plot_file})
-        summary.check(plot_file)
+        picture.check(plot_file)
     if table is None:
         if as_json:
             console.as_json([{"table": name, "title": title} for name, title in titles.items()])
