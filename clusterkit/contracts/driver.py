@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Self, final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self, final
 import attrs
 
 from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit.contracts.outcomes import Ending, Outcome
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.contracts.stage import Stage
 from clusterkit.errors import InvalidParameter
@@ -17,7 +19,6 @@ from clusterkit.samples.array_libraries import to_host
 if TYPE_CHECKING:
     from clusterkit.contracts.composition import Composition
     from clusterkit.contracts.labeler import Predict
-    from clusterkit.contracts.outcomes import Outcome
     from clusterkit.samples import Space
 
 __all__ = [
@@ -37,9 +38,10 @@ class FitResult:
     ----------
     labels : ndarray of shape (n,)
     n_iter : int
-    converged : bool
+    ending : Ending
+        How it ended: `Ending.INTERRUPTED` if Ctrl-C came at any time, else how the best start ended.
     reason : str
-        Why it stopped.
+        The same for people.
     objective : float
         Of the labels; nan if the solver has none.
     history : tuple of float
@@ -55,8 +57,6 @@ class FitResult:
         Slot to the parameters that the fit decided.
     objectives : tuple of float
         Final objective of every start.
-    interrupted : bool
-        Whether Ctrl-C ended the fit early.
     memberships : ndarray of shape (n, k) or None
     outlier_scores : ndarray of shape (n,) or None
     probabilities : ndarray of shape (n,) or None
@@ -68,7 +68,7 @@ class FitResult:
 
     labels: Labels
     n_iter: int
-    converged: bool
+    ending: Ending
     reason: str
     objective: float
     history: tuple[float, ...]
@@ -78,11 +78,27 @@ class FitResult:
     exact: bool
     resolved: Mapping[str, Mapping[str, object]] = attrs.field(factory=dict)
     objectives: tuple[float, ...] = ()
-    interrupted: bool = False
     memberships: Array | None = None
     outlier_scores: Array | None = None
     probabilities: Array | None = None
     shortage: str | None = None
+
+    @classmethod
+    def of_one_cluster(
+        cls, labels: Labels, reason: str, predict: Predict, resolved: Mapping[str, Mapping[str, object]]
+    ) -> FitResult:
+        """The result of a fit in which nothing had to be solved, because all samples are in one cluster."""
+        return cls(labels, 0, Ending.CONVERGED, reason, math.nan, (), None, None, predict, True, dict(resolved))
+
+    @property
+    def converged(self) -> bool:
+        """Whether the labels are final."""
+        return self.ending.converged
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the fit early."""
+        return self.ending is Ending.INTERRUPTED
 
     def on_host(self) -> FitResult:
         """The same with its labels on the host, where drivers compare them."""

@@ -19,6 +19,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts import Driver, DriverResult, params
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
+from clusterkit.contracts.outcomes import Ending
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import Evidence, distinct, structure_confidence, witnesses
 from clusterkit.criteria.one_cluster import OneCluster, few_points
@@ -349,8 +350,7 @@ class AutoDriver(Driver):
         fitted = attrs.evolve(
             fitted,
             reason=reason,
-            converged=fitted.converged and not interrupted,
-            interrupted=interrupted,
+            ending=Ending.INTERRUPTED if interrupted else fitted.ending,
             resolved={**fitted.resolved, "auto": facts},
         )
         second = verdict.second

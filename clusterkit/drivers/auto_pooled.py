@@ -26,6 +26,7 @@ from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.featuremap import Chain
 from clusterkit.contracts.iteration import first_least
+from clusterkit.contracts.outcomes import Ending
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
 from clusterkit.drivers.pooled import agreement, fit_under_maps, require_judgeable, summed_objectives
@@ -338,7 +339,7 @@ class AutoPooledDriver(Driver):
         except KeyboardInterrupt:
             findings = attrs.evolve(findings, chosen="safe")
             reason = f"interrupted: the labels from init '{start.name}' are kept"
-            answer = attrs.evolve(safe, converged=False, reason=reason, interrupted=True)
+            answer = attrs.evolve(safe, ending=Ending.INTERRUPTED, reason=reason)
         else:
             assert findings.best is not None
             if np.all(findings.halves <= self.limit):

@@ -14,6 +14,7 @@ from clusterkit.contracts import Driver, DriverResult, params
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.iteration import first_least
+from clusterkit.contracts.outcomes import Ending
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import IncompatibleStages
 from clusterkit.fitting.fit import BoundComposition, bind, fit, run
@@ -66,7 +67,7 @@ class PooledDriver(Driver):
         answer = fits.winners[index]
         if fits.interrupted:
             reason = f"interrupted: the best of {len(labelings)} maps is kept"
-            answer = attrs.evolve(answer, converged=False, reason=reason, interrupted=True)
+            answer = attrs.evolve(answer, ending=Ending.INTERRUPTED, reason=reason)
         return DriverResult(answer, {"agreement": agreement(labelings), "pooled": pooled, "winner": index})
 
 

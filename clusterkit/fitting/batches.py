@@ -158,10 +158,10 @@ def _answer(
     c: Composition, task: Task, learned: Learned, labeling: BalancedLabeling, turns: int, first: FitResult | None
 ) -> FitResult:
     """What the fit says after a batch."""
-    converged, interrupted = (True, False) if first is None else (first.converged, first.interrupted)
     reason = f"batch {learned.batches} added" if first is None else first.reason
-    end = Ended(labeling, turns, Ending.CONVERGED, reason, learned.history[-1], learned.history)
+    ending = Ending.CONVERGED if first is None else first.ending
+    end = Ended(labeling, turns, ending, reason, learned.history[-1], learned.history)
     c, facts = attrs.evolve(c, limits=None), learned.learner.turns.resolved
     labeling = attrs.evolve(labeling, outcome=None, memberships=None, status=None, labeler_facts={})
     fit = result_of(c, task, learned.space, facts, ([end], False), end, labeling, lambda: None)
-    return attrs.evolve(fit, converged=converged, reason=reason, interrupted=interrupted)
+    return attrs.evolve(fit, reason=reason)

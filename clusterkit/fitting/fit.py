@@ -32,7 +32,7 @@ from clusterkit.contracts.checks import During, check_instance, check_space, nam
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.iteration import Ended, Start, first_least, run_starts
-from clusterkit.contracts.outcomes import Domain
+from clusterkit.contracts.outcomes import Domain, Ending
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.contracts.turns import Iterating, PassSolver, Storing, Summing, solve_by_sums
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
@@ -525,7 +525,7 @@ def result_of(
     return FitResult(
         labels,
         best.n_iter,
-        best.converged and not interrupted,
+        Ending.INTERRUPTED if interrupted else best.ending,
         reason_of(best.reason, best.index, c, len(ends), interrupted),
         best.objective,
         best.history,
@@ -535,7 +535,6 @@ def result_of(
         labeling.exact,
         {slot: values for slot, values in facts.items() if values},
         tuple(end.objective for end in ends),
-        interrupted,
         labeling.memberships,
         labeling.outlier_scores,
         labeling.probabilities,
@@ -587,7 +586,7 @@ def one_cluster(
     resolved: Mapping[str, Mapping[str, object]] = MappingProxyType({}),
 ) -> FitResult:
     """What a fit leaves behind that puts all samples into one cluster; `labels` are zeros where the samples lie."""
-    return FitResult(labels, 0, True, reason, math.nan, (), None, None, AllZero(), True, resolved=dict(resolved))
+    return FitResult.of_one_cluster(labels, reason, AllZero(), resolved)
 
 
 def check_magnitude(X: Array) -> None:
