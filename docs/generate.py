@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -127,8 +127,27 @@ def stages() -> str:
             for name, stage in sorted(classes.items())
         ]
         parts.append("| name | what it is | parameters |\n|---|---|---|\n" + "\n".join(rows) + "\n")
+        parts.append(_capabilities(kind))
     parts += [_compositions()]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _capabilities(kind: str) -> str:
+    """What the classes of a kind may declare; of labelers also what codecs may."""
+    from clusterkit.contracts import Codec
+    from clusterkit.contracts.declared import capabilities, plain
+    from clusterkit.contracts.registry import ABSTRACT
+
+    rows = [
+        f"| `{each.name}` | `{_cell(each.type)}` | {_default(each, plain)} | {_cell(each.meaning)} |"
+        for each in capabilities(Codec if kind == "labeler" else ABSTRACT[kind]).values()
+    ]
+    head = "Capabilities, which a class may declare" + (" (codecs included)" if kind == "labeler" else "")
+    return f"{head}:\n\n| name | type | default | meaning |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
+def _default(capability: Any, plain: Callable[[object], object]) -> str:
+    return "required" if capability.default is inspect.Parameter.empty else f"`{plain(capability.default)!r}`"
 
 
 def _first_line(stage: type) -> str:

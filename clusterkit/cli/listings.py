@@ -236,20 +236,35 @@ def _described(recipe: Any) -> dict[str, Any]:
 
 def _stage(kind: str, name: str, distribution: str) -> dict[str, Any]:
     """All about a stage; one that cannot be imported or made has its line too, with the problem in it."""
+    from clusterkit.contracts.declared import capabilities, plain
     from clusterkit.contracts.registry import registry
     from clusterkit.errors import BrokenPlugin
 
-    described = {"kind": kind, "name": name, "summary": "", "parameters": {}, "provided_by": distribution}
+    described = {
+        "kind": kind,
+        "name": name,
+        "summary": "",
+        "parameters": {},
+        "capabilities": {},
+        "provided_by": distribution,
+    }
     try:
         stage = cast("type[Stage]", registry.get(kind, name))
         specimen = stage()
         parameters = {p: getattr(specimen, p) for p in specimen.parameters()}
+        values = {each.name: (getattr(specimen, each.name), each.default) for each in capabilities(stage).values()}
     except BrokenPlugin as error:
         return described | {"summary": f"not usable: {error}", "problem": str(error)}
     except (Exception, SystemExit) as error:  # whatever a stage raises, the others are listed
         problem = f"{type(error).__name__}: {error}"
         return described | {"summary": f"not usable: {problem}", "problem": problem}
-    return described | {"summary": _first_line(stage), "parameters": parameters, "problem": None}
+    declared = {name: plain(value) for name, (value, default) in values.items() if value != default}
+    return described | {
+        "summary": _first_line(stage),
+        "parameters": parameters,
+        "capabilities": declared,
+        "problem": None,
+    }
 
 
 def _broken_recipes() -> list[list[str]]:

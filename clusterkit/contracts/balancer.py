@@ -171,6 +171,7 @@ class Balancer(Stage):
 
     kind: ClassVar[str] = "balancer"
     codings: ClassVar[frozenset[Coding]] = frozenset(Coding)
+    """Codings whose costs the balancer can read."""
 
     @abstractmethod
     def bounds(self, n: int, k: int) -> tuple[Sizes, Sizes]:

@@ -132,8 +132,8 @@ class Driver(Stage):
 
     kind: ClassVar[str] = "driver"
     estimator: ClassVar[str] = "clusterkit.estimators.driven:Driven"
-    """the estimator that `clusterkit.recipe` builds for this driver, as ``"module:Class"``; the default serves any
-    driver"""
+    """The estimator that `clusterkit.recipe` builds for this driver, as ``"module:Class"``; the default serves any
+    driver."""
     weighted: ClassVar[bool] = False
     """True if it compares fits whose compositions have sample weights (`Composition.sample_weight`)."""
     on_devices: ClassVar[bool] = False

@@ -32,6 +32,7 @@ class FeatureMap(Stage):
     ``samples.rows(index)``, wherever they lie; it then returns a `FittedMap`. "all": ``samples.points``, which are then
     in memory."""
     gives: ClassVar[type[Space]] = FeatureSpace
+    """The type of space that comes out: features or a kernel."""
     nonnegative: ClassVar[bool | None] = None
     """True if no feature is negative, False if some may be, None if that depends on the data."""
     exact_on_training: ClassVar[bool] = True

@@ -68,12 +68,17 @@ class Labeler(Stage, Generic[OutcomeT]):
 
     kind: ClassVar[str] = "labeler"
     consumes: ClassVar[type[Outcome]]
+    """The type of outcome that `label` reads."""
     finds_k: ClassVar[bool] = False
+    """True if the number of clusters may be left out, because the labeler finds it."""
     takes_k: ClassVar[bool] = False
     """True if a labeler that finds the number of clusters also accepts a given one."""
     min_clusters: ClassVar[int] = 1
+    """The fewest clusters that the labeler gives."""
     max_clusters: ClassVar[int | None] = None
+    """The most clusters that the labeler gives; None if there is no such limit."""
     inductive: ClassVar[bool] = True
+    """True if the labeler also gives a function that labels new rows."""
     scores_alone: ClassVar[bool] = False
     """For labelers of embeddings: True if `label` looks at the rows of the embedding and not at the space.
 
@@ -93,6 +98,7 @@ class Codec(Labeler[Scores]):
 
     consumes: ClassVar[type[Outcome]] = Scores
     coding: ClassVar[Coding]
+    """How labels become targets."""
     largest: ClassVar[bool] = False
     """True if the label is always the column of the largest score, the lowest at ties.
 

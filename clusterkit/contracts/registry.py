@@ -287,6 +287,7 @@ class Registry:
                 "for the user"
             )
         if isinstance(thing, type) and issubclass(thing, Stage) and not inspect.isabstract(thing):
+            _check_declared(thing, f"{thing.kind} {thing.name!r}")
             self._enter([Entry(thing.kind, thing.name, thing, SESSION)], replace)
         elif isinstance(thing, Recipe):
             check_name("recipe", thing.name, "the Recipe")
@@ -378,6 +379,8 @@ class Registry:
             expected, fits = base.__name__, isinstance(target, type) and issubclass(target, base)
         if not fits:
             raise BrokenPlugin(f"{entry.kind} {entry.name!r} of {entry.distribution} is no {expected}: {target!r}")
+        if entry.kind in ABSTRACT_NAMES and entry.distribution != BUILTIN:  # the laws hold the built-in ones
+            _check_declared(target, f"{entry.kind} {entry.name!r} of {entry.distribution}")
         if entry.kind in ABSTRACT_NAMES or entry.kind == "recipe":
             own_name = getattr(target, "name", None)
             if own_name != entry.name:
@@ -413,6 +416,14 @@ class Registry:
 
 
 @cache
+def _check_declared(stage: type[Stage], who: str) -> None:
+    """Refuse a stage class whose class variables are not what its kind may declare."""
+    from clusterkit.contracts.declared import undeclared
+
+    if problems := undeclared(stage):
+        raise BrokenPlugin(f"{who}: {'; '.join(problems)}")
+
+
 def _abstract() -> Mapping[str, type[Stage]]:
     """The abstract class of each kind of stage."""
     module = importlib.import_module("clusterkit.contracts")

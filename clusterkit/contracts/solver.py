@@ -87,8 +87,11 @@ class Solver(Stage):
 
     kind: ClassVar[str] = "solver"
     codings: ClassVar[frozenset[Coding]] = frozenset()
+    """Codings of labels that the solver learns from; none for a solver that learns from no labels."""
     targets: ClassVar[Literal["never", "start", "every_turn"]] = "never"
+    """When the solver learns from labels: never, from those of the start alone, or anew in each iteration."""
     default_balancer: ClassVar[str | None] = None
+    """What balancer="auto" means for this solver; None: no balancer."""
     default_labeler: ClassVar[str | Mapping[str, object] | None] = None
     """What labeler="auto" means for this solver; None if the type of its outcome decides."""
     own_balance: ClassVar[bool] = False

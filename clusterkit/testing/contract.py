@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from clusterkit.contracts import Stage
+from clusterkit.contracts.declared import undeclared
 from clusterkit.contracts.registry import ABSTRACT
 from clusterkit.errors import UnknownName
 from clusterkit.testing.law import Law, law
@@ -52,6 +53,13 @@ def has_a_plain_name(stage: Stage) -> None:
     name = getattr(cls, "name", None)
     assert isinstance(name, str), "the class attribute `name` is missing"
     assert re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name), f"name {name!r} is not lower_snake"
+
+
+@law(LAWS)
+def declares_capabilities_of_its_kind(stage: Stage) -> None:
+    """Class variables are capabilities of the kind, under their names and of their types (`capabilities`)."""
+    problems = undeclared(type(stage))
+    assert not problems, "; ".join(problems)
 
 
 @law(LAWS)

@@ -18,9 +18,9 @@ from safetensors.numpy import load_file
 
 import clusterkit
 from clusterkit import Pipeline, load, recipe, saving
+from clusterkit.contracts.declared import fits
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import InvalidModelFile, NotSavable
-from clusterkit.saving.savable import fits
 from clusterkit.testing.compare import saved_copy, two_groups
 
 X = two_groups()

@@ -1,0 +1,58 @@
+"""The capabilities of stages: every line of the table has a meaning, and what declares something else is refused."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import attrs
+import numpy as np
+import pytest
+
+import clusterkit
+from clusterkit.contracts import Codec, Consensus
+from clusterkit.contracts.declared import capabilities, undeclared
+from clusterkit.contracts.registry import ABSTRACT
+from clusterkit.errors import BrokenPlugin
+
+
+@pytest.mark.parametrize("abstract", [*ABSTRACT.values(), Codec], ids=lambda abstract: abstract.__name__)
+def test_every_capability_says_what_it_means(abstract):
+    assert [name for name, each in capabilities(abstract).items() if not each.meaning] == []
+
+
+def declaring(**variables):
+    """A consensus with further class variables."""
+
+    @final
+    @attrs.frozen
+    class First(Consensus):
+        """The first member."""
+
+        name: ClassVar[str] = "first_member"
+
+        def merge(self, labelings, k, rng):
+            return np.asarray(labelings.members[0])
+
+    for name, value in variables.items():
+        setattr(First, name, value)
+    return First
+
+
+def test_what_is_no_capability_is_refused_with_the_nearest_name():
+    with pytest.raises(BrokenPlugin, match="find_k is no capability of a consensus: is finds_k meant"):
+        clusterkit.register(declaring(find_k=True))
+    with pytest.raises(BrokenPlugin, match="finds_k = 'yes' is no bool"):
+        clusterkit.register(declaring(finds_k="yes"))
+
+
+def test_a_property_may_stand_for_a_capability_and_other_names_are_free():
+
+    assert undeclared(declaring(finds_k=property(lambda self: True), source="Dudoit, Fridlyand 2003")) == []
+
+
+def test_what_has_to_be_declared_is_named():
+
+    class Nothing(Codec):
+        name = "nothing"
+
+    assert [problem.split(" ")[0] for problem in undeclared(Nothing)] == ["coding"]
