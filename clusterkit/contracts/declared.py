@@ -156,9 +156,9 @@ def undeclared(stage: type[Stage]) -> list[str]:
 
 
 @cache
-def annotations_of(cls: type) -> dict[str, Any]:
+def annotations_of(cls: type) -> dict[str, object]:
     """The annotations of a class; those whose names exist for type checkers only stand for any type."""
-    hints: dict[str, Any] = {}
+    hints: dict[str, object] = {}
     for base in reversed(cls.__mro__):
         names = vars(sys.modules.get(base.__module__, types.ModuleType("")))
         for name, annotation in inspect.get_annotations(base).items():
