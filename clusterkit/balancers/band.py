@@ -162,6 +162,7 @@ class Band(Balancer):
     """
 
     name: ClassVar[str] = "band"
+    synonyms: ClassVar[tuple[str, ...]] = ("balance_constraint", "class_balance")
     slack: float = params.free(0.03, slack_problem, invalid=(-1, -0.1, float("nan"), "wide"))
     priority: str = params.choice("regret", ("regret", "confidence"))
 

@@ -370,6 +370,7 @@ class Transport(Balancer):
     """
 
     name: ClassVar[str] = "transport"
+    synonyms: ClassVar[tuple[str, ...]] = ("optimal_transport", "sizes")
     size_min: float | None = params.free(None, limit_problem, invalid=(-1, -0.1, 1.5, float("nan"), "few"))
     size_max: float | None = params.free(None, limit_problem, invalid=(-1, -0.1, 1.5, float("nan"), "many"))
     sizes: tuple[int, ...] | None = params.free(

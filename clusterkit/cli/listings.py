@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -33,14 +33,16 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 @click.command(short_help="List stages with their parameters.")
 @click.argument("kind", required=False)
+@click.option("--search", "word", metavar="WORD", help="Only stages with WORD in a name, a parameter or the summary.")
 @AS_JSON
-def stages(kind: str | None, as_json: bool) -> None:
+def stages(kind: str | None, word: str | None, as_json: bool) -> None:
     """List stages with their parameters.
 
     KIND is featuremap, solver, labeler, balancer, partitioner (for the slot init), consensus, tuner or driver.
-    Without KIND, stages of all kinds are listed.
+    Without KIND, stages of all kinds are listed. With --search also names are found that papers and other libraries
+    use: sgd, k-means++.
     """
-    from clusterkit.contracts.registry import ABSTRACT_NAMES, registry
+    from clusterkit.contracts.registry import ABSTRACT_NAMES, plain_word, registry
     from clusterkit.errors import UnknownName, nearest_names
 
     if kind is not None and kind not in ABSTRACT_NAMES:
@@ -50,8 +52,13 @@ def stages(kind: str | None, as_json: bool) -> None:
         for each in (ABSTRACT_NAMES if kind is None else [kind])
         for entry in registry.entries(each)
     ]
+    if word is not None:
+        rows = [row for row in rows if any(plain_word(word) in plain_word(text) for text in _texts(row))]
     if as_json:
         console.as_json(rows)
+        return
+    if word is not None and not rows:
+        console.text(f"no stage has {word!r} in its names, parameters or summary")
         return
     console.table(
         ["kind", "name", "parameters", "what it is"],
@@ -236,6 +243,8 @@ def _described(recipe: Any) -> dict[str, Any]:
 
 def _stage(kind: str, name: str, distribution: str) -> dict[str, Any]:
     """All about a stage; one that cannot be imported or made has its line too, with the problem in it."""
+    import attrs
+
     from clusterkit.contracts.declared import capabilities, plain
     from clusterkit.contracts.registry import registry
     from clusterkit.errors import BrokenPlugin
@@ -245,6 +254,7 @@ def _stage(kind: str, name: str, distribution: str) -> dict[str, Any]:
         "name": name,
         "summary": "",
         "parameters": {},
+        "options": {},
         "capabilities": {},
         "provided_by": distribution,
     }
@@ -252,19 +262,29 @@ def _stage(kind: str, name: str, distribution: str) -> dict[str, Any]:
         stage = cast("type[Stage]", registry.get(kind, name))
         specimen = stage()
         parameters = {p: getattr(specimen, p) for p in specimen.parameters()}
+        fields = {field.name: field.metadata.get("options", ()) for field in attrs.fields(stage)}
         values = {each.name: (getattr(specimen, each.name), each.default) for each in capabilities(stage).values()}
     except BrokenPlugin as error:
         return described | {"summary": f"not usable: {error}", "problem": str(error)}
     except (Exception, SystemExit) as error:  # whatever a stage raises, the others are listed
         problem = f"{type(error).__name__}: {error}"
         return described | {"summary": f"not usable: {problem}", "problem": problem}
+    options = {name: [word for word in words if isinstance(word, str)] for name, words in fields.items() if words}
     declared = {name: plain(value) for name, (value, default) in values.items() if value != default}
     return described | {
         "summary": _first_line(stage),
         "parameters": parameters,
+        "options": options,
         "capabilities": declared,
         "problem": None,
     }
+
+
+def _texts(row: Mapping[str, Any]) -> Iterator[str]:
+    """The texts of a stage in which a word is looked for."""
+    yield from (row["name"], row["summary"], *row["capabilities"].get("synonyms", ()))
+    for name in row["parameters"]:
+        yield from (name, *row["options"].get(name, ()))
 
 
 def _broken_recipes() -> list[list[str]]:

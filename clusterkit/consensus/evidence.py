@@ -47,6 +47,7 @@ class Coassociation(Consensus):
     """
 
     name: ClassVar[str] = "coassociation"
+    synonyms: ClassVar[tuple[str, ...]] = ("evidence_accumulation", "eac")
     finds_k: ClassVar[bool] = True
     takes_k: ClassVar[bool] = True
 

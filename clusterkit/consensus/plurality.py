@@ -32,6 +32,7 @@ class Voting(Consensus):
     """
 
     name: ClassVar[str] = "voting"
+    synonyms: ClassVar[tuple[str, ...]] = ("plurality", "majority")
     finds_k: ClassVar[bool] = True
 
     def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -63,6 +64,7 @@ __all__ = [
     "StageKind",
     "built_in_class",
     "built_in_class_names",
+    "plain_word",
     "registry",
 ]
 
@@ -160,8 +162,28 @@ class Registry:
             folder = where(kind, name, VARIABLE)
             # a saved model names its classes itself, so the seventy names of all of them help nobody
             advice = f"{folder}." if folder else nearest_names(name, self.names(kind), only_near=kind == "savable")
+            if kind in ABSTRACT_NAMES and (meant := self.called(name)):
+                advice = f"By that name papers and libraries call {' and '.join(meant)}. {advice}"
             raise UnknownName(f"no {kind} named {name!r}. {advice}".rstrip() + unusable)
         return self._load(entry)
+
+    def called(self, word: str) -> list[str]:
+        """What papers and other libraries call by a word: stages of all kinds, by synonym or by a value of a parameter.
+
+        Upper case, hyphens, underscores and blanks do not matter. Only stages that load are looked at.
+        """
+        wanted, meant = plain_word(word), list[str]()
+        for kind in ABSTRACT_NAMES:
+            stages: Mapping[str, Any] = self.available(kind)
+            for name, stage in stages.items():
+                if wanted in map(plain_word, (name, *stage.synonyms)):
+                    meant.append(f"{kind} {name!r}")
+                    continue
+                for field in attrs.fields(stage):
+                    for option in field.metadata.get("options", ()):
+                        if isinstance(option, str) and plain_word(option) == wanted:
+                            meant.append(f"{kind} {name!r} with {field.name}={option!r}")
+        return meant
 
     def find(self, kind: str, name: str) -> Entry | None:
         """The entry of a name, or None; scans installed plugins only if nothing nearer has the name."""
@@ -416,6 +438,17 @@ class Registry:
 
 
 @cache
+def plain_word(word: str) -> str:
+    """A name without what spellings differ in: letters in lower case, digits and plus signs.
+
+    Examples
+    --------
+    >>> plain_word("Complete-Graph"), plain_word("k-means++")
+    ('completegraph', 'kmeans++')
+    """
+    return re.sub(r"[^a-z0-9+]", "", word.lower())
+
+
 def _check_declared(stage: type[Stage], who: str) -> None:
     """Refuse a stage class whose class variables are not what its kind may declare."""
     from clusterkit.contracts.declared import undeclared

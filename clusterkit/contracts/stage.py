@@ -32,6 +32,8 @@ class Stage(ABC):
 
     kind: ClassVar[str]
     name: ClassVar[str]
+    synonyms: ClassVar[tuple[str, ...]] = ()
+    """Other names that papers and libraries give it, by which it is found; it is not called by them."""
     tunable: ClassVar[frozenset[str]] = frozenset()
     """Parameters whose None a tuner may replace."""
     trial: ClassVar[Mapping[str, object]] = {}

@@ -232,6 +232,7 @@ class Elm(FeatureMap):
     """
 
     name: ClassVar[str] = "elm"
+    synonyms: ClassVar[tuple[str, ...]] = ("extreme_learning_machine", "random_hidden_nodes")
     reads: ClassVar[Literal["passes", "all"]] = "passes"
     nonnegative: ClassVar[bool | None] = True
     n_hidden: int | None = params.integer(None, at_least=1, optional=True)

@@ -260,6 +260,7 @@ class Graph(FeatureMap):
     """
 
     name: ClassVar[str] = "graph"
+    synonyms: ClassVar[tuple[str, ...]] = ("spectral_embedding", "nystrom")
     nonnegative: ClassVar[bool | None] = False
     exact_on_training: ClassVar[bool] = False
     small: ClassVar[bool] = True

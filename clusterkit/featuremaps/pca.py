@@ -67,6 +67,7 @@ class Pca(FeatureMap):
     """
 
     name: ClassVar[str] = "pca"
+    synonyms: ClassVar[tuple[str, ...]] = ("principal_components", "whiten")
     reads: ClassVar[Literal["passes", "all"]] = "passes"
     nonnegative: ClassVar[bool | None] = False
     sparse: ClassVar[bool] = True

@@ -50,6 +50,7 @@ class Rbf(FeatureMap):
     """
 
     name: ClassVar[str] = "rbf"
+    synonyms: ClassVar[tuple[str, ...]] = ("gaussian", "gaussian_kernel", "kernel")
     gives: ClassVar[type[Space]] = KernelSpace
     tunable: ClassVar[frozenset[str]] = frozenset({"gamma"})
     sparse: ClassVar[bool] = True

@@ -121,6 +121,7 @@ class MinMax(FeatureMap):
     """
 
     name: ClassVar[str] = "minmax"
+    synonyms: ClassVar[tuple[str, ...]] = ("min_max_scaler",)
     reads: ClassVar[Literal["passes", "all"]] = "passes"
     limits: tuple[float, float] = params.interval((0.0, 1.0))
 
@@ -144,6 +145,7 @@ class ZScore(FeatureMap):
     """
 
     name: ClassVar[str] = "zscore"
+    synonyms: ClassVar[tuple[str, ...]] = ("standard_scaler", "standardise", "standardize", "scale")
     reads: ClassVar[Literal["passes", "all"]] = "passes"
     nonnegative: ClassVar[bool | None] = False
 
@@ -192,6 +194,7 @@ class Identity(FeatureMap):
     """
 
     name: ClassVar[str] = "identity"
+    synonyms: ClassVar[tuple[str, ...]] = ("none", "linear")
     reads: ClassVar[Literal["passes", "all"]] = "passes"
     sparse: ClassVar[bool] = True
     keeps_sparse: ClassVar[bool] = True

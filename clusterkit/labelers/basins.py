@@ -271,6 +271,7 @@ class Equilibrium(Labeler[KernelDomain]):
     """
 
     name: ClassVar[str] = "equilibrium"
+    synonyms: ClassVar[tuple[str, ...]] = ("equilibrium_points", "equilibria", "sep")
     consumes: ClassVar[type[Outcome]] = KernelDomain
     finds_k: ClassVar[bool] = True
 
@@ -411,6 +412,7 @@ class Transition(Labeler[KernelDomain]):
     """
 
     name: ClassVar[str] = "transition"
+    synonyms: ClassVar[tuple[str, ...]] = ("transition_points", "saddle_points")
     consumes: ClassVar[type[Outcome]] = KernelDomain
     finds_k: ClassVar[bool] = True
     takes_k: ClassVar[bool] = True

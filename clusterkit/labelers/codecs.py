@@ -53,6 +53,7 @@ class Argmax(Codec):
     """
 
     name: ClassVar[str] = "argmax"
+    synonyms: ClassVar[tuple[str, ...]] = ("arg_max", "max")
     coding: ClassVar[Coding] = Coding.ONEHOT
     rowwise: ClassVar[bool] = True
     array_api: ClassVar[bool] = True
@@ -112,6 +113,7 @@ class BiasThreshold(Codec):
     """
 
     name: ClassVar[str] = "bias_threshold"
+    synonyms: ClassVar[tuple[str, ...]] = ("bias",)
     coding: ClassVar[Coding] = Coding.SIGNED
     max_clusters: ClassVar[int | None] = 2
     loss: str = params.choice("laplacian", LOSSES)
@@ -245,6 +247,7 @@ class Threshold(Codec):
     """
 
     name: ClassVar[str] = "threshold"
+    synonyms: ClassVar[tuple[str, ...]] = ("sign",)
     coding: ClassVar[Coding] = Coding.SIGNED
     rowwise: ClassVar[bool] = True
     array_api: ClassVar[bool] = True

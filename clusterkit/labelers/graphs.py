@@ -96,6 +96,7 @@ class CompleteGraph(Labeler[Domain]):
     """
 
     name: ClassVar[str] = "complete_graph"
+    synonyms: ClassVar[tuple[str, ...]] = ("cg", "complete")
     consumes: ClassVar[type[Outcome]] = Domain
     finds_k: ClassVar[bool] = True
     sparse: ClassVar[bool] = True
@@ -224,6 +225,7 @@ class Proximity(Labeler[Domain]):
     """
 
     name: ClassVar[str] = "proximity"
+    synonyms: ClassVar[tuple[str, ...]] = ("proximity_graph", "delaunay")
     consumes: ClassVar[type[Outcome]] = Domain
     finds_k: ClassVar[bool] = True
     tunable: ClassVar[frozenset[str]] = frozenset({"min_cluster_size"})
@@ -322,6 +324,7 @@ class SupportGraph(Labeler[Domain]):
     """
 
     name: ClassVar[str] = "support_graph"
+    synonyms: ClassVar[tuple[str, ...]] = ("support_vector_graph", "svg")
     consumes: ClassVar[type[Outcome]] = Domain
     finds_k: ClassVar[bool] = True
     tunable: ClassVar[frozenset[str]] = frozenset({"min_cluster_size"})

@@ -152,6 +152,7 @@ class ExcessOfMass(Labeler[Tree]):
     """
 
     name: ClassVar[str] = "excess_of_mass"
+    synonyms: ClassVar[tuple[str, ...]] = ("eom", "hdbscan")
     consumes: ClassVar[type[Outcome]] = Tree
     finds_k: ClassVar[bool] = True
 
@@ -321,6 +322,7 @@ class Single(Labeler[Tree]):
     """
 
     name: ClassVar[str] = "single"
+    synonyms: ClassVar[tuple[str, ...]] = ("single_linkage", "cut_tree")
     consumes: ClassVar[type[Outcome]] = Tree
 
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:

@@ -90,6 +90,7 @@ class KMeansMapped(Partitioner[FeatureSpace]):
     """
 
     name: ClassVar[str] = "kmeans_mapped"
+    synonyms: ClassVar[tuple[str, ...]] = ("elm_kmeans",)
     spaces: ClassVar[tuple[type[Space], ...]] = (FeatureSpace,)
     reads: ClassVar[str] = "passes"
     weighted: ClassVar[bool] = True

@@ -120,6 +120,7 @@ class Seeded(Partitioner[Space]):
     """
 
     name: ClassVar[str] = "seeds"
+    synonyms: ClassVar[tuple[str, ...]] = ("kmeans++", "kmeans_plus_plus")
     spaces: ClassVar[tuple[type[Space], ...]] = (FeatureSpace, KernelSpace)
     reads: ClassVar[str] = "passes"
     weighted: ClassVar[bool] = True

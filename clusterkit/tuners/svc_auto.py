@@ -98,6 +98,7 @@ class SvcAuto(Tuner):
     """
 
     name: ClassVar[str] = "svc_auto"
+    synonyms: ClassVar[tuple[str, ...]] = ("auto",)
 
     max_rows: int = params.integer(2000, at_least=2)
     exact_rows: int = params.integer(500, at_least=0)

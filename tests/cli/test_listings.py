@@ -172,3 +172,9 @@ class TestNotUsable:
 def test_a_title_does_not_repeat_the_name(run):
     assert run("recipes", "genie").stdout.startswith("genie: single linkage that avoids uneven sizes\n")
     assert run("recipes", "kmeans").stdout.startswith("kmeans: k-means\n")
+
+
+def test_the_list_of_stages_is_searched_by_synonyms_and_values(run):
+    assert [row["name"] for row in json.loads(run("stages", "--search", "SGD", "--json").stdout)] == ["lmsvc"]
+    assert [row["name"] for row in json.loads(run("stages", "--search", "multiplicative", "--json").stdout)] == ["nmf"]
+    assert "no stage has 'xyzzy'" in run("stages", "--search", "xyzzy").stdout

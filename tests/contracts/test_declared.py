@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar, final
 
 import attrs
@@ -12,7 +13,7 @@ import clusterkit
 from clusterkit.contracts import Codec, Consensus
 from clusterkit.contracts.declared import capabilities, undeclared
 from clusterkit.contracts.registry import ABSTRACT
-from clusterkit.errors import BrokenPlugin
+from clusterkit.errors import BrokenPlugin, UnknownName
 
 
 @pytest.mark.parametrize("abstract", [*ABSTRACT.values(), Codec], ids=lambda abstract: abstract.__name__)
@@ -56,3 +57,21 @@ def test_what_has_to_be_declared_is_named():
         name = "nothing"
 
     assert [problem.split(" ")[0] for problem in undeclared(Nothing)] == ["coding"]
+
+
+@pytest.mark.parametrize(
+    ("slot", "word", "called"),
+    [
+        ("solver", "sgd", "solver 'lmsvc'"),
+        ("solver", "smo", "solver 'svdd'"),
+        ("solver", "multiplicative", "solver 'nmf' with update='multiplicative'"),
+        ("labeler", "complete-graph", "labeler 'complete_graph'"),
+        ("labeler", "equilibrium-points", "labeler 'equilibrium'"),
+        ("featuremap", "Gaussian kernel", "featuremap 'rbf'"),
+        ("init", "k-means++", "partitioner 'seeds'"),
+        ("solver", "threshold", "labeler 'threshold'"),
+    ],
+)
+def test_a_name_of_the_papers_leads_to_the_stage(slot, word, called):
+    with pytest.raises(UnknownName, match=f"call {re.escape(called)}\\."):
+        clusterkit.Pipeline(**{"n_clusters": 2, slot: word}).fit(np.eye(4))

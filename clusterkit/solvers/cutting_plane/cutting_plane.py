@@ -434,6 +434,7 @@ class Cpmmc(Solver):
     """
 
     name: ClassVar[str] = "cpmmc"
+    synonyms: ClassVar[tuple[str, ...]] = ("cutting_plane",)
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
     targets: ClassVar[Literal["never", "start", "every_turn"]] = "start"
     own_balance: ClassVar[bool] = True
@@ -511,6 +512,7 @@ class Cpm3c(Solver):
     """
 
     name: ClassVar[str] = "cpm3c"
+    synonyms: ClassVar[tuple[str, ...]] = ("multi_class_cutting_plane",)
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
     targets: ClassVar[Literal["never", "start", "every_turn"]] = "start"
     own_balance: ClassVar[bool] = True

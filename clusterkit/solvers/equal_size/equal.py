@@ -100,6 +100,7 @@ class Equal(Solver):
     """
 
     name: ClassVar[str] = "equal"
+    synonyms: ClassVar[tuple[str, ...]] = ("equal_clustering", "m3_svm")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
     has_objective: ClassVar[bool] = True
 

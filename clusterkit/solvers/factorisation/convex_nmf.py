@@ -72,6 +72,7 @@ class ConvexNmf(Solver):
     """
 
     name: ClassVar[str] = "convex_nmf"
+    synonyms: ClassVar[tuple[str, ...]] = ("kernel_nmf", "semi_nmf")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
     default_labeler: ClassVar[str | None] = "rows_kmeans"
     has_objective: ClassVar[bool] = True

@@ -290,6 +290,7 @@ class Nmf(Solver):
     """
 
     name: ClassVar[str] = "nmf"
+    synonyms: ClassVar[tuple[str, ...]] = ("non_negative_matrix_factorisation", "non_negative_matrix_factorization")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
     default_labeler: ClassVar[str | None] = "rows_kmeans"
     has_objective: ClassVar[bool] = True

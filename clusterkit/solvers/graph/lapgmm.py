@@ -370,6 +370,7 @@ class LapGmm(Solver):
     """
 
     name: ClassVar[str] = "lapgmm"
+    synonyms: ClassVar[tuple[str, ...]] = ("gmm", "gaussian_mixture", "em")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
     has_objective: ClassVar[bool] = True
 

@@ -265,6 +265,7 @@ class Ncut(Solver):
     """
 
     name: ClassVar[str] = "ncut"
+    synonyms: ClassVar[tuple[str, ...]] = ("normalised_cut", "normalized_cut", "spectral")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
 
     n_neighbors: int | None = params.integer(None, at_least=1, optional=True)

@@ -110,6 +110,7 @@ class Gmmc(Solver):
     """
 
     name: ClassVar[str] = "gmmc"
+    synonyms: ClassVar[tuple[str, ...]] = ("sdp", "semidefinite", "max_cut")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
     max_clusters: ClassVar[int | None] = 2
     has_objective: ClassVar[bool] = True

@@ -66,6 +66,7 @@ class Centroids(Solver):
     """
 
     name: ClassVar[str] = "centroids"
+    synonyms: ClassVar[tuple[str, ...]] = ("kmeans", "k_means", "lloyd", "means")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
     targets: ClassVar[Literal["never", "start", "every_turn"]] = "every_turn"
     has_objective: ClassVar[bool] = True

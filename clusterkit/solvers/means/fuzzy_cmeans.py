@@ -415,6 +415,7 @@ class FuzzyCMeans(Solver):
     """
 
     name: ClassVar[str] = "fuzzy_cmeans"
+    synonyms: ClassVar[tuple[str, ...]] = ("cmeans", "c_means", "fcm")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
     has_objective: ClassVar[bool] = True
 

@@ -117,6 +117,7 @@ class Psvdd(Solver):
     """
 
     name: ClassVar[str] = "psvdd"
+    synonyms: ClassVar[tuple[str, ...]] = ("position_regularised_svdd", "psvc")
     has_objective: ClassVar[bool] = True
 
     weights: str | tuple[float, ...] | Callable[[Array], Array] = attrs.field(

@@ -88,6 +88,7 @@ class Subsampled(Solver):
     """
 
     name: ClassVar[str] = "subsampled"
+    synonyms: ClassVar[tuple[str, ...]] = ("fsvc", "random_subset")
 
     solver: Solver = attrs.field(
         factory=partial(_as_solver, "svdd"),

@@ -438,6 +438,7 @@ class Svdd(Solver):
     """
 
     name: ClassVar[str] = "svdd"
+    synonyms: ClassVar[tuple[str, ...]] = ("smo", "one_class_svm", "ocsvm", "support_vector_data_description")
     tunable: ClassVar[frozenset[str]] = frozenset({"C", "nu"})
     has_objective: ClassVar[bool] = True
 

@@ -251,6 +251,7 @@ class Ridge(Solver):
     """
 
     name: ClassVar[str] = "ridge"
+    synonyms: ClassVar[tuple[str, ...]] = ("elm_ridge", "least_squares", "regularised_least_squares")
     codings: ClassVar[frozenset[Coding]] = frozenset(Coding)
     targets: ClassVar[Literal["never", "start", "every_turn"]] = "every_turn"
     default_balancer: ClassVar[str | None] = "band"

@@ -65,6 +65,7 @@ class Svm(Solver):
     """
 
     name: ClassVar[str] = "svm"
+    synonyms: ClassVar[tuple[str, ...]] = ("svc", "hinge", "iter_svm")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
     targets: ClassVar[Literal["never", "start", "every_turn"]] = "every_turn"
     default_balancer: ClassVar[str | None] = "band"
@@ -134,6 +135,7 @@ class Svr(Solver):
     """
 
     name: ClassVar[str] = "svr"
+    synonyms: ClassVar[tuple[str, ...]] = ("iter_svr", "support_vector_regression")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
     targets: ClassVar[Literal["never", "start", "every_turn"]] = "every_turn"
     default_balancer: ClassVar[str | None] = "band"

@@ -58,6 +58,7 @@ class Mst(Solver):
     """
 
     name: ClassVar[str] = "mst"
+    synonyms: ClassVar[tuple[str, ...]] = ("spanning_tree", "minimum_spanning_tree", "tree")
 
     n_neighbors: int = params.integer(5, at_least=1)
 
