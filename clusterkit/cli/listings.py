@@ -1,7 +1,4 @@
-"""``clusterkit stages | recipes | plugins``: lists of what is there.
-
-``clusterkit compositions``: which stages fit together.
-"""
+"""``clusterkit stages | recipes | plugins``: lists of what there is; ``compositions``: which stages fit together."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Samples with so many attributes, most of them 0, that they are never stored as a dense matrix.
 
-The smallest and the largest value of each column, fast for few columns too.
+`column_extremes` has the smallest and the largest value of each column, dense or sparse, fast for few columns too.
 """
 
 from __future__ import annotations

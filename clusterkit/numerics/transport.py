@@ -2,18 +2,12 @@
 
 It solves ``min_y Σ_i c_{i y_i}`` subject to ``low_j <= |{i : y_i = j}| <= high_j`` exactly, for n rows and k clusters.
 
-- `solve`: the problem as a whole (`solve_transport`): prices from a sample of the rows, then moves with all rows;
-- `paths_jit`: the moves, along successive cheapest paths in a graph of k + 1 nodes (`move_along_paths`);
-- `heaps_jit`: the heaps of rows that may move, one for each ordered pair of clusters;
-- `prices_jit`: dual variables: labels from prices, prices from labels, and the proof of optimality.
+`solve_transport` checks whether the present labels are optimal already; if not, `_solve` finds labels by prices from a
+sample of the rows and then moves with all rows, and rounding errors of the prices are removed by negative cycles. The
+mathematics is in `transport_jit`: the moves (`move_along_paths`) and the duals (`cheapest`, `widest`, `audit`).
 
 Sources: Ahuja, Magnanti, Orlin (1993), Network Flows, section 9.7; Tokuyama, Nakano (1995), Efficient algorithms for
 the Hitchcock transportation problem, SIAM J. Comput. 24.
-
-The transportation problem with k sinks: prices from a sample of the rows, then cheapest paths with all rows.
-
-`solve_transport` checks whether the present labels are optimal already; if not, `_solve` finds labels, and rounding
-errors of the prices are removed by negative cycles. The mathematics is in `paths_jit` (moves) and `prices_jit` (duals).
 """
 
 from __future__ import annotations

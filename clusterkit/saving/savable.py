@@ -1,6 +1,6 @@
 """Which classes may stand in a saved model, under which name, with which schema number.
 
-Whether a value is of the type that a class declares for a field: asked of everything that comes from a file.
+`fits` checks every value of a file against the type that a class declares for the field.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The one seam for data frames: pandas, Polars and PyArrow tables become typed columns, by narwhals.
 
-Which cells of a text pandas takes for gaps: in columns of words none but empty ones, as others may be levels.
+`na_options` decides which cells of a text pandas takes for gaps: in columns of words only empty ones, as others may be
+levels.
 """
 
 from __future__ import annotations
