@@ -203,7 +203,7 @@ def reject_pairs_mapped(
     stack: Any, top: Any, budget: Any, tree: Any, parent: Any, samples: Any, contour: Any, order: Any, boxes: Any,
     cells: Any,
 ) -> Any:  # fmt: skip
-    """As `reject_pairs` of `_reject_by_tree_jit`, by look-ups; kernel sums only for segments with undecided cells."""
+    """As `reject_pairs`, by look-ups; kernel sums only for segments with undecided cells."""
     rows, start, stop, children, single, _, radius = tree
     points, m = samples.points, contour.n_segment_points
     work, sums = segment_workspace(points.shape[1], contour), np.zeros(1, dtype=np.int64)

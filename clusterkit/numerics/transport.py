@@ -57,7 +57,7 @@ class TransportSolution:
         Added to the costs they make the label of each row its cheapest.
     gap : float
         Bound on the distance of the cost from the optimum, relative to the difference between random labels and each
-        row's cheapest label (`prices_jit.audit`).
+        row's cheapest label (`transport_jit.audit`).
     tied : int
         Rows that have another label at these prices: no prices can separate them.
     """
@@ -82,7 +82,7 @@ def solve_transport(C: Array, start: Labels, low: Counts, high: Counts) -> Trans
 
     Notes
     -----
-    O(n k + moves (k² + k log n)) time, O(n k) memory. Sources: see `paths_jit`.
+    O(n k + moves (k² + k log n)) time, O(n k) memory. Sources: see the module.
     """
     n, k = C.shape
     sizes: Counts = np.bincount(start, minlength=k)

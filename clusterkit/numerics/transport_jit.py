@@ -577,7 +577,7 @@ def widest(least, low, high, sizes):
     margin : float
     cycle : ndarray
         Clusters of a cycle of moves that lowers the cost: in each a row moves to the next cluster; k stands for the
-        node T of `paths_jit`. Empty if the labels are optimal up to rounding.
+        node T of the residual graph. Empty if the labels are optimal up to rounding.
     """
     k = len(least)
     m = k + 1

@@ -69,7 +69,7 @@ def dual_of(space: KernelSpace | FeatureSpace, precision: str) -> GaussianDual |
 @final
 @attrs.frozen(eq=False)
 class MatrixDual:
-    """The dual of any kernel or of features, solved from columns of the matrix; ``_smo_any_kernel_jit.minimise``.
+    """The dual of any kernel or of features, solved from columns of the matrix; ``_steps_jit.minimise``.
 
     Parameters
     ----------
