@@ -286,8 +286,8 @@ def _mention_broken() -> None:
 
 
 SLOTS = ("featuremap", "solver", "labeler", "balancer", "init")
-"""The slots of a composition, in the order of the columns. (`SLOTS` of `clusterkit.contracts.composition` has the kind of
-stage of each.)"""
+"""The slots of a composition, in the order of the columns. (`SLOTS` of `clusterkit.contracts.composition` has the kind
+of stage of each.)"""
 
 NONE = "none"
 """The word for a slot that a composition leaves empty."""
