@@ -6,7 +6,7 @@
 - ``starting.py``: numbers of clusters along a line, for first labels of rows outside memory;
 - ``label_turns.py``, ``pass_turns.py``: an iteration over labels, in memory and by passes;
 - ``batches.py``: a fit that goes on with further samples;
-- ``ensembles.py``: many labellings of the same samples.
+- ``ensembles.py``: many labellings of the same samples, and one made of them (`combine`).
 
 The loop that runs the iterations is `clusterkit.contracts.iteration.iterate`.
 """

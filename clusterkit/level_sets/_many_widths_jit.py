@@ -1,7 +1,7 @@
 """Compiled loops of `many_widths`: distances of all points, bounds for all segments, and their tests.
 
 Candidate edges (`join_candidates`) are tested by few terms in single precision, in a domain whose centres are among the
-points. All distances are computed once, as squares in float32, with the `NEAR` nearest points of every point,
+points. All distances are computed once, as squares in float32, with the `many_widths.NEAR` nearest points of each,
 ascending. On the segment from x_i to x_j, ``|x(λ) - x_s|² = (1-λ) d_is + λ d_js - λ(1-λ) d_ij``, so a kernel value
 takes one exponential whatever the number of attributes.
 
