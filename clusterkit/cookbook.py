@@ -1,22 +1,11 @@
 """Published algorithms as data: stages, parameters, citation. The function `clusterkit.recipe` builds them.
 
-The choice among clusterings of several families.
-
-Clusters of nearly equal size: centres that move by the sizes of their clusters.
-
-k-means in the input space, in random features and in kernel space, and its fuzzy relative.
-
-Extreme maximum margin clustering (EMMC) and its variants.
-
-Baselines of the maximum margin papers.
-
-Nonnegative matrix factorisation of the data, of random features or of a kernel matrix, clustered by its factors.
-
-Clusterings by a graph of the samples: k-means on its eigenvectors, normalised cut, mixtures smooth over it.
-
-Support vector clustering.
-
-Clusterings by a minimum spanning tree: mass cut, Genie, HDBSCAN, single linkage.
+By family: the choice among clusterings of several families; clusters of nearly equal size; k-means in the input space,
+in random features and in kernel space, and its fuzzy relative; extreme maximum margin clustering (EMMC) with its
+variants, and the baselines of the maximum margin papers; nonnegative matrix factorisation of the data, of random
+features or of a kernel matrix, clustered by its factors; graphs of the samples: k-means on eigenvectors, normalised
+cut, mixtures smooth over the graph; support vector clustering; minimum spanning trees: mass cut, Genie, HDBSCAN, single
+linkage.
 """
 
 from __future__ import annotations

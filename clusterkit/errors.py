@@ -1,10 +1,7 @@
-"""Every error clusterkit raises on purpose; each message names the value, the reason and what would do.
+"""Every error clusterkit raises on purpose; each message names the value, the reason and the nearest valid choices.
 
-Numbers in sentences, as all messages, summaries and pictures write them.
-
-Texts of users, made harmless before they are shown.
-
-What may be wrong with a table.
+The words of the messages are here too: numbers in sentences, as all messages, summaries and pictures write them, and
+texts of users without control characters.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Files that are written whole or not at all.
-
-Locks on files, which the operating system gives back when a process ends, however it ends.
-"""
+"""Files that are written whole or not at all, and locks on files, which end with the process, however it ends."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
-"""The balancer `band`: cluster sizes that differ by at most a slack.
+"""The balancers `band`, sizes that differ by at most a slack, and `ordinal`, balanced intervals of a single score.
 
-The balancer `ordinal`: balanced intervals of a single score, at least cost.
-
-The slack l of the band ``|N_p - N_q| <= l``: rows or a fraction of n, raised to the least possible value.
-
-Selection of the r smallest values with a fixed rule for ties.
+The slack l of the band ``|N_p - N_q| <= l`` is in rows or a fraction of n, raised to the least possible value.
+`ordinal` finds the intervals of least cost. `smallest` selects the r smallest values with a fixed rule for ties.
 """
 
 from __future__ import annotations

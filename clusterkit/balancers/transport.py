@@ -1,14 +1,13 @@
 """The balancer `transport`: labels of least total cost under lowest and highest cluster sizes.
 
-Transport of rows outside memory: prices from samples, and an exact solution for the rows near a border.
+Bounds are in rows or fractions of n for every cluster, or a list has one size for each.
 
-The prices of independent samples differ by about the error of each. A row whose cheapest label is cheaper than every
-other by more than twice that error keeps it under the right prices too. The rows that are left, the border, are few;
-their costs are gathered and solved exactly, with the sizes that the others leave. A last pass bounds the distance of
-all labels from the optimum by weak duality. It is 0 up to rounding unless a row outside the border has a wrong label:
-then the error was larger than taken, and the border is widened.
-
-Allowed cluster sizes: bounds in rows or fractions of n for every cluster, or a list with one size for each.
+For rows outside memory prices come from samples, and the solution is exact for the rows near a border. The prices of
+independent samples differ by about the error of each. A row whose cheapest label is cheaper than every other by more
+than twice that error keeps it under the right prices too. The rows that are left, the border, are few; their costs are
+gathered and solved exactly, with the sizes that the others leave. A last pass bounds the distance of all labels from
+the optimum by weak duality. It is 0 up to rounding unless a row outside the border has a wrong label: then the error
+was larger than taken, and the border is widened.
 """
 
 from __future__ import annotations

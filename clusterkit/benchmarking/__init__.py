@@ -1,8 +1,8 @@
 """Recipes and installed peers on a folder of labelled data sets: how well each finds the classes, and how it ranks.
 
-``run.py`` reads the folder, ``run.py`` lists recipes and peers, ``run.py`` fits every method to every set and
-keeps a journal, ``page.py`` compares methods over sets (mean ranks and their critical difference), ``page.py`` writes
-the results as Markdown. ``clusterkit benchmark`` is the command, `clusterkit.plots.rank_diagram` the picture.
+``run.py`` reads the folder, lists recipes and peers, fits every method to every set and keeps a journal. ``page.py``
+compares methods over sets (mean ranks and their critical difference) and writes the results as Markdown.
+``clusterkit benchmark`` is the command, `clusterkit.plots.rank_diagram` the picture.
 
 The known classes judge the labels after the fit. Nothing is chosen by them.
 """

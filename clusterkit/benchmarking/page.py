@@ -1,6 +1,7 @@
-"""The results as Markdown: a table of means for each side, the ranking in words, and the index on every set.
+"""Methods compared over data sets, as Markdown.
 
-Methods compared over data sets: mean ranks, and the difference that chance alone would seldom make.
+The page has a table of means for each side, the ranking in words, and the index on every set. The ranking (`rank`) is
+by mean ranks, and by the difference that chance alone would seldom make.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Every method on every set: judged by the known classes, with the time, and written to a journal as it comes.
 
-What is compared: the recipes, and the clusterings of other libraries that are installed.
-
-A folder of labelled data sets: two formats of files, and which rows are noise.
+The methods are the recipes, and the clusterings of other libraries that are installed. The sets are a folder of
+labelled data sets in two formats of files, and `LabeledSet` says which rows are noise.
 """
 
 from __future__ import annotations

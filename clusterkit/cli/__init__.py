@@ -2,20 +2,20 @@
 
 Nothing heavy is imported before a command runs, so that ``clusterkit --help`` answers at once.
 
-=====================  ================================================================================================
-app                    The group of commands: the built-in ones by name, then those of plugins.
-fit, predict, report,  A command each; export, search, benchmark, compositions and consensus too. The listings `stages`,
-demo, listings         `recipes` and `plugins` are in one file.
-new_plugin, scaffold/  The files of a new plugin, from templates.
-plugin_check           ``clusterkit plugins --check``: the laws of what plugins provide.
-data, tables/          From the argument DATA to an array: which file, which columns, and what is refused.
-settings               Options ``--set solver.C=1`` to parameters, and from them to an estimator.
-labels, models,        What a command writes: label files, fitted models, pictures, summaries.
+======================  ===============================================================================================
+app                     The group of commands: the built-in ones by name, then those of plugins.
+fit, predict, report,   A command each, and so are export, search, benchmark and consensus.
+demo
+listings                The lists `stages`, `recipes`, `plugins` and `compositions`.
+plugin_tools, scaffold  ``clusterkit plugins --check``, ``clusterkit new-plugin``, and the files of a new plugin.
+data                    From the argument DATA to an array: which file, which columns, and what is refused.
+options                 Options of several commands, and from ``--set solver.C=1`` to an estimator.
+outputs, models,        What a command writes: label files, fitted models, pictures, summaries.
 picture, summary
-console                How tables and facts are printed: for a terminal, for a pipe, as JSON. Plugins may use it.
-failures, interrupt    Exceptions and Ctrl-C to one line on standard error and an exit code.
-early, notices         Wrong files and names before slow imports; one line on a terminal about what takes long.
-=====================  ================================================================================================
+console                 How tables and facts are printed: for a terminal, for a pipe, as JSON. Plugins may use it.
+failures                Exceptions and Ctrl-C to one line on standard error and an exit code.
+early                   Wrong files and names before slow imports; one line on a terminal about what takes long.
+======================  ===============================================================================================
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""The DATA argument of commands: a file, standard input, or a data set by name.
+"""The DATA argument of commands: a file, standard input, or a data set by name, and the options about how it is read.
 
-The files that commands read: one clear line where there is none.
-
-Labels, and the columns before them, as Parquet or Excel: numbers stay numbers, and dates dates.
-
-Options that several commands share, which arrive as one record.
+A file that is not there is one clear line. The options arrive as one record (`TableOptions`). `write_parquet` and
+`write_excel` write labels, and the columns before them: numbers stay numbers, and dates dates.
 """
 
 from __future__ import annotations

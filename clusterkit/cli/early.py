@@ -1,9 +1,8 @@
-"""What is wrong with a file or a name is reported before anything slow is imported.
+"""Errors of a file or a name before anything slow is imported, and notes about what takes long.
 
 scikit-learn takes over a second to import, which nobody should wait for to learn that a file is not there. What is
 checked here is checked again where it is used, with the same messages; here nothing is read and nothing is made.
-
-Notes of the library about what takes long, as one line on a terminal; nothing in a pipe.
+`on_terminals` shows notes of the library as one line on a terminal; in a pipe there are none.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Exceptions and warnings become one line on standard error and an exit code.
 
-Whether Ctrl-C was pressed during a fit; the fit itself keeps its best labels and returns.
+`InterruptFlag` says whether Ctrl-C was pressed during a fit; the fit itself keeps its best labels and returns.
 """
 
 from __future__ import annotations

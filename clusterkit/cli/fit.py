@@ -1,8 +1,7 @@
 """``clusterkit fit``: cluster the rows of a table.
 
-``clusterkit fit`` of a file too large to be read at once: rows stay in the file, labels are written as they come.
-
-Copies of rows that every pass of a fit would decode anew: in the file of --cache, or in a temporary one.
+Of a file too large to be read at once, rows stay in the file and labels are written as they come (`fit_by_rows`). Rows
+that every pass of a fit would decode anew are copied (`copied`), to the file of --cache or to a temporary one.
 """
 
 from __future__ import annotations

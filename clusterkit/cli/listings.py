@@ -1,7 +1,4 @@
-"""``clusterkit stages | recipes | plugins``: lists of what is there.
-
-``clusterkit compositions``: which stages fit together.
-"""
+"""``clusterkit stages | recipes | plugins``: lists of what there is; ``compositions``: which stages fit together."""
 
 from __future__ import annotations
 
@@ -324,7 +321,8 @@ def _mention_broken() -> None:
 
 
 SLOTS = ("featuremap", "solver", "labeler", "balancer", "init")
-"""The slots of a composition, in the order of the columns. (`compat.SLOTS` has the kind of stage of each.)"""
+"""The slots of a composition, in the order of the columns. (`SLOTS` of `clusterkit.contracts.composition` has the kind
+of stage of each.)"""
 
 NONE = "none"
 """The word for a slot that a composition leaves empty."""

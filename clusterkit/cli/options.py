@@ -1,10 +1,8 @@
-"""``--set solver.C=1``: parameters written on the command line, and the estimator they make.
+"""Options of several commands.
 
-The option ``--device``: where the blocks of rows of a command are computed.
-
-``-k 3``, ``-k auto`` and ``-k 2-8``: the number of clusters on the command line.
-
-The options that overrule what the preparation of a table decides.
+``--set solver.C=1`` sets parameters (`parsed`), from which `estimator` makes an estimator. ``--device`` says where the
+blocks of rows of a command are computed. ``-k 3``, ``-k auto`` and ``-k 2-8`` are numbers of clusters.
+`PreparationOptions` overrule what the preparation of a table decides.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The files that commands write: checked before the work begins, and written whole or not at all.
 
-Writing labels to a file or to standard output.
+Labels go to a file or to standard output (`write`).
 """
 
 from __future__ import annotations

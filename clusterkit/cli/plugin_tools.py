@@ -1,6 +1,7 @@
-"""``clusterkit plugins --check``: the laws of what is installed, with a readable verdict.
+"""Commands for authors of plugins.
 
-``clusterkit new-plugin``: the files of a plugin whose tests pass at once.
+``clusterkit plugins --check`` runs the laws of what is installed, with a readable verdict. ``clusterkit new-plugin``
+writes the files of a plugin whose tests pass at once.
 """
 
 from __future__ import annotations

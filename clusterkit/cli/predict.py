@@ -1,6 +1,6 @@
 """``clusterkit predict``: assign new rows to the clusters of a saved model.
 
-``clusterkit predict`` of a file too large to be read at once: piece by piece, the labels written as they come.
+A file too large to be read at once is read piece by piece, and labels are written as they come (`predict_by_pieces`).
 """
 
 from __future__ import annotations

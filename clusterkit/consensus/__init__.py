@@ -1,6 +1,6 @@
-"""Consensus: one labeling from several labelings of the same samples.
+"""Consensus: one labelling from several labellings of the same samples.
 
-M labelings of n samples are a table (M, n). A consensus looks for the partition that agrees best with all rows; the
+M labellings of n samples are a table (M, n). A consensus looks for the partition that agrees best with all rows; the
 methods differ in what they compare: pairs of samples by their co-association ``S_ij = number of members with i and j in
 one cluster``, base clusters (the clusters of all members) by their overlaps, or labels matched between members.
 
@@ -15,13 +15,13 @@ one cluster``, base clusters (the clusters of all members) by their overlaps, or
 plugin, or one registered in this session, is an attribute as well. `clusterkit.ensemble` makes the members,
 `clusterkit.ConsensusClustering` does both at once.
 
-- ``evidence.py`` (``coassociation``; Fred, Jain 2005): the linkage is in ``_consensus_jit.py``.
-- ``expansion.py`` (``comusa``; Mimaroglu, Erdil 2011) and ``expansion.py`` (``comusacl``): ``_consensus_jit.py``.
-- ``spectral.py`` (``cspa``; Strehl, Ghosh 2002, and ``hbgf``; Fern, Brodley 2004): eigenvectors in `_leading`.
-- ``evidence.py`` (``diclens``; Mimaroglu, Aksehirli 2012): ``_consensus_jit.py`` (`join_until`).
-- ``plurality.py`` (``voting``; Dudoit, Fridlyand 2003): the matching is in `_voted`.
-- ``expansion.py``, ``_consensus_jit.py``: overlaps of base clusters, co-associations of samples.
-- ``_combining.py``, ``_combining.py``: the functions on plain arrays.
+- ``evidence.py``: ``coassociation`` (Fred, Jain 2005), and ``diclens`` (Mimaroglu, Aksehirli 2012).
+- ``expansion.py``: ``comusa`` (Mimaroglu, Erdil 2011) and ``comusacl``, and the overlaps of base clusters.
+- ``spectral.py``: ``cspa`` (Strehl, Ghosh 2002) and ``hbgf`` (Fern, Brodley 2004); eigenvectors in `_leading`.
+- ``plurality.py``: ``voting`` (Dudoit, Fridlyand 2003); the matching is in `_voted`.
+- ``_consensus_jit.py``: the compiled loops: co-associations (`agreements`), linkage (`average_linkage`), growth of
+  clusters (`expand`), and the joins of base clusters (`join_until`).
+- ``_combining.py``: `combine`, and the methods as functions on plain arrays.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""`combine`: check labelings, resolve the consensus stage, run it.
+"""`combine`, which checks labellings and runs a consensus stage, and the built-in methods as functions on plain arrays.
 
-The built-in consensus methods as functions on plain arrays: `combine` with one stage each.
-
-Each gets the docstring of its stage, completed by the parameters that all share, so that ``help`` is complete.
-
-The docstring of a consensus function: the text of its stage with the parameters that all functions share.
+The docstring of each function is the text of its stage, completed by the parameters that all functions share, so that
+``help`` is complete.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Co-association of label columns: the number of labelings that put both into one cluster.
+"""The compiled loops of the consensus stages.
 
-DICLENS: the partitions obtained by joining base clusters along a spanning tree, with their scores.
-
-Growth of clusters from pivots in a similarity graph, with equal vertices stored once (a group of rows).
-
-Average linkage of weighted points.
+- `agreements`: the co-association of label columns, the number of labellings that put both into one cluster;
+- `join_until`: for DICLENS, the partitions obtained by joining base clusters along a spanning tree, with their scores;
+- `expand`: growth of clusters from pivots in a similarity graph, with equal vertices stored once (a group of rows);
+- `average_linkage`: average linkage of weighted points.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Evidence accumulation: hierarchical clustering by how many members separate two samples.
+"""Evidence accumulation and DICLENS: hierarchies of samples and of base clusters.
 
-DICLENS: cut the tree of base clusters where clusters are tight and far apart.
+`Coassociation` is hierarchical clustering by how many members separate two samples. `Diclens` cuts the tree of base
+clusters where clusters are tight and far apart.
 """
 
 from __future__ import annotations

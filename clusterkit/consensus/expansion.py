@@ -1,8 +1,7 @@
-"""COMUSA: clusters that grow from pivots in the graph of co-associations.
+"""COMUSA: clusters that grow from pivots in the graph of co-associations, of samples or of base clusters.
 
-COMUSA on base clusters instead of samples: linear in the number of samples.
-
-Base clusters, the clusters of all members as one set: sizes, overlaps and similarities.
+Base clusters are the clusters of all members as one set, with sizes, overlaps and similarities. COMUSA on them
+(`Comusacl`) is linear in the number of samples.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The abstract stages: the methods of feature map, solver, labeler, balancer, partitioner, consensus, tuner, driver.
+"""What stages are and give: the abstract stages, the records between them, the loop, the registry and the hooks.
 
 A clustering algorithm is a composition of stages. Three of them, to see why the parts are cut where they are:
 
@@ -19,6 +19,16 @@ kernel) from map to solver, and an `Outcome` (scores, an embedding or a domain) 
 
 Every concrete stage is a frozen attrs class whose fields are hyper-parameters; arrays live in what it returns.
 Nothing concrete is overridden: a method here is either abstract or final.
+
+- `stage.py`, and `featuremap.py`, `solver.py`, `labeler.py`, `balancer.py`, `partitioner.py`, `consensus.py`,
+  `driver.py` (with the tuner): what all stages have in common, and the abstract class of each kind;
+- `outcomes.py`, `labelings.py`, `arguments.py`: what a solver gives, several labellings of the same samples, and types
+  for annotations;
+- `params.py`, `seeds.py`, `checks.py`: parameters of stages, random streams, and checks of what a stage returns;
+- `composition.py`: the stages of one algorithm, and the rules on which of them fit together;
+- `iteration.py`, `turns.py`: the loop, and solvers whose iterations are sums over the rows;
+- `registry.py`, `providers.py`, `hookspecs.py`, `builtin_plugin.py`: names to stages, what plugins and recipes are,
+  the hooks, and the plugin of the built-in stages.
 """
 
 from __future__ import annotations

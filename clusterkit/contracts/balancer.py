@@ -1,6 +1,6 @@
 """The abstract balancer, the costs that it reads, and what it decides.
 
-The r-th smallest of many values in a few passes: exact selection by histograms of their digits.
+`limit_of` selects the r-th smallest of many values exactly and in a few passes, by histograms of their digits.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The stages of one algorithm and which of them fit together: a few rules on what their classes declare, without data.
 
-Sample weights of a fit are a part of the composition: checked, and refused where a stage counts rows instead.
+Sample weights of a fit are a part of the composition, and are refused where a stage counts rows instead.
 """
 
 from __future__ import annotations

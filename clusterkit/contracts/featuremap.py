@@ -1,7 +1,4 @@
-"""The abstract feature map.
-
-Feature maps applied one after the other, as one feature map.
-"""
+"""The abstract feature map, and a chain of feature maps as one feature map."""
 
 from __future__ import annotations
 

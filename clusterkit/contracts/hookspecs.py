@@ -39,7 +39,7 @@ CHANGES: Mapping[int, tuple[str, ...]] = {
         "Path.sums and held are Path.passes, and Path.prepare returns a PassSolver where samples are not in memory; "
         "turns without scores are the method leap of Prepared",
         "Status and Ended take an Ending in the place of converged and interrupted",
-        "engines inherit clusterkit.fitting.samples.Engine",
+        "engines inherit clusterkit.samples.engines.Engine",
         "follows, elsewhere, beside, sent, landed and Keep are has_array_api, is_device_array, to_device_of, move_to, "
         "to_host and IdentityMap; functions of blocks inherit BlockFunction",
     ),
@@ -115,7 +115,7 @@ def clusterkit_readers() -> dict[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def clusterkit_engines() -> dict[str, str]:  # type: ignore[empty-body]
-    """Engines (`clusterkit.fitting.samples`): what runs the sums of a solver over blocks of rows.
+    """Engines (`clusterkit.samples.engines`): what runs the sums of a solver over blocks of rows.
 
     The name is that of the package whose collections the engine takes, such as ``"dask"``.
     """

@@ -1,16 +1,12 @@
-"""Asking plugin modules what they provide: their hooks, called through pluggy one plugin at a time.
+"""What plugins provide, and the recipe: a published algorithm as data.
 
-One plugin at a time, so that a plugin that fails or answers wrongly is the only one that is lost. The installed
-plugins are found by their entry points here too, because pluggy's own loader stops at the first broken plugin and
-silently skips a second one of the same name.
+The hooks of plugin modules are called through pluggy, one plugin at a time, so that a plugin that fails or answers
+wrongly is the only one that is lost. The installed plugins are found by their entry points here too, because pluggy's
+own loader stops at the first broken plugin and silently skips a second one of the same name. `code_of` records whose
+code runs while plugins are imported and asked, since a plugin must not register stages in the user's name.
 
-Whose code runs while plugins are imported and asked: a plugin must not register stages in the user's name.
-
-The plugins that live in this checkout, so that an error about a name of theirs says where to install it from.
-
-They are on no public package index: a distribution of the same name there would belong to somebody else.
-
-A published algorithm as data: its driver, its stages with their parameters, and its source.
+A `FirstParty` is a plugin of this checkout, so that an error about a name of it says where to install it from. These
+plugins are on no public package index: a distribution of the same name there would belong to somebody else.
 """
 
 from __future__ import annotations

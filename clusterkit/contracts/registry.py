@@ -1,12 +1,9 @@
 """Names to stages: built-ins first and without a scan, then what was registered, then installed plugins.
 
 Every name comes from a hook, the built-in names from `clusterkit.contracts.builtin_plugin`. What is registered in a
-running session needs no hook.
-
-The classes of built-in stages by class name, for packages that export them on first use.
-
-The names come from the registration (`clusterkit.contracts.builtin_plugin`), so that a new stage is still one file and
-one line, and importing a package of stages loads none of them.
+running session needs no hook. Packages export the built-in stages by class name on first use (`built_in_class`). These
+names come from the same registration, so that a new stage is still one file and one line, and importing a package of
+stages loads none of them.
 """
 
 from __future__ import annotations

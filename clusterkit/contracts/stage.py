@@ -1,9 +1,8 @@
 """What all stages have in common, and what they may know of the whole problem.
 
-What the abstract stages are generic in, for type checkers: at run time a stage need not name any of these.
-
-A type that is left out counts as Any, so that ``class Mine(Labeler)`` is legal under strict checks too. Defaults of
-type parameters are not yet in `typing` of the oldest supported Python; checkers know them from their own copy of
+The type parameters of the abstract stages are for type checkers: at run time a stage need not name any of them. One
+that is left out counts as Any, so that ``class Mine(Labeler)`` is legal under strict checks too. Defaults of type
+parameters are not yet in `typing` of the oldest supported Python; checkers know them from their own copy of
 typing_extensions, which is therefore never imported.
 """
 

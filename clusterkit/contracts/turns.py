@@ -3,7 +3,7 @@
 `Prepared` is any solver bound to a space, `PassSolver` one whose turns are sums over the rows. A turn of every method
 that is linear in n is additive: the part of each block of features, the sum of all parts, a solve of the size of the
 features, and then a frozen function from features to scores. A solver that is written so has one implementation:
-`solve_by_sums` runs it on a space in memory, and an engine (`clusterkit.fitting.samples`) runs the same parts where the
+`solve_by_sums` runs it on a space in memory, and an engine (`clusterkit.samples.engines`) runs the same parts where the
 rows lie. The engine reads the labels of a block from the function of the turn before, so that no state of n rows
 passes from turn to turn.
 

@@ -1,6 +1,7 @@
-"""Hartigan's dip: the distance of a sample to the nearest unimodal distribution.
+"""The compiled loops of criteria: Hartigan's dip, and sweeps over the edges of a spanning tree.
 
-Sweeps over the edges of a spanning tree, shortest first: edges inside and between clusters, and where noise goes.
+`dip` is the distance of a sample to the nearest unimodal distribution. The sweeps take the edges shortest first: edges
+inside and between clusters, and the cluster that noise joins (`adopt`).
 """
 
 from __future__ import annotations

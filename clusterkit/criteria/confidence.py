@@ -1,6 +1,6 @@
 """How likely it is that a chosen clustering describes the structure of the data, on the scale of a probability.
 
-How far clusterings of one data set agree: which are equal, and what other families find.
+It follows from how far clusterings of one data set agree: which are equal, and what other families find.
 """
 
 from __future__ import annotations

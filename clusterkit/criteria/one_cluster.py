@@ -1,6 +1,6 @@
-"""Whether data have several clusters at all.
+"""Whether data have several clusters at all: Hartigan's dip test of a projection, and a statistic of the spanning tree.
 
-Hartigan's dip test of whether values on a line come from a distribution with one mode.
+The dip test asks whether values on a line come from a distribution with one mode.
 """
 
 from __future__ import annotations

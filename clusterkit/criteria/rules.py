@@ -5,13 +5,13 @@ Sums of scores, with constants chosen on 28 development sets of shapes, 8 named 
 - the number of clusters is known: ``2 V / D + 0.8 H + 0.4 icl`` (`known_number`): separation in the spanning tree,
   entropy of the sizes against splitting off fringes, and the likelihood of Gaussians for clusters that overlap; D of
   2 to 5 is the number of dimensions in which the rows are spread;
-- it is unknown: ``3/2 b + 4.5 A3 - 1.8 i - 3 C - 8 (C - c) + S exp(-3 b) + V/2`` (`unknown_number`): borders against
-  what clusters hold apart inside, agreement between families by rows and by clusters, above all of the least confirmed
-  cluster, stability where there are no borders, and separation; with too few families ``rw + S/2 + A3/2 + .175 mk``.
+- it is unknown: ``3/2 b + 4.5 A3 - 1.8 i - 3 C - 8 (C - c) + S exp(-3 b) + V/2`` (`unknown_number`): contrast at
+  borders (b) against contrast inside clusters (i), agreement between families by rows (A3) and by clusters (C), above
+  all of the least confirmed cluster (c), stability (S) where there are no borders, and separation (V); with too few
+  families ``rw + S/2 + A3/2 + .175 mk``.
 
 Neither compares numbers that depend on the method: all look at the labels and at one space common to all candidates.
-
-Which numbers of clusters are worth a try.
+`candidate_numbers` are the numbers of clusters that are worth a try.
 """
 
 from __future__ import annotations

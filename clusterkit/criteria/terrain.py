@@ -1,6 +1,7 @@
-"""What all candidates of one data set are judged by: its spanning tree and its core distances.
+"""The terrain of a data set, by which all of its candidates are judged: its spanning tree and its core distances.
 
-Scores of one labelling on the terrain of its data, without classes; larger is better for all of them.
+The scores of a labelling on it (`Separation`, `border_contrast`, `inner_contrast`) read no classes; larger is better
+for all of them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""Labelled data sets by name, from a local folder, scikit-learn or a mirror on the web.
+"""Labelled data sets by name, from a local folder, scikit-learn or a mirror on the web, and rows that stay on disk.
 
 `load` returns a data set, `names` lists the ones available now. Parts that papers use, such as ``letter-ab`` or
 ``digits-1-7``, are made from the whole data set by a fixed rule.
 
-``loading.py`` searches the sources in order, ``loading.py`` has the folder and scikit-learn, ``loading.py`` the mirror
-with its cache, ``manifest.py`` the checksums, ``manifest.py`` the two file formats, ``manifest.py`` the rules for
-parts, ``manifest.py`` with ``sources.csv`` the sizes and origins of all data sets the papers use.
+- ``dataset.py``: `Dataset`, one data set in memory, and the errors of loading;
+- ``loading.py``: the sources (folder, scikit-learn, mirror with its cache), searched in order;
+- ``manifest.py``: checksums, the two file formats, the rules for parts, and with ``sources.csv`` the sizes and origins
+  of all data sets the papers use;
+- ``opening.py``: `clusterkit.open`, which gives the rows of a file block by block.
 """
 
 from __future__ import annotations

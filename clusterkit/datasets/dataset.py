@@ -1,7 +1,4 @@
-"""One labelled data set in memory.
-
-Errors of loading a data set by name.
-"""
+"""One labelled data set in memory, and the errors of loading one by name."""
 
 from __future__ import annotations
 

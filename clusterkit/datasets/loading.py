@@ -1,8 +1,7 @@
-"""Load a data set by name from the first source that has it.
+"""Loads a data set by name from the first source that has it.
 
-A data folder on a web server, with a cache of fetched files.
-
-Sources of data sets: the protocol, a local folder, scikit-learn.
+The sources are a local folder (`Folder`), scikit-learn (`Bundled`), and a data folder on a web server with a cache of
+fetched files (`Mirror`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""``manifest.csv``: the data sets of a folder, with the checksum of each file.
+"""What is known of data sets: files with checksums, formats, sizes, origins, and the parts that papers use.
 
-The two file formats of a data folder: CSV with a label column, and sparse npz.
-
-Sizes and origins of the data sets the papers use, whether they are available or not.
-
-Parts of data sets that papers use, made from the whole by a fixed rule each.
+``manifest.csv`` lists the data sets of a folder, with the checksum of each file. A file has one of two formats: CSV
+with a label column, or sparse npz. `known` has sizes and origins of the data sets the papers use, whether they are
+available or not. A part of a data set (`DatasetVariant`) is made from the whole by a fixed rule.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tables that are read block by block instead of into memory: `open` and the rows it gives.
 
-Rows as raw numbers in a file: a copy of what is slow to read, for many passes.
+`RawRows` are rows as raw numbers in a file: a copy of rows that are slow to read, for many passes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The best of the clusterings that a pool of methods finds, chosen without classes.
 
-The candidate that the criteria choose, and everything that is reported about the choice.
-
-How sure a choice is and what else may be right, in words that do not contradict each other.
+`AutoDriver` makes the choice. A `Verdict` is the candidate that the criteria choose, with everything that is reported
+about the choice. `confidence_in_words` and `second_in_words` say how sure the choice is and what else may be right, so
+that the two do not contradict each other.
 """
 
 from __future__ import annotations

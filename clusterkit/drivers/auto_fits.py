@@ -1,8 +1,6 @@
 """Fits of the members of a pool at several numbers of clusters, and refits that show their stability.
 
-The members of a pool: recipes as functions of the number of clusters.
-
-Labels of rows by the votes of the nearest rows of a sample.
+A `Member` is a recipe as a function of the number of clusters. `Votes` labels rows by the nearest rows of a sample.
 """
 
 from __future__ import annotations

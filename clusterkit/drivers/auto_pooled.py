@@ -1,9 +1,7 @@
 """Fits under several random maps, with complexity, width and start chosen without labels.
 
-The gap of a composition: how much lower its objective is on the data than on data without clusters.
-
-The gap compares complexities and widths without labels, as Tibshirani, Walther and Hastie (2001) compare numbers of
-clusters.
+The choice is by the gap of a composition (`Gaps`): how much lower its objective is on the data than on data without
+clusters. The gap compares complexities and widths as Tibshirani, Walther and Hastie (2001) compare numbers of clusters.
 """
 
 from __future__ import annotations

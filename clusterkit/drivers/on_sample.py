@@ -1,6 +1,7 @@
 """A fit on a sample of the rows, with the level and the labels of all rows, and a measure of how sure they are.
 
-The domain of a sample made right for all rows, by passes over their kernel sums wherever they lie.
+`level_for` and `with_violators` make the domain of the sample right for all rows, by passes over their kernel sums
+wherever the rows lie.
 """
 
 from __future__ import annotations

@@ -3,13 +3,17 @@
 An estimator holds parameters, validates data, runs a driver (``clusterkit/drivers``) and sets fitted attributes; the
 mathematics is in the stages and drivers.
 
-- ``pipeline.py``: `Pipeline`, one composition of stages. ``driven.py``: `Driven`, any driver over a pipeline, with
-  ``auto.py`` and ``auto.py`` as its forms for two drivers. ``build.py``: `recipe` and `recipes`.
-- ``search.py``: `search` over a grid; ``_search_*.py`` are its grid, scores, file and table.
-- ``ensemble.py``, ``ensemble.py``: many labelings, and one labelling from them.
+- ``pipeline.py``: `Pipeline`, one composition of stages, and its `partial_fit`. ``driven.py``: `Driven`, any driver
+  over a pipeline. ``auto.py``: `Auto`, `Pooled` and `AutoPooled`. ``build.py``: `recipe` and `recipes`.
+- ``search.py``: `search` over a grid; ``_search_run.py`` fits its candidates, ``_search_scores.py`` scores them,
+  ``_search_results.py`` has the grid, the file of finished candidates and the result.
+- ``ensemble.py``: many labellings, and one labelling from them. ``as_partitioner.py``: a recipe as a start.
 - ``width_path.py``: support vector clustering at many widths.
-- ``min_max_svc.py``, ``_modules.py``: the min-max modular classifier, ``max_i min_j S_ij(x)`` (Lu, Ito 1999);
+- ``min_max_svc.py``: the min-max modular classifier, ``max_i min_j S_ij(x)`` (Lu, Ito 1999);
   ``_module_training.py`` trains its modules, ``_modules.py`` reads classes from them.
-- ``nested_params.py``, ``base.py``, ``outputs.py``, ``samples.py``, ``same_place.py``, ``same_place.py``: nested
-  parameters, attributes, a `predict` that may be absent, validation of samples, thread limits, and progress bars.
+- ``base.py``, ``outputs.py``: fitted attributes, and methods such as `predict` that may be absent.
+- ``samples.py``, ``units.py``, ``preparing.py``: validation of samples, columns in different units, tables.
+- ``place.py``, ``same_place.py``: where samples and answers lie; thread limits, logs and progress bars.
+- ``nested_params.py``, ``number.py``: parameters of stages, and a number of clusters left open.
+- ``saving.py``, ``loading.py``: fitted estimators to files of data, and back.
 """

@@ -1,6 +1,6 @@
 """The modules of a min-max modular classifier, evaluated together.
 
-The class of a row by the modules of all pairs of classes: votes, and the values where votes tie.
+The class of a row follows from the modules of all pairs of classes: by votes, and by values where votes tie.
 """
 
 from __future__ import annotations

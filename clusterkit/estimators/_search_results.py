@@ -1,8 +1,8 @@
-"""The result of a search: every candidate in the order of the grid, and the best one.
+"""The grid of a search, its finished candidates in a file, and its result.
 
-Finished candidates of a search in a file of JSON lines, so that an interrupted search can be continued.
-
-The points of a grid, the parameters that vary over it, and a digest of each that is equal in every process.
+`points_of` gives the points of a grid, `varying` the parameters that vary over it, and `digest` a number of each point
+that is equal in every process. `Store` is a file of JSON lines, so that an interrupted search can be continued.
+`SearchResult` has every candidate in the order of the grid, and the best one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Scores of the candidates of a search, without classes.
 
-The default score of a search: the criterion of `Auto`, which compares all candidates once they are fitted.
+The default score is the criterion of `Auto` (`Criterion`), which compares all candidates once they are fitted.
 """
 
 from __future__ import annotations

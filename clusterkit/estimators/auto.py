@@ -1,8 +1,7 @@
-"""The estimator that chooses the method, and where it is not given the number of clusters.
+"""The estimators whose driver is fixed: `Auto`, `Pooled` and `AutoPooled`.
 
-Fits under several random maps, with complexity, width and start chosen without labels.
-
-Fits under several random maps; each winner is judged under all of them.
+`Auto` chooses the method, and where it is not given the number of clusters. `Pooled` fits under several random maps and
+judges each winner under all of them. `AutoPooled` also chooses complexity, width and start without labels.
 """
 
 from __future__ import annotations

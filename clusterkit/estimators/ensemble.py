@@ -1,7 +1,4 @@
-"""Many labelings of the same samples, for a consensus.
-
-An ensemble and a consensus of it as one estimator.
-"""
+"""Many labellings of the same samples (`ensemble`), and with a consensus of them as one estimator."""
 
 from __future__ import annotations
 

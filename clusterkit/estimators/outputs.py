@@ -1,6 +1,7 @@
 """What a fitted clusterer gives for rows besides labels: scores, distances, and how well the labels fit.
 
-A method that does not exist where the composition cannot label new samples, with an error that says why.
+A method decorated with `inductive` does not exist where the composition cannot label new samples, and its absence has
+an error that says why.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The estimator: stages by name, composed, fitted, and inspected in the way of scikit-learn.
+"""The estimator `Pipeline`: stages by name, composed, fitted, and inspected in the way of scikit-learn.
 
-Batches of samples one after the other: the work of `Pipeline.partial_fit`.
+`add_batch` is the work of `Pipeline.partial_fit`: batches of samples one after the other.
 """
 
 from __future__ import annotations

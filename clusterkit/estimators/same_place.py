@@ -1,10 +1,9 @@
-"""Everything follows the samples: fitted arrays and answers lie where the samples of the fit lie.
+"""What surrounds the fit of an estimator: the place of the results, threads, logs, and progress.
 
-Numbers of threads of a fit: how large its matrices are, and what joblib takes as a number of workers.
-
-What fits tell ``logging.getLogger("clusterkit")``: the end of each at INFO, its iterations at DEBUG.
-
-A progress bar on a terminal, and the reports of a fit for plugins that implement the hook.
+Fitted arrays and answers lie where the samples of the fit lie. The numbers of threads follow from how large the
+matrices of a fit are, and from the numbers of workers that joblib takes. ``logging.getLogger("clusterkit")`` gets the
+end of each fit at INFO and its iterations at DEBUG. Reports of a running fit go to a progress bar on a terminal, and to
+plugins that implement the hook.
 """
 
 from __future__ import annotations

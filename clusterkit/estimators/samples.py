@@ -1,10 +1,9 @@
 """Validation of samples in the way of scikit-learn, with sparse samples as the feature map takes them.
 
-Samples with text, dates or gaps: one error that names the columns, and what takes such tables.
-
-Samples that would silently become something else: computed in full, without their mask, or on another device.
-
-Wide data: the coordinates in which the rows differ, fewer than the rows, with the same distances.
+Samples with text, dates or gaps get one error, which names the columns and the functions that take such tables
+(`only_numbers`). Samples that scikit-learn would convert without a word are refused (`refuse_unsuited`): those not yet
+computed, with a mask, or on another device. Wide data get the coordinates in which the rows differ (`RowSpan`), fewer
+than the rows, with the same distances.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""From a fitted estimator to a model in ONNX.
+"""From a fitted estimator to a model in ONNX (`to_onnx`).
 
-The graph of one exported model: the nodes that `clusterkit.samples.row_graph` asks for, as onnx has them.
-
-The preparation of a table as a part of a graph: numbers and moments in one input, texts in another.
-
-Gaps that take the values of the most similar donors, as a part of a graph.
+`Graph` has the nodes of the model that `clusterkit.samples.row_graph` asks for, as onnx has them. `PreparedColumns` is
+the preparation of a table as a part of the graph: numbers and moments in one input, texts in another. `filled` gives
+gaps the values of the most similar hot-deck donor rows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Spectral embedding of a self-tuned graph of nearest neighbours.
+"""Spectral embedding of a self-tuned graph of nearest neighbours, and its Nyström extension.
 
-The Nyström extension of a spectral embedding: features of new rows from those of their nearest vertices.
+The extension gives features of new rows from those of their nearest vertices.
 """
 
 from __future__ import annotations

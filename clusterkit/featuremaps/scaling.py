@@ -1,11 +1,4 @@
-"""A fitted scaling of each attribute: ``(x - shift) * factor + offset``.
-
-Scaling of each attribute to a range.
-
-Scaling of each attribute to mean 0 and standard deviation 1.
-
-The data without any change.
-"""
+"""Scaling of each attribute, ``(x - shift) * factor + offset``: to a range, to mean 0 and deviation 1, or none."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Runs a composition on samples, wherever they lie: map, prepare, start, loop.
 
-It also says when fewer clusters than were asked for have samples, and when there are fewer distinct samples.
+It warns where fewer clusters than were asked for have samples, and where there are fewer distinct samples.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
-"""Turns over labels of rows outside memory, for solvers by sums: `PassTurns`, run by `core.iteration.iterate`.
+"""Iterations over labels of rows outside memory, for solvers by sums: `PassTurns`.
 
-A turn is one pass, and a balancer takes some more: each block is read and mapped, its labels are read from the small
-function that the turn before left, and what the solver adds up for these labels is added. Labels of two turns are
-compared by a digest, so that nothing of the size of n is kept. A lost block can always be computed anew from its rows
-and the function of the turn.
+`clusterkit.contracts.iteration.iterate` runs them. An iteration is one pass, and a balancer takes some more: each block
+is read and mapped, its labels are read from the small function that the iteration before left, and what the solver adds
+up for these labels is added. A balancer reads the costs of all rows in several passes (`CostsOfRows`). The first of
+them maps the rows; where its scores are stored, the others read them, with the same bits in the same blocks.
 
-The costs of all rows outside memory by the function of a turn, as a balancer reads them in several passes.
-
-The first pass maps the rows. Where its scores are kept, the others read them, with the same bits in the same blocks.
-
-A digest of labels: whether two turns gave the same ones, without keeping them.
+Labels of two iterations are compared by a digest (`Digest`), so that nothing of the size of n is stored. A lost block
+can always be computed anew from its rows and the function of the iteration.
 """
 
 from __future__ import annotations

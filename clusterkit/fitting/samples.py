@@ -1,6 +1,6 @@
 """The samples of a fit before any map, in memory or read by an engine: the only place that knows where they lie.
 
-The engine for samples, found by their type without importing it, and the device chosen for this process.
+The engine is found by the type of the samples, without importing a package, and by the device chosen for this process.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The first labels of rows outside memory in a canonical numbering, for codings that put the clusters on a line.
-
-A canonical numbering of clusters, for codings that put them on a line.
-"""
+"""A canonical numbering of clusters, in memory and outside, for codings that put the clusters on a line."""
 
 from __future__ import annotations
 

@@ -3,13 +3,14 @@
 A labeler is a function of the outcome: ``label(outcome, space, task, rng) -> Labeling``, the labels of the training
 samples and, if possible, a function that labels new ones. What it can read depends on the kind of outcome:
 
-* `codecs/` reads scores, one row per sample: ``label_i = argmin_j cost_j(f(x_i))``, with costs that belong to the
-  coding of the solver's targets (signs, numbers on a line, unit vectors). One file per codec, each a formula.
-* `graphs/` reads a domain ``{x : g(x) >= level}``: clusters are the components of a graph whose edges are segments
-  inside the domain. Ben-Hur, Horn, Siegelmann, Vapnik (2001), JMLR 2.
-* `basins/` reads a domain of a Gaussian kernel sum: clusters are the basins of the maxima of g, joined inside the
+* `codecs.py` reads scores, one row per sample: ``label_i = argmin_j cost_j(f(x_i))``, with costs that belong to the
+  coding of the solver's targets (signs, numbers on a line, unit vectors).
+* `graphs.py` reads a domain ``{x : g(x) >= level}``: clusters are the components of a graph whose edges are segments
+  inside the domain. Ben-Hur, Horn, Siegelmann, Vapnik (2001), JMLR 2. Its components become labels in
+  `_graph_components.py`, the edges between neighbours are found in `_proximity_edges_jit.py`.
+* `basins.py` reads a domain of a Gaussian kernel sum: clusters are the basins of the maxima of g, joined inside the
   domain or over saddle points. Lee, Lee (2005, 2006), IEEE Trans. PAMI 27 and 28.
-* `trees/` reads a spanning tree: clusters are what is left of it without some of its edges.
+* `trees.py` reads a spanning tree: clusters are the parts that remain without some of its edges.
 * `rows_kmeans.py` reads an embedding: k-means on its rows.
 
 `_outliers.py` is shared by the labelers of domains: numbering, outliers, small components, and labels

@@ -3,18 +3,13 @@
 Every sample x ascends ``g(x) = Σ_s w_s exp(-gamma |x - c_s|²)`` by mean-shift steps to an equilibrium, a point that the
 step leaves unchanged; samples that reach the same one form its basin. The labelers differ in which basins they join:
 
-* `basins.py`: two whose equilibria a segment inside the domain connects. Lee, Lee (2005), IEEE Trans. PAMI 27.
-* `basins.py`: two whose saddle point between them is high enough. Lee, Lee (2006), IEEE Trans. PAMI 28.
-* `basins.py`: outliers, small clusters, and the ascent of new samples.
+* `Equilibrium`: two whose equilibria a segment inside the domain connects. Lee, Lee (2005), IEEE Trans. PAMI 27.
+* `Transition`: two whose saddle point between them is high enough, by a cut or a number of clusters. Lee, Lee (2006),
+  IEEE Trans. PAMI 28.
 
-The ascent is in `clusterkit.level_sets.equilibria`, its step in `level_sets/_ascent_jit.py` (`step`), the saddle
-points are in `clusterkit.level_sets.saddles`.
-
-From basins and the components of their equilibria to labels: outliers, small components, new samples.
-
-Equilibrium labeling: samples that ascend the kernel sum of a domain to the same equilibrium are a cluster.
-
-Transition labeling: basins are joined over the saddle points between them, by a cut or a number of clusters.
+`basin_labeling` makes labels of basins and components: outliers, small clusters, and the ascent of new samples. The
+ascent is in `clusterkit.level_sets.equilibria`, its step in `level_sets/_ascent_jit.py` (`step`), the saddle points are
+in `clusterkit.level_sets.saddles`.
 """
 
 from __future__ import annotations

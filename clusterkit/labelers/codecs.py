@@ -3,21 +3,14 @@
 A codec has a codebook of k target vectors t_j and a cost of giving a sample with scores f to cluster j, so that the
 label is ``argmin_j cost_j(f)``, ties to the lowest number; a balancer may change the labels by the same costs.
 
-* `codecs.py`: two clusters, targets -1 and +1, label 1 if f > 0.
-* `codecs.py`: the same with f + b, the bias b found from the sorted scores. Zhang, Tsang, Kwok (2007).
-* `codecs.py`: k clusters on a line, targets 1..k, the interval that f falls in.
-* `codecs.py`: k clusters, targets e_j, the column with the largest score.
+* `Threshold`: two clusters, targets -1 and +1, label 1 if f > 0.
+* `BiasThreshold`: the same with f + b, the bias b of least loss that respects the size bounds, found from the sorted
+  scores. Zhang, Tsang, Kwok (2007).
+* `Interval`: k clusters on a line, targets 1..k, the interval that f falls in.
+* `Argmax`: k clusters, targets e_j, the column with the largest score.
 
 The mathematics is in the methods `costs` and `calibrate` of each class. Source of the codings: Zhang, Xia, Liu, Zhang
 (2013), Extreme maximum margin clustering, IEICE Trans., section 3.
-
-Clusters by the column with the largest score.
-
-Two clusters by the sign of a score plus a bias: the bias of least loss that respects the size bounds.
-
-Clusters by the interval of a line that a score falls in.
-
-Two clusters by the sign of a score.
 """
 
 from __future__ import annotations

@@ -3,19 +3,13 @@
 Samples x_i, x_j with ``g(x) >= level`` are joined if ``g(x_i + k / (m + 1) (x_j - x_i)) >= level`` for k = 1..m, where
 m is the parameter `n_segment_points`; clusters are the connected components. The labelers differ in the pairs tested:
 
-* `graphs.py`: all pairs. Ben-Hur, Horn, Siegelmann, Vapnik (2001), Support vector clustering, JMLR 2.
-* `graphs.py`: pairs with a support vector at one end.
-* `graphs.py`: pairs of neighbours, whose edges (spanning tree, Delaunay triangulation, nearest neighbours) are
+* `CompleteGraph`: all pairs. Ben-Hur, Horn, Siegelmann, Vapnik (2001), Support vector clustering, JMLR 2.
+* `SupportGraph`: pairs with a support vector at one end.
+* `Proximity`: pairs of neighbours, whose edges (spanning tree, Delaunay triangulation, nearest neighbours) are
   found in `_proximity_edges_jit.py`. Both from Yang, Estivill-Castro, Chalup (2002), Proc. ICONIP.
-* `_graph_components.py`: what they have in common.
 
-The segment test and the search for components are in `clusterkit.level_sets.segment_test`.
-
-The complete graph of a domain: two samples share a cluster if a chain of segments inside the domain joins them.
-
-Proximity graphs of a domain: segments are tested between neighbours only.
-
-The support vector graph of a domain: segments that have a support vector at one end.
+All three make labels of components by `graph_labeling` in `_graph_components.py`. The segment test and the search for
+components are in `clusterkit.level_sets.segment_test`.
 """
 
 from __future__ import annotations

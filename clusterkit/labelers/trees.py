@@ -1,25 +1,14 @@
 """Labelers that read clusters from a spanning tree, by its merges in order of height.
 
-* `trees.py`: cut the k - 1 highest merges. Gower, Ross (1969), Applied Statistics 18(1).
-* `trees.py`: drop the k - 1 edges of largest mass, ``ln(height / birth) √size`` of the side that ends there.
-* `trees.py`: single linkage that continues with the smallest cluster where sizes become uneven. Gagolewski, Bartoszuk,
+* `Single`: cut the k - 1 highest merges. Gower, Ross (1969), Applied Statistics 18(1).
+* `MassCut`: drop the k - 1 edges of largest mass, ``ln(height / birth) √size`` of the side that ends there.
+* `Genie`: single linkage that continues with the smallest cluster where sizes become uneven. Gagolewski, Bartoszuk,
   Cena (2016), Information Sciences 363.
-* `trees.py`: the most stable clusters of the condensed hierarchy (HDBSCAN). Campello, Moulavi, Zimek, Sander
+* `ExcessOfMass`: the most stable clusters of the condensed hierarchy (HDBSCAN). Campello, Moulavi, Zimek, Sander
   (2015), ACM Transactions on Knowledge Discovery from Data 10(1).
-* `trees.py`: labels of new rows, which all share.
 
-`single` and `excess_of_mass` read a hierarchy in which all merges of one height are one node; it is in
-numerics/spanning_trees/hierarchy_jit.py.
-
-What the labelers of trees share: labels of new rows, each of which follows a training row, and a warning.
-
-The most stable clusters of a condensed hierarchy: how HDBSCAN reads a spanning tree.
-
-Genie: single linkage under a bound on the inequality of the cluster sizes.
-
-The mass cut: a spanning tree without the edges that end the longest-lived clusters.
-
-Single linkage: the k clusters that the highest merges of a spanning tree join.
+`Single` and `ExcessOfMass` read a hierarchy in which all merges of one height are one node; it is in
+numerics/spanning_trees/hierarchy_jit.py. The label of a new row follows a training row (`NearestRow`).
 """
 
 from __future__ import annotations

@@ -7,17 +7,23 @@ Public modules:
 
 * `segment_test.py`: does the segment between two points stay inside; components of the graph of such segments.
   Ben-Hur, Horn, Siegelmann, Vapnik (2001), Support vector clustering, JMLR 2.
-* `many_widths.py`: the same for many domains of the same points, for searches over widths and bounds.
+* `many_widths.py`: the same for many domains of the same points, for searches over widths and bounds; its compiled
+  loops are in `_many_widths_jit.py`.
 * `equilibria.py`: the mean-shift ascent to the maxima of g, and the basins. Lee, Lee (2005), IEEE Trans. PAMI 27.
 * `saddles.py`: saddle points between maxima. Lee, Lee (2006), IEEE Trans. PAMI 28.
-* `neighbours.py`, `neighbours.py`: nearest neighbours and distinct rows, with ties decided by the index.
+* `neighbours.py`: nearest neighbours and distinct rows, with ties decided by the index.
 
-The mathematics: the segment test in `_segments_jit.py` (`first_outside`, Sturm's comparison) and, by distances, in
-`_segments_jit.py` and `_segments_sparse_jit.py`. The search for components without all pairs is
-`_components.py` with the edges of `_likely_edges.py`; the proof that none is missing is one of `_rejection_jit.py`
-(bounds of `_ascent_jit.py` over nodes of `_tree_jit.py`), `_rejection_jit.py` and `_likely_edges.py`.
-The ascent is in `_ascent_jit.py` (`step`), the certified balls that end it early in `_ascent_jit.py`.
+The mathematics:
+
+* `_segments_jit.py`: the segment test (`first_outside`, Sturm's comparison), and the test of many attributes by
+  distances (`join_edges_by_distances`); `_segments_sparse_jit.py`: the test of sparse rows.
+* `_components.py`: the search for components without all pairs, along the edges of `_likely_edges.py`.
+* `_rejection_jit.py`: the proof that no edge between two components is missing, by a map of cells in two or three
+  dimensions and otherwise by bounds over pairs of nodes of `_tree_jit.py`; where there are many components,
+  `pairs_not_rejected` in `_likely_edges.py` rejects most pairs first.
+* `_ascent_jit.py`: the ascent (`step`), bounds of g over balls, and the certified balls that end the ascent early;
+  `_ascent.py` puts the three together.
 
 Points of another library than numpy, on a device, are served by matrix products beside the loops for numpy:
-`climb_together` in `_ascent.py`, `SegmentsOfBlocks` in `segment_test.py`, and `neighbours.py`.
+`climb_together` in `_ascent.py`, `SegmentsOfBlocks` in `segment_test.py`, `nearest_of_block` in `neighbours.py`.
 """

@@ -8,30 +8,25 @@ goes to the mean of the centres, weighted by their terms of the sum at x,
 **It never descends.** As exp is convex, ``g(y) >= Q(y) = Σ_s w_s K_s(x) (1 + |x - c_s|² - |y - c_s|²)`` for all y.
 Q is g(x) at x, falls off equally in all directions from its maximum P(x), so ``g >= g(x)`` on the line from x to P(x).
 
-**It may end early** in a ball whose points certainly have the same limit; these balls are in `_certified_balls_jit`.
-The steps themselves are not accelerated, which could change the limit.
+**It may end early** in a ball whose points certainly have the same limit. The steps themselves are not accelerated,
+which could change the limit.
 
 Source of the step: Fukunaga, Hostetler (1975), The estimation of the gradient of a density function, IEEE Trans.
 Information Theory 21. The plain version in numpy is ``clusterkit_campaign/oracles/domains.py``.
 
-Bounds on a Gaussian kernel sum over a ball, from one kernel sum at its centre.
+**Bounds of g over a ball**, from one kernel sum at its centre. For a ball of radius r around y and D_s = |c_s - y|:
 
-Scaled coordinates as in `_segments_jit`. For a ball of radius r around y and D_s = |x_s - y|:
-
-    g <= g(y) + |∇g(y)| r + r²/2 Σ β_s sup φ,    φ(x) = (4 x² - 2) e^{-x²} over max(0, D_s - r) <= x <= D_s + r,
-    g <= Σ β_s exp(-max(0, D_s - r)²).
+    g <= g(y) + |∇g(y)| r + r²/2 Σ w_s sup φ,    φ(x) = (4 x² - 2) e^{-x²} over max(0, D_s - r) <= x <= D_s + r,
+    g <= Σ w_s exp(-max(0, D_s - r)²).
 
 The first bound is the smaller one for balls that are small in units of the kernel's width, the second one for large
-balls. The expansion to third order is for small balls that contain sample points of many segments.
+balls. The expansion to third order (`expansion`) is for small balls that contain sample points of many segments.
 
-Balls whose points certainly ascend to the same limit.
-
-The ascent x → P(x) of a Gaussian kernel sum, and the notation, are in `_ascent_jit`.
-
-A step changes differences by the matrix ``JP(y) = 2 Cov_p(y)(c)``. For y = z + δ the weights are
-``p_s(z) exp(2 δ·(c_s - m)) / Z`` with m = P(z), and Z >= 1 by Jensen, because ``Σ p_s(z) (c_s - m) = 0``. A covariance
-is at most the second moment about m; with |δ| = t the matrix is therefore at most
-``2 Σ_s p_s(z) exp(2 t |c_s - m|) (c_s - m)(c_s - m)'``. Integrating t over the line from z to x, |x - z| <= r, gives
+**Balls whose points ascend to the same limit.** A step changes differences by the matrix ``JP(y) = 2 Cov_p(y)(c)``. For
+y = z + δ the weights are ``p_s(z) exp(2 δ·(c_s - m)) / Z`` with m = P(z), and Z >= 1 by Jensen, because
+``Σ p_s(z) (c_s - m) = 0``. A covariance is at most the second moment about m; with |δ| = t the matrix is therefore at
+most ``2 Σ_s p_s(z) exp(2 t |c_s - m|) (c_s - m)(c_s - m)'``. Integrating t over the line from z to x, |x - z| <= r,
+gives
 
     (1)  |P(x) - P(z)| <= L(z, r) |x - z|,
          L(z, r) = λ_max( 2 Σ_s p_s(z) φ(2 r |c_s - m|) (c_s - m)(c_s - m)' ),    φ(a) = (exp(a) - 1) / a.

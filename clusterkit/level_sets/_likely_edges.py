@@ -1,10 +1,8 @@
 """Edges that are likely inside a domain: to near neighbours, and between the innermost points of components.
 
-Groups of near points: single linkage by a radius, and a few points that represent all within a radius.
-
-Kernel sums at one sample point of every segment, as matrix products.
-
-For points i, j and a position λ the identity ``|x(λ) - x_s|² = (1-λ) d_is + λ d_js - λ(1-λ) d_ij`` gives the sums on
+`single_link` makes groups of near points by single linkage with a radius, `cover` a few points that represent all
+within a radius. `pairs_not_rejected` computes kernel sums at one sample point of every segment as matrix products. For
+points i, j and a position λ the identity ``|x(λ) - x_s|² = (1-λ) d_is + λ d_js - λ(1-λ) d_ij`` gives the sums on
 all segments at once, ``exp(λ(1-λ) d_ij) Σ_s β_s e^{-(1-λ) d_is} e^{-λ d_js}``. If there are many components, that
 rejects most pairs with a few operations for each. Scaled coordinates as in `_segments_jit`.
 """

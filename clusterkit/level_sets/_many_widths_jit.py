@@ -1,10 +1,9 @@
 """Compiled loops of `many_widths`: distances of all points, bounds for all segments, and their tests.
 
-Segments of a Gaussian domain whose centres are among the points, tested by few terms in single precision.
-
-For searches over many widths. All distances are computed once, as squares in float32, with the `NEAR` nearest points
-of every point, ascending. On the segment from x_i to x_j, ``|x(λ) - x_s|² = (1-λ) d_is + λ d_js - λ(1-λ) d_ij``, so a
-kernel value takes one exponential whatever the number of attributes.
+Candidate edges (`join_candidates`) are tested by few terms in single precision, in a domain whose centres are among the
+points. All distances are computed once, as squares in float32, with the `many_widths.NEAR` nearest points of each,
+ascending. On the segment from x_i to x_j, ``|x(λ) - x_s|² = (1-λ) d_is + λ d_js - λ(1-λ) d_ij``, so a kernel value
+takes one exponential whatever the number of attributes.
 
 **Which centres matter.** Every point of the segment lies within ``|x_i - x_j| / 2`` of an end. A centre farther than
 ``far + |x_i - x_j| / 2`` from both ends is farther than `far` from all of it, and as the weights sum to 1, all such

@@ -1,15 +1,14 @@
-"""A certified map of a domain in two or three dimensions: cells certainly outside, certainly inside, or undecided.
+"""Proof that no segment joins two components, by a map of cells or by bounds over pairs of tree nodes.
 
+**The map** of a domain in two or three dimensions has cells certainly outside, certainly inside, or undecided.
 Undecided cells, on the border, are divided until they are small. Then a sample point of a segment costs a look-up
 unless it is in an undecided cell, and the sample points of all segments between two boxes lie in a box of cells, whose
 cells not outside are counted by a summed-area table: the bound does not get worse with the size of the boxes.
 
-Proof that no segment joins two components: pairs of tree nodes are rejected together by bounds on the kernel sum.
-
-A segment from a point of ball A to a point of ball B has its sample point at position λ in the ball around
-``(1-λ) a + λ b`` with radius ``(1-λ) r_A + λ r_B``. If the kernel sum stays below the level in that ball, no pair of
-A x B is joined. For small nodes one expansion to third order at that centre decides pair by pair, at the cost of an
-inner product for each pair.
+**The tree**: pairs of its nodes are rejected together. A segment from a point of ball A to a point of ball B has its
+sample point at position λ in the ball around ``(1-λ) a + λ b`` with radius ``(1-λ) r_A + λ r_B``. If the kernel sum
+stays below the level in that ball, no pair of A x B is joined. For small nodes one expansion to third order at that
+centre decides pair by pair, at the cost of an inner product for each pair.
 """
 
 from __future__ import annotations
@@ -204,7 +203,7 @@ def reject_pairs_mapped(
     stack: Any, top: Any, budget: Any, tree: Any, parent: Any, samples: Any, contour: Any, order: Any, boxes: Any,
     cells: Any,
 ) -> Any:  # fmt: skip
-    """As `reject_pairs` of `_reject_by_tree_jit`, by look-ups; kernel sums only for segments with undecided cells."""
+    """As `reject_pairs`, by look-ups; kernel sums only for segments with undecided cells."""
     rows, start, stop, children, single, _, radius = tree
     points, m = samples.points, contour.n_segment_points
     work, sums = segment_workspace(points.shape[1], contour), np.zeros(1, dtype=np.int64)

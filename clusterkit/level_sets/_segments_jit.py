@@ -8,11 +8,9 @@ Then along any line ``h(t) = g(y + t u)`` has ``h'' = Σ β_s K_s (4 (d_s·u)² 
 and one value with its slope certifies a stretch of the line (`stretch`). Sample points on a certified stretch are not
 evaluated; all others are, so the answers are those of the plain test.
 
-Segments in a Gaussian domain of many attributes, from distances alone.
-
-``|x(λ) - x_s|² = (1-λ) d_is + λ d_js - λ(1-λ) d_ij``: if the squared distances of both ends to the centres are known, a
-sample point costs one exponential per centre, whatever the number of attributes. Scaled coordinates as in
-`_segments_jit`.
+With many attributes the test uses distances alone (`join_edges_by_distances`), ``|x(λ) - x_s|² = (1-λ) d_is + λ d_js -
+λ(1-λ) d_ij``: if the squared distances of both ends to the centres are known, a sample point costs one exponential per
+centre, whatever the number of attributes.
 """
 
 from __future__ import annotations

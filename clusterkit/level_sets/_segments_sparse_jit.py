@@ -1,4 +1,4 @@
-"""The segment test of a Gaussian domain among sparse rows: from distances alone, as in `_segments_by_distance_jit`.
+"""The segment test of a Gaussian domain among sparse rows: from distances alone, as in `join_edges_by_distances`.
 
 Sparse rows are not centred, and the points on a segment between them are not computed: ``|x(λ) - x_s|² = (1-λ) d_is +
 λ d_js - λ(1-λ) d_ij`` is all that is used. The answer for a segment depends on its two ends only, not on their order or

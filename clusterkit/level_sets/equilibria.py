@@ -1,7 +1,7 @@
 """Equilibria of a Gaussian kernel sum: the end of the ascent from each start.
 
 An equilibrium is a point that the mean-shift step leaves unchanged; a stable one is a maximum of the sum. The step, and
-the reason why an ascent may end as soon as it enters a certified ball, are in `_ascent_jit` and `_certified_balls_jit`.
+the reason why an ascent may end as soon as it enters a certified ball, are in `_ascent_jit`.
 """
 
 from __future__ import annotations

@@ -1,18 +1,16 @@
-"""Labels of many Gaussian domains of the same points by the complete graph, for searches over widths and bounds.
+"""Labels of many Gaussian domains of the same points, for searches over widths and bounds.
 
-The distances of all points are sufficient: ``|x(λ) - x_s|² = (1-λ) d_is + λ d_js - λ(1-λ) d_ij`` on the segment from
-x_i to x_j. They, and the distance of one point of every segment to the nearest of all points, are computed once, since
-they depend on no width. A kernel sum with weights that sum to 1 is at most ``exp(-γ r²)`` at a point that has no centre
-within r, which rejects most segments of a narrow kernel. The rest is rejected by products of matrices or tested. The
-components are those of the plain test of all pairs.
+`LabelsOfDomains` uses the complete graph. The distances of all points are sufficient: ``|x(λ) - x_s|² = (1-λ) d_is +
+λ d_js - λ(1-λ) d_ij`` on the segment from x_i to x_j. They, and the distance of one point of every segment to the
+nearest of all points, are computed once, since they depend on no width. A kernel sum with weights that sum to 1 is at
+most ``exp(-γ r²)`` at a point that has no centre within r, which rejects most segments of a narrow kernel. The rest is
+rejected by products of matrices or tested. The components are those of the plain test of all pairs.
 
-Labels of many Gaussian domains of the same points by candidate edges only, for searches over widths.
-
-The components of the complete graph need a proof that no edge is missing, which takes most of the time. Here only edges
-are tried that are likely to join: to near neighbours, to near points of other components, and between the nearest and
-the innermost points of large components. Each is tested like an edge of the complete graph, so that the components can
-only be finer than those of the complete graph, mostly by a piece or two or not at all. The final fit of a search must
-use the complete graph.
+`CandidateLabels` uses candidate edges only. The components of the complete graph need a proof that no edge is missing,
+which takes most of the time. Candidates are edges that are likely to join: to near neighbours, to near points of other
+components, and between the nearest and the innermost points of large components. Each is tested like an edge of the
+complete graph, so that the components can only be finer than those of the complete graph, mostly by a piece or two or
+not at all. The final fit of a search must use the complete graph.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Nearest neighbours: as edges, the shortest first, and as one row for each query with ties decided by the index.
 
-The nearest of some points, by matrix products: for rows of another library of the array API.
-
-The distinct rows of a sample, and the label of the nearest labelled row.
+`nearest_of_block` finds the nearest of some points by matrix products, for rows of another library of the array API.
+`DistinctRows` are the distinct rows of a sample, `nearest_label` is the label of the nearest labelled row.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """Paths between the equilibria of a Gaussian kernel sum over saddle points, and the tree of the highest paths.
 
-The lowest point of a Gaussian kernel sum on a segment, from values at points of the segment only.
-
-On a line on which t measures scaled length, ``(log g)'' = 4 Var_p - 2 >= -2`` (`_ascent_jit`: p are the shares of the
-centres, the variance that of their coordinates along the line). So ``L(t) = log g + t²`` is convex, and its chord over
-an interval, extended, lies below it outside the interval. Between two points L is therefore at least the larger of the
-two extended chords of the intervals beside, and log g at least that minus t², which is concave on both sides of the
-point where the chords meet: it is least there or at the ends. An interval in which this bound is not below the least
-value known needs no further points, however far its ends are apart; the others are halved.
+A path needs the lowest point of the kernel sum on a segment (`lowest_on_segments`), which values at some points of the
+segment give. On a line on which t measures scaled length, ``(log g)'' = 4 Var_p - 2 >= -2`` (p are the shares of the
+centres as in `_ascent_jit`, the variance that of their coordinates along the line). So ``L(t) = log g + t²`` is convex,
+and its chord over an interval, extended, lies below it outside the interval. Between two points L is therefore at least
+the larger of the two extended chords of the intervals beside, and log g at least that minus t², which is concave on
+both sides of the point where the chords meet: it is least there or at the ends. An interval in which this bound is not
+below the least value known needs no further points, however far its ends are apart; the others are halved.
 """
 
 from __future__ import annotations

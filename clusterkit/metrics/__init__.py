@@ -9,10 +9,9 @@ more cluster), "singletons" (each is a cluster) or "exclude" (they are left out)
 noise; among the true classes it is a class, because some data sets have a class of that name. If no sample is left, the
 value is nan.
 
-``table.py`` has the contingency table, ``classes.py`` accuracies and purity, ``classes.py`` the Rand index, plain and
-adjusted, ``classes.py`` mutual information, ``internal.py`` compactness and the Davies-Bouldin index,
-``internal.py`` with ``_density_jit.py`` DBCV, and ``table.py`` the checks of labels. Each function cites its source.
-This is a low layer: it imports only numerics.
+``table.py`` has the contingency table and the checks of labels; ``classes.py`` accuracies, purity, the Rand index,
+plain and adjusted, and mutual information; ``internal.py`` compactness, the Davies-Bouldin index and, with
+``_density_jit.py``, DBCV. Each function cites its source. This is a low layer: it imports only numerics.
 """
 
 from __future__ import annotations

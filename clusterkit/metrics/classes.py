@@ -1,8 +1,7 @@
-"""Metrics that name the clusters after classes: two accuracies (one to one) and purity (many to one).
+"""Metrics of two labellings from their contingency table.
 
-Metrics that count pairs of samples: the Rand index, plain and adjusted for chance.
-
-Normalised mutual information of two labellings.
+Two accuracies (one to one) and purity (many to one) name the clusters after classes; the Rand index, plain and adjusted
+for chance, counts pairs of samples; `nmi` and `anmi` are normalised mutual information.
 """
 
 from __future__ import annotations

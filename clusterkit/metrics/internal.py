@@ -1,6 +1,6 @@
 """Indices from the data and one clustering, without classes: how tight the clusters are, and how far apart.
 
-Density-based validation: whether clusters of any shape are denser inside than between them.
+`dbcv` is density-based validation: whether clusters of any shape are denser inside than between them.
 """
 
 from __future__ import annotations

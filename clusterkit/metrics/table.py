@@ -1,6 +1,6 @@
 """The contingency table of two labellings, from which every metric of two labellings is computed.
 
-Checks of label vectors and their noise, each with one clear error.
+Label vectors and their noise are checked first, each with one clear error.
 """
 
 from __future__ import annotations

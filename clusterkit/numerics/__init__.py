@@ -1,18 +1,19 @@
-"""Numerical functions on plain arrays: the lowest layer.
+"""Numerical functions on plain arrays, below everything that knows stages or samples.
 
-It imports nothing of clusterkit but `_jit` and `_typing`; the core and every stage may use it. Modules whose name ends
-in ``_jit`` are compiled by numba; stages import them inside their functions, so that ``import clusterkit`` does not
-load numba.
+Modules whose name ends in ``_jit`` are compiled by numba; stages import them inside their functions, so that
+``import clusterkit`` does not load numba.
 
-- `distances`, `gaussian_jit`, `near_jit`, `exponential_jit`: squared distances ``|a - b|²`` and sums of Gaussian
-  kernels ``Σ_s w_s exp(-gamma |x_s - y|²)``, exact or without the terms that are too small to matter;
-- `sparse_rows`, `distinct_rows_jit`: matrices that are mostly zeros, and equal rows of a matrix;
-- `lloyd`, `losses`, `min_max_jit`, `disjoint_jit`: k-means, sums of losses over sorted scores, minimum and maximum over
-  the modules of a classifier, disjoint sets;
-- `triangles`: symmetric and triangular matrices as half as many numbers;
-- `row_samples`: random samples of rows;
+- `distances`, `gaussian_jit`: squared distances ``|a - b|²``, ranges of bandwidths, and sums of Gaussian kernels
+  ``Σ_s w_s exp(-gamma |x_s - y|²)``, exact or without the terms that are too small to matter;
+- `nearest_jit`: which of a few centres is nearest to each row, and the label of the nearest labelled row;
+- `lloyd`, `exact_sums_jit`: k-means, and class sums that depend on no order of the rows;
+- `sparse_rows`, `triangles`: matrices that are mostly zeros, and symmetric ones as half as many numbers;
+- `selection`, `draws_jit`: the smallest of many values, random samples of rows, distinct rows, weighted draws;
+- `structures_jit`: disjoint sets, equal rows by hashing, heaps;
+- `losses`, `min_max_jit`: sums of losses over sorted scores, minimum and maximum over the modules of a classifier;
 - `threads`: rows divided among threads;
+- `neighbour_graph`, `eigenvectors`: self-tuned graphs of nearest neighbours, their components and eigenvectors;
 - `spanning_trees`: the minimum spanning tree of points, Euclidean and of mutual reachability distances;
-- `transport`: labels of least total cost under bounds on the cluster sizes, ``min Σ_i c_{i y_i}``;
+- `transport`, `transport_jit`: labels of least total cost under bounds on the cluster sizes, ``min Σ_i c_{i y_i}``;
 - `equal_size`: centres that move until about the same number of rows is nearest to each of them.
 """

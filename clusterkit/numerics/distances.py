@@ -1,8 +1,7 @@
-"""Squared Euclidean distances between the rows of two matrices.
+"""Squared Euclidean distances between the rows of two matrices, and what follows for kernels and units.
 
-The range of useful bandwidths ``gamma`` of a Gaussian kernel ``exp(-gamma |x - y|²)``, from squared distances.
-
-Whether columns of numbers can be compared as they are.
+`bandwidth_range` is the range of useful bandwidths ``gamma`` of a Gaussian kernel ``exp(-gamma |x - y|²)``;
+`differing_units` says whether columns of numbers can be compared as they are.
 """
 
 from __future__ import annotations

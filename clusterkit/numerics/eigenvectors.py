@@ -1,8 +1,7 @@
-"""Leading eigenvectors of a normalised sparse affinity: three methods, one checked result, one basis.
+"""Leading eigenvectors of a normalised sparse affinity ``A = D^(-1/2) W D^(-1/2)``, orthogonal to known ones.
 
-Leading eigenvectors of ``A = D^(-1/2) W D^(-1/2)``, orthogonal to known ones, by a dense solver or by a factor.
-
-What the eigenvectors of the feature map `graph` and of the solver `ncut` have in common.
+The feature map `graph` and the solver `ncut` share this code: three methods (a dense solver, an iteration on A, an
+iteration with a factor), one result with checked residuals, and one basis that does not depend on rounding.
 """
 
 from __future__ import annotations

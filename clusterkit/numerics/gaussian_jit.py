@@ -3,16 +3,13 @@
 The centres are columns of an array (d, s), so that the loop over centres becomes vector instructions. The value at a
 point depends on that point and the centres alone, not on the block, thread or batch that contains it.
 
-An exponential function that the compiler can vectorise, for the inner loops over Gaussian kernels.
+`fast_exp` is an exponential function for these inner loops. ``math.exp`` costs a function call for each number; this
+polynomial is arithmetic only, so the compiler turns a loop over it into vector instructions. The arguments must be
+<= 0, as they are in Gaussian kernels.
 
-``math.exp`` costs a function call for each number. This polynomial is arithmetic only, so the compiler turns a loop
-over it into vector instructions. The arguments must be <= 0, as they are in Gaussian kernels.
-
-Gaussian kernel sums without the centres that are too far away to matter.
-
-Neighbouring centres form blocks, and at a point only the blocks within a fixed distance are added up. In the scaled
-coordinates used here the kernel is ``exp(-|x - y|²)``, the weights are >= 0 and sum to 1, and all terms left out are
-together below ``exp(-far²)``.
+`near_sum` leaves out centres that are too far away to matter. Neighbouring centres form blocks, and at a point only the
+blocks within a fixed distance are added up. In its scaled coordinates the kernel is ``exp(-|x - y|²)``, the weights are
+>= 0 and sum to 1, and all terms left out are together below ``exp(-far²)``.
 """
 
 from __future__ import annotations

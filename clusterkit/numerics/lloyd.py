@@ -1,6 +1,6 @@
 """k-means on plain arrays: scikit-learn's, without its warnings, and with the centres in a fixed order.
 
-When compiled loops find the nearest centres faster than products of matrices do.
+`compiled_pays` says when compiled loops find the nearest centres faster than products of matrices do.
 """
 
 from __future__ import annotations

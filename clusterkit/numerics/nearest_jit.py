@@ -1,13 +1,13 @@
-"""Squared distances from many rows to few centres, without a table of them: which centre is nearest, and by how much.
+"""The nearest of few centres for many rows, and the label of the nearest of many labelled rows.
 
+Squared distances to centres need no table: `approach` and its relatives say which centre is nearest, and by how much.
 Rows are taken in batches that are transposed first, so that the loops over the rows of a batch become vector
 instructions whatever the number of attributes is. What is written for a row depends on that row and the centres alone,
 not on the batch, the thread or the block that contains it: parts of a pass may be done anywhere, and anew, with the
 same bits. Distances are computed from differences, in the type of the rows.
 
-The label of the nearest of many labelled rows, mostly without looking at more than some dozen of them.
-
-Labels for rows outside all clusters: the label of the nearest row in a cluster.
+`LabelledGroups` finds the label of the nearest labelled row, mostly without looking at more than some dozen of them.
+`fill` does so for rows outside all clusters, from a matrix of distances.
 """
 
 from __future__ import annotations

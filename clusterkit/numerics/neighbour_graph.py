@@ -1,18 +1,10 @@
-"""Graphs that join each row to its nearest others, weighted by local scales, and their leading eigenvectors.
+"""Graphs that join each row to its nearest others, weighted by local scales.
 
 The weights are ``w_ij = exp(-|x_i - x_j|² / (s_i s_j))`` with s_i the distance of row i to one of its neighbours
-(Zelnik-Manor, Perona 2004). `neighbour_graph.py` finds exact neighbours, ties by the row number; `neighbour_graph.py`
-has scales and weights; `neighbour_graph.py` the connected components, and which of them to join where there are more
-than asked for; `eigenvectors.py` the leading eigenvectors of ``D^(-1/2) W D^(-1/2)``, with checked residuals and a
-basis that does not depend on rounding.
-
-Exact nearest neighbours with ties decided by the row number, whatever the algorithm and the number of threads.
-
-Weights of a graph of nearest neighbours with a scale for each row.
-
-Connected components of a graph of neighbours: which are clusters, and which to join where there are too many.
-
-Pairs of neighbouring rows, each pair once.
+(Zelnik-Manor, Perona 2004; `self_tuned_weights`, `local_scales`). `neighbour_search` finds exact neighbours, ties
+decided by the row number, whatever the algorithm and the number of threads. `large_components` says which connected
+components are clusters, `join_nearest` which of them to join where there are more than asked for. `unique_pairs` has
+each pair of neighbours once. The leading eigenvectors are in `clusterkit.numerics.eigenvectors`.
 """
 
 from __future__ import annotations

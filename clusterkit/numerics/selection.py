@@ -1,10 +1,7 @@
-"""The smallest of many values, where a sort of all of them would cost too much.
+"""Some of many: the smallest values, a random sample of rows, and distinct rows, where all of them would cost too much.
 
-A random sample of rows, where all of them would cost too much.
-
-How many rows are distinct, counted only as far as it matters, and which rows are equal.
-
-The generator SplitMix64, which can be entered anywhere: the number of a row follows from a seed and its place.
+`n_distinct` counts distinct rows only as far as it matters, `sets_of_equal_rows` says which rows are equal. `mixed` is
+the generator SplitMix64, which can be entered anywhere: the number of a row follows from a seed and its place.
 """
 
 from __future__ import annotations
@@ -48,7 +45,7 @@ def sample_rows(n: int, max_rows: int, rng: Rng) -> Indices:
 
 
 PRIME, SHIFT = np.uint64(1099511628211), np.uint64(29)
-"""Of the hash of the bits of a row, which is that of `distinct_rows_jit` without the compiler."""
+"""Of the hash of the bits of a row, which is that of `structures_jit.distinct_rows` without the compiler."""
 
 
 def n_distinct(X: Array | SparseRows, enough: int) -> int:

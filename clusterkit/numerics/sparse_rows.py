@@ -1,6 +1,6 @@
 """Samples with so many attributes, most of them 0, that they are never stored as a dense matrix.
 
-The smallest and the largest value of each column, fast for few columns too.
+`column_extremes` has the smallest and the largest value of each column, dense or sparse, fast for few columns too.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class SparseRows:
         return first, inverse
 
     def find(self, Y: SparseRows) -> NDArray[np.intp]:
-        """The number of an equal row for each row of Y, or -1, as `distinct_rows_jit.find_rows` returns it."""
+        """The number of an equal row for each row of Y, or -1, as `structures_jit.find_rows` returns it."""
         number: dict[bytes, int] = {}
         for index, key in enumerate(self.keys()):
             number.setdefault(key, index)

@@ -1,8 +1,8 @@
-"""Disjoint sets of elements (union-find): which elements have been joined, directly or through others.
+"""Compiled data structures: disjoint sets, tables of equal rows, and heaps.
 
-Equal rows of a matrix, by hashing instead of sorting: O(n d).
-
-Binary heaps in a stretch of two arrays, the least key first: one entry moved to its place.
+Disjoint sets (union-find) say which elements have been joined, directly or through others. Equal rows of a matrix are
+found by hashing instead of sorting, O(n d). A binary heap is a stretch of two arrays, the least key first; one entry is
+moved to its place (`sift_down`, `sift_up`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Rows divided among threads, for compiled functions that release the interpreter lock.
 
 These are plain threads, not numba's parallel loops: numba needs a threading layer that either must not be entered from
-two threads at once or does not survive a fork.
-
-One thread where matrices are thin: a second one costs more than it gives, and on a busy machine far more.
+two threads at once or does not survive a fork. Products of thin matrices get one thread (`suited`): a second one costs
+more than it gives, and on a busy machine far more.
 """
 
 from __future__ import annotations

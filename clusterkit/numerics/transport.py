@@ -2,18 +2,12 @@
 
 It solves ``min_y Σ_i c_{i y_i}`` subject to ``low_j <= |{i : y_i = j}| <= high_j`` exactly, for n rows and k clusters.
 
-- `solve`: the problem as a whole (`solve_transport`): prices from a sample of the rows, then moves with all rows;
-- `paths_jit`: the moves, along successive cheapest paths in a graph of k + 1 nodes (`move_along_paths`);
-- `heaps_jit`: the heaps of rows that may move, one for each ordered pair of clusters;
-- `prices_jit`: dual variables: labels from prices, prices from labels, and the proof of optimality.
+`solve_transport` checks whether the present labels are optimal already; if not, `_solve` finds labels by prices from a
+sample of the rows and then moves with all rows, and rounding errors of the prices are removed by negative cycles. The
+mathematics is in `transport_jit`: the moves (`move_along_paths`) and the duals (`cheapest`, `widest`, `audit`).
 
 Sources: Ahuja, Magnanti, Orlin (1993), Network Flows, section 9.7; Tokuyama, Nakano (1995), Efficient algorithms for
 the Hitchcock transportation problem, SIAM J. Comput. 24.
-
-The transportation problem with k sinks: prices from a sample of the rows, then cheapest paths with all rows.
-
-`solve_transport` checks whether the present labels are optimal already; if not, `_solve` finds labels, and rounding
-errors of the prices are removed by negative cycles. The mathematics is in `paths_jit` (moves) and `prices_jit` (duals).
 """
 
 from __future__ import annotations
@@ -63,7 +57,7 @@ class TransportSolution:
         Added to the costs they make the label of each row its cheapest.
     gap : float
         Bound on the distance of the cost from the optimum, relative to the difference between random labels and each
-        row's cheapest label (`prices_jit.audit`).
+        row's cheapest label (`transport_jit.audit`).
     tied : int
         Rows that have another label at these prices: no prices can separate them.
     """
@@ -88,7 +82,7 @@ def solve_transport(C: Array, start: Labels, low: Counts, high: Counts) -> Trans
 
     Notes
     -----
-    O(n k + moves (k² + k log n)) time, O(n k) memory. Sources: see `paths_jit`.
+    O(n k + moves (k² + k log n)) time, O(n k) memory. Sources: see the module.
     """
     n, k = C.shape
     sizes: Counts = np.bincount(start, minlength=k)

@@ -1,9 +1,4 @@
-"""Heaps of the rows that may move between clusters, one for each ordered pair of clusters, in one pool of memory.
-
-`build_heaps` enters the candidates, `push` adds a row, `drop_stale` removes rows at the top that have left their
-cluster, and `widen` makes room.
-
-Successive cheapest paths between k clusters: rows move along them until every size is allowed.
+"""Successive cheapest paths between k clusters: rows move along them until every size is allowed.
 
 The residual graph of the transportation problem has a node for each cluster and a node T that collects all rows. The
 arc from cluster p to cluster q costs as much as the row of p that loses least by moving to q; a heap for each ordered
@@ -13,13 +8,15 @@ change.
 `move_along_paths` repeats four steps: Dijkstra's search for the nearest deficit (`_nearest_deficit`), new prices
 (`_raise_prices`), one row along each arc of the path (`_augment`), and heaps in order again (`_repair_heaps`).
 
+The heaps are in one pool of memory: `build_heaps` enters the candidates, `push` adds a row, `drop_stale` removes rows
+at the top that have left their cluster, and `widen` makes room.
+
+Prices of clusters and labels of rows: `cheapest` goes from prices to labels, `widest` from labels to prices (their dual
+variables), and `audit` bounds how far both are from the optimum by weak duality. `moves` finds the cheapest move
+between every two clusters.
+
 Ahuja, Magnanti, Orlin (1993), Network Flows, section 9.7; the reduction to k nodes is Tokuyama, Nakano (1995),
 Efficient algorithms for the Hitchcock transportation problem, SIAM J. Comput. 24.
-
-Prices of clusters and labels of rows: the cheapest labels at prices, the prices of labels, and the proof of both.
-
-`cheapest` goes from prices to labels, `widest` from labels to prices (their dual variables), and `audit` bounds how far
-both are from the optimum by weak duality. `moves` finds the cheapest move between every two clusters.
 """
 
 from __future__ import annotations
@@ -580,7 +577,7 @@ def widest(least, low, high, sizes):
     margin : float
     cycle : ndarray
         Clusters of a cycle of moves that lowers the cost: in each a row moves to the next cluster; k stands for the
-        node T of `paths_jit`. Empty if the labels are optimal up to rounding.
+        node T of the residual graph. Empty if the labels are optimal up to rounding.
     """
     k = len(least)
     m = k + 1

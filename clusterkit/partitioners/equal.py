@@ -1,9 +1,4 @@
-"""Parts of nearly equal size by equal clustering.
-
-Parts of nearly equal size by the original rule of GeoClust.
-
-Parts of nearly equal size, for the partitioners `equal` and `geoclust`.
-"""
+"""Parts of nearly equal size, by equal clustering (`equal`) or by the original rule of GeoClust (`geoclust`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""k-means on the rows as the feature map scales them.
-
-k-means in the feature space.
-"""
+"""k-means, on the rows as the feature map scales them (`KMeans`) or in the feature space (`KMeansMapped`)."""
 
 from __future__ import annotations
 

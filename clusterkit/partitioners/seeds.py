@@ -1,6 +1,6 @@
 """The nearest of k samples drawn at random: the start of Lloyd's k-means.
 
-The draws of k-means++ by compiled loops, for many rows of few features.
+For many rows of few features, compiled loops make the draws of k-means++.
 """
 
 from __future__ import annotations

@@ -1,8 +1,13 @@
 """Plots of fits; matplotlib (the extra ``plots``) is imported only when something is drawn.
 
-Every function takes matplotlib axes or makes some, draws on them, and returns them. Each function is in the module of
-the same name with an underscore; ``figure.py`` has axes, colours and legends, ``figure.py`` the two coordinates
-of a plot, ``figure.py`` the checks of fitted models, ``demo.py`` the figure of ``clusterkit demo``.
+Every function takes matplotlib axes or makes some, draws on them, and returns them.
+
+- ``_clusters.py``: samples, sizes, silhouettes, and an embedding in the plane;
+- ``_domains.py``, ``_connectivity.py``: contours, trajectories, and the graph of a domain;
+- ``_searches.py``, ``_widths.py``: scores of searches and candidates, and paths of widths;
+- ``_tables.py``: heat maps of profiles, rank diagrams, consensus matrices;
+- ``figure.py``: axes, colours, legends, the two coordinates of a plot, and the checks of fitted models;
+- ``demo.py``: the figure of ``clusterkit demo``.
 
 >>> from clusterkit import plots
 >>> plots.__all__[:4]

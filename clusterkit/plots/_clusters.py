@@ -1,10 +1,9 @@
-"""`clusters`: samples as points in the colours of their clusters, for the labels of any method.
+"""Plots of labels of any method.
 
-`sizes`: how many rows each cluster has.
-
-`silhouette`: how much nearer each row is to its own cluster than to the next one.
-
-`embedding`: samples with many attributes in a plane that keeps neighbours together.
+- `clusters`: samples as points in the colours of their clusters;
+- `sizes`: how many rows each cluster has;
+- `silhouette`: how much nearer each row is to its own cluster than to the next one;
+- `embedding`: samples with many attributes in a plane that keeps neighbours together.
 """
 
 from __future__ import annotations

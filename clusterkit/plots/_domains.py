@@ -1,6 +1,7 @@
-"""`contours`: the border of a domain, with its clusters, its noise and its support vectors.
+"""Plots of domains.
 
-`trajectories`: mean-shift trajectories of samples to the maxima of the kernel sum of a domain.
+- `contours`: the border of a domain, with its clusters, its noise and its support vectors;
+- `trajectories`: mean-shift trajectories of samples to the maxima of the kernel sum of a domain.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""`edsvc_curves`: scores and numbers of clusters of an ``edsvc`` search over bandwidths and bounds.
+"""Plots of searches.
 
-`search_curve`: the scores of a search against one parameter, or over two parameters as a map.
-
-`number_curve`: the best score at each number of clusters that was tried.
-
-`candidates`: the clusterings that `Auto` chose among, with their scores.
+- `edsvc_curves`: scores and numbers of clusters of an ``edsvc`` search over bandwidths and bounds;
+- `search_curve`: the scores of a search against one parameter, or over two parameters as a map;
+- `number_curve`: the best score at each number of clusters that was tried;
+- `candidates`: the clusterings that `Auto` chose among, with their scores.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""`profile`: in which columns each cluster differs from the others, as a heat map.
+"""Plots of tables and matrices.
 
-`rank_diagram`: mean ranks of methods, with bars over those that do not differ.
-
-`consensus_matrix`: how often the members of an ensemble put two samples together, ordered by clusters.
+- `profile`: in which columns each cluster differs from the others, as a heat map;
+- `rank_diagram`: mean ranks of methods, with bars over those that do not differ;
+- `consensus_matrix`: how often the members of an ensemble put two samples together, ordered by clusters.
 """
 
 from __future__ import annotations

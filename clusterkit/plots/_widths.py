@@ -1,6 +1,7 @@
-"""`width_path`: clusters, support vectors and noise at every bandwidth of the kernel.
+"""Plots of paths of widths.
 
-`width_tree`: how clusters split as the kernel narrows, from one cluster to many.
+- `width_path`: clusters, support vectors and noise at every bandwidth of the kernel;
+- `width_tree`: how clusters split as the kernel narrows, from one cluster to many.
 """
 
 from __future__ import annotations

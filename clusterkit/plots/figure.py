@@ -1,8 +1,7 @@
 """Shared parts of all plots, also of plugins: axes, colours, the points of clusters, legends beside the data.
 
-Projection of points with any number of coordinates to two coordinates of a plot.
-
-Rows, labels, names and domains of fitted models for the plots, with clear errors.
+`Projection` maps points with any number of coordinates to the two coordinates of a plot. `rows_of`, `names_of` and
+`FittedDomain` read rows, names and domains of fitted models, with clear errors.
 """
 
 from __future__ import annotations

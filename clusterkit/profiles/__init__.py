@@ -3,14 +3,12 @@
 The functions take a fitted model or labels, and the raw table: an array, a sparse matrix, or a data frame of pandas,
 Polars or PyArrow, with gaps and categories as they are.
 
-================  =====================================================================================================
-`profile`         What distinguishes each cluster: effects with intervals, a name, a rule. The arithmetic is in
-                  `effects`, the words in `naming`, the rules in `rules`.
-`representatives` A few rows that stand for each cluster.
-`compare`         Methods side by side: sizes, indices, stability, agreement, seconds.
-`raw_table`       Rows of any table as columns of numbers and of categories; `sampling` draws them, `labelled` reads
-                  the labels of a model.
-================  =====================================================================================================
+- `profile` (``profiling.py``): what distinguishes each cluster: effects with intervals, a name, a rule. The arithmetic
+  is in ``effects.py``, the words and the rules are in ``naming.py``, reasons for doubt in ``doubts.py``.
+- `representatives` (``representing.py``): a few rows that stand for each cluster.
+- `compare` (``comparing.py``): methods side by side: sizes, indices, stability, agreement, seconds.
+- ``raw_table.py``: rows of any table as columns of numbers and of categories; ``measures.py`` makes them comparable,
+  draws rows, and reads the labels of a model.
 """
 
 from __future__ import annotations

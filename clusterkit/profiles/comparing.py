@@ -1,7 +1,4 @@
-"""Methods side by side on one table.
-
-What can be compared: clear errors for what cannot, before anything is fitted.
-"""
+"""Methods side by side on one table; what cannot be compared is a clear error before anything is fitted."""
 
 from __future__ import annotations
 

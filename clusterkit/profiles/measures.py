@@ -1,8 +1,7 @@
-"""Columns as numbers that can be compared: a number as it is, a category as one indicator for each level.
+"""Columns as numbers that can be compared, a sample of their rows, and the labels of a model.
 
-A sample of rows in which small clusters are not lost, with weights that undo their larger share.
-
-The labels of a fitted model, or labels given in its place.
+A number stays as it is, a category is one indicator for each level. In a sample (`draw`) small clusters are not lost,
+and weights undo their larger share. `labels_of` takes a fitted model or labels.
 """
 
 from __future__ import annotations

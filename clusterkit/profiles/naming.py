@@ -1,6 +1,7 @@
-"""From effects to words: which columns a cluster is high, low or in the middle in, and its name.
+"""From effects to words: a name for each cluster, and a short rule.
 
-A short rule for each cluster: at most three conditions on the columns, with precision and recall.
+A name says in which columns a cluster is high, low or in the middle. A rule has at most three conditions on the
+columns, with precision and recall.
 """
 
 from __future__ import annotations

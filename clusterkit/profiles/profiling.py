@@ -1,7 +1,4 @@
-"""What distinguishes each cluster of a table.
-
-The cells of a map of the differences between clusters.
-"""
+"""What distinguishes each cluster of a table, and the cells of a map of the differences (`heat_cells`)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Any table as columns of numbers and of categories, a few rows at a time.
 
-Columns as a data frame of whichever library is installed, or as text.
+Columns leave as a data frame of whichever library is installed (`as_frame`), or as text (`as_text`).
 """
 
 from __future__ import annotations

@@ -2,14 +2,9 @@
 
 The page is one file that needs no network and no JavaScript, of at most 2 MB whatever the number of rows.
 
-=============  =======================================================================================================
-`making`       `make_report`: from a table to the page.
-`analysis`     The fits and the numbers: `Analysis`.
-`neighbours`   Rows between clusters, and rows far from all others.
-`words`        Sentences from the numbers: the verdict, how sure, caveats.
-`pictures`     The pictures, as SVG in the colours of the page.
-`page`         The template, and the texts and tables that it shows.
-=============  =======================================================================================================
+- ``page.py``: `make_report`, from a table to the page: its texts, its tables and its pictures, which are SVG;
+- ``analysis.py``: the fits and the numbers (`Analysis`), rows between clusters, and rows far from all others;
+- ``words.py``: sentences from the numbers: the verdict, how sure it is, caveats.
 
 It needs jinja2 and matplotlib, the extra ``report``.
 """

@@ -1,6 +1,6 @@
 """The fits and the numbers of a report.
 
-Rows between clusters, and rows far from all others, by their nearest neighbours.
+`odd_rows` finds rows between clusters, and rows far from all others, by their nearest neighbours.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The page: what the template shows, as plain texts, and the template filled.
+"""From a table to the page of a report (`make_report`): its texts, its pictures, and the template filled.
 
-The pictures of a report: SVG in the colours of the page, light or dark.
-
-From a table to the page.
+The pictures are SVG in the colours of the page, light or dark.
 """
 
 from __future__ import annotations

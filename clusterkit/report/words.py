@@ -1,7 +1,4 @@
-"""Sentences from the numbers of a report.
-
-Texts of users made harmless and short before they are shown.
-"""
+"""Sentences from the numbers of a report, and texts of users made harmless and short."""
 
 from __future__ import annotations
 

@@ -1,12 +1,23 @@
-"""Where the samples live: features as an operator, or a kernel; solvers see nothing else of the data.
+"""The samples as solvers see them, in memory, in files or on a device: features as an operator, or a kernel.
 
-`features.py` has the abstract `Space`, `features.py` the spaces with an explicit matrix H (n, L) of features (in
-memory, streamed, embedded, sparse) and `build_space`, `kernel_space.py` the space that knows its samples through a
-kernel.
+Spaces:
 
-The protocol: spaces, outcomes, stages, their compatibility, the registry and the one loop that runs them.
+- `features.py`: the abstract `Space`; the spaces with an explicit matrix H (n, L) of features (in memory, streamed,
+  embedded, sparse) and `build_space`;
+- `kernels.py`, `kernel_space.py`: kernels, and the space that knows its samples through one;
+- `rows_space.py`: features of rows outside memory;
+- `transform.py`, `row_graph.py`: the fitted row maps that a predictor keeps, and how they are said in ONNX;
+- `coding.py`: labels as targets of a solver.
 
-Imports numpy, attrs and pluggy only.
+Rows and passes over them:
+
+- `rows.py`: rows by slices (`Rows`), also of a temporary file; `survey.py`: what the first pass finds out;
+- `sums.py`: the fixed order of every sum; `block_threads.py`: blocks on all cores;
+- `engines.py`: who runs the passes (`Engine`, `LocalEngine`);
+- `devices.py`, `device_engine.py`, `array_libraries.py`: devices, their engine, and the array API;
+- `memory.py`, `limits.py`: caps of memory, time and work, values that fits share, and reports of a running fit.
+
+Of other packages only numpy and attrs are imported at the top of a module.
 """
 
 from __future__ import annotations

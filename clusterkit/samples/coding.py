@@ -1,9 +1,8 @@
 """How labels become regression targets: the codings, and labels in coded form.
 
-Fields that hold arrays: their shapes, which a class states once and checks whenever an object of it is made.
-
-Compiled loops trust the shapes of what they get. Inside the library they are right by construction; a file can hold
-anything, and loading it makes its objects by the same constructors.
+`shaped` and `in_range` check fields that hold arrays: a class states their shapes once, and each of its objects is
+checked when it is made. Compiled loops trust the shapes of their arguments. Inside the library these are right by
+construction; a file can hold anything, and loading it makes its objects by the same constructors.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The engine of a device: blocks go there, what is written for it computes there, and small sums come back.
+"""The engine of a device: blocks go there, functions written for devices compute there, and small sums come back.
 
-It stands in front of another engine, which reads the rows. What is not written against the namespace of its block
-(`clusterkit.samples.array_libraries.has_array_api`) runs as before, on the host.
-
-Blocks of rows on their way to a device: while one is computed with, the next one is read and sent.
+The engine stands in front of another engine, which reads the rows. A function that is not written against the namespace
+of its block (`clusterkit.samples.array_libraries.has_array_api`) runs on the host. While a device computes with one
+block, the next block is read and sent (`sent_ahead`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who runs the passes over rows: the abstract engine, and that of this machine."""
+"""The engines, which run passes over rows: the abstract class, and the engine of this machine."""
 
 from __future__ import annotations
 

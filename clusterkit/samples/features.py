@@ -1,11 +1,9 @@
-"""The abstract space: the samples as a solver sees them.
+"""The samples as a solver sees them: the abstract `Space`, and explicit features as an operator.
 
-Explicit features as an operator: kept in memory, computed anew in each pass, or sparse.
-
-A `FeatureSpace` yields its matrix H (n, L) block by block and derives every product from that one primitive, so a
-streamed space (or one on another machine) serves every solver unchanged and gives the same labels bit for bit.
-
-What a block of features adds to the mean and to the Gram matrix of all rows, wherever the block lies.
+A `FeatureSpace` yields its matrix H (n, L) block by block and derives every product from that one primitive. So a
+streamed space, which computes the features anew in each pass, a sparse one, and one on another machine serve every
+solver unchanged and give the same labels bit for bit. `Differences` and `Gram` are the parts of a block of features in
+the mean and in the Gram matrix of all rows, wherever the block lies.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Kernel functions between points.
+"""Kernel functions between points, and sums of Gaussian kernels by matrix products where the rows lie.
 
-Gaussian kernel values where the rows lie: by matrix products, for rows of another library of the array API.
-
-Rows of numpy never come here: compiled loops serve them (`clusterkit.numerics.gaussian_jit`).
+The products are for rows of another library of the array API. Rows of numpy are served by compiled loops
+(`clusterkit.numerics.gaussian_jit`).
 """
 
 from __future__ import annotations

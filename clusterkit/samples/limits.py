@@ -1,10 +1,8 @@
-"""A limit of wall-clock time for a computation that reports its progress.
+"""What surrounds running fits: limits of time and of work, values that several fits share, and reports of progress.
 
-A limit of work, in kernel evaluations, for a computation that counts what it does: the same on any machine.
-
-Intermediate values that several fits to the same samples have in common, computed once.
-
-Reports of a running fit, for a progress bar, a hook of a plugin, or nobody.
+`deadline` limits the wall-clock time of a computation that reports its progress. `metered` limits its work, counted in
+kernel evaluations and thus the same on any machine. Inside `reusing`, intermediate values that fits to the same samples
+have in common are computed once. `listening` sends the reports of running fits to a progress bar or a hook of a plugin.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Where samples lie that need not be in memory: read by slices, gathered by index.
+"""Where samples lie that need not be in memory: `Rows`, read by slices and gathered by index.
 
-Rows in a temporary file without a name: scores between the passes of a balancer, a copy of what is slow to read.
+`RowsFile` has rows in a temporary file without a name, such as the scores between the passes of a balancer, or a copy
+of rows that are slow to read.
 """
 
 from __future__ import annotations

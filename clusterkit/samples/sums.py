@@ -4,7 +4,7 @@ Sums of floating-point numbers depend on their order. Every pass therefore adds 
 of a group of `GROUP` rows from left to right, then the totals of the groups in a tree in which `FAN_IN` neighbours meet
 at each node. Who computes a group, and when, then changes no bit. Up to one group the order is that of the blocks.
 
-The products of a block of features with the targets of its labels: ``H_b' T_b``.
+`target_sums` are the products of a block of features with the targets of its labels, ``H_b' T_b``.
 """
 
 from __future__ import annotations

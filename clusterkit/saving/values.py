@@ -1,10 +1,8 @@
-"""From an object to a table of JSON nodes and a set of arrays.
+"""From an object to a table of JSON nodes and a set of arrays, and back.
 
 A value is written as it is (None, a truth value, a number, a text), or as ``{"node": i}``, the i-th entry of the table.
 A node refers to earlier nodes only, so a file cannot describe a circle and is read in one pass without recursion; an
-object that is reached twice has one node.
-
-From a table of JSON nodes and a set of arrays back to the object: every part is checked, nothing is executed.
+object that is reached twice has one node. `unpack` checks every part and executes nothing.
 """
 
 from __future__ import annotations

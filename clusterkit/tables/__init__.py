@@ -1,9 +1,7 @@
 r"""Tables with gaps, categories, dates and units become features: read, prepared, and applied again to new rows.
 
-`files` reads a file and `frames` is the seam for data frames; both give typed columns. `sums` adds up what has to be
-known of them, `decisions` makes a plan for each column (`plans`), and `preparation` applies it. What stands before
-decimals (`marks`) and whether the day or the month is first is decided for each table by itself; `notices` says it
-where a table leaves that open.
+`clusterkit.tables.reading` makes typed columns of files and data frames, `clusterkit.tables.cells` says what their
+cells mean, and `clusterkit.tables.preparing` makes a plan for each column from sums over the rows and applies it.
 
 >>> import io
 >>> from clusterkit.tables import Preparation, read_table

@@ -1,10 +1,8 @@
-"""Comparisons that several laws use: equal bits, equal up to rounding, equal outcomes.
+"""Comparisons that several laws use: equal bits, equal up to rounding, equal outcomes, also elsewhere and after saving.
 
-Arrays on a simulated device of array-api-strict, which has nothing but the standard and refuses to mix devices.
-
-The law of saving: everything that a fit leaves behind can be saved, and the loaded model predicts the same.
-
-The law of export: a model in ONNX gives the labels of `predict`.
+`put` moves arrays to a simulated device of array-api-strict, which has nothing but the standard and refuses to mix
+devices. The law of saving (`check_saving`): everything that a fit leaves behind can be saved, and the loaded model
+predicts the same. The law of export (`check_export`): a model in ONNX gives the labels of `predict`.
 """
 
 from __future__ import annotations

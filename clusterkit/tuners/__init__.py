@@ -4,19 +4,16 @@ Both tuners are for support vector clustering. Its labels depend on the bandwidt
 on the bound ``C`` of the weights, which leaves at most ``1 / C`` rows outside the contour (``nu = 1 / (C n)``). A tuner
 solves and labels many pairs (gamma, C), scores every partition and returns the best pair.
 
-- ``svc_auto.py``: score ``ln L + 2 V + ln H``: a partition that lasts over L bandwidths, with separated (V) clusters of
-  even sizes (H). The scores are in ``_svc_search.py`` (`best`), the loop in ``svc_auto.py`` (`SvcAutoSearch.run`).
-  Sources: Ben-Hur, Horn, Siegelmann, Vapnik (2001); Moulavi and others (2014).
-- ``edsvc.py``: score ``(1/M) Σ I(π, π_m) / √(H(π) H(π_m))``: mean mutual information with an ensemble of k-means
-  partitions. The score is in ``edsvc_candidates.py`` (`Agreement`), the search in ``edsvc.py``, the fits of
-  the candidates in ``edsvc_candidates.py`` (`CandidateRuns`), the returned table of candidates in
-  ``edsvc_candidates.py``. Source: Strehl, Ghosh (2002).
-- ``__init__.py``: which parameters are open, and the kernel space that both tuners search.
-- ``numerics/nearest_jit.py``: the nearest label of each unlabelled row.
+- ``svc_auto.py``: `SvcAuto`, score ``ln L + 2 V + ln H``: a partition that lasts over L bandwidths, with separated (V)
+  clusters of even sizes (H). The scores (`best`), the runs and the loop (`SvcAutoSearch.run`) are in
+  ``_svc_search.py``. Sources: Ben-Hur, Horn, Siegelmann, Vapnik (2001); Moulavi and others (2014).
+- ``edsvc.py``: `EdSvc`, score ``(1/M) Σ I(π, π_m) / √(H(π) H(π_m))``: mean mutual information with an ensemble of
+  k-means partitions, and the search. The score (`Agreement`), the fits of the candidates (`CandidateRuns`) and the
+  table of them (`EdSvcCurves`) are in ``edsvc_candidates.py``. Source: Strehl, Ghosh (2002).
 
-The range of bandwidths is in ``numerics/distances.py``, the k-means ensemble in ``fitting/ensembles.py``.
-
-Shared by the tuners: which parameters are open, the space of the rows they search on, and rows in piles.
+This package has what both share: which parameters are open, the space of the rows they search on, and rows in piles.
+The range of bandwidths is in ``numerics/distances.py``, the nearest label of each unlabelled row in
+``numerics/nearest_jit.py``, the k-means ensemble in ``fitting/ensembles.py``.
 """
 
 from __future__ import annotations

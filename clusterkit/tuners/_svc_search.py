@@ -1,8 +1,7 @@
 """The search of the tuner ``svc_auto``: which runs are made, in which order, and which partition is chosen.
 
-The runs of the tuner ``svc_auto``: solve and label at a bandwidth and an outlier fraction, on the rows searched.
-
-Quality of a partition without labels: how many bandwidths it lasts over, its separation, its cluster sizes.
+A run (`SvcRuns`) solves and labels at a bandwidth and an outlier fraction, on the rows searched. The quality of a
+partition without labels (`best`) is how many bandwidths it lasts over, its separation, and its cluster sizes.
 """
 
 from __future__ import annotations

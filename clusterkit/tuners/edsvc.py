@@ -1,6 +1,6 @@
 """The tuner ``edsvc``: bandwidth and bound by agreement with an ensemble of k-means partitions.
 
-The search of ``edsvc``: candidates, their scores, and the winner.
+`EdSvcSearch` has the candidates, their scores, and the winner.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Fits of an ``edsvc`` search: solve and label pairs (gamma, C), each independent of all others.
+"""The candidates of an ``edsvc`` search: their fits, their agreement with an ensemble, and the table of them.
 
-Agreement of a labelling with an ensemble of others, for hundreds of labellings of the same samples.
-
-The table of all candidates of an ``edsvc`` search, for reports and plots.
+A fit solves and labels one pair (gamma, C), independently of all others (`CandidateRuns`). `Agreement` compares
+hundreds of labellings of the same samples with an ensemble. `EdSvcCurves` is the table for reports and plots.
 """
 
 from __future__ import annotations

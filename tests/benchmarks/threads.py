@@ -1,4 +1,4 @@
-"""One thread against all, by the size of the feature matrix: the source of `numerics.thread_limit.THIN`."""
+"""One thread against all, by the size of the feature matrix: the source of `THIN` in `clusterkit.numerics.threads`."""
 
 from __future__ import annotations
 

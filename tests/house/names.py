@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 
@@ -20,6 +21,9 @@ than a long file does."""
 
 PYTHON_FILE = re.compile(r"(?<![\w/.{$<-])(?:[\w-]+/)*[a-z_]\w*\.py\b")
 """A path of a Python file within prose."""
+
+MODULE = re.compile(r"(?<![\w.])clusterkit\.([a-z_]\w*)\.([a-z_]\w*)|\b(\w+_jit)\b")
+"""A module within prose: below a package of clusterkit, or a compiled one by its name alone."""
 
 NUMBA = ("numba", "clusterkit._jit")
 
@@ -73,9 +77,10 @@ def empty_file_names() -> Iterator[Breach]:
 
 
 def paths_in_docstrings() -> Iterator[Breach]:
-    """Every Python file that a docstring names exists: below the root, clusterkit/ or a src/, or near the docstring."""
+    """Every Python file and module that a docstring names exists, below the root, clusterkit/ or a src/, or near it."""
     for source in sources(*LIBRARY, *TESTS):
         yield from missing_files_of(source)
+        yield from missing_modules_of(source)
 
 
 def missing_files_of(source: Source) -> Iterator[Breach]:
@@ -86,6 +91,27 @@ def missing_files_of(source: Source) -> Iterator[Breach]:
             for path in PYTHON_FILE.findall(ast.get_docstring(node) or ""):
                 if not any((place / path).exists() for place in places):
                     yield source.breach(node, f"the docstring names {path}, which does not exist")
+
+
+@functools.cache
+def compiled_modules() -> frozenset[str]:
+    """The names of all compiled modules."""
+    return frozenset(path.stem for folder in LIBRARY for root in ROOT.glob(folder) for path in root.rglob("*_jit.py"))
+
+
+def missing_modules_of(source: Source) -> Iterator[Breach]:
+    """Modules that the docstrings of a file name and that are nowhere; a name in a package is one that it exports."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            for package, name, compiled in MODULE.findall(ast.get_docstring(node) or ""):
+                folder = ROOT / "clusterkit" / package
+                exported = folder.is_dir() and f'"{name}"' in (folder / "__init__.py").read_text(encoding="utf-8")
+                places = (folder / name, folder / f"{name}.py", folder.with_suffix(".py"))
+                if not (
+                    compiled in compiled_modules() if compiled else exported or any(place.exists() for place in places)
+                ):
+                    missing = compiled or f"clusterkit.{package}.{name}"
+                    yield source.breach(node, f"the docstring names {missing}, which does not exist")
 
 
 def compiled_suffixes() -> Iterator[Breach]:

@@ -103,6 +103,14 @@ def test_a_file_that_a_docstring_names_must_exist():
     assert [breach.text.split()[3] for breach in names.missing_files_of(here)] == ["tests/oracles/gone.py,"]
 
 
+def test_a_module_that_a_docstring_names_must_exist():
+    here = source(
+        '"""See clusterkit.fitting.fit.bind, clusterkit.core.run, clusterkit.plots.sizes, _steps_jit, _gone_jit."""'
+    )
+    missing = [breach.text.split()[3] for breach in names.missing_modules_of(here)]
+    assert missing == ["clusterkit.core.run,", "_gone_jit,"]
+
+
 def test_every_rule_states_itself():
     assert all(rule.__doc__ for rule in RULES)
 

@@ -1,8 +1,6 @@
-"""The files of a new plugin: templates, one for each kind of thing that a plugin can provide, and the names in them.
+"""The files of a new plugin, made by ``files.py``.
 
-=========  ====================================================================================
-names      The distribution, package, stage and class names that follow from one name, checked.
-kinds      What a plugin can provide, and which templates make it.
-files      The templates filled in, and written to a folder.
-=========  ====================================================================================
+``files.py`` has the kinds of things that a plugin can provide, with the templates that make each (the folder
+``templates``), the names of distribution, package, stage and class that follow from one name, and the writing to a
+folder.
 """

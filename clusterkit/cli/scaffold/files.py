@@ -1,8 +1,7 @@
-"""The templates filled in, and written to a folder that did not exist.
+"""The templates of a new plugin filled in, and written to a folder that did not exist.
 
-The kinds of things that `clusterkit new-plugin` writes: all that a hook answers for, but those in `LEFT_OUT`.
-
-The names in a new plugin, all from one: distribution, package, stage and class.
+A `Kind` is something that ``clusterkit new-plugin`` writes: all that a hook answers for, but those in `LEFT_OUT`.
+`Names` are the names in a new plugin, all from one: distribution, package, stage and class.
 """
 
 from __future__ import annotations

@@ -2,14 +2,10 @@
 
 Centres move towards the centres of larger clusters and away from those of smaller ones, until all clusters have about
 the same size. This file draws the seeds, chooses a loop and makes new starts; the compiled loops are in `drift_jit` and
-`border_list_jit`.
+`border_list_jit`, and `TiledLoop` has the arrays that the sweeps over tiles work on.
 
-The repair of equal clustering: shift the columns of a score matrix so that argmax gives clusters of equal size (±1).
-
-Rows that tie after the shift are moved one by one. The shift is found by the transportation problem
-(`clusterkit.numerics.transport`).
-
-The arrays that the sweeps of equal clustering work on, and the calls of their loop.
+`even_out` shifts the columns of a score matrix so that argmax gives clusters of equal size (±1). Rows that tie after
+the shift are moved one by one. The shift is found by the transportation problem (`clusterkit.numerics.transport`).
 """
 
 from __future__ import annotations
@@ -460,7 +456,7 @@ class _DriftLoop:
 
         record = self.record
         done, why, interrupted = 0, codes.GOING, False
-        # no turns of `core.iteration`: a compiled loop makes them, and numerics stands below core
+        # not by `clusterkit.contracts.iteration`: a compiled loop makes the iterations, and numerics stands below
         try:
             while done < rule.max_iter and why == codes.GOING:
                 stop = min(rule.max_iter, done + ITERATIONS_PER_CALL)

@@ -6,21 +6,16 @@ two of the three loops: centres on a line (`run_on_line`) and rows with few attr
 all other rows is `border_list_jit.run_with_tiles`. All three find the sizes that comparing every row with every centre
 gives; the tests compare them with that plain loop.
 
-Cluster sizes by sweeps over tiles of rows: how equal clustering counts rows with more than a few attributes.
+**The tree of boxes** counts rows with few attributes (`build`, `count`). A box of rows that lies within the region of
+one centre is counted as a whole. So an iteration costs as much as the borders between regions (Kanungo, Mount,
+Netanyahu, Piatko, Silverman, Wu 2002, An efficient k-means clustering algorithm, IEEE Transactions on Pattern Analysis
+and Machine Intelligence 24(7)). A centre is only excluded for a box if rounding errors cannot change the comparison.
 
-A tile holds its rows side by side, so that the scores ``|c|² / 2 - x · c`` of its rows and all centres are sums over
-whole vector registers, in single precision. Where the two lowest scores of a row differ by less than rounding errors
-may amount to, distances in double precision decide, so the sizes equal those of the plain loop. The centres stay in the
-affine hull of their seeds; if these are few, the rows are given by their coordinates in that hull.
-
-`lay` and `flatten` change coordinates, `scores_of` is the inner loop, and `count` counts.
-
-Cluster sizes by a tree of boxes: how equal clustering counts rows with few attributes.
-
-A box of rows that lies within the region of one centre is counted as a whole. So an iteration costs as much as the
-borders between regions (Kanungo, Mount, Netanyahu, Piatko, Silverman, Wu 2002, An efficient k-means clustering
-algorithm, IEEE Transactions on Pattern Analysis and Machine Intelligence 24(7)). A centre is only excluded for a box if
-rounding errors cannot change the comparison, so the sizes equal those of the plain loop over rows and centres.
+**Sweeps over tiles** count rows with more attributes. A tile holds its rows side by side, so that the scores
+``|c|² / 2 - x · c`` of its rows and all centres are sums over whole vector registers, in single precision. Where the
+two lowest scores of a row differ by less than rounding errors may amount to, distances in double precision decide. The
+centres stay in the affine hull of their seeds; if these are few, the rows are given by their coordinates in that hull.
+`lay` and `flatten` change coordinates, `scores_of` is the inner loop, and `tally` counts.
 """
 
 from __future__ import annotations

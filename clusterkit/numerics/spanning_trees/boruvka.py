@@ -1,11 +1,10 @@
 """The minimum spanning tree of distinct points by Borůvka's algorithm on a k-d tree, in rounds of parallel tasks.
 
-Bounds for the last rounds of Borůvka's algorithm: slabs between components that lie apart.
-
-A search for the nearest row outside a component visits most of the component when all others are far away. But the rows
-of two components end somewhere on the line through their means, and two rows are not nearer than their projections on
-it. So the distance of a row's projection from the end of the other component bounds all its distances to that one, and
-the two rows at the facing ends bound the least weight between the two from above.
+In the last rounds slabs between components that lie apart give bounds (`slabs`). A search for the nearest row outside a
+component visits most of the component when all others are far away. But the rows of two components end somewhere on the
+line through their means, and two rows are not nearer than their projections on it. So the distance of a row's
+projection from the end of the other component bounds all its distances to that one, and the two rows at the facing ends
+bound the least weight between the two from above.
 """
 
 from __future__ import annotations

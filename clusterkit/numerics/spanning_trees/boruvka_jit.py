@@ -8,7 +8,8 @@ grow. A component is decided once the least known weight is not above the bounds
 leaf through the rows of undecided components, nearest leaves first, and a weight that it finds for one row bounds all
 rows of the component.
 
-The k-th smallest of some numbers: exactly, or a bound of it by counting, which processors do many at a time.
+`smallest` and `kth_near` have the k-th smallest of some numbers, exactly or a bound of it by counting, which processors
+do many at a time.
 """
 
 from __future__ import annotations

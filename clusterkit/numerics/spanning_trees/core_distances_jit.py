@@ -1,18 +1,14 @@
 """Core distances, which reach to the k-th neighbour, of all rows of a k-d tree, with lists of the nearest neighbours.
 
-A row keeps the distances of the leaves that it meets, and lowers the bound of its k-th neighbour by counting them: a
-guess, and how many distances are not above it. Processors count several at a time, which sorting does not let them.
+A row keeps the distances of the leaves that it meets (`core_task`), and lowers the bound of its k-th neighbour by
+counting them: a guess, and how many distances are not above it. Processors count several at a time, which sorting does
+not let them. The lists (`list_task`) hold the nearest neighbours; few of them reach to the core distance.
 
-Core distances of all rows of a k-d tree with two columns, with lists of the nearest neighbours.
-
-The leaves that may hold a neighbour of any row of a leaf are few and nearly the same for all of its rows, and so they
-are put side by side once. A row looks at all of them: processors take several distances at a time, and the k-th
-smallest needs no more than counts of the distances up to some guesses. How far to gather is guessed too, from the area
-of the leaf; rows that reach farther are looked at again, with leaves up to what they reached.
-
-With more columns the leaves to gather are many more than those that a single row needs, which `core_task` finds.
-
-Lists of the nearest neighbours of all rows of a k-d tree, and few of them reach to the core distances.
+**Two columns** (`gathered_task`): the leaves that may hold a neighbour of any row of a leaf are few and nearly the same
+for all of its rows, and so they are put side by side once. A row looks at all of them: processors take several
+distances at a time, and the k-th smallest needs no more than counts of the distances up to some guesses. How far to
+gather is guessed too, from the area of the leaf; rows that reach farther are looked at again, with leaves up to what
+they reached. With more columns the leaves to gather are many more than those that a single row needs.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """The hierarchy of a spanning tree, in which merges of equal height are one node, and clusters cut off from it.
 
-The condensed hierarchy of HDBSCAN and its most stable clusters, in linear sweeps over the nodes.
-
+**HDBSCAN** (`excess_of_mass`): the condensed hierarchy and its most stable clusters, in linear sweeps over the nodes.
 With ``λ = 1 / height``, the rows of a cluster leave it one after the other as λ grows, in groups of fewer than
 `min_cluster_size`; where two or more larger groups separate, the cluster ends and each of them is a new one. The
 stability of a cluster is ``Σ (λ at which a row leaves - λ at which the cluster began)`` over its rows. Clusters are
 chosen so that the sum of their stabilities is largest, none within another.
 
-Genie's rule on a spanning tree: single linkage that goes on with the smallest cluster where sizes become uneven.
+**Genie's rule** (`genie`): single linkage that goes on with the smallest cluster where sizes become uneven.
 
-How long the clusters of a spanning tree last, and what is left of the tree without some of its edges.
+**The mass cut** (`persistence`, `components`): how long the clusters of a spanning tree last, and the parts of the tree
+without some of its edges.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A balanced k-d tree whose leaves hold their points as columns.
+"""A balanced k-d tree whose leaves hold their points as columns, and its search.
 
 The tree is implicit: the children of node v are 2 v + 1 and 2 v + 2, and node j of level l owns the rows
 ``[j n >> l, (j + 1) n >> l)`` of one permutation. Everything about a row is kept in *slot* order: slot
@@ -9,10 +9,9 @@ From `FILTERED` columns on the leaves hold float32 copies of the centred points,
 decide which points need a look: a search keeps every slot whose single-precision distance may belong to a true
 distance within the limit, and computes the distance of those again from the float64 rows, so that results are exact.
 
-The search of a k-d tree: leaves nearest first, and the slots of a leaf that are near a query.
-
-The innermost functions take arrays instead of the tree: numba counts the references of all arrays of a named tuple that
-a function is called with, which takes longer than the distances of a leaf.
+A search takes the nearest leaves first (`next_leaf`), and of a leaf the slots that are near a query (`near_slots`). The
+innermost functions take arrays instead of the tree: numba counts the references of all arrays of a named tuple that a
+function is called with, which takes longer than the distances of a leaf.
 """
 
 from __future__ import annotations

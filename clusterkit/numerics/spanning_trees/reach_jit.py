@@ -1,12 +1,9 @@
-"""The nearest row of a k-d tree by mutual reachability, for rows that are not in it.
-
-Prim's algorithm on points: the spanning tree by a look at all pairs, O(n² d) time and O(n d) memory.
-
-The minimum spanning tree of mutual reachability distances, from points or from a distance matrix.
+"""Mutual reachability distances: the nearest row of a k-d tree for new rows, and the spanning tree by Prim's algorithm.
 
 The mutual reachability distance of two points is ``max(d_ij, core_i, core_j)``: their distance, but at least the core
 distance of each, which is large where points are sparse. Its minimum spanning tree is what density-based methods read
-clusters from (HDBSCAN, DBCV).
+clusters from (HDBSCAN, DBCV). `prim` looks at all pairs of points, in O(n² d) time and O(n d) memory;
+`reachability_tree` also takes a distance matrix. `reach_task` is for rows that are not in the k-d tree.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Values of the nodes of a k-d tree, from those of its slots.
+"""Values of the nodes of a k-d tree from those of its slots, and SciPy's searches on all cores.
 
-Searches in a k-d tree on all cores, which Ctrl-C ends in good order.
-
-The threads that SciPy starts for ``workers`` above 1 are not waited for when Ctrl-C ends the call: they then write into
-arrays that are gone, and the process may crash.
+Ctrl-C ends the searches (`nearest_in_tree`, `within_radius`) in good order. The threads that SciPy starts for
+``workers`` above 1 are not waited for when Ctrl-C ends the call: they then write into arrays that are gone, and the
+process may crash.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The minimum spanning tree of a table of points.
+"""The minimum spanning tree of a table of points, masses of its edges, and the nearest row for new rows.
 
-Masses of the edges of a spanning tree: how long the clusters last that an edge joins, and how many rows say so.
-
-The nearest row by mutual reachability, for new rows.
+The mass of an edge (`edge_masses`) is how long the clusters last that the edge joins, and how many rows say so. New
+rows follow the row that is nearest by mutual reachability (`nearest_by_reachability`).
 """
 
 from __future__ import annotations

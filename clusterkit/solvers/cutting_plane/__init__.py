@@ -7,8 +7,8 @@ is one slack ξ that must exceed the violation of every cut, a choice of samples
 solver adds the most violated cut, linearises the margins at the present winners and solves the quadratic program over
 the cuts, until no cut is violated by more than ξ plus the tolerance.
 
-- ``cutting_plane.py``, ``cutting_plane.py``: the solvers for two and for several clusters; their parameters.
-- ``cutting_plane.py``: the outer loop (`CuttingPlaneLoop.advance`) and the certificate of the result.
-- ``_cuts.py``: the cuts as vectors in features or in the space of a kernel, updated when a winner changes.
-- ``_cuts.py``: the quadratic program over the cuts, solved by its dual (`solve_cuts`).
+- ``cutting_plane.py``: the solvers for two and for several clusters (`Cpmmc`, `Cpm3c`), the outer loop
+  (`CuttingPlaneLoop.advance`) and the certificate of the result.
+- ``_cuts.py``: the cuts as vectors in features or in the space of a kernel, updated when a winner changes, and the
+  quadratic program over them, solved by its dual (`solve_cuts`).
 """

@@ -1,13 +1,12 @@
-"""Cuts of a margin problem without labels: the samples that each cut holds, and its vector in features or a kernel.
+"""Cuts of a margin problem without labels, and the quadratic program over them.
 
 A cut holds some samples and gives each of them a rival cluster. With winner z_i and rival c_i it is the constraint
-``(1/n) Σ_i (f_z(x_i) - f_c(x_i)) >= (number of samples held)/n - ξ``, so that its vector is
-``Z = (1/n) Σ_i x_i (e_z - e_c)'``. Two clusters may share one output ``f = f_1 - f_0``, and then ``e_z - e_c`` is ±1.
+``(1/n) Σ_i (f_z(x_i) - f_c(x_i)) >= (number of samples held)/n - ξ``, so that its vector, in features or in the space
+of a kernel, is ``Z = (1/n) Σ_i x_i (e_z - e_c)'``. Two clusters may share one output ``f = f_1 - f_0``, and then
+``e_z - e_c`` is ±1.
 
-The quadratic program over the cuts of a margin problem, solved by its dual: its size is the number of cuts.
-
-`solve_cuts` states the dual; `_conic_form` writes it for the interior point method of Clarabel, whose solution
-`_primal_point` turns into a feasible point.
+`solve_cuts` states the dual of the program, whose size is the number of cuts; `_conic_form` writes it for the interior
+point method of Clarabel, whose solution `_primal_point` turns into a feasible point.
 """
 
 from __future__ import annotations

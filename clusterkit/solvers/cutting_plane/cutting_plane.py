@@ -1,11 +1,7 @@
-"""The cutting-plane loop: add the most violated cut, linearise at the present winners, solve, repeat.
+"""Maximum margin clustering of two or several classes by cutting planes.
 
-A turn of the outer loop is `CuttingPlaneLoop.advance`, the inner loop is `_concave_convex`; the program that both solve
-is in ``_cuts.py``.
-
-Two-class maximum margin clustering by cutting planes.
-
-Maximum margin clustering of several classes by cutting planes.
+The loop adds the most violated cut, linearises at the present winners, solves, and repeats. An iteration of the outer
+loop is `CuttingPlaneLoop.advance`, the inner loop is `_concave_convex`; the program that both solve is in ``_cuts.py``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Equal clustering: clusters of nearly equal size, each of the rows nearest to its centre.
+"""Equal clustering and GeoClust: clusters of nearly equal size, each of the rows nearest to its centre.
 
-GeoClust: centres move by quotients of cluster sizes; equal clustering bounds these quotients.
+GeoClust moves centres by quotients of cluster sizes; equal clustering bounds these quotients.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Updates of a factorisation that start from the rows of the turn before, which are stored between the turns.
+"""Updates of a factorisation that start from the rows of the iteration before, which are stored between the iterations.
 
-The rows of a factor on disk, turn by turn: whole after every turn, or still those of the turn before.
-
-The rows of a factor in memory, turn by turn, in the blocks in which they are computed.
+The rows of the factor are stored on disk (`FactorFiles`), whole after every iteration or still those of the iteration
+before, or in memory in the blocks in which they are computed (`FactorInMemory`).
 """
 
 from __future__ import annotations

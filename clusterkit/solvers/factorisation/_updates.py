@@ -1,9 +1,8 @@
 """Passes over a nonnegative matrix during its factorisation, and the embedding of new samples with the basis fixed.
 
-The updates of the rows of a factor on a block of another library than numpy, by whole columns.
-
-They are those of `_updates_jit`, row by row: there the rows of a lane, here all rows of a block take a step together,
-and a row that has converged stays where it is.
+On a block of another library than numpy, `descended` and `multiplied` update whole columns. The updates are those of
+`_updates_jit`, where each row takes steps until it has converged; here all rows of a block take a step together, and a
+row that has converged stays where it is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Nonnegative matrix factorisation by multiplicative updates or coordinate descent.
+"""Nonnegative matrix factorisation by multiplicative updates, coordinate descent, or alternating least squares.
 
-Nonnegative factorisation by alternating least squares as sums over the rows: A follows from W, row by row.
+Alternating least squares are sums over the rows (`AnlsTurns`): A follows from W, row by row.
 """
 
 from __future__ import annotations

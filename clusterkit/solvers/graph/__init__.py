@@ -4,17 +4,14 @@
 minimises ``-Σ_i ln p(x_i) + λ/2 Σ_il W_il |f_i - f_l|²`` for the posteriors f of a mixture with density p.
 
 ncut.py
-    The embedding by eigenvectors (`_PreparedNcut._embed`) and the best split into two clusters (`_split`).
-_neighbour_graph.py
-    The weights W, dense or sparse: components, cuts, and `Affinity.best_split`, the search for the best threshold.
-ncut.py
-    The leading eigenvectors of ``D^(-1/2) W D^(-1/2)`` (`leading`).
+    The leading eigenvectors of ``D^(-1/2) W D^(-1/2)`` (`leading`), the embedding by them (`_PreparedNcut._embed`) and
+    the best split into two clusters (`_split`).
 lapgmm.py
-    The iteration: EM with smoothed posteriors (`_LapGmmTurns.advance`).
-lapgmm.py, lapgmm.py
-    The two steps of EM (`Mixture.posteriors`, `maximise`), and the smoothing (`Smoother.step`, `Smoother.fixed_point`).
+    The iteration, EM with smoothed posteriors (`_LapGmmTurns.advance`), its two steps (`Mixture.posteriors`,
+    `maximise`), and the smoothing (`Smoother.step`, `Smoother.fixed_point`).
 _neighbour_graph.py
-    Pairs of nearest neighbours, used by both solvers.
+    Pairs of nearest neighbours, used by both solvers, and the weights W, dense or sparse: components, cuts, and
+    `Affinity.best_split`, the search for the best threshold.
 
 Sources: Shi, Malik (2000), Normalized cuts and image segmentation; He, Cai, Shao, Bao, Han (2011), Laplacian
 regularized Gaussian mixture model for data clustering.

@@ -1,6 +1,7 @@
-"""The graph that joins each sample to its nearest neighbours, as pairs of samples with their squared distances.
+"""The graph that joins each sample to its nearest neighbours, and its weights.
 
-The weights of a graph, dense or sparse, with the operations of normalised cuts: components, cuts, splits.
+Edges are pairs of samples with their squared distances. The weights are dense or sparse, and `Affinity` has the
+operations of normalised cuts on them: components, cuts, splits.
 """
 
 from __future__ import annotations

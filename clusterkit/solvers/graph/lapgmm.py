@@ -1,8 +1,7 @@
 """Gaussian mixtures whose posteriors are smooth over a graph of nearest neighbours.
 
-Gaussian mixtures on plain arrays: the two steps of EM in blocks of samples, and posteriors of new samples.
-
-Smoothing of posteriors over a graph: a single step, or the fixed point by one sparse factorisation.
+`Mixture` has the two steps of EM in blocks of samples, `Posteriors` those of new samples. `Smoother` smooths posteriors
+over the graph, by a single step or to the fixed point by one sparse factorisation.
 """
 
 from __future__ import annotations

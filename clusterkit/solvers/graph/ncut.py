@@ -1,8 +1,7 @@
 """Normalised cut: the leading eigenvectors of a weighted graph, and for two clusters the best split along one.
 
-The leading eigenvectors of a normalised affinity, orthogonal to those that its components determine.
-
-The self-tuned graph of nearest neighbours as normalised cuts need it: its vertices, weights and eigenvectors.
+`leading` finds eigenvectors of a normalised affinity that are orthogonal to those that its components determine.
+`TunedGraph` is the self-tuned graph of nearest neighbours as normalised cuts need it: vertices, weights, eigenvectors.
 """
 
 from __future__ import annotations

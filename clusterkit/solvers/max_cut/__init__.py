@@ -6,7 +6,6 @@ W stands for ``f f'`` of the margins f of the samples; S is the inverse of the r
 eliminated and a price of imbalance added. The scores are the leading vector of W.
 
 - ``gmmc.py``: the solver; S and its inverse (`_max_cut_problem`), rounding and the function of new samples.
-- ``_programs.py``: a primal-dual interior point method; its step is `_next_point`.
-- ``_programs.py``: the program itself (`MaxCutProblem`, with its dual bound), and coordinate descent on ``W = VV'``;
-  its step is ``_low_rank_jit.sweep``.
+- ``_programs.py``: the program itself (`MaxCutProblem`, with its dual bound), a primal-dual interior point method,
+  whose step is `_next_point`, and coordinate descent on ``W = VV'``, whose step is ``_low_rank_jit.sweep``.
 """

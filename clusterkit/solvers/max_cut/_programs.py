@@ -1,8 +1,7 @@
-"""The semidefinite program of maximum cuts with its bounds, and low-rank coordinate descent for it.
+"""The semidefinite program of maximum cuts with its bounds, and two methods for it.
 
-The step of the descent is in ``_low_rank_jit.py`` (sweep).
-
-A primal-dual interior point method for the semidefinite program of maximum cuts; its step is `_next_point`.
+`low_rank_descent` is coordinate descent of low rank; its step is in ``_low_rank_jit.py`` (`sweep`). `interior_point` is
+a primal-dual interior point method; its step is `_next_point`.
 """
 
 from __future__ import annotations

@@ -8,13 +8,13 @@ centroids.py
     The update step of k-means; with the labeler `argmax` it is Lloyd's iteration. The mathematics for a kernel is in
     `_KernelCentroids.solve`.
 _class_means.py
-    The same step on features as sums over the rows, wherever these lie. The mathematics is in `CentroidSums.finish`.
+    The same step on features as sums over the rows, wherever these lie, exact above one group of rows. The mathematics
+    is in `CentroidSums.finish`.
 _hamerly.py
-    The same iteration without a table of all distances: bounds decide which samples to look at again. The mathematics
-    is in `feature_turns` and `kernel_turns`. _hamerly.py compares the samples in doubt with the centres, _hamerly.py
-    moves the class sums, and _class_means.py makes them exact above one group of rows.
+    The same iteration without a table of all distances: bounds decide which samples to look at again, and class sums
+    are moved with the samples. The mathematics is in `feature_turns` and `kernel_turns`.
 fuzzy_cmeans.py
-    Fuzzy c-means. The mathematics is in `FuzzyTurns` of fuzzy_cmeans.py, and for kernels in `_KernelCentres.centres`.
+    Fuzzy c-means. The mathematics is in `FuzzyTurns`, and for kernels in `_KernelCentres.centres`.
 _geometry.py
     Centres and squared distances in a feature space and in the space of a kernel, used by both solvers.
 

@@ -1,6 +1,7 @@
-"""A turn of k-means on features as sums over the rows: class sums, class sizes, and the cost of the labels.
+"""An iteration of k-means on features as sums over the rows: class sums, class sizes, and the cost of the labels.
 
-Class sums above one group of rows: exact on a grid, so that all ways to the same labels give the same centres.
+Above one group of rows the class sums are exact on a grid (`ExactSums`), so that all ways to the same labels give the
+same centres.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 Two geometries with the same methods, used by `centroids` and `fuzzy_cmeans`. Centres are columns: coordinates about the
 mean of all samples (features), or weights of the samples (kernel). The scores of the training rows are computed by the
-same block products as the scores of new rows, so that predicting the training rows repeats their labels.
-
-Minus the squared distances of new samples to centres: what a turn of the means leaves behind.
+same block products as the scores of new rows, so that predicting the training rows repeats their labels. An iteration
+leaves the scores of new samples behind as `NearestMeans` or `NearestKernelMeans`.
 """
 
 from __future__ import annotations

@@ -2,18 +2,12 @@
 
 Used by `centroids` only. On features each sample has a `gap`, a lower bound of how much farther its second nearest
 centre is than its nearest (Hamerly 2010, Making k-means even faster, SIAM International Conference on Data Mining). An
-iteration lowers the gap by the movement of the centres and computes distances only for samples whose gap is used up:
-`_hamerly.py`. The class sums are moved with the samples that change their class: `_hamerly.py`. On a kernel the sums
-of kernel values over the classes are updated by the samples that change their class, O(n r) for r such samples.
+iteration lowers the gap by the movement of the centres and computes distances only for samples whose gap is used up, by
+compiled loops (`LooksByLoops`) or by products with the centres (`LooksByProducts`). The class sums are moved with the
+samples that change their class (`MovedByLoops`, `MovedByProducts`). On a kernel the sums of kernel values over the
+classes are updated by the samples that change their class, O(n r) for r such samples.
 
 Updated sums accumulate rounding errors, so they are recomputed every `RENEWAL` iterations.
-
-Which centre is nearest, for the samples whose gap is used up: by compiled loops, or by products with the centres.
-
-A gap is a lower bound of how much farther the second nearest centre is than the nearest. A turn lowers it by the
-movement of the centres, and looks only at the samples for which it is used up.
-
-Class sums that follow the labels: the samples that change their class are moved, and nothing is added up anew.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Fuzzy c-means: memberships in all clusters at once, and the centres they weight.
 
-A turn of fuzzy c-means on features as sums over the rows: weighted sums of features, weights, objective, change.
+On features an iteration is a sum over the rows (`FuzzySums`): weighted sums of features, weights, objective, change.
 """
 
 from __future__ import annotations

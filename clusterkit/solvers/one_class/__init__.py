@@ -6,12 +6,12 @@ K is the matrix of kernel values or inner products of the samples. The weights �
 sphere around the samples in feature space (Tax, Duin 2004); with a Gaussian kernel the region is
 ``Σ β_s k(x_s, x) >= level``, the contour of support vector clustering (Ben-Hur et al. 2001).
 
-- ``svdd.py``, ``psvdd.py``: the exact sphere, with one bound or with bounds that depend on the position.
-- ``svdd.py``: the dual of one space. Gaussian kernel: ``_working_sets.py`` (samples, working sets) around
-  ``_steps_jit.py`` (pair steps). Any other kernel, and features: ``_steps_jit.py`` on the columns of
-  ``_gram.py``. The pair step is ``_move`` in both ``_jit`` modules.
-- ``svdd.py``: the radius, and the functions whose level sets are the sphere.
-- ``lmsvc.py``: a hyperplane away from the origin instead of a sphere, by stochastic gradient steps
-  (``_sgd_jit.descend``) on the inner products of ``_gram.py``.
+- ``svdd.py``, ``psvdd.py``: the exact sphere, with one bound or with bounds that depend on the position. ``svdd.py``
+  has the dual of one space as well, the radius, and the functions whose level sets are the sphere.
+- ``_working_sets.py``: the dual of a Gaussian kernel, by samples and working sets.
+- ``_steps_jit.py``: the pair steps, `_move_gaussian` inside a working set and `_move` for any other kernel and for
+  features, and the gradient steps `sgd_steps`.
+- ``lmsvc.py``: a hyperplane away from the origin instead of a sphere, by stochastic gradient steps.
+- ``_gram.py``: inner products of the samples: columns for the dual, blocks for the gradient steps.
 - ``subsampled.py``: any of these on a random part of the samples.
 """

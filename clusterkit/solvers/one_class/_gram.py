@@ -1,11 +1,7 @@
-"""Inner products of the samples in blocks on demand, scaled so that the longest sample has length 1.
+"""Inner products of the samples on demand: blocks for solvers that touch a few samples at a time, columns for the dual.
 
-For solvers of a hyperplane that touch a few samples at a time. ``_gram.py`` is the counterpart for solvers of
-the dual, which need whole columns.
-
-The matrix of inner products of the samples, as float64 columns on demand: what solvers of the dual need of it.
-
-``_gram.py`` is the counterpart for solvers that touch a few samples at a time.
+`KernelProducts` and `FeatureProducts` give blocks, scaled so that the longest sample has length 1, to solvers of a
+hyperplane. `KernelMatrix` and `FeatureMatrix` give whole float64 columns to solvers of the dual.
 """
 
 from __future__ import annotations

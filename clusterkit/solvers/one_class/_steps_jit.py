@@ -1,19 +1,18 @@
-"""Sequential minimal optimisation with any kernel matrix: a quadratic over the capped simplex.
+"""Sequential minimal optimisation over the capped simplex, and the gradient steps of `lmsvc`.
 
     minimise  f(β) = β'Kβ - Σ K_ii β_i   subject to  Σ β_i = 1,  0 <= β_i <= bound_i
 
-Two variables move at a time, chosen by second-order information (Fan, Chen & Lin 2005, WSS 2). The pair step is in
-`_move`; the numpy twin of this loop is ``smo`` in ``clusterkit_campaign/oracles/one_class.py``.
+Two variables move at a time, chosen by second-order information (Fan, Chen & Lin 2005, WSS 2). With any kernel matrix
+the loop is `minimise` and the pair step `_move`.
 
-Sequential minimal optimisation with a Gaussian kernel: the pair steps over one set of points.
+With a Gaussian kernel (`GaussianSubproblem`) K_ii is 1, the sum is that of a set of points, and the gradient is
+``G = 2 K β - 1``. A column of K is computed when a pair first needs it: a solution has few support vectors, so most
+columns are never needed. The pair step is `_move_gaussian`; `_step` updates the gradient and chooses the variable to
+grow, `_partner` the variable to shrink. The numpy twin of both loops is ``smo`` in
+``clusterkit_campaign/oracles/one_class.py``.
 
-    minimise  β'Kβ   subject to  Σ β_i fixed,  0 <= β_i <= bound_i,   gradient  G = 2 K β - 1
-
-A column of K is computed when a pair first needs it: a solution has few support vectors, so most columns are never
-needed. The pair step is in `_move`; `_step` updates the gradient and chooses the variable to grow, `_partner` the
-variable to shrink. The numpy twin of the loop is ``smo`` in ``clusterkit_campaign/oracles/one_class.py``.
-
-The steps of stochastic gradient descent for the hyperplane of `lmsvc`, on inner products of the samples drawn.
+`sgd_steps` are steps of stochastic gradient descent for the hyperplane of `lmsvc`, on inner products of the samples
+drawn.
 """
 
 from __future__ import annotations

@@ -6,13 +6,10 @@ The start: a random sample of the points is solved first, and its start comes fr
 The kernel sum of a sample's solution orders all points from outside to inside and so gives a feasible start.
 
 The improvement: working sets, chosen by the gradient, are solved one after the other. A set that is still large is
-itself solved by working sets, a small one by pair moves (`_move` in _steps_jit.py; Fan, Chen & Lin 2005, WSS
-2). Whatever changes in a set
-reaches the gradient of the set around it by a single kernel sum over the changed weights. The search ends only where
-the optimality gap over all points is within the tolerance. (Decomposition in general: Osuna, Freund & Girosi 1997;
-Joachims 1999.)
-
-The set sizes at which the solver of the Gaussian dual switches its strategy.
+itself solved by working sets, a small one by pair moves (`_move_gaussian` in _steps_jit.py; Fan, Chen & Lin 2005,
+WSS 2). Whatever changes in a set reaches the gradient of the set around it by a single kernel sum over the changed
+weights. The search ends only where the optimality gap over all points is within the tolerance. (Decomposition in
+general: Osuna, Freund & Girosi 1997; Joachims 1999.) `SetSizes` has the sizes at which the strategy switches.
 """
 
 from __future__ import annotations
@@ -141,8 +138,8 @@ def minimise_gaussian(
     """
     search = WorkingSetSearch(points, bounds, kernel, tol, max_iter, pool_bytes, sizes, {} if pools is None else pools)
     interrupted, gradient, n_checks = False, None, 0
-    # no turns of `core.iteration`: sets are solved within sets, Ctrl-C leaves a feasible point at any depth, and how
-    # the search ended follows from the gap after it
+    # not by `clusterkit.contracts.iteration`: sets are solved within sets, Ctrl-C leaves a feasible point at any
+    # depth, and how the search ended follows from the gap after it
     try:
         root = search.solve_all() if start is None else search.improved(points, bounds, start.copy(), tol, is_root=True)
         beta, gradient = root.beta, root.gradient

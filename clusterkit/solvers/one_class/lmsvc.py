@@ -248,9 +248,9 @@ class SgdIterate:
     counts : ndarray of int64, shape (n,)
         Numbers of steps at which each sample was drawn and violated its margin.
     delays : ndarray of shape (n,)
-        Parts of these counts that the mean iterate lacks; see `_sgd_jit.sgd_steps`.
+        Parts of these counts that the mean iterate lacks; see `_steps_jit.sgd_steps`.
     state : ndarray of shape (STATE_SIZE,)
-        See `_sgd_jit`.
+        See `_steps_jit.sgd_steps`.
     whole : (ndarray of shape (n, n), ndarray of shape (n,)) or None
         All inner products of the samples, and those of the counted samples with all samples; None where the first do
         not fit into memory.

@@ -1,10 +1,8 @@
 """Support vector data description: the smallest sphere in feature space around all samples but outliers.
 
-The dual of data description on the samples of one space: its variables, its start, and its solution.
-
-The minimisation itself is in ``_working_sets.py`` for a Gaussian kernel and in ``_steps_jit.py`` otherwise.
-
-The sphere of a data description: its radius, and the functions of the input space whose level sets it is.
+The dual on the samples of one space, with its variables, its start and its solution, is `GaussianDual` or `MatrixDual`;
+it is minimised in ``_working_sets.py`` for a Gaussian kernel and in ``_steps_jit.py`` otherwise. `Sphere` has the
+radius, and `MinusSquaredDistance` and `KernelPower` are the functions of the input space whose level sets it is.
 """
 
 from __future__ import annotations
@@ -71,7 +69,7 @@ def dual_of(space: KernelSpace | FeatureSpace, precision: str) -> GaussianDual |
 @final
 @attrs.frozen(eq=False)
 class MatrixDual:
-    """The dual of any kernel or of features, solved from columns of the matrix; ``_smo_any_kernel_jit.minimise``.
+    """The dual of any kernel or of features, solved from columns of the matrix; ``_steps_jit.minimise``.
 
     Parameters
     ----------

@@ -1,7 +1,6 @@
 """Regularised least squares on coded labels: the solver of extreme maximum margin clustering.
 
-One factorisation of ``M + I/C``, with C as a parameter or from the effective degrees of freedom.
-
+One factorisation of ``M + I/C`` serves all iterations, with C as a parameter or from the effective degrees of freedom.
 `factorise` is for a matrix, `factorise_gram` for the Gram matrix of the features of a space, which it adds up.
 """
 

@@ -1,6 +1,6 @@
-"""The support vector classifier of the current labels: the solver of IterSVM.
+"""Support vector machines of the current labels: the classifier of IterSVM, and the regression of IterSVR.
 
-Regression on the current labels with a bias, by support vectors or least squares: the solver of IterSVR.
+The regression has a bias and is by support vectors or by least squares.
 """
 
 from __future__ import annotations

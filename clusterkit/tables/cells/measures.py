@@ -78,7 +78,7 @@ IN_PERCENT = 10.0
 def split(text: str) -> tuple[str, str]:
     """A text without the mark beside its number, and the mark in one spelling; "" for none.
 
-    Signs of currencies stay in the text, which `cells.number` reads with them.
+    Signs of currencies stay in the text, which `clusterkit.tables.cells.parsing.number` reads with them.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """What the text of a cell says: a number with a comma, thousands, a percent sign; a date in one of many forms.
 
-Whole months and quarters, and days written as eight digits, as moments in time.
+Whole months and quarters, and days written as eight digits, are moments in time as well.
 """
 
 from __future__ import annotations

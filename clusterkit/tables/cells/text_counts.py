@@ -1,6 +1,6 @@
-"""Sums of what distinct texts are, by reading, each counted as often as it occurs.
+"""Sums over the distinct texts of a column, by reading, each text counted as often as it occurs.
 
-Which mark stands before the decimals of a text, by what its cells show.
+`Marks` is what the cells of a table show of the mark before decimals, a point or a comma.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Times of day and durations: what their texts say, and the sums that tell one from the other.
 
 A time of day becomes hours since midnight. Where times lie on both sides of midnight, as those of a night shift do, the
-day is counted from another hour without times instead, so that 23:50 and 0:10 stay neighbours.
-
-Durations in words: 5h 10min, 2 days 3 hours, 45 min.
+day is counted from another hour without times instead, so that 23:50 and 0:10 stay neighbours. Durations may be in
+words: 5h 10min, 2 days 3 hours, 45 min.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """From the sums of a table to a plan for each column.
 
-What a user may decide about a table.
-
-What columns are not what they look like: numbers in several units or with another mark, gaps that say something.
+`Overrides` has what a user decides. `several_scales`, `several_units`, `mixed_marks`, `other_decimals` and `or_gap`
+find columns that are not what they look like: numbers in several units or with another mark before decimals, and gaps
+that say something.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
 """What a preparation does with one column: the fitted values, and how new cells become features.
 
-Gaps are filled from the row that is most similar in the other columns, among a few rows that the fit keeps.
+`Donors` are hot-deck donor rows: few rows that the fit keeps, of which the one that is most similar in the other
+columns fills a gap. `Watch` is the observer of a preparation that reads new rows, and `refuse_none` and
+`refuse_both_orders` refuse cells that show that a column is another one than that of the fit.
 
-Cells of new rows that show that a column is another one than that of the fit.
-
-Who looks on while new rows are read.
-
-Whether the numbers of new rows are typically as large as those of a fit, or in another unit.
-
-Their logarithms are compared, in which another unit is a shift: columns such as incomes have a few values that carry
-the mean, and columns around zero a mean of nothing.
+`other_size` compares the typical size of new numbers with that of the fit, to find another unit. Logarithms are
+compared, in which another unit is a shift: columns such as incomes have a few values that carry the mean, and columns
+around zero a mean of nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The one seam for data frames: pandas, Polars and PyArrow tables become typed columns, by narwhals.
 
-Which cells of a text pandas takes for gaps: in columns of words none but empty ones, as others may be levels.
+`na_options` decides which cells of a text pandas takes for gaps: in columns of words only empty ones, as others may be
+levels.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ class Column:
 class HoldsFrame:
     """Something with a data frame, or a mapping of names to arrays, as its attribute `frame`.
 
-    `shared` has the names in the table of columns that have one name there (`selection.shared_names`), `decimal` the
+    `shared` has the names in the table of columns that have one name there (`column_names.shared_names`), `decimal` the
     mark before the decimals of all columns, `marks` those of columns that have another one, `orders` the order of day
     and month by column, `offset` the rows before those of a piece; see `Column`.
     """

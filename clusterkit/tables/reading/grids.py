@@ -1,8 +1,7 @@
 """The filled cells of a sheet of an Excel file, read row by row, without the empty margins around them.
 
-Formulas of spreadsheets that have no value: what wrote the file did not compute them.
-
-Cells of spreadsheets that are formatted as percent: the file has fractions, the sheet and its CSV show 5 %.
+`uncomputed` finds formulas without a value, which the program that wrote the file did not compute. `with_percents` is
+for cells that are formatted as percent: the file has fractions, the sheet and its CSV show 5 %.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Whether the first row of a text has names.
 
-Whether numbers in the first row of a text are the names of its columns: years, channels, 0, 1, 2, ...
-
-Rows of data come in an order that says nothing, or in one that goes on from row to row. So the signs are estimates,
-from the rows below, of how likely a row of data is of the kind of the first one: the columns are taken to be
-independent, and a cell that goes on with a slow series of its column proves nothing.
+Numbers in the first row may be the names of columns too: years, channels, 0, 1, 2, ... Rows of data come in an order
+that says nothing, or in one that goes on from row to row. So the signs (`signs_of`) are estimates, from the rows below,
+of how likely a row of data is of the kind of the first one: the columns are taken to be independent, and a cell that
+goes on with a slow series of its column proves nothing.
 """
 
 from __future__ import annotations

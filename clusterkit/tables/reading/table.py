@@ -1,6 +1,6 @@
 """A table that was read, with what its file says about names and cells.
 
-A last row of sums, as people write below a table: it is no row like the others.
+`of_totals` recognises a last row of sums, as people write below a table: it is no row like the others.
 """
 
 from __future__ import annotations

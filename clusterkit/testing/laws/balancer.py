@@ -1,6 +1,7 @@
-"""Laws of balancers: the sizes are as promised, and no sample moves without need.
+"""Laws of balancers and of partitioners.
 
-Laws of partitioners: every sample is in one of k parts, and data and seed alone decide which.
+Balancers: the sizes are as promised, and no sample moves without need. Partitioners: every sample is in one of k parts,
+and data and seed alone decide which.
 """
 
 from __future__ import annotations

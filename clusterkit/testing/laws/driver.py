@@ -1,6 +1,7 @@
-"""Laws of drivers: one fit is returned, which the seeds determine, and the data stay as they are.
+"""Laws of drivers and of tuners.
 
-Laws of tuners: they decide parameters that were left open and change nothing else.
+Drivers: one fit is returned, which the seeds determine, and the data stay as they are. Tuners: they decide parameters
+that were left open and change nothing else.
 """
 
 from __future__ import annotations

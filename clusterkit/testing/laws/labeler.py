@@ -1,6 +1,6 @@
 """Laws of labelers: labels are numbers in order, equal samples are in one cluster, predictions repeat labels.
 
-Laws of codecs: coding and decoding gives the same labels, and costs alone decide a label.
+Laws of codecs (`CODEC_LAWS`): coding and decoding gives the same labels, and costs alone decide a label.
 """
 
 from __future__ import annotations

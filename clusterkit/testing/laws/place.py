@@ -1,9 +1,8 @@
-"""Laws of what carries the mark ``array_api``: block programs give on a device what they give on the host.
+"""Laws of stages elsewhere: on a device or by passes over rows they give what they give on the host and in memory.
 
-The device is one that array-api-strict simulates; without that package the laws concern no stage. A stage is concerned
-by itself as soon as its row maps, parts and functions carry the mark (`clusterkit.fitting.device_paths`).
-
-Laws of maps, starts and balancers that work by passes over rows: what they give in memory, they give everywhere.
+The device is one that array-api-strict simulates; without that package its laws concern no stage. They concern a stage
+as soon as its row maps, parts and functions carry the mark ``array_api`` (`clusterkit.fitting.device_paths`). The laws
+of passes are for maps, starts and balancers that work by passes over rows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Laws of solvers: determined by seed and data, finite on any data, with every declared property true.
 
-Laws of solvers whose turns are sums over the rows: whoever adds up, and wherever the rows are cut.
-
-Laws of solvers that learn from no labels and whose turns are sums: as those of `summing`, for their own state.
+Where the iterations are sums over the rows, the laws hold whoever adds up, and wherever the rows are cut:
+`SUMMING_LAWS` for solvers that learn from labels, `ITERATING_LAWS` for those with a state of their own.
 """
 
 from __future__ import annotations
