@@ -15,7 +15,6 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.errors import IncompatibleStages
-from clusterkit.level_sets._ascent_jit import NO_BALL, UNFINISHED
 from clusterkit.samples import coding
 from clusterkit.samples.array_libraries import (
     array_namespace,
@@ -222,6 +221,8 @@ def climb_together(ascent: Ascent, starts: Array, balls: Balls) -> tuple[Array, 
     end_balls : ndarray of shape (p,)
         As of `Ascent.climb`.
     """
+    from clusterkit.level_sets._ascent_jit import NO_BALL, UNFINISHED
+
     p = starts.shape[0]
     ends, end_balls = np.empty((p, starts.shape[1])), np.full(p, UNFINISHED, dtype=np.intp)
     steps = _Steps.of(ascent, starts)
@@ -302,6 +303,8 @@ class _Enclosing:
 
     def balls_of(self, x: Array) -> Indices:
         """The ball in which each point lies deepest, or `NO_BALL`, (b,)."""
+        from clusterkit.level_sets._ascent_jit import NO_BALL
+
         if self.centres is None:
             return np.full(x.shape[0], NO_BALL, dtype=np.intp)
         xp = array_namespace(x)
