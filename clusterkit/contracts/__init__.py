@@ -46,7 +46,7 @@ _HOME = {
     "Partitioner": "clusterkit.contracts.partitioner",
     "Path": "clusterkit.contracts.solver",
     "Predict": "clusterkit.contracts.labeler",
-    "Prepared": "clusterkit.contracts.turns",
+    "Prepared": "clusterkit.contracts.pass_solver",
     "Resumable": "clusterkit.contracts.solver",
     "Solver": "clusterkit.contracts.solver",
     "Stage": "clusterkit.contracts.stage",
@@ -94,9 +94,9 @@ if TYPE_CHECKING:
     from clusterkit.contracts.featuremap import FeatureMap
     from clusterkit.contracts.labeler import Codec, Decoder, Labeler, Labeling, Predict, outcome_labeler
     from clusterkit.contracts.partitioner import BlockLabels, GivenLabels, Partitioner, labels_by_blocks
+    from clusterkit.contracts.pass_solver import Prepared
     from clusterkit.contracts.solver import Path, Resumable, Solver
     from clusterkit.contracts.stage import Stage, Task
-    from clusterkit.contracts.turns import Prepared
     from clusterkit.samples import FittedMap
 else:  # a checker would take every misspelt name for one that exists
 

@@ -43,7 +43,7 @@ class FitResult:
     objective : float
         Of the labels; nan if the solver has none.
     history : tuple of float
-        Objective turn by turn, of the winning start.
+        Objective iteration by iteration, of the winning start.
     space : Space or None
         None if nothing had to be fitted (one cluster).
     outcome : Outcome or None

@@ -10,8 +10,8 @@ import attrs
 
 from clusterkit._typing import Rng
 from clusterkit.contracts.outcomes import Outcome
+from clusterkit.contracts.pass_solver import Learner, Prepared
 from clusterkit.contracts.stage import SpaceT, Stage, Task
-from clusterkit.contracts.turns import Learner, Prepared
 from clusterkit.samples import Space
 from clusterkit.samples.coding import Coding
 
@@ -87,7 +87,7 @@ class Solver(Stage):
 
     kind: ClassVar[str] = "solver"
     codings: ClassVar[frozenset[Coding]] = frozenset()
-    targets: ClassVar[Literal["never", "start", "every_turn"]] = "never"
+    targets: ClassVar[Literal["never", "start", "every_iteration"]] = "never"
     default_balancer: ClassVar[str | None] = None
     default_labeler: ClassVar[str | Mapping[str, object] | None] = None
     """What labeler="auto" means for this solver; None if the type of its outcome decides."""

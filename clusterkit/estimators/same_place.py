@@ -110,7 +110,7 @@ def finished(name: str, fit: FitResult) -> None:
 
 def iteration(report: Report) -> None:
     """Log a report of a running fit."""
-    LOGGER.debug("%s: %s of %s, objective %s", report.stage, report.turn, report.max_turns, report.objective)
+    LOGGER.debug("%s: %s of %s, objective %s", report.stage, report.iteration, report.max_iter, report.objective)
 
 
 @contextmanager
@@ -146,12 +146,12 @@ def shown(verbose: bool) -> Iterator[None]:
 
         def show(report: Report) -> None:
             if report.stage not in tasks:
-                tasks[report.stage] = progress.add_task(report.stage, total=report.max_turns, note="")
+                tasks[report.stage] = progress.add_task(report.stage, total=report.max_iter, note="")
             note = "" if report.objective is None else f"objective {report.objective:.6g}"
             progress.update(
                 tasks[report.stage],  # type: ignore[arg-type]
-                completed=report.turn,
-                total=report.max_turns,
+                completed=report.iteration,
+                total=report.max_iter,
                 note=note,
             )
 

@@ -18,11 +18,11 @@ from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.iteration import Ended
 from clusterkit.contracts.outcomes import Ending, Scores
+from clusterkit.contracts.pass_solver import Finished, Learner, PartOfLabels, RowFunction, Summing, adder_of
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.contracts.turns import Finished, Learner, PartOfLabels, RowFunction, Summing, adder_of
 from clusterkit.errors import IncompatibleStages, InvalidData
 from clusterkit.fitting.fit import bind, check_magnitude, result_of, run
-from clusterkit.fitting.label_turns import BalancedLabeling, read
+from clusterkit.fitting.label_iterations import BalancedLabeling, read
 from clusterkit.samples import FeatureSpace, build_space
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.sums import Addable
@@ -89,7 +89,7 @@ def begin(c: Composition, X: Array, seeds: Seeds) -> tuple[Learned, FitResult]:
     assert path.learner is not None
     with During(c.solver):
         learner = path.learner(c.solver, space, bound.task)
-    total = _sums(learner.turns, space, _coded(c, bound.task, answer.labels))
+    total = _sums(learner.iterations, space, _coded(c, bound.task, answer.labels))
     learned, labeling = _solved(c, learner, total, space, bound.task, answer.labels, seeds.stream("solver"))
     learned = attrs.evolve(learned, space=_without_rows(space))
     return learned, _answer(c, bound.task, learned, labeling, answer.n_iter, answer)
@@ -107,7 +107,7 @@ def go_on(learned: Learned | None, c: Composition, X: Array, seeds: Seeds) -> tu
     task, rng = Task(len(X), c.n_clusters, bounds, c.sample_weight), seeds.stream("solver")
     labels = _labeling(c, learned.function, space, task, rng).labels
     learner = learned.learner.more(space, task.sample_weight)
-    added = _sums(learner.turns, space, _coded(c, task, labels))
+    added = _sums(learner.iterations, space, _coded(c, task, labels))
     # sums of one solver add up, whatever their type
     total: Addable = learned.total + added
     following, labeling = _solved(c, learner, total, space, task, labels, rng, learned)
@@ -135,7 +135,7 @@ def _solved(
 ) -> tuple[Learned, BalancedLabeling]:
     """The model of all sums, and the labels that it gives to the batch."""
     with During(c.solver):
-        step: Finished | Summing = learner.turns.finish(total, None)
+        step: Finished | Summing = learner.iterations.finish(total, None)
         while not isinstance(step, Finished):  # an empty cluster is filled from the batch
             step = step.finish(_sums(step, space, _coded(c, task, labels)), None)
     history = (*(() if before is None else before.history), float(step.objective[0]))
@@ -155,13 +155,13 @@ def _without_rows(space: FeatureSpace) -> FeatureSpace:
 
 
 def _answer(
-    c: Composition, task: Task, learned: Learned, labeling: BalancedLabeling, turns: int, first: FitResult | None
+    c: Composition, task: Task, learned: Learned, labeling: BalancedLabeling, iterations: int, first: FitResult | None
 ) -> FitResult:
     """What the fit says after a batch."""
     converged, interrupted = (True, False) if first is None else (first.converged, first.interrupted)
     reason = f"batch {learned.batches} added" if first is None else first.reason
-    end = Ended(labeling, turns, Ending.CONVERGED, reason, learned.history[-1], learned.history)
-    c, facts = attrs.evolve(c, limits=None), learned.learner.turns.resolved
+    end = Ended(labeling, iterations, Ending.CONVERGED, reason, learned.history[-1], learned.history)
+    c, facts = attrs.evolve(c, limits=None), learned.learner.iterations.resolved
     labeling = attrs.evolve(labeling, outcome=None, memberships=None, status=None, labeler_facts={})
     fit = result_of(c, task, learned.space, facts, ([end], False), end, labeling, lambda: None)
     return attrs.evolve(fit, converged=converged, reason=reason, interrupted=interrupted)

@@ -33,12 +33,12 @@ from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.iteration import Ended, Start, first_least, run_starts
 from clusterkit.contracts.outcomes import Domain
+from clusterkit.contracts.pass_solver import Iterating, PassSolver, Storing, Summing, solve_by_sums
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.contracts.turns import Iterating, PassSolver, Storing, Summing, solve_by_sums
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.fitting.device_paths import check_rows, few_rows
-from clusterkit.fitting.label_turns import BalancedLabeling, alternate, one_turn
-from clusterkit.fitting.pass_turns import Decide, RowLabeling, iterate_labels, iterate_without_labels
+from clusterkit.fitting.label_iterations import BalancedLabeling, alternate, solve_once
+from clusterkit.fitting.pass_iterations import Decide, RowLabeling, iterate_labels, iterate_without_labels
 from clusterkit.fitting.samples import AnySamples, ArraySamples, EngineSamples, Samples, as_samples
 from clusterkit.fitting.starting import along_principal_axis, numbered_along_axis
 from clusterkit.numerics.selection import n_distinct, sets_of_equal_rows
@@ -212,9 +212,9 @@ class BoundComposition:
         coded = codec.encode(labels, self.task.k, self.task.sample_weight)
         if isinstance(self.space, RowsSpace):
             assert isinstance(self.prepared, PassSolver)
-            if not isinstance(self.prepared.turns, Summing):
+            if not isinstance(self.prepared.iterations, Summing):
                 raise TypeError(f"solver '{self.composition.solver.name}' judges no labels")
-            return float(solve_by_sums(self.prepared.turns, self.space, coded).objective[0])
+            return float(solve_by_sums(self.prepared.iterations, self.space, coded).objective[0])
         values = self.prepared.objective(coded, self.prepared.solve(coded, None, self.seeds.stream("solver")))
         if values is None:
             raise TypeError(f"solver '{self.composition.solver.name}' has no objective")
@@ -357,8 +357,8 @@ def run(bound: BoundComposition) -> FitResult:
         assert answer is not None
         labeling = _of_rows(c, answer, space) if isinstance(answer, RowLabeling) else _of_samples(bound, answer)
     finally:
-        if isinstance(prepared, PassSolver) and isinstance(prepared.turns, Storing):
-            prepared.turns.release()
+        if isinstance(prepared, PassSolver) and isinstance(prepared.iterations, Storing):
+            prepared.iterations.release()
     missing = partial(_shortage, bound, answer.sizes if isinstance(answer, RowLabeling) else None, labeling)
     solver_facts = prepared.resolved
     if isinstance(bound.samples, ArraySamples) and not answer.exact:
@@ -375,11 +375,11 @@ def _ends(bound: BoundComposition) -> tuple[list[Ended[Any]], bool]:
     c, task, seeds, prepared = bound.composition, bound.task, bound.seeds, bound.prepared
     starts = c.n_init if c.solver.targets == "never" or (c.init is not None and c.init.varies) else 1
     if isinstance(bound.space, RowsSpace) and isinstance(c.labeler, Codec) and isinstance(prepared, PassSolver):
-        return _ends_by_passes(bound, bound.space, prepared.turns, c.labeler, starts)
-    if c.solver.targets != "every_turn":
+        return _ends_by_passes(bound, bound.space, prepared.iterations, c.labeler, starts)
+    if c.solver.targets != "every_iteration":
         rngs = seeds.of_starts("solver", starts)
         targets = partial(_first_targets, bound)
-        return one_turn(prepared, c.labeler, c.balancer, bound.space, task, rngs, targets, c.solver)
+        return solve_once(prepared, c.labeler, c.balancer, bound.space, task, rngs, targets, c.solver)
     assert isinstance(c.labeler, Codec)
     return alternate(
         prepared,
@@ -398,17 +398,19 @@ def _ends(bound: BoundComposition) -> tuple[list[Ended[Any]], bool]:
 
 
 def _ends_by_passes(
-    bound: BoundComposition, space: RowsSpace, turns: Summing | Iterating, codec: Codec, starts: int
+    bound: BoundComposition, space: RowsSpace, iterations: Summing | Iterating, codec: Codec, starts: int
 ) -> tuple[list[Ended[RowLabeling]], bool]:
     """The same where rows lie outside memory and labels are read row by row."""
     c, task, seeds = bound.composition, bound.task, bound.seeds
 
     def made(index: int, lowest: float) -> tuple[Ended[RowLabeling] | list[Start[RowLabeling]], bool]:
-        if isinstance(turns, Iterating):
+        if isinstance(iterations, Iterating):
             rng = seeds.stream("solver", index) if index else seeds.stream("solver")
             with During(c.solver):
-                return iterate_without_labels(space, turns, codec, c.balancer, task, rng, index)
-        return iterate_labels(space, turns, _start(bound, space, codec, index), c.max_iter, c.balancer, task, index)
+                return iterate_without_labels(space, iterations, codec, c.balancer, task, rng, index)
+        return iterate_labels(
+            space, iterations, _start(bound, space, codec, index), c.max_iter, c.balancer, task, index
+        )
 
     return run_starts((partial(made, index) for index in range(starts)), starts, report_each=True)
 
@@ -473,7 +475,7 @@ def _memberships(decide: Decide, space: RowsSpace) -> Array | None:
 
 
 def _decoder(decide: Decide) -> Decoder | None:
-    """Labels of new rows; None if not even one turn was made."""
+    """Labels of new rows; None if not even one iteration was made."""
     if decide.extend is None:
         return None
     scale = None if decide.stored is None else decide.stored.scale
@@ -643,7 +645,7 @@ def _check_sparse(c: Composition, X: Array, space: Space) -> None:
 
 
 def _first_targets(bound: BoundComposition, start: int) -> Coded | None:
-    """What a solver that makes one turn learns from: nothing, or the labels of one start."""
+    """What a solver that makes one iteration learns from: nothing, or the labels of one start."""
     c = bound.composition
     if c.solver.targets == "never":
         return None

@@ -12,7 +12,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts import BlockLabels, Task
-from clusterkit.fitting.pass_turns import Decide
+from clusterkit.fitting.pass_iterations import Decide
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_device_of, to_host
 from clusterkit.samples.coding import Coded, Coding, unit_vectors

@@ -165,9 +165,9 @@ class Report:
     ----------
     stage : str
         What is running: "loop", or the name of a stage or driver with an inner loop.
-    turn : int
+    iteration : int
         Iterations done.
-    max_turns : int or None
+    max_iter : int or None
         The most iterations there can be; None if that is not known.
     objective : float or None
         Best objective of this iteration.
@@ -176,8 +176,8 @@ class Report:
     """
 
     stage: str
-    turn: int
-    max_turns: int | None
+    iteration: int
+    max_iter: int | None
     objective: float | None = None
     active: int = 1
 

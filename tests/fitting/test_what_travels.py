@@ -61,7 +61,7 @@ class Posted:
             return plain(engine, self.post(label), rows, width)
 
         # scores are kept by the process that computes them, not by engines that send
-        monkeypatch.setattr("clusterkit.fitting.pass_turns.room_for_scores", lambda *_: None)
+        monkeypatch.setattr("clusterkit.fitting.pass_iterations.room_for_scores", lambda *_: None)
         monkeypatch.setattr(LocalEngine, "reduce", lambda engine, *pass_: self.reduce(*pass_))
         monkeypatch.setattr(LocalEngine, "labels", labels)
 

@@ -8,9 +8,9 @@ from clusterkit.samples.limits import Report, deadline, tell
 
 
 def reports(count: int, reached: list[int]) -> None:
-    for turn in range(count):
-        tell(Report("search", turn, count))
-        reached.append(turn)
+    for iteration in range(count):
+        tell(Report("search", iteration, count))
+        reached.append(iteration)
 
 
 def test_the_first_report_after_the_time_ends_the_block():

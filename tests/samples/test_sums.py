@@ -78,7 +78,7 @@ def test_memory_and_rows_add_up_to_the_same_bits_above_one_group(solver, dtype, 
         there = RowsSpace.of(SlicedRows(X), LocalEngine(), here.mapping)
         totals = []
         for space in (here, there):
-            summing = bound_by_passes(solver, space, Task(1500, 3)).turns
+            summing = bound_by_passes(solver, space, Task(1500, 3)).iterations
             total = space.reduce(lambda rows, H, summing=summing: summing.part(H, coded.of(rows), None))
             totals.append((*total.arrays, summing.finish(total, None).objective))
     for one, other in zip(*totals, strict=True):
@@ -108,7 +108,7 @@ def test_parts_and_scores_follow_the_array_api(solver):
     H = rng.standard_normal((60, 5))
     space = build_space(H, IdentityMap(5))
     coded = Coded(rng.integers(3, size=(1, 60)), Coding.ONEHOT, 3, np.eye(3))
-    summing = bound_by_passes(solver, space, Task(60, 3)).turns
+    summing = bound_by_passes(solver, space, Task(60, 3)).iterations
     finished = summing.finish(summing.part(H, coded, None), None)
     strict = xp.asarray(H)
     scores = finished.extend.on(strict)

@@ -460,7 +460,7 @@ class _DriftLoop:
 
         record = self.record
         done, why, interrupted = 0, codes.GOING, False
-        # no turns of `core.iteration`: a compiled loop makes them, and numerics stands below core
+        # no `Iterations`: a compiled loop makes them, and numerics stands below contracts
         try:
             while done < rule.max_iter and why == codes.GOING:
                 stop = min(rule.max_iter, done + ITERATIONS_PER_CALL)

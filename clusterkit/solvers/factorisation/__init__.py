@@ -3,15 +3,15 @@
 The rows of A (n, k) describe the samples by k nonnegative parts; a labeler clusters them.
 
 nmf.py
-    NMF of features, or of a kernel matrix in the place of H. An iteration is `_TurnsInMemory.advance`.
+    NMF of features, or of a kernel matrix in the place of H. An iteration is `_IterationsInMemory.advance`.
 convex_nmf.py
     Convex NMF in the space of a kernel: the basis vectors are nonnegative sums of samples. The iteration is
-    `_ConvexTurns.advance`.
+    `_ConvexIterations.advance`.
 _updates.py
     Passes over the rows of H, with threads, and the embedding of new samples with the basis fixed (`FoldIn`).
 nmf.py, _stored_factor.py, _stored_factor.py
-    The iterations on rows outside memory: alternating least squares, and updates that start from the rows of the turn
-    before, which lie in files.
+    The iterations on rows outside memory: alternating least squares, and updates that start from the rows of the
+    iteration before, which lie in files.
 _updates_jit.py
     The compiled products and updates. The mathematics is in `_multiply` (multiplicative updates) and `_descend`
     (coordinate descent).

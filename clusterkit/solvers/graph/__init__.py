@@ -10,7 +10,7 @@ _neighbour_graph.py
 ncut.py
     The leading eigenvectors of ``D^(-1/2) W D^(-1/2)`` (`leading`).
 lapgmm.py
-    The iteration: EM with smoothed posteriors (`_LapGmmTurns.advance`).
+    The iteration: EM with smoothed posteriors (`_LapGmmIterations.advance`).
 lapgmm.py, lapgmm.py
     The two steps of EM (`Mixture.posteriors`, `maximise`), and the smoothing (`Smoother.step`, `Smoother.fixed_point`).
 _neighbour_graph.py

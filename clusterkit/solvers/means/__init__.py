@@ -11,10 +11,11 @@ _class_means.py
     The same step on features as sums over the rows, wherever these lie. The mathematics is in `CentroidSums.finish`.
 _hamerly.py
     The same iteration without a table of all distances: bounds decide which samples to look at again. The mathematics
-    is in `feature_turns` and `kernel_turns`. _hamerly.py compares the samples in doubt with the centres, _hamerly.py
-    moves the class sums, and _class_means.py makes them exact above one group of rows.
+    is in `feature_iterations` and `kernel_iterations`. _hamerly.py compares the samples in doubt with the centres,
+    _hamerly.py moves the class sums, and _class_means.py makes them exact above one group of rows.
 fuzzy_cmeans.py
-    Fuzzy c-means. The mathematics is in `FuzzyTurns` of fuzzy_cmeans.py, and for kernels in `_KernelCentres.centres`.
+    Fuzzy c-means. The mathematics is in `FuzzyIterations` of fuzzy_cmeans.py, and for kernels in
+    `_KernelCentres.centres`.
 _geometry.py
     Centres and squared distances in a feature space and in the space of a kernel, used by both solvers.
 

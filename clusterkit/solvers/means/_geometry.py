@@ -4,7 +4,7 @@ Two geometries with the same methods, used by `centroids` and `fuzzy_cmeans`. Ce
 mean of all samples (features), or weights of the samples (kernel). The scores of the training rows are computed by the
 same block products as the scores of new rows, so that predicting the training rows repeats their labels.
 
-Minus the squared distances of new samples to centres: what a turn of the means leaves behind.
+Minus the squared distances of new samples to centres: what an iteration of the means leaves behind.
 """
 
 from __future__ import annotations

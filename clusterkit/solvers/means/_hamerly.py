@@ -10,7 +10,7 @@ Updated sums accumulate rounding errors, so they are recomputed every `RENEWAL` 
 
 Which centre is nearest, for the samples whose gap is used up: by compiled loops, or by products with the centres.
 
-A gap is a lower bound of how much farther the second nearest centre is than the nearest. A turn lowers it by the
+A gap is a lower bound of how much farther the second nearest centre is than the nearest. An iteration lowers it by the
 movement of the centres, and looks only at the samples for which it is used up.
 
 Class sums that follow the labels: the samples that change their class are moved, and nothing is added up anew.
@@ -43,14 +43,14 @@ __all__ = [
     "MovedByLoops",
     "MovedByProducts",
     "MovingSums",
-    "feature_turns",
-    "kernel_turns",
+    "feature_iterations",
+    "kernel_iterations",
     "transfers",
 ]
 
 
 class MovingSums(Protocol):
-    """Sums of the features of each class, for labels that change a little from turn to turn."""
+    """Sums of the features of each class, for labels that change a little from iteration to iteration."""
 
     sizes: Counts
     """(k,), as of the last `settle`"""
@@ -66,7 +66,7 @@ class MovingSums(Protocol):
         """Note that the rows `index` of H change from the classes `old` to `new`, (r,) each."""
 
     def settle(self) -> None:
-        """Take in what was noted in this turn."""
+        """Take in what was noted in this iteration."""
 
 
 class _MovingSizes:
@@ -91,7 +91,7 @@ class _MovingSizes:
 
 
 class _Rounded(_MovingSizes):
-    """Sums with rounding errors: the changes of a turn are added up first, and then to the sums."""
+    """Sums with rounding errors: the changes of an iteration are added up first, and then to the sums."""
 
     def __init__(self, space: FeatureSpace, targets: Coded) -> None:
         super().__init__(targets.k)
@@ -105,7 +105,7 @@ class _Rounded(_MovingSizes):
         self.total = self.space.adjoint(attrs.evolve(self.targets, labels=labels[None]))
 
     def settle(self) -> None:
-        """Take in the changes of this turn."""
+        """Take in the changes of this iteration."""
         super().settle()
         self.total = self.total + self.change.T
         self.change[:] = 0.0
@@ -175,10 +175,10 @@ GATHERED_BYTES = 4 * 1024**2
 
 
 class Look(Protocol):
-    """The samples in doubt of a turn."""
+    """The samples in doubt of an iteration."""
 
     def renew(self) -> None:
-        """Have the next turn look at all samples."""
+        """Have the next iteration look at all samples."""
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
         """Lower the gaps (n,) by the shrinkage (k,) of their labels, and write new labels into a copy of the labels.
@@ -406,12 +406,12 @@ SMALLEST_DECREASE = 1e-12
 """Objectives whose relative difference is smaller are equal up to rounding."""
 
 
-Turns: TypeAlias = Generator[tuple[float, Labels], None, bool | float]
+Iterations: TypeAlias = Generator[tuple[float, Labels], None, bool | float]
 """Objectives and labels of iterations; the value returned says whether the next iteration is the last by the tolerance,
 or is the objective of labels that it would not change."""
 
 
-def feature_turns(geometry: FeatureMeans, targets: Coded, summing: CentroidSums) -> Turns:
+def feature_iterations(geometry: FeatureMeans, targets: Coded, summing: CentroidSums) -> Iterations:
     """Iterations on features: O(n), plus O(L k) for each sample in doubt; memory of a few numbers a sample and a block.
 
     Yields the objective of the labels entering an iteration and the labels it produces. Ends before an iteration that
@@ -431,17 +431,17 @@ def feature_turns(geometry: FeatureMeans, targets: Coded, summing: CentroidSums)
     with suited(0 if loops else THIN), crew() as over:
         by_loops = LooksByLoops(geometry, sums, over, as_in_blocks) if loops else None
         look = by_loops or LooksByProducts(geometry, sums, as_in_blocks)
-        return (yield from _turns(look, sums, geometry, targets, summing.shift_tol))
+        return (yield from _iterations(look, sums, geometry, targets, summing.shift_tol))
 
 
-def _turns(look: Look, sums: MovingSums, geometry: FeatureMeans, targets: Coded, shift_tol: float) -> Turns:
-    """As of `feature_turns`."""
+def _iterations(look: Look, sums: MovingSums, geometry: FeatureMeans, targets: Coded, shift_tol: float) -> Iterations:
+    """As of `feature_iterations`."""
     labels, k, last = targets.labels[0], targets.k, np.inf
     centres: Array = np.empty(0)
     steps = centres
     following = 0.0
-    for turn in count():
-        renewal = turn % RENEWAL == 0
+    for iteration in count():
+        renewal = iteration % RENEWAL == 0
         if renewal:
             sums.renew(labels)
             look.renew()
@@ -449,7 +449,7 @@ def _turns(look: Look, sums: MovingSums, geometry: FeatureMeans, targets: Coded,
         if not sizes.all():
             return False
         before, centres = centres, geometry.centres(sums.total, sizes)
-        if turn:
+        if iteration:
             steps = np.sum(np.subtract(centres, before, dtype=np.float64) ** 2, axis=0)
             if shift_tol > 0 and float(steps.sum()) <= shift_tol:
                 return True
@@ -468,20 +468,20 @@ def _turns(look: Look, sums: MovingSums, geometry: FeatureMeans, targets: Coded,
     return False  # (the count never ends)
 
 
-def kernel_turns(geometry: KernelMeans, targets: Coded) -> Turns:
+def kernel_iterations(geometry: KernelMeans, targets: Coded) -> Iterations:
     """Iterations on a kernel matrix: O(n k), plus O(n k) for each sample that changed its class; memory of n k numbers.
 
-    Yields and ends as `feature_turns` does, without a tolerance.
+    Yields and ends as `feature_iterations` does, without a tolerance.
     """
     K, rounding_error = geometry.K, geometry.rounding_error
     labels, k, last = targets.labels[0], targets.k, np.inf
     samples = np.arange(len(K))
     sums: Array = np.empty(0)
-    for turn in count():
+    for iteration in count():
         sizes = np.bincount(labels, minlength=k)
         if not sizes.all():
             return False
-        if turn % RENEWAL == 0:
+        if iteration % RENEWAL == 0:
             sums = _class_sums(K, samples, np.eye(k, dtype=K.dtype)[labels])
         norms = np.bincount(labels, weights=sums[samples, labels], minlength=k) / sizes.astype(np.float64) ** 2
         rows = minus_distances(sums / sizes, norms, geometry.diagonal, rounding_error)
@@ -491,7 +491,7 @@ def kernel_turns(geometry: KernelMeans, targets: Coded) -> Turns:
         if not len(movers) or not objective < last * (1.0 - SMALLEST_DECREASE):
             return False
         yield objective, new
-        if (turn + 1) % RENEWAL:
+        if (iteration + 1) % RENEWAL:
             sums += _class_sums(K, movers, transfers(labels[movers], new[movers], k, K.dtype))
         labels, last = new, objective
     return False  # (the count never ends)

@@ -141,8 +141,8 @@ def minimise_gaussian(
     """
     search = WorkingSetSearch(points, bounds, kernel, tol, max_iter, pool_bytes, sizes, {} if pools is None else pools)
     interrupted, gradient, n_checks = False, None, 0
-    # no turns of `core.iteration`: sets are solved within sets, Ctrl-C leaves a feasible point at any depth, and how
-    # the search ended follows from the gap after it
+    # no `Iterations`: sets are solved within sets, Ctrl-C leaves a feasible point at any depth, and
+    # how the search ended follows from the gap after it
     try:
         root = search.solve_all() if start is None else search.improved(points, bounds, start.copy(), tol, is_root=True)
         beta, gradient = root.beta, root.gradient

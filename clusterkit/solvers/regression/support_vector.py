@@ -66,7 +66,7 @@ class Svm(Solver):
 
     name: ClassVar[str] = "svm"
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
-    targets: ClassVar[Literal["never", "start", "every_turn"]] = "every_turn"
+    targets: ClassVar[Literal["never", "start", "every_iteration"]] = "every_iteration"
     default_balancer: ClassVar[str | None] = "band"
     default_labeler: ClassVar[str | Mapping[str, object] | None] = {"name": "bias_threshold", "loss": "hinge"}
     has_objective: ClassVar[bool] = True
@@ -135,7 +135,7 @@ class Svr(Solver):
 
     name: ClassVar[str] = "svr"
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
-    targets: ClassVar[Literal["never", "start", "every_turn"]] = "every_turn"
+    targets: ClassVar[Literal["never", "start", "every_iteration"]] = "every_iteration"
     default_balancer: ClassVar[str | None] = "band"
     has_objective: ClassVar[bool] = True
     accuracy: ClassVar[float] = 3e-3

@@ -241,7 +241,7 @@ def test_progress_and_interrupt():
     reports = []
     with listening(reports.append):
         label(domain, X)
-    mine = [report.turn for report in reports if report.stage == "equilibrium"]
+    mine = [report.iteration for report in reports if report.stage == "equilibrium"]
     assert mine == sorted(mine)
     assert mine[-1] == 100
     assert len(mine) > 1

@@ -251,7 +251,7 @@ def two_step_fit(X: np.ndarray, name: str, seed: int, **parameters: object) -> S
     from clusterkit import recipe
     from clusterkit.contracts.seeds import Seeds
     from clusterkit.fitting.fit import bind
-    from clusterkit.fitting.label_turns import read
+    from clusterkit.fitting.label_iterations import read
 
     warm_up(name, featuremap__gamma=1.0)
     seeds = Seeds.of(seed)

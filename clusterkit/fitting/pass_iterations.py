@@ -1,15 +1,15 @@
-"""Turns over labels of rows outside memory, for solvers by sums: `PassTurns`, run by `core.iteration.iterate`.
+"""Iterations over labels of rows outside memory, for solvers by sums: `PassIterations`, which `iterate` runs.
 
-A turn is one pass, and a balancer takes some more: each block is read and mapped, its labels are read from the small
-function that the turn before left, and what the solver adds up for these labels is added. Labels of two turns are
-compared by a digest, so that nothing of the size of n is kept. A lost block can always be computed anew from its rows
-and the function of the turn.
+An iteration is one pass, and a balancer takes some more: each block is read and mapped, its labels are read from the
+small function that the iteration before left, and what the solver adds up for these labels is added. Labels of two
+iterations are compared by a digest, so that nothing of the size of n is kept. A lost block can always be computed anew
+from its rows and the function of the iteration.
 
-The costs of all rows outside memory by the function of a turn, as a balancer reads them in several passes.
+The costs of all rows outside memory by the function of an iteration, as a balancer reads them in several passes.
 
 The first pass maps the rows. Where its scores are kept, the others read them, with the same bits in the same blocks.
 
-A digest of labels: whether two turns gave the same ones, without keeping them.
+A digest of labels: whether two iterations gave the same ones, without keeping them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels, Rng
 from clusterkit.contracts import BalanceDecision, Balancer, BlockLabels, Codec, Costs, CostTable, GivenLabels, Task
-from clusterkit.contracts.iteration import Ended, Start, Turn, Turns, iterate
+from clusterkit.contracts.iteration import Ended, Iteration, Iterations, Start, iterate
 from clusterkit.contracts.outcomes import Status
-from clusterkit.contracts.turns import (
+from clusterkit.contracts.pass_solver import (
     Adder,
     Finished,
     Iterating,
@@ -36,11 +36,11 @@ from clusterkit.contracts.turns import (
     Storing,
     Summing,
     adder_of,
-    solve_by_turns,
+    solve_by_iterations,
 )
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.fitting.device_paths import few_rows
-from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.fitting.label_iterations import balanced_by
 from clusterkit.samples import memory
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -64,10 +64,10 @@ __all__ = [
     "CostsOfRows",
     "Decide",
     "Digest",
+    "IterationCosts",
     "MixedDigest",
-    "PassTurns",
+    "PassIterations",
     "RowLabeling",
-    "TurnCosts",
     "digest_of",
     "iterate_labels",
     "iterate_without_labels",
@@ -100,11 +100,12 @@ def room_for_scores(n: int, d: int, dtype: np.dtype) -> RowsFile | None:
 
 @final
 @attrs.define(eq=False)
-class TurnCosts:
-    """The costs of the turns of a start. One file holds the scores of one turn after the other, until the context ends.
+class IterationCosts:
+    """The costs of the iterations of a start.
 
-    Scores are kept where this process computes the blocks on the host, and where they have the type of the rows: those
-    of another type have other blocks.
+    One file holds the scores of one iteration after the other, until the context ends. Scores are kept where this
+    process computes the blocks on the host, and where they have the type of the rows: those of another type have other
+    blocks.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ class TurnCosts:
     _file: RowsFile | None = attrs.field(init=False, default=None)
     _begun: bool = attrs.field(init=False, default=False)
 
-    def __enter__(self) -> TurnCosts:
+    def __enter__(self) -> IterationCosts:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -123,7 +124,7 @@ class TurnCosts:
             self._file.close()
 
     def balanced(self, balancer: Balancer, decide: Decide, task: Task) -> Decide:
-        """The labels of a turn, balanced."""
+        """The labels of an iteration, balanced."""
         costs: Costs = self.by(decide)
         if isinstance(self.space.engine, DeviceEngine) and few_rows(self.space.n):
             costs = CostTable(costs.table())  # few rows that a device computes are balanced as in memory
@@ -133,7 +134,7 @@ class TurnCosts:
         return attrs.evolve(decide, decision=decision)
 
     def by(self, decide: Decide) -> CostsOfRows:
-        """The costs by the function of a turn; those of the turn before are then read no more."""
+        """The costs by the function of an iteration; those of the iteration before are then read no more."""
         if not self._begun and isinstance(self.space.engine, LocalEngine):
             first = slice(0, 1)
             scores = decide.scores(first, self.space.source.read(first))
@@ -146,7 +147,7 @@ class TurnCosts:
 @final
 @attrs.define(eq=False)
 class CostsOfRows(Costs):
-    """The costs of all rows by the function of a turn.
+    """The costs of all rows by the function of an iteration.
 
     Parameters
     ----------
@@ -298,7 +299,7 @@ def _mixed(rows: slice, labels: Any) -> Any:
 @final
 @attrs.frozen(eq=False)
 class Decide(BlockFunction):
-    """How the labels of a block follow from its rows: from the start, or from the scores of a turn.
+    """How the labels of a block follow from its rows: from the start, or from the scores of an iteration.
 
     Parameters
     ----------
@@ -390,29 +391,29 @@ class Decide(BlockFunction):
 
 @final
 @attrs.frozen(eq=False)
-class _TurnSums:
-    """What a turn adds up: the sums of the solver, the sizes of the clusters, and a digest of the labels."""
+class _LabelledSums:
+    """What an iteration adds up: the sums of the solver, the sizes of the clusters, and a digest of the labels."""
 
     sums: Addable
     sizes: Counts
     digest: Digest
 
-    def __add__(self, following: _TurnSums) -> _TurnSums:
+    def __add__(self, following: _LabelledSums) -> _LabelledSums:
         digest = self.digest + following.digest
-        return _TurnSums(self.sums + following.sums, self.sizes + following.sizes, digest)
+        return _LabelledSums(self.sums + following.sums, self.sizes + following.sizes, digest)
 
-    def to_host(self) -> _TurnSums:
+    def to_host(self) -> _LabelledSums:
         """The same on the host, in as few copies as there are types of numbers."""
         if isinstance(self.sums, Sums) and isinstance(self.digest, MixedDigest):
             arrays: Any = Sums.of(*self.sums.arrays, self.sizes, self.digest.sums).to_host().arrays
-            return _TurnSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).to_host())
-        return _TurnSums(to_host(self.sums), to_host(self.sizes), self.digest.to_host())
+            return _LabelledSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).to_host())
+        return _LabelledSums(to_host(self.sums), to_host(self.sizes), self.digest.to_host())
 
 
 @final
 @attrs.frozen(eq=False)
-class _Turn(BlockFunction):
-    """The part of a block of raw rows in a turn."""
+class _LabelAndAdd(BlockFunction):
+    """The part of a block of raw rows in an iteration."""
 
     decide: Decide
     adder: Adder
@@ -424,19 +425,19 @@ class _Turn(BlockFunction):
     def _codebook(self) -> Array:
         return self.decide.codec.codebook(self.decide.k)
 
-    def __call__(self, rows: slice, X: Array) -> _TurnSums:
+    def __call__(self, rows: slice, X: Array) -> _LabelledSums:
         H = self.decide.transform(X)
         labels, scores = self.decide.on(rows, X, H)
         k = self.decide.k
         weights = None if self.weights is None else self.weights[rows]
         coded = Coded(labels[None, :], self.decide.codec.coding, k, self.codebook, weights)
-        return _TurnSums(self.adder.part(H, coded, scores), class_counts(labels, k), digest_of(rows, labels))
+        return _LabelledSums(self.adder.part(H, coded, scores), class_counts(labels, k), digest_of(rows, labels))
 
 
 @final
 @attrs.frozen(eq=False)
 class RowLabeling:
-    """The labels of rows outside memory that a turn gave.
+    """The labels of rows outside memory that an iteration gave.
 
     Parameters
     ----------
@@ -445,7 +446,7 @@ class RowLabeling:
     sizes : ndarray of shape (k,) or None
         Their numbers, where they were counted.
     status : Status or None
-        Of the turn that they were read from.
+        Of the iteration that they were read from.
     """
 
     decide: Decide
@@ -456,16 +457,16 @@ class RowLabeling:
 @final
 @attrs.frozen(eq=False)
 class _State:
-    """What a turn by passes begins with: labels, what they add up to once that is known, and what they were read by."""
+    """What an iteration by passes begins with: labels, their sums once these are known, and what they were read by."""
 
     decide: Decide
-    sums: _TurnSums | None = None
+    sums: _LabelledSums | None = None
     previous: RowFunction | None = None
 
 
 @attrs.define(eq=False)
-class PassTurns(Turns[RowLabeling]):
-    """Turns from labels to labels: each is one pass, and there is one more for the first labels.
+class PassIterations(Iterations[RowLabeling]):
+    """Iterations from labels to labels: each is one pass, and there is one more for the first labels.
 
     Parameters
     ----------
@@ -474,20 +475,20 @@ class PassTurns(Turns[RowLabeling]):
     balancer : Balancer or None
         Its decisions take further passes over the costs.
     task : Task
-    costs : TurnCosts
+    costs : IterationCosts
     """
 
     space: RowsSpace
     summing: Summing
     balancer: Balancer | None
     task: Task
-    costs: TurnCosts
+    costs: IterationCosts
 
-    def advance(self, active: list[Start[RowLabeling]]) -> Iterator[Turn[RowLabeling]]:
+    def advance(self, active: list[Start[RowLabeling]]) -> Iterator[Iteration[RowLabeling]]:
         """Solve for what the labels add up to, and read and add up the next ones in one pass."""
         [start] = active
         at = cast("_State", start.state)
-        before = at.sums or _passed(self.space, self._turn(at.decide))
+        before = at.sums or _passed(self.space, self._label_and_add(at.decide))
         finished = self._finished(at.decide, before, at.previous)
         start.judge(float(finished.objective[0]))
         decide = attrs.evolve(
@@ -495,9 +496,9 @@ class PassTurns(Turns[RowLabeling]):
         )
         if self.balancer is not None:
             decide = self.costs.balanced(self.balancer, decide, self.task)
-        after = _passed(self.space, self._turn(decide))
+        after = _passed(self.space, self._label_and_add(decide))
         status = finished.status
-        yield Turn.of_labels(
+        yield Iteration.of_labels(
             RowLabeling(decide, after.sizes, status),
             _State(decide, after, finished.extend),
             after.digest == before.digest,
@@ -511,15 +512,15 @@ class PassTurns(Turns[RowLabeling]):
         assert at.sums is not None
         return float(self._finished(at.decide, at.sums, at.previous).objective[0])
 
-    def _turn(self, decide: Decide) -> _Turn:
-        return _Turn(decide, adder_of(self.summing), self.task.sample_weight)
+    def _label_and_add(self, decide: Decide) -> _LabelAndAdd:
+        return _LabelAndAdd(decide, adder_of(self.summing), self.task.sample_weight)
 
-    def _finished(self, decide: Decide, sums: _TurnSums, previous: RowFunction | None) -> Finished:
-        """The end of a turn; further passes over the same labels where the solver asks for them."""
+    def _finished(self, decide: Decide, sums: _LabelledSums, previous: RowFunction | None) -> Finished:
+        """The end of an iteration; further passes over the same labels where the solver asks for them."""
         step = self.summing.finish(sums.sums, previous)
         while not isinstance(step, Finished):
-            turn = attrs.evolve(self._turn(decide), adder=adder_of(step))
-            step = step.finish(_passed(self.space, turn).sums, previous)
+            iteration = attrs.evolve(self._label_and_add(decide), adder=adder_of(step))
+            step = step.finish(_passed(self.space, iteration).sums, previous)
         return step
 
 
@@ -532,28 +533,28 @@ def iterate_labels(
     task: Task,
     index: int,
 ) -> tuple[list[Start[RowLabeling]], bool]:
-    """Turns from the labels of a start until they repeat; labels and history are those of the loop in memory."""
+    """Iterations from the labels of a start until they repeat; labels and history are those of the loop in memory."""
     start: Start[RowLabeling] = Start(index, _State(begin))
-    with TurnCosts(space) as costs:
-        interrupted = iterate(PassTurns(space, summing, balancer, task, costs), [start], max_iter)
+    with IterationCosts(space) as costs:
+        interrupted = iterate(PassIterations(space, summing, balancer, task, costs), [start], max_iter)
     return [start], interrupted
 
 
 def iterate_without_labels(
     space: RowsSpace,
-    turns: Iterating,
+    iterations: Iterating,
     codec: Codec,
     balancer: Balancer | None,
     task: Task,
     rng: Rng,
     index: int,
 ) -> tuple[Ended[RowLabeling], bool]:
-    """The turns of a solver that learns from no labels, and the labels read from the last of them.
+    """The iterations of a solver that learns from no labels, and the labels read from the last of them.
 
     Parameters
     ----------
     space : RowsSpace
-    turns : Iterating
+    iterations : Iterating
     codec : Codec
         One whose labels are read row by row.
     balancer : Balancer or None
@@ -562,18 +563,18 @@ def iterate_without_labels(
     rng : Generator
         Of the start.
     """
-    function, status = solve_by_turns(turns, space, rng, task.sample_weight)
-    stored = turns.stored(function) if isinstance(turns, Storing) else None
+    function, status = solve_by_iterations(iterations, space, rng, task.sample_weight)
+    stored = iterations.stored(function) if isinstance(iterations, Storing) else None
     extend = function if stored is None else stored.extend
     decide = Decide(space.reading, codec, task.k, extend=extend, stored=stored)
     if balancer is not None:
-        with TurnCosts(space) as costs:
+        with IterationCosts(space) as costs:
             decide = costs.balanced(balancer, decide, task)
     labeling = RowLabeling(decide, None, status)
     end = Ended(labeling, status.n_iter, status.ending, status.reason, status.history[-1], status.history, index)
     return end, status.interrupted
 
 
-def _passed(space: RowsSpace, turn: Callable[[slice, Array], _TurnSums]) -> _TurnSums:
+def _passed(space: RowsSpace, iteration: Callable[[slice, Array], _LabelledSums]) -> _LabelledSums:
     """One pass over the raw rows, in the blocks of the features."""
-    return space.engine.reduce(turn, space.source, space.width)
+    return space.engine.reduce(iteration, space.source, space.width)
