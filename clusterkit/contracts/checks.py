@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from clusterkit.contracts.stage import Stage
 
 __all__ = [
-    "During",
+    "NamingStage",
     "check_instance",
     "check_labeling",
     "check_labels",
@@ -59,7 +59,7 @@ def named(stage: Stage) -> str:
     return f"{stage.kind} '{stage.name}' of {registry.provider(type(stage))}"
 
 
-class During:
+class NamingStage:
     """While a stage runs: an exception keeps its type and gets a note with the names of stage and distribution.
 
     An error that a built-in stage raises on purpose names the stage already and gets none.

@@ -61,7 +61,7 @@ class FitResult:
     outlier_scores : ndarray of shape (n,) or None
     probabilities : ndarray of shape (n,) or None
         Of the labeler, where it gives them.
-    shortage : str or None
+    missing_clusters : str or None
         What is to be said if a number of clusters was asked for and fewer have samples. It is no warning yet: of a
         driver's fits only that of the answer counts, and where the number is left open nothing is missing.
     """
@@ -82,7 +82,7 @@ class FitResult:
     memberships: Array | None = None
     outlier_scores: Array | None = None
     probabilities: Array | None = None
-    shortage: str | None = None
+    missing_clusters: str | None = None
 
     def on_host(self) -> FitResult:
         """The same with its labels on the host, where drivers compare them."""

@@ -42,6 +42,8 @@ CHANGES: Mapping[int, tuple[str, ...]] = {
         "engines inherit clusterkit.fitting.samples.Engine",
         "follows, elsewhere, beside, sent, landed and Keep are has_array_api, is_device_array, to_device_of, move_to, "
         "to_host and IdentityMap; functions of blocks inherit BlockFunction",
+        "clusterkit.samples.limits.tell is notify, Space.lean is without_samples, FitResult.shortage is "
+        "missing_clusters, fold and tree of clusterkit.samples.sums are add_left_to_right and add_as_tree",
         "Solver.targets = 'every_turn' is 'every_iteration'; turn and max_turns of a Report are iteration and max_iter",
     ),
 }

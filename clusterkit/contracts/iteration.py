@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from clusterkit.contracts.outcomes import Ending, Status
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 
 __all__ = [
     "Ended",
@@ -305,7 +305,7 @@ def iterate(
                 leaps = bool(leap.history)
                 if leap.final is not None and not leap.interrupted and _unwanted(leap.final, unwanted_from):
                     active[0].end_higher(leap.final)
-                    tell(Report(iterations.name, len(active[0].history) + 1, max_iter, leap.final, 0))
+                    notify(Report(iterations.name, len(active[0].history) + 1, max_iter, leap.final, 0))
                     return False
             for start, iteration in zip(active, iterations.advance(active), strict=True):
                 if leap.settled is not None and iteration.ending is None:
@@ -315,7 +315,7 @@ def iterate(
             going = [position for position, start in enumerate(active) if start.done is None]
             lowest = min(start.last for start in active)
             if active[0].n_iter > made:
-                tell(
+                notify(
                     Report(
                         iterations.name, active[0].n_iter, max_iter, None if math.isnan(lowest) else lowest, len(going)
                     )
@@ -414,7 +414,7 @@ def run_starts(
                 raise KeyboardInterrupt
             return ends, True
         if report_each and n_starts > 1:
-            tell(Report("starts", len(ends), n_starts, ends[-1].objective, n_starts - len(ends)))
+            notify(Report("starts", len(ends), n_starts, ends[-1].objective, n_starts - len(ends)))
     return ends, interrupted
 
 

@@ -23,7 +23,7 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.params import is_count
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import InvalidData
-from clusterkit.numerics.threads import suited
+from clusterkit.numerics.threads import limited_threads
 from clusterkit.samples import FeatureSpace, devices
 from clusterkit.samples.array_libraries import is_device_array
 from clusterkit.samples.devices import Device
@@ -39,8 +39,8 @@ __all__ = [
     "hooks",
     "is_jobs",
     "iteration",
+    "limited_threads",
     "shown",
-    "suited",
 ]
 
 

@@ -203,7 +203,7 @@ def search(
         if all(isinstance(model, Exception) for model in models):
             raise all_failed([failed_candidate(p, m) for p, m in zip(candidates, models, strict=True)])
         seeds = Seeds(seed).child("search")
-        with same_place.shown(verbose), same_place.hooks(), same_place.suited(0):
+        with same_place.shown(verbose), same_place.hooks(), same_place.limited_threads(0):
             judged = judge(
                 score,
                 checked,

@@ -13,7 +13,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts import Codec, Task
-from clusterkit.contracts.checks import During
+from clusterkit.contracts.checks import NamingStage
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.iteration import Ended
@@ -22,12 +22,12 @@ from clusterkit.contracts.pass_solver import Finished, Learner, PartOfLabels, Ro
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import IncompatibleStages, InvalidData
 from clusterkit.fitting.fit import bind, check_magnitude, result_of, run
-from clusterkit.fitting.label_iterations import BalancedLabeling, read
+from clusterkit.fitting.label_iterations import BalancedLabeling, label_and_balance
 from clusterkit.samples import FeatureSpace, build_space
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.sums import Addable
 
-__all__ = ["Learned", "begin", "go_on", "why_not_by_batches"]
+__all__ = ["Learned", "begin", "learn_batch", "why_not_by_batches"]
 
 
 @final
@@ -87,7 +87,7 @@ def begin(c: Composition, X: Array, seeds: Seeds) -> tuple[Learned, FitResult]:
     assert isinstance(space, FeatureSpace)
     assert path is not None
     assert path.learner is not None
-    with During(c.solver):
+    with NamingStage(c.solver):
         learner = path.learner(c.solver, space, bound.task)
     total = _sums(learner.iterations, space, _coded(c, bound.task, answer.labels))
     learned, labeling = _solved(c, learner, total, space, bound.task, answer.labels, seeds.stream("solver"))
@@ -95,7 +95,7 @@ def begin(c: Composition, X: Array, seeds: Seeds) -> tuple[Learned, FitResult]:
     return learned, _answer(c, bound.task, learned, labeling, answer.n_iter, answer)
 
 
-def go_on(learned: Learned | None, c: Composition, X: Array, seeds: Seeds) -> tuple[Learned, FitResult]:
+def learn_batch(learned: Learned | None, c: Composition, X: Array, seeds: Seeds) -> tuple[Learned, FitResult]:
     """Add a batch: its labels by the model so far, and then the model of all sums."""
     assert learned is not None
     if len(X) == 0:
@@ -134,7 +134,7 @@ def _solved(
     before: Learned | None = None,
 ) -> tuple[Learned, BalancedLabeling]:
     """The model of all sums, and the labels that it gives to the batch."""
-    with During(c.solver):
+    with NamingStage(c.solver):
         step: Finished | Summing = learner.iterations.finish(total, None)
         while not isinstance(step, Finished):  # an empty cluster is filled from the batch
             step = step.finish(_sums(step, space, _coded(c, task, labels)), None)
@@ -146,7 +146,7 @@ def _solved(
 
 def _labeling(c: Composition, function: RowFunction, space: FeatureSpace, task: Task, rng: Rng) -> BalancedLabeling:
     rows = np.concatenate([values for _, values in space.passed(lambda _, H: np.asarray(function.on(H)))])
-    return read(Scores(rows, function), c.labeler, c.balancer, space, task, rng)
+    return label_and_balance(Scores(rows, function), c.labeler, c.balancer, space, task, rng)
 
 
 def _without_rows(space: FeatureSpace) -> FeatureSpace:

@@ -16,7 +16,7 @@ import numpy as np
 
 from clusterkit._typing import Array, ArrayLike, Labels, Rng
 from clusterkit.contracts import Consensus
-from clusterkit.contracts.checks import During, check_labels
+from clusterkit.contracts.checks import NamingStage, check_labels
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.labelings import NOISE, Labelings, by_appearance, checked, cluster_limit
 from clusterkit.contracts.params import is_count
@@ -24,8 +24,8 @@ from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.fitting.fit import fit
-from clusterkit.numerics.threads import suited
-from clusterkit.samples.limits import Report, tell
+from clusterkit.numerics.threads import limited_threads
+from clusterkit.samples.limits import Report, notify
 
 __all__ = [
     "ClusterRange",
@@ -138,7 +138,7 @@ def draw_members(
                 raise
             break
         members.append(member.labels)
-        tell(Report("ensemble", m + 1, n_members))
+        notify(Report("ensemble", m + 1, n_members))
         if member.interrupted:
             break
     if len(members) < n_members:
@@ -170,7 +170,7 @@ def kmeans_ensemble(X: Array, n_members: int, member_clusters: ClusterRange, rng
 
 
 def _kmeans_member(X: Array, m: int, k: int, seed: int) -> Member:
-    with suited(len(X) * min(len(X), 1000)):
+    with limited_threads(len(X) * min(len(X), 1000)):
         clusters = fit(kmeans_composition(k), X, Seeds.of(seed))
     return Member(clusters.labels, clusters.interrupted)
 
@@ -228,7 +228,7 @@ def _combine_known(stage: Consensus, members: Labels, k: int | None, rng: Rng) -
                 stacklevel=4,
             )
         return columns
-    with During(stage):
+    with NamingStage(stage):
         labels = np.asarray(stage.merge(labelings, k, rng))
     check_labels(stage, labels, members.shape[1], 0, None)
     return by_appearance(labels)

@@ -31,7 +31,7 @@ from clusterkit.contracts import (
     Task,
 )
 from clusterkit.contracts.checks import (
-    During,
+    NamingStage,
     check_instance,
     check_labeling,
     check_labels,
@@ -44,10 +44,10 @@ from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.contracts.pass_solver import Finished, PassSolver, RowFunction, Summing, solve_by_sums
 from clusterkit.samples import Space
 from clusterkit.samples.coding import Coded
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.sums import Addable
 
-__all__ = ["BalancedLabeling", "LabelIterations", "alternate", "balanced_by", "read", "solve_once"]
+__all__ = ["BalancedLabeling", "LabelIterations", "alternate", "balanced_by", "label_and_balance", "solve_once"]
 
 CHUNK_BYTES = 256 * 1024**2
 """Bytes for the scores of the starts solved together; the chunk depends on sizes alone, not on free memory."""
@@ -102,11 +102,11 @@ class BalancedLabeling:
     status: Status | None = None
 
 
-def read(
+def label_and_balance(
     outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rng: Rng
 ) -> BalancedLabeling:
     """Labels of an outcome, balanced."""
-    with During(labeler):
+    with NamingStage(labeler):
         large = isinstance(outcome, Scores) and outcome.rows.nbytes >= PRICED_BYTES
         if large and balancer is None and isinstance(labeler, Codec) and isinstance(outcome, Scores):
             labeling = labeler.label_unpriced(outcome, task)
@@ -144,7 +144,7 @@ def read(
 
 def balanced_by(balancer: Balancer, costs: Costs, task: Task) -> BalanceDecision:
     """What a balancer decides about costs, checked; of costs in memory with the labels as an array."""
-    with During(balancer):
+    with NamingStage(balancer):
         decision = balancer.balance(costs, task)
     check_instance(balancer, "balance", decision, BalanceDecision)
     if costs.in_memory:
@@ -186,7 +186,7 @@ def solve_once(
     def made(index: int, lowest: float) -> tuple[Ended[BalancedLabeling], bool]:
         coded = targets(index)
         outcome = _solved(prepared, solver, coded, None, space, task, rngs[index])
-        balanced = read(outcome, labeler, balancer, space, task, rngs[index])
+        balanced = label_and_balance(outcome, labeler, balancer, space, task, rngs[index])
         values = _objective(prepared, solver, coded, outcome, 1)
         status = outcome.status or Status(1, Ending.CONVERGED, "solved in one iteration")
         objective, ending, reason = _reported(outcome.status), status.ending, status.reason
@@ -294,7 +294,7 @@ class LabelIterations(Iterations[BalancedLabeling]):
         self._outcome = outcome
         for position, start in enumerate(active):
             part = outcome.start(position) if isinstance(outcome, Scores) else outcome
-            balanced = read(part, self.codec, self.balancer, self.space, self.task, self.rng)
+            balanced = label_and_balance(part, self.codec, self.balancer, self.space, self.task, self.rng)
             start.judge(None if objective is None else float(objective[position]))
             before = cast("Labels", start.state)
             repeats = np.array_equal(balanced.labels, before)
@@ -320,9 +320,9 @@ class LabelIterations(Iterations[BalancedLabeling]):
             return Leap(start.state, [])
 
         def report(iterations: int, objective: float) -> None:
-            tell(Report(self.name, before + iterations, self.max_iter, objective, 1))
+            notify(Report(self.name, before + iterations, self.max_iter, objective, 1))
 
-        labels, history, interrupted, end = _descend(iterations, coded.labels[0], most, report)
+        labels, history, interrupted, end = _take_leaps(iterations, coded.labels[0], most, report)
         if history:
             self._outcome = None
         settled, final = (end, None) if isinstance(end, str) else (None, end)
@@ -338,7 +338,7 @@ class LabelIterations(Iterations[BalancedLabeling]):
         return self.codec.encode(labels, self.task.k, self.task.sample_weight)
 
 
-def _descend(
+def _take_leaps(
     iterations: Generator[tuple[float, Labels], None, str | float | None],
     labels: Labels,
     most: int,
@@ -392,7 +392,7 @@ def _one_pass(
         if not objective < last * (1.0 - SMALLEST_DECREASE):
             return None
         following = np.empty(space.n, dtype=np.intp)
-        total = space.reduce(_Relabelled(summing, finished.extend, codec, targets, following))
+        total = space.reduce(_LabelAndAddInMemory(summing, finished.extend, codec, targets, following))
         if np.array_equal(following, labels):
             return None
         yield objective, following
@@ -406,7 +406,7 @@ def _one_pass(
 
 @final
 @attrs.frozen(eq=False)
-class _Relabelled:
+class _LabelAndAddInMemory:
     """The part of a block whose labels are read from the scores of the iteration before, and written down."""
 
     summing: Summing
@@ -432,7 +432,7 @@ def _solved(
     rng: Rng,
 ) -> Outcome:
     """The outcome of one iteration, checked."""
-    with During(solver):
+    with NamingStage(solver):
         outcome = prepared.solve(coded, previous, rng)
     path = None if solver is None else solver.path(type(space))
     check_outcome(solver, outcome, Outcome if path is None else path.gives, task.n, coded)
@@ -443,7 +443,7 @@ def _objective(
     prepared: Prepared, solver: Solver | None, coded: Coded | None, outcome: Outcome, starts: int
 ) -> Array | None:
     """The objective of each start, checked; None if the solver has none."""
-    with During(solver):
+    with NamingStage(solver):
         values = prepared.objective(coded, outcome)
     check_objective(solver, values, starts)
     return values

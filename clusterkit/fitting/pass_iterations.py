@@ -61,8 +61,8 @@ from clusterkit.samples.sums import Addable, Sums
 from clusterkit.samples.transform import Transform
 
 __all__ = [
+    "BlockLabeler",
     "CostsOfRows",
-    "Decide",
     "Digest",
     "IterationCosts",
     "MixedDigest",
@@ -123,25 +123,25 @@ class IterationCosts:
         if self._file is not None:
             self._file.close()
 
-    def balanced(self, balancer: Balancer, decide: Decide, task: Task) -> Decide:
+    def balanced(self, balancer: Balancer, block_labeler: BlockLabeler, task: Task) -> BlockLabeler:
         """The labels of an iteration, balanced."""
-        costs: Costs = self.by(decide)
+        costs: Costs = self.by(block_labeler)
         if isinstance(self.space.engine, DeviceEngine) and few_rows(self.space.n):
             costs = CostTable(costs.table())  # few rows that a device computes are balanced as in memory
         decision = balanced_by(balancer, costs, task)
         if isinstance(decision.labels, np.ndarray):
             decision = attrs.evolve(decision, labels=GivenLabels(decision.labels))
-        return attrs.evolve(decide, decision=decision)
+        return attrs.evolve(block_labeler, decision=decision)
 
-    def by(self, decide: Decide) -> CostsOfRows:
+    def by(self, block_labeler: BlockLabeler) -> CostsOfRows:
         """The costs by the function of an iteration; those of the iteration before are then read no more."""
         if not self._begun and isinstance(self.space.engine, LocalEngine):
             first = slice(0, 1)
-            scores = decide.scores(first, self.space.source.read(first))
+            scores = block_labeler.scores(first, self.space.source.read(first))
             if scores.dtype == self.space.source.dtype:
                 self._file = room_for_scores(self.space.n, scores.shape[1], scores.dtype)
         self._begun = True
-        return CostsOfRows(self.space, decide, self._file)
+        return CostsOfRows(self.space, block_labeler, self._file)
 
 
 @final
@@ -152,14 +152,14 @@ class CostsOfRows(Costs):
     Parameters
     ----------
     space : RowsSpace
-    decide : Decide
+    block_labeler : BlockLabeler
         How scores follow from the rows.
     file : RowsFile or None
         Where the first pass writes the scores.
     """
 
     space: RowsSpace
-    decide: Decide
+    block_labeler: BlockLabeler
     file: RowsFile | None = None
     _written: bool = attrs.field(init=False, default=False)
 
@@ -171,17 +171,17 @@ class CostsOfRows(Costs):
     @property
     def k(self) -> int:
         """Number of clusters."""
-        return self.decide.k
+        return self.block_labeler.k
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
         engine, width, file = self.space.engine, self.space.width, self.file if self._written else None
         whole: Part
         if file is not None:
-            read = _OfScores(self.decide.codec, self.decide.k, part)
+            read = _OfScores(self.block_labeler.codec, self.block_labeler.k, part)
             whole = engine.reduce(read, file, width)  # type: ignore[assignment] # its type is that of `part`
         else:
-            mapped = _OfRows(self.decide, part, self.file)
+            mapped = _OfRows(self.block_labeler, part, self.file)
             whole = engine.reduce(mapped, self.space.source, width)  # type: ignore[assignment] # as above
             self._written = True
         return whole
@@ -192,20 +192,20 @@ class CostsOfRows(Costs):
 class _OfRows(BlockFunction):
     """A part of costs, as a part of the raw rows, whose scores it may write to a file."""
 
-    decide: Decide
+    block_labeler: BlockLabeler
     part: Callable[[slice, Array], Addable]
     file: RowsFile | None
 
     @property
     def array_api(self) -> bool:
         """That of the labels: a part without the mark gets the costs on the host."""
-        return self.decide.array_api
+        return self.block_labeler.array_api
 
     def __call__(self, rows: slice, X: Array) -> Addable:
-        scores = self.decide.scores(rows, X)
+        scores = self.block_labeler.scores(rows, X)
         if self.file is not None:
             self.file.write(rows, scores)
-        costs = self.decide.codec.costs(scores, self.decide.k)
+        costs = self.block_labeler.codec.costs(scores, self.block_labeler.k)
         return self.part(rows, block_for(self.part, costs))
 
 
@@ -298,7 +298,7 @@ def _mixed(rows: slice, labels: Any) -> Any:
 
 @final
 @attrs.frozen(eq=False)
-class Decide(BlockFunction):
+class BlockLabeler(BlockFunction):
     """How the labels of a block follow from its rows: from the start, or from the scores of an iteration.
 
     Parameters
@@ -415,7 +415,7 @@ class _LabelledSums:
 class _LabelAndAdd(BlockFunction):
     """The part of a block of raw rows in an iteration."""
 
-    decide: Decide
+    block_labeler: BlockLabeler
     adder: Adder
     weights: Array | None = None
     # one array for all blocks, of which a device keeps its copy
@@ -423,14 +423,14 @@ class _LabelAndAdd(BlockFunction):
 
     @codebook.default
     def _codebook(self) -> Array:
-        return self.decide.codec.codebook(self.decide.k)
+        return self.block_labeler.codec.codebook(self.block_labeler.k)
 
     def __call__(self, rows: slice, X: Array) -> _LabelledSums:
-        H = self.decide.transform(X)
-        labels, scores = self.decide.on(rows, X, H)
-        k = self.decide.k
+        H = self.block_labeler.transform(X)
+        labels, scores = self.block_labeler.on(rows, X, H)
+        k = self.block_labeler.k
         weights = None if self.weights is None else self.weights[rows]
-        coded = Coded(labels[None, :], self.decide.codec.coding, k, self.codebook, weights)
+        coded = Coded(labels[None, :], self.block_labeler.codec.coding, k, self.codebook, weights)
         return _LabelledSums(self.adder.part(H, coded, scores), class_counts(labels, k), digest_of(rows, labels))
 
 
@@ -441,7 +441,7 @@ class RowLabeling:
 
     Parameters
     ----------
-    decide : Decide
+    block_labeler : BlockLabeler
         How they follow from the rows.
     sizes : ndarray of shape (k,) or None
         Their numbers, where they were counted.
@@ -449,7 +449,7 @@ class RowLabeling:
         Of the iteration that they were read from.
     """
 
-    decide: Decide
+    block_labeler: BlockLabeler
     sizes: Counts | None
     status: Status | None
 
@@ -459,7 +459,7 @@ class RowLabeling:
 class _State:
     """What an iteration by passes begins with: labels, their sums once these are known, and what they were read by."""
 
-    decide: Decide
+    block_labeler: BlockLabeler
     sums: _LabelledSums | None = None
     previous: RowFunction | None = None
 
@@ -488,19 +488,19 @@ class PassIterations(Iterations[RowLabeling]):
         """Solve for what the labels add up to, and read and add up the next ones in one pass."""
         [start] = active
         at = cast("_State", start.state)
-        before = at.sums or _passed(self.space, self._label_and_add(at.decide))
-        finished = self._finished(at.decide, before, at.previous)
+        before = at.sums or _passed(self.space, self._label_and_add(at.block_labeler))
+        finished = self._finished(at.block_labeler, before, at.previous)
         start.judge(float(finished.objective[0]))
-        decide = attrs.evolve(
-            at.decide, start=None, start_transform=None, extend=finished.extend, decision=BalanceDecision()
+        block_labeler = attrs.evolve(
+            at.block_labeler, start=None, start_transform=None, extend=finished.extend, decision=BalanceDecision()
         )
         if self.balancer is not None:
-            decide = self.costs.balanced(self.balancer, decide, self.task)
-        after = _passed(self.space, self._label_and_add(decide))
+            block_labeler = self.costs.balanced(self.balancer, block_labeler, self.task)
+        after = _passed(self.space, self._label_and_add(block_labeler))
         status = finished.status
         yield Iteration.of_labels(
-            RowLabeling(decide, after.sizes, status),
-            _State(decide, after, finished.extend),
+            RowLabeling(block_labeler, after.sizes, status),
+            _State(block_labeler, after, finished.extend),
             after.digest == before.digest,
             (before.digest, after.digest),
             status,
@@ -510,16 +510,16 @@ class PassIterations(Iterations[RowLabeling]):
         """That of the labels returned."""
         at = cast("_State", start.state)
         assert at.sums is not None
-        return float(self._finished(at.decide, at.sums, at.previous).objective[0])
+        return float(self._finished(at.block_labeler, at.sums, at.previous).objective[0])
 
-    def _label_and_add(self, decide: Decide) -> _LabelAndAdd:
-        return _LabelAndAdd(decide, adder_of(self.summing), self.task.sample_weight)
+    def _label_and_add(self, block_labeler: BlockLabeler) -> _LabelAndAdd:
+        return _LabelAndAdd(block_labeler, adder_of(self.summing), self.task.sample_weight)
 
-    def _finished(self, decide: Decide, sums: _LabelledSums, previous: RowFunction | None) -> Finished:
+    def _finished(self, block_labeler: BlockLabeler, sums: _LabelledSums, previous: RowFunction | None) -> Finished:
         """The end of an iteration; further passes over the same labels where the solver asks for them."""
         step = self.summing.finish(sums.sums, previous)
         while not isinstance(step, Finished):
-            iteration = attrs.evolve(self._label_and_add(decide), adder=adder_of(step))
+            iteration = attrs.evolve(self._label_and_add(block_labeler), adder=adder_of(step))
             step = step.finish(_passed(self.space, iteration).sums, previous)
         return step
 
@@ -527,7 +527,7 @@ class PassIterations(Iterations[RowLabeling]):
 def iterate_labels(
     space: RowsSpace,
     summing: Summing,
-    begin: Decide,
+    begin: BlockLabeler,
     max_iter: int,
     balancer: Balancer | None,
     task: Task,
@@ -566,11 +566,11 @@ def iterate_without_labels(
     function, status = solve_by_iterations(iterations, space, rng, task.sample_weight)
     stored = iterations.stored(function) if isinstance(iterations, Storing) else None
     extend = function if stored is None else stored.extend
-    decide = Decide(space.reading, codec, task.k, extend=extend, stored=stored)
+    block_labeler = BlockLabeler(space.reading, codec, task.k, extend=extend, stored=stored)
     if balancer is not None:
         with IterationCosts(space) as costs:
-            decide = costs.balanced(balancer, decide, task)
-    labeling = RowLabeling(decide, None, status)
+            block_labeler = costs.balanced(balancer, block_labeler, task)
+    labeling = RowLabeling(block_labeler, None, status)
     end = Ended(labeling, status.n_iter, status.ending, status.reason, status.history[-1], status.history, index)
     return end, status.interrupted
 

@@ -6,7 +6,7 @@ The page is one file that needs no network and no JavaScript, of at most 2 MB wh
 `making`       `make_report`: from a table to the page.
 `analysis`     The fits and the numbers: `Analysis`.
 `neighbours`   Rows between clusters, and rows far from all others.
-`words`        Sentences from the numbers: the verdict, how sure, caveats.
+`sentences`    Sentences from the numbers: the verdict, how sure, caveats.
 `pictures`     The pictures, as SVG in the colours of the page.
 `page`         The template, and the texts and tables that it shows.
 =============  =======================================================================================================

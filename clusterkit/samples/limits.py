@@ -24,10 +24,10 @@ __all__ = [
     "deadline",
     "listening",
     "metered",
+    "notify",
     "reuse",
     "reusing",
     "spend",
-    "tell",
 ]
 
 
@@ -198,7 +198,7 @@ def listening(listener: Listener) -> Iterator[None]:
         _listeners.reset(token)
 
 
-def tell(report: Report) -> None:
+def notify(report: Report) -> None:
     """Send a report to everyone who listens."""
     for listener in _listeners.get():
         listener(report)
@@ -240,9 +240,9 @@ def deadline(seconds: float | None) -> Iterator[Deadline]:
 
     Examples
     --------
-    >>> from clusterkit.samples.limits import Report, tell
+    >>> from clusterkit.samples.limits import Report, notify
     >>> with deadline(0.0) as limit:
-    ...     tell(Report("search", 1, None))
+    ...     notify(Report("search", 1, None))
     ...     print("not reached")
     >>> limit.passed
     True

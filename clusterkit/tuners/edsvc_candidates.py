@@ -21,7 +21,7 @@ from clusterkit.contracts import Labeler, Prepared, Resumable, Solver, Task
 from clusterkit.contracts.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.samples import KernelSpace, Space
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 
 __all__ = [
     "BOUND_STEP",
@@ -116,14 +116,14 @@ class CandidateRuns:
             if self.workers == 1 or len(groups) == 1:
                 for done, (gamma, bounds) in enumerate(groups):
                     yield self._fit_group(gamma, bounds)
-                    tell(Report(stage, done + 1, len(groups)))
+                    notify(Report(stage, done + 1, len(groups)))
                 return
             with ThreadPoolExecutor(self.workers) as pool:
                 jobs = [pool.submit(self._fit_group, gamma, bounds) for gamma, bounds in groups]
                 try:
                     for done, job in enumerate(jobs):
                         yield job.result()
-                        tell(Report(stage, done + 1, len(groups)))
+                        notify(Report(stage, done + 1, len(groups)))
                 finally:
                     for job in jobs:
                         job.cancel()

@@ -317,8 +317,8 @@ def compare(before: dict[str, Any], after: dict[str, Any]) -> int:
                 worst = 1
                 print(f"{key}: {what}: {str(one)[:160]} became {str(other)[:160]}")
     missing = set(before) ^ set(after)
-    both, verdict = set(before) & set(after), "different" if worst else "the same"
-    print(f"{len(both)} fits compared, {len(missing)} only once: {verdict}")
+    both, choice = set(before) & set(after), "different" if worst else "the same"
+    print(f"{len(both)} fits compared, {len(missing)} only once: {choice}")
     return worst
 
 

@@ -121,9 +121,9 @@ def test_an_iteration_reads_the_rows_once_and_with_a_balancer_twice(recipe_name,
 def test_ctrl_c_in_a_pass_of_the_balancer_leaves_no_file(iteration, files, monkeypatch):
     by, read, iterations = IterationCosts.by, RowsFile.read, []
 
-    def counted(self, decide):
-        iterations.append(decide)
-        return by(self, decide)
+    def counted(self, block_labeler):
+        iterations.append(block_labeler)
+        return by(self, block_labeler)
 
     def interrupted(self, rows):
         if len(iterations) == iteration:
@@ -159,9 +159,9 @@ def test_the_file_has_no_name_and_goes_with_the_fit(tmp_path, monkeypatch, files
 def test_scores_of_another_type_than_the_rows_are_not_kept():
     space = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(5))
     for dtype, keeps in ((np.float64, False), (np.float32, True)):
-        decide = SimpleNamespace(scores=lambda rows, block, dtype=dtype: block[:, :2].astype(dtype))
+        block_labeler = SimpleNamespace(scores=lambda rows, block, dtype=dtype: block[:, :2].astype(dtype))
         with IterationCosts(space) as costs:
-            assert (costs.by(decide).file is not None) == keeps
+            assert (costs.by(block_labeler).file is not None) == keeps
 
 
 def test_several_threads_write_and_any_rows_are_read():

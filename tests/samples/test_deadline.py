@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from clusterkit.samples.limits import Report, deadline, tell
+from clusterkit.samples.limits import Report, deadline, notify
 
 
 def reports(count: int, reached: list[int]) -> None:
     for iteration in range(count):
-        tell(Report("search", iteration, count))
+        notify(Report("search", iteration, count))
         reached.append(iteration)
 
 

@@ -36,14 +36,14 @@ def by_definition(totals: list[Spelt]) -> Spelt:
     """Neighbours meet, `FAN_IN` at a time, level by level."""
     while len(totals) > 1:
         chunks = [totals[i : i + sums.FAN_IN] for i in range(0, len(totals), sums.FAN_IN)]
-        totals = [sums.fold(chunk) for chunk in chunks]
+        totals = [sums.add_left_to_right(chunk) for chunk in chunks]
     return totals[0]
 
 
 @given(count=st.integers(1, 700))
 def test_the_tree_is_the_one_of_its_definition(count):
     totals = [Spelt(f"{i};") for i in range(count)]
-    assert sums.tree(iter(totals)) == by_definition(totals)
+    assert sums.add_as_tree(iter(totals)) == by_definition(totals)
 
 
 def test_blocks_are_folded_in_groups_and_groups_meet_in_the_tree():

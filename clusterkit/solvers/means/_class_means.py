@@ -144,7 +144,7 @@ class CentroidSums(BlockFunction):
         self.exact.add(tables, H, targets.labels[0])
         return Sums.of(*tables, targets.sizes()[0], cost, np.int64(measured))
 
-    def finish(self, total: Sums, previous: RowFunction | None) -> Finished | Refill:
+    def finish(self, total: Sums, previous: RowFunction | None) -> Finished | RefillEmpty:
         """The class means; if a class is empty, one more pass for the samples that its centre moves to."""
         *tables, sizes, cost, measured = total.arrays
         class_sums = tables[0] if len(tables) == 1 else ExactSums.sums(tables)
@@ -159,7 +159,7 @@ class CentroidSums(BlockFunction):
             value = self.about.radii.added - _moved(centres, np.zeros_like(centres)) @ sizes
         objective = np.array([max(0.0, value)])
         if not sizes.all():
-            return Refill(self, centres, sizes, objective, before)
+            return RefillEmpty(self, centres, sizes, objective, before)
         return self.ended(centres, objective, before)
 
     @property
@@ -193,7 +193,7 @@ def _moved(centres: Array, before: Array) -> Array:
 
 @final
 @attrs.frozen(eq=False)
-class Refill(BlockFunction):
+class RefillEmpty(BlockFunction):
     """Second pass of an iteration with empty classes: their centres become the samples farthest from their own centres.
 
     Parameters

@@ -1,17 +1,18 @@
 """Lloyd's iterations without a table of scores: bounds settle most labels, and class sums are updated, not recomputed.
 
-Used by `centroids` only. On features each sample has a `gap`, a lower bound of how much farther its second nearest
-centre is than its nearest (Hamerly 2010, Making k-means even faster, SIAM International Conference on Data Mining). An
-iteration lowers the gap by the movement of the centres and computes distances only for samples whose gap is used up:
-`_hamerly.py`. The class sums are moved with the samples that change their class: `_hamerly.py`. On a kernel the sums
-of kernel values over the classes are updated by the samples that change their class, O(n r) for r such samples.
+Used by `centroids` only. On features each sample has a Hamerly bound, a lower bound of how much farther its second
+nearest centre is than its nearest (Hamerly 2010, Making k-means even faster, SIAM International Conference on Data
+Mining). An iteration lowers the bound by the movement of the centres and computes distances only for samples whose
+bound is used up: `_hamerly.py`. The class sums are moved with the samples that change their class: `_hamerly.py`. On a
+kernel the sums of kernel values over the classes are updated by the samples that change their class, O(n r) for r such
+samples.
 
 Updated sums accumulate rounding errors, so they are recomputed every `RENEWAL` iterations.
 
-Which centre is nearest, for the samples whose gap is used up: by compiled loops, or by products with the centres.
+Which centre is nearest, for the samples whose bound is used up: by compiled loops, or by products with the centres.
 
-A gap is a lower bound of how much farther the second nearest centre is than the nearest. An iteration lowers it by the
-movement of the centres, and looks only at the samples for which it is used up.
+A Hamerly bound says how much farther at least the second nearest centre is than the nearest. An iteration lowers it by
+the movement of the centres, and looks only at the samples for which it is used up.
 
 Class sums that follow the labels: the samples that change their class are moved, and nothing is added up anew.
 """
@@ -27,7 +28,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.numerics.lloyd import compiled_pays
-from clusterkit.numerics.threads import THIN, Crew, crew, suited
+from clusterkit.numerics.threads import THIN, ParallelFor, limited_threads, thread_pool
 from clusterkit.samples import FeatureSpace
 from clusterkit.samples.block_threads import one_above_a_group
 from clusterkit.samples.coding import Coded
@@ -36,20 +37,20 @@ from clusterkit.solvers.means._class_means import CentroidSums, ExactSums
 from clusterkit.solvers.means._geometry import FeatureMeans, KernelMeans, blocks_of, minus_distances
 
 __all__ = [
-    "ExactlyMoved",
-    "Look",
-    "LooksByLoops",
-    "LooksByProducts",
-    "MovedByLoops",
-    "MovedByProducts",
-    "MovingSums",
+    "ClassSumUpdates",
+    "ExactUpdates",
+    "NearestByLoops",
+    "NearestByProducts",
+    "NearestSearch",
+    "UpdatesByLoops",
+    "UpdatesByProducts",
     "feature_iterations",
     "kernel_iterations",
     "transfers",
 ]
 
 
-class MovingSums(Protocol):
+class ClassSumUpdates(Protocol):
     """Sums of the features of each class, for labels that change a little from iteration to iteration."""
 
     sizes: Counts
@@ -69,7 +70,7 @@ class MovingSums(Protocol):
         """Take in what was noted in this iteration."""
 
 
-class _MovingSizes:
+class _ClassSizeUpdates:
     """What all forms share: class sizes that follow the labels."""
 
     def __init__(self, k: int) -> None:
@@ -90,7 +91,7 @@ class _MovingSizes:
         self.sizes, self.growth = self.sizes + self.growth, np.zeros_like(self.growth)
 
 
-class _Rounded(_MovingSizes):
+class _Rounded(_ClassSizeUpdates):
     """Sums with rounding errors: the changes of an iteration are added up first, and then to the sums."""
 
     def __init__(self, space: FeatureSpace, targets: Coded) -> None:
@@ -112,21 +113,21 @@ class _Rounded(_MovingSizes):
 
 
 @final
-class MovedByProducts(_Rounded):
+class UpdatesByProducts(_Rounded):
     """Rounded sums, moved by a product with one column for each class."""
 
     def move(self, H: Array, index: Indices, old: Labels, new: Labels) -> None:
-        """As of `MovingSums`."""
+        """As of `ClassSumUpdates`."""
         self.note(old, new)
         self.change += (H[index].T @ transfers(old, new, self.k, H.dtype)).T
 
 
 @final
-class MovedByLoops(_Rounded):
+class UpdatesByLoops(_Rounded):
     """Rounded sums, moved by compiled loops in float64."""
 
     def move(self, H: Array, index: Indices, old: Labels, new: Labels) -> None:
-        """As of `MovingSums`."""
+        """As of `ClassSumUpdates`."""
         from clusterkit.numerics.nearest_jit import transfer
 
         self.note(old, new)
@@ -134,7 +135,7 @@ class MovedByLoops(_Rounded):
 
 
 @final
-class ExactlyMoved(_MovingSizes):
+class ExactUpdates(_ClassSizeUpdates):
     """Sums without rounding errors of their own: those of the labels, bit for bit, however they came about."""
 
     def __init__(self, space: FeatureSpace, k: int, exact: ExactSums) -> None:
@@ -156,7 +157,7 @@ class ExactlyMoved(_MovingSizes):
             self.fresh = False
 
     def move(self, H: Array, index: Indices, old: Labels, new: Labels) -> None:
-        """As of `MovingSums`, but the sums change at once."""
+        """As of `ClassSumUpdates`, but the sums change at once."""
         self.note(old, new)
         self.exact.move(self.tables, H, index, old, new)
 
@@ -174,53 +175,53 @@ GATHERED_BYTES = 4 * 1024**2
 """Bytes of the rows gathered for one product: enough for a fast product, few enough to stay in the cache."""
 
 
-class Look(Protocol):
+class NearestSearch(Protocol):
     """The samples in doubt of an iteration."""
 
     def renew(self) -> None:
         """Have the next iteration look at all samples."""
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
-        """Lower the gaps (n,) by the shrinkage (k,) of their labels, and write new labels into a copy of the labels.
+        """Lower the bounds (n,) by the shrinkage (k,) of their labels, and write new labels into a copy of the labels.
 
         The class sums take note of the samples that change their class. Returns the sum of the squared distances of the
         samples looked at to the centres of their labels, and what it falls by.
         """
 
 
-def safe_gap(rounding_error: float) -> float:
-    """A gap above it is also a gap between computed scores, and the second distance is above the rounding error."""
+def safe_bound(rounding_error: float) -> float:
+    """A bound above it also holds between computed scores, and the second distance is above the rounding error."""
     return float(np.sqrt(3.0 * rounding_error))
 
 
 @final
-class LooksByLoops:
+class NearestByLoops:
     """By compiled loops on several threads, for many samples of few features.
 
     Parameters
     ----------
     geometry : FeatureMeans
-    sums : MovingSums
+    sums : ClassSumUpdates
     over : callable
         Makes a pass over rows.
     as_in_blocks : bool
         Whether samples with two nearest centres up to rounding get the labels that the scores of their block give them.
     """
 
-    def __init__(self, geometry: FeatureMeans, sums: MovingSums, over: Crew, as_in_blocks: bool) -> None:
+    def __init__(self, geometry: FeatureMeans, sums: ClassSumUpdates, over: ParallelFor, as_in_blocks: bool) -> None:
         self.geometry, self.sums, self.over, self.as_in_blocks = geometry, sums, over, as_in_blocks
         n = geometry.space.n
-        self.gap, self.distances, self.gains = np.empty(n), np.empty(n), np.empty(n)
+        self.hamerly_bound, self.distances, self.gains = np.empty(n), np.empty(n), np.empty(n)
         self.movers, self.nearest, self.ties = (np.empty(n, dtype=np.intp) for _ in range(3))
         self.fresh = True
 
     def renew(self) -> None:
-        """As of `Look`."""
-        self.gap[:] = -np.inf
+        """As of `NearestSearch`."""
+        self.hamerly_bound[:] = -np.inf
         self.fresh = True
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
-        """As of `Look`; the first number is nan unless all samples are looked at."""
+        """As of `NearestSearch`; the first number is nan unless all samples are looked at."""
         geometry = self.geometry
         means = (centres + geometry.origin[:, None]).T
         falls: list[Array] = []
@@ -248,13 +249,13 @@ class LooksByLoops:
         H, means = np.ascontiguousarray(H), np.ascontiguousarray(means, dtype=H.dtype)
         rounding_error = self.geometry.rounding_error
         error: Any = H.dtype.type(rounding_error)
-        safe = safe_gap(rounding_error)
+        safe = safe_bound(rounding_error)
         counts: dict[int, tuple[int, int]] = {}
 
         def part(start: int, stop: int) -> None:
             counts[start] = settle(
                 H, rows.start, start, stop, means, shrinkage, labels, error, safe,
-                self.gap, self.distances, self.movers, self.nearest, self.gains, self.ties,
+                self.hamerly_bound, self.distances, self.movers, self.nearest, self.gains, self.ties,
             )  # fmt: skip
 
         self.over(part, rows.start, rows.stop, means.size)
@@ -290,37 +291,37 @@ def _places(starts: list[int], counts: Indices) -> Indices:
 
 
 @final
-class LooksByProducts:
+class NearestByProducts:
     """By products of the samples with the centres.
 
     Parameters
     ----------
     geometry : FeatureMeans
-    sums : MovingSums
+    sums : ClassSumUpdates
     as_in_blocks : bool
-        As of `LooksByLoops`.
+        As of `NearestByLoops`.
     """
 
-    def __init__(self, geometry: FeatureMeans, sums: MovingSums, as_in_blocks: bool) -> None:
+    def __init__(self, geometry: FeatureMeans, sums: ClassSumUpdates, as_in_blocks: bool) -> None:
         self.geometry, self.sums, self.as_in_blocks = geometry, sums, as_in_blocks
-        self.gap = np.empty(geometry.space.n)
+        self.hamerly_bound = np.empty(geometry.space.n)
 
     def renew(self) -> None:
-        """As of `Look`."""
-        self.gap[:] = -np.inf
+        """As of `NearestSearch`."""
+        self.hamerly_bound[:] = -np.inf
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
-        """As of `Look`."""
+        """As of `NearestSearch`."""
         geometry, total, decrease = self.geometry, 0.0, 0.0
         constants, rounding_error = geometry.constants(centres), geometry.rounding_error
-        self.gap -= shrinkage[labels]
-        doubtful = np.flatnonzero(self.gap <= safe_gap(rounding_error))
+        self.hamerly_bound -= shrinkage[labels]
+        doubtful = np.flatnonzero(self.hamerly_bound <= safe_bound(rounding_error))
         for index, H, block in self._batches(doubtful):
             rows = minus_distances(H @ centres, constants, geometry.radii[index], rounding_error)
             old = labels[index]
-            nearest, current, best, self.gap[index] = _nearest(rows, old, rounding_error)
+            nearest, current, best, self.hamerly_bound[index] = _nearest(rows, old, rounding_error)
             total -= float(current.sum(dtype=np.float64))
-            ties = np.flatnonzero(self.gap[index] <= 0.0) if block is not None else ()
+            ties = np.flatnonzero(self.hamerly_bound[index] <= 0.0) if block is not None else ()
             if block is not None and len(ties):
                 inside, whole = block
                 with one_above_a_group(geometry.space.n):
@@ -390,8 +391,10 @@ def _nearest(rows: Array, labels: Labels, rounding_error: float) -> tuple[Labels
     current, best = rows[samples, labels], rows[samples, nearest]
     rows[samples, nearest] = -np.inf
     second = rows.max(axis=1).astype(np.float64)
-    gap = np.sqrt(np.maximum(-second - rounding_error, 0.0)) - np.sqrt(rounding_error - best.astype(np.float64))
-    return nearest, current, best, gap
+    hamerly_bound = np.sqrt(np.maximum(-second - rounding_error, 0.0)) - np.sqrt(
+        rounding_error - best.astype(np.float64)
+    )
+    return nearest, current, best, hamerly_bound
 
 
 RENEWAL = 50
@@ -422,19 +425,21 @@ def feature_iterations(geometry: FeatureMeans, targets: Coded, summing: Centroid
     """
     space, k, exact = geometry.space, targets.k, summing.exact
     loops = compiled_pays(space.n, space.width, k) and not space.sparse
-    sums: MovingSums
+    sums: ClassSumUpdates
     if exact is not None:
-        sums = ExactlyMoved(space, k, exact)
+        sums = ExactUpdates(space, k, exact)
     else:
-        sums = (MovedByLoops if loops else MovedByProducts)(space, targets)
+        sums = (UpdatesByLoops if loops else UpdatesByProducts)(space, targets)
     as_in_blocks = exact is not None
-    with suited(0 if loops else THIN), crew() as over:
-        by_loops = LooksByLoops(geometry, sums, over, as_in_blocks) if loops else None
-        look = by_loops or LooksByProducts(geometry, sums, as_in_blocks)
-        return (yield from _iterations(look, sums, geometry, targets, summing.shift_tol))
+    with limited_threads(0 if loops else THIN), thread_pool() as over:
+        by_loops = NearestByLoops(geometry, sums, over, as_in_blocks) if loops else None
+        search = by_loops or NearestByProducts(geometry, sums, as_in_blocks)
+        return (yield from _iterations(search, sums, geometry, targets, summing.shift_tol))
 
 
-def _iterations(look: Look, sums: MovingSums, geometry: FeatureMeans, targets: Coded, shift_tol: float) -> Iterations:
+def _iterations(
+    search: NearestSearch, sums: ClassSumUpdates, geometry: FeatureMeans, targets: Coded, shift_tol: float
+) -> Iterations:
     """As of `feature_iterations`."""
     labels, k, last = targets.labels[0], targets.k, np.inf
     centres: Array = np.empty(0)
@@ -444,7 +449,7 @@ def _iterations(look: Look, sums: MovingSums, geometry: FeatureMeans, targets: C
         renewal = iteration % RENEWAL == 0
         if renewal:
             sums.renew(labels)
-            look.renew()
+            search.renew()
         sizes = sums.sizes
         if not sizes.all():
             return False
@@ -455,7 +460,7 @@ def _iterations(look: Look, sums: MovingSums, geometry: FeatureMeans, targets: C
                 return True
         shrinkage = np.zeros(k) if renewal else _shrinkage(np.sqrt(steps))
         new = labels.copy()
-        total, decrease = look(centres, shrinkage, labels, new)
+        total, decrease = search(centres, shrinkage, labels, new)
         # else the decrease by the samples that changed their class, and by the centres that moved (Huygens' theorem)
         objective = total if renewal else following - float(sizes @ steps)
         if not decrease > 0.0:

@@ -13,7 +13,7 @@ from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Outcome, Scores
 from clusterkit.contracts.pass_solver import PassSolver, solve_by_sums
 from clusterkit.numerics.lloyd import compiled_pays
-from clusterkit.numerics.threads import THIN, suited
+from clusterkit.numerics.threads import THIN, limited_threads
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, sums
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.solvers.means._class_means import CentroidSums, ExactSums, farthest_of, too_few
@@ -124,7 +124,7 @@ class _FeatureCentroids(PassSolver):
         # a product with so few columns is no faster on two threads, and the second one then spins for a while, on the
         # core that the loops of the next step need
         single = compiled_pays(space.n, space.width, targets.k) and not space.sparse
-        with suited(0 if single else THIN):
+        with limited_threads(0 if single else THIN):
             finished = solve_by_sums(
                 self.iterations, space, targets, before if isinstance(before, NearestMeans) else None
             )

@@ -263,7 +263,7 @@ class TestEdges:
         assert {problem.severity for problem, _ in check_edge("piles of equal rows", Counter(), 3, 0)} == {SILENT}
 
     def test_a_missing_warning_is_seen(self, monkeypatch):
-        monkeypatch.setattr("clusterkit.fitting.fit.shortage", lambda *arguments: None)
+        monkeypatch.setattr("clusterkit.fitting.fit.missing_clusters", lambda *arguments: None)
         monkeypatch.setattr(edges, "_recipes", lambda round_number: ["nmf"])
         problems = [each for seed in range(4) for each in check_edge("more clusters than rows", Counter(), seed, 0)]
         assert {problem.what for problem, _ in problems} == {"more clusters than distinct rows, and no warning"}

@@ -209,7 +209,7 @@ def test_fewer_distinct_rows_than_clusters_keep_duplicates_together(featuremap, 
     which = np.random.default_rng(1).integers(3, size=40)
     for seed in range(5):
         fitted = fit(Composition(featuremap, Centroids(), Argmax(), None, init, 6), values[which], Seeds(seed))
-        assert fitted.shortage == "only 3 distinct samples for n_clusters=6: 3 clusters stay empty"
+        assert fitted.missing_clusters == "only 3 distinct samples for n_clusters=6: 3 clusters stay empty"
         assert fitted.converged
         assert fitted.objective < 1e-9
         assert len(set(zip(fitted.labels, which, strict=True))) == 3
