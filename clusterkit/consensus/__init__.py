@@ -1,6 +1,6 @@
-"""Consensus: one labeling from several labelings of the same samples.
+"""Consensus: one labelling from several labellings of the same samples.
 
-M labelings of n samples are a table (M, n). A consensus looks for the partition that agrees best with all rows; the
+M labellings of n samples are a table (M, n). A consensus looks for the partition that agrees best with all rows; the
 methods differ in what they compare: pairs of samples by their co-association ``S_ij = number of members with i and j in
 one cluster``, base clusters (the clusters of all members) by their overlaps, or labels matched between members.
 

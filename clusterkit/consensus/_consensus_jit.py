@@ -1,4 +1,4 @@
-"""Co-association of label columns: the number of labelings that put both into one cluster.
+"""Co-association of label columns: the number of labellings that put both into one cluster.
 
 DICLENS: the partitions obtained by joining base clusters along a spanning tree, with their scores.
 

@@ -169,7 +169,7 @@ def check_objective(stage: Stage | None, values: Array | None, starts: int) -> N
 
 
 def check_labeling(stage: Stage, labeling: Labeling, n: int, low: int, high: int) -> None:
-    """Refuse a labeling with wrong labels, or with costs, memberships or outlier scores of another number of rows."""
+    """Refuse a labelling with wrong labels, or with costs, memberships or outlier scores of another number of rows."""
     from clusterkit.contracts.labeler import Labeling
 
     check_instance(stage, "label", labeling, Labeling)

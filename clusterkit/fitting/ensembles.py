@@ -1,4 +1,4 @@
-"""Many labelings of the same samples: the loop that makes them, k-means as the default base, and one made of them.
+"""Many labellings of the same samples: the loop that makes them, k-means as the default base, and one made of them.
 
 An ensemble of M members runs a clusterer M times, each time with a number of clusters drawn from a range and a seed of
 its own. `clusterkit.ensemble` offers it for any clusterer; the tuner ``edsvc`` uses `kmeans_ensemble`.
@@ -50,7 +50,7 @@ ClusterRange: TypeAlias = str | int | Sequence[int]
 
 @attrs.frozen(eq=False)
 class Member:
-    """One labeling of an ensemble.
+    """One labelling of an ensemble.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def kmeans_composition(k: int) -> Composition:
 def kmeans_ensemble(X: Array, n_members: int, member_clusters: ClusterRange, rng: Rng) -> Labels:
     """Labelings (n_members, n) of the rows of X (n, d) by k-means from one random start each.
 
-    The same labelings as ``clusterkit.ensemble(X, n_members, member_clusters=..., random_state=rng)``, without
+    The same labellings as ``clusterkit.ensemble(X, n_members, member_clusters=..., random_state=rng)``, without
     scikit-learn.
     Warnings are those of `draw_members` and of the fits (equal samples, empty clusters).
     """
@@ -176,7 +176,7 @@ def _kmeans_member(X: Array, m: int, k: int, seed: int) -> Member:
 
 
 def combine(stage: Consensus, members: ArrayLike | Sequence[ArrayLike], k: int | None, rng: Rng) -> Labels:
-    """One labeling of M labelings, numbered by first appearance.
+    """One labelling of M labellings, numbered by first appearance.
 
     Three rules hold for every consensus: a sample that no member labels is noise, a member that labels no sample is
     left out, and equal members are the answer if they have the number of clusters that is wanted.
@@ -199,7 +199,7 @@ def combine(stage: Consensus, members: ArrayLike | Sequence[ArrayLike], k: int |
     Raises
     ------
     InvalidData
-        If the members are no labelings of the same samples.
+        If the members are no labellings of the same samples.
     InvalidParameter
         If k is missing, or given to a method that takes none.
     """

@@ -74,7 +74,7 @@ class BalancedLabeling:
     exact : bool
         Whether predicting the training rows gives the labels.
     interrupted : bool
-        Whether Ctrl-C ended the labeling early.
+        Whether Ctrl-C ended the labelling early.
     facts : mapping
         What the balancer reported about the labels.
     memberships : ndarray of shape (n, k) or None

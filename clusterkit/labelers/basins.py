@@ -12,9 +12,9 @@ points are in `clusterkit.level_sets.saddles`.
 
 From basins and the components of their equilibria to labels: outliers, small components, new samples.
 
-Equilibrium labeling: samples that ascend the kernel sum of a domain to the same equilibrium are a cluster.
+Equilibrium labelling: samples that ascend the kernel sum of a domain to the same equilibrium are a cluster.
 
-Transition labeling: basins are joined over the saddle points between them, by a cut or a number of clusters.
+Transition labelling: basins are joined over the saddle points between them, by a cut or a number of clusters.
 """
 
 from __future__ import annotations

@@ -228,7 +228,7 @@ TIE = 1e-12
 @final
 @attrs.define(eq=False)
 class Agreement:
-    """Mean agreement of a partition with M labelings of n samples; equal partitions are scored once.
+    """Mean agreement of a partition with M labellings of n samples; equal partitions are scored once.
 
     ``NMI = I / √(H H')`` and ``AMI = (I - E I) / (√(H H') - E I)`` with the mutual information I, the entropies H and
     H', and the expectation E over random partitions with the same cluster sizes. Two trivial partitions (one cluster)

@@ -1,4 +1,4 @@
-"""Laws of the complete graph labeling, checked against the plain version with no short cut."""
+"""Laws of the complete graph labelling, checked against the plain version with no short cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of the equilibrium labeling, checked against the plain version with no short cut."""
+"""Laws of the equilibrium labelling, checked against the plain version with no short cut."""
 
 from __future__ import annotations
 

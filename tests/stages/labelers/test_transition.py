@@ -1,4 +1,4 @@
-"""Laws of the transition labeling, checked against components of the domain on a fine grid."""
+"""Laws of the transition labelling, checked against components of the domain on a fine grid."""
 
 from __future__ import annotations
 

@@ -362,7 +362,7 @@ def _codecs(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
 
 
 COMPARISONS: Mapping[str, Comparison] = {
-    "agreement of two labelings": Comparison("metrics", _agreement),
+    "agreement of two labellings": Comparison("metrics", _agreement),
     "compactness": Comparison("metrics", _validity),
     "density": Comparison("metrics", _density),
     "Gaussian kernels": Comparison("featuremap:rbf", _sums),
