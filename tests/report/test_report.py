@@ -359,7 +359,7 @@ class TestGaps:
             "compare with -k 3, or with --drop visits."
         )
         assert analysis.doubts.sentences == (doubt,)
-        assert sentences.verdict(analysis)[1] == doubt
+        assert sentences.main_sentences(analysis)[1] == doubt
         assert sentences.caveats(analysis)[0] == doubt
         assert Reader(page).text.count(doubt) == 2
 
