@@ -25,7 +25,7 @@ from clusterkit._version import __version__
 from clusterkit.contracts.providers import Recipe
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
 from clusterkit.estimators.build import recipe, recipes
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 
 __all__ = [
     "Cell",
@@ -349,7 +349,7 @@ def run(
     try:
         plans = list(_plan(sets, methods, seed))
         for place, (plan, method, data_set) in enumerate(plans):
-            tell(Report("benchmark", place, len(plans)))
+            notify(Report("benchmark", place, len(plans)))
             if plan.key in known:
                 cells.append(known[plan.key])
                 continue

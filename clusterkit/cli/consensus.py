@@ -1,4 +1,4 @@
-"""``clusterkit consensus``: combine several labelings into one."""
+"""``clusterkit consensus``: combine several labellings into one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Examples:
 """Examples below the help; the backspace keeps click from rewrapping them."""
 
 
-@click.command(epilog=EPILOG, short_help="Combine several labelings into one.")
+@click.command(epilog=EPILOG, short_help="Combine several labellings into one.")
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @click.option(
     "-m",
@@ -64,11 +64,11 @@ def consensus(
     table_options: source.TableOptions,
     as_json: bool,
 ) -> None:
-    """Combine the labelings in FILES into one.
+    """Combine the labellings in FILES into one.
 
     Each file contributes its column `label`, as `clusterkit fit -o` writes it. If it has no such column, every column
-    is a labeling; --columns and --drop choose others. Labels are whole numbers from 0; -1 marks noise, rows about
-    which a labeling says nothing. All files must have the same rows in the same order.
+    is a labelling; --columns and --drop choose others. Labels are whole numbers from 0; -1 marks noise, rows about
+    which a labelling says nothing. All files must have the same rows in the same order.
     """
     for file in files:
         source.check(file)
@@ -110,7 +110,7 @@ def consensus(
         console.as_json(facts, err=to_stdout)
     else:
         console.heading(
-            f"{counted(len(counts), 'cluster')} by {method} of {counted(len(names), 'labeling')}", err=to_stdout
+            f"{counted(len(counts), 'cluster')} by {method} of {counted(len(names), 'labelling')}", err=to_stdout
         )
         shown = {
             "rows": f"{len(labels):,}",

@@ -192,19 +192,19 @@ def _matched(model: ModelFile, table: Table, chosen: list[int]) -> list[int]:
                 f"{table.title} has none of the {counted(len(missing), 'column')} that the model was fitted on "
                 f"({first_names([shortened(name) for name in missing], MOST_NAMES)}); the names in it are {names}. If "
                 "its first row has data and no names, add --no-header: columns are then found by their position"
-                f"{table.elsewhere}"
+                f"{table.other_sheets}"
             )
         if missing:
             raise BadInput(
                 f"{table.title} lacks {len(missing)} of the {len(fitted_columns)} columns the model was fitted on: "
                 f"{first_names(missing, MOST_NAMES)}{_nearly(missing, folded)}"
-                f"{'' if any(_fold(name) in folded for name in missing) else table.elsewhere}"
+                f"{'' if any(_fold(name) in folded for name in missing) else table.other_sheets}"
             )
         return [places[name] for name in fitted_columns]
     if len(chosen) != len(fitted_columns):
         raise BadInput(
             f"{table.title} has {len(chosen)} columns, the model was fitted on {len(fitted_columns)} "
-            f"({first_names(fitted_columns, MOST_NAMES)}); choose them with --columns{table.elsewhere}"
+            f"({first_names(fitted_columns, MOST_NAMES)}); choose them with --columns{table.other_sheets}"
         )
     return chosen
 
@@ -265,5 +265,5 @@ def _places(table: Table, chosen: list[int], used: list[str]) -> dict[str, int]:
 def decimal_of(model: ModelFile) -> str | None:
     """The mark before the decimals of the texts that a model was fitted on; None where there were none."""
     preparation = getattr(model["pipeline"], "preparation_", None)
-    marks = [] if preparation is None else [getattr(plan, "decimal", ".") for plan in preparation.plans]
-    return "," if "," in marks else None
+    decimal_marks = [] if preparation is None else [getattr(plan, "decimal", ".") for plan in preparation.plans]
+    return "," if "," in decimal_marks else None

@@ -19,7 +19,7 @@ from clusterkit.cli.failures import UNEXPECTED, BadInput
 
 if TYPE_CHECKING:
     from clusterkit.contracts.providers import Plugin
-    from clusterkit.testing.verdicts import Verdict
+    from clusterkit.testing.plugin_checks import PluginCheck
 
 __all__ = [
     "check",
@@ -53,7 +53,7 @@ def chosen(plugins: Sequence[Plugin], name: str | None) -> list[Plugin]:
 
 
 def check(plugins: Sequence[Plugin], examples: int, as_json: bool) -> None:
-    """Check plugins and print the verdicts, each when it is reached; the exit code is 1 if a law is broken.
+    """Check plugins and print what holds, each when it is known; the exit code is 1 if a law is broken.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def check(plugins: Sequence[Plugin], examples: int, as_json: bool) -> None:
         If the packages of the conformance kit are missing.
     """
     try:
-        from clusterkit.testing.verdicts import verdicts_on
+        from clusterkit.testing.plugin_checks import checks_of
     except ImportError as error:
         raise BadInput(f"--check needs {error.name}: install clusterkit-toolkit with the extra 'testing'") from error
 
@@ -79,15 +79,15 @@ def check(plugins: Sequence[Plugin], examples: int, as_json: bool) -> None:
         for plugin in plugins:
             if not as_json:
                 console.heading(f"{plugin.name} ({plugin.distribution} {plugin.version})")
-            verdicts = []
+            checks = []
             if plugin.problem and not as_json:
                 console.text(f"  not used: {plugin.problem}")
             if not plugin.problem:
-                for verdict in verdicts_on(plugin, examples):
-                    verdicts.append(verdict)
+                for check in checks_of(plugin, examples):
+                    checks.append(check)
                     if not as_json:
-                        _print(verdict)
-            documents.append(_document(plugin, verdicts))
+                        _print(check)
+            documents.append(_document(plugin, checks))
     failed = [document for document in documents if not document["passes"]]
     if as_json:
         console.as_json(documents)
@@ -97,20 +97,20 @@ def check(plugins: Sequence[Plugin], examples: int, as_json: bool) -> None:
         raise click.exceptions.Exit(UNEXPECTED)
 
 
-def _print(verdict: Verdict) -> None:
+def _print(check: PluginCheck) -> None:
     """A line for a thing that a plugin provides, and two for each law that it breaks."""
-    number = len(verdict.holds) + len(verdict.breaks)
+    number = len(check.holds) + len(check.breaks)
     laws = "1 law" if number == 1 else f"{number} laws"
-    summary = f"breaks {len(verdict.breaks)} of {laws}" if verdict.breaks else f"{laws} hold{'s' * (number == 1)}"
-    console.text(f"  {verdict.kind} {verdict.name}: {summary}")
-    for law, message in verdict.breaks:
+    summary = f"breaks {len(check.breaks)} of {laws}" if check.breaks else f"{laws} hold{'s' * (number == 1)}"
+    console.text(f"  {check.kind} {check.name}: {summary}")
+    for law, message in check.breaks:
         console.text(f"    {law}")
         for line in message.splitlines():
             console.text(f"      {line}")
 
 
 def _print_sum(number: int, failed: int) -> None:
-    """The verdict on all plugins together."""
+    """The sentence on all plugins together."""
     if not number:
         console.text("No plugins are installed (entry points of the group clusterkit).")
         return
@@ -118,22 +118,22 @@ def _print_sum(number: int, failed: int) -> None:
     console.text(f"{subject} checked: {f'{failed} not as they should be' if failed else 'every law holds'}")
 
 
-def _document(plugin: Plugin, verdicts: Sequence[Verdict]) -> dict[str, object]:
+def _document(plugin: Plugin, checks: Sequence[PluginCheck]) -> dict[str, object]:
     """What JSON says about a plugin."""
     return {
         "name": plugin.name,
         "distribution": plugin.distribution,
         "version": plugin.version,
         "problem": plugin.problem,
-        "passes": plugin.problem is None and not any(verdict.breaks for verdict in verdicts),
+        "passes": plugin.problem is None and not any(check.breaks for check in checks),
         "verdicts": [
             {
-                "kind": verdict.kind,
-                "name": verdict.name,
-                "holds": list(verdict.holds),
-                "breaks": [{"law": law, "message": message} for law, message in verdict.breaks],
+                "kind": check.kind,
+                "name": check.name,
+                "holds": list(check.holds),
+                "breaks": [{"law": law, "message": message} for law, message in check.breaks],
             }
-            for verdict in verdicts
+            for check in checks
         ],
     }
 

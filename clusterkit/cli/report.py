@@ -107,9 +107,9 @@ def report(
 
 def _tell(analysis: Any, path: str) -> None:
     from clusterkit.profiles.naming import PLAIN
-    from clusterkit.report.words import is_single, verdict
+    from clusterkit.report.sentences import is_single, main_sentences
 
-    for sentence in verdict(analysis):
+    for sentence in main_sentences(analysis):
         console.text(sentence)
     clusters = [] if is_single(analysis) else analysis.clusters.clusters
     if len(clusters) > MOST_CLUSTERS and all(cluster.name == PLAIN for cluster in clusters):

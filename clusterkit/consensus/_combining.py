@@ -41,12 +41,12 @@ def combine(
     names: Sequence[str] | None = None,
     **parameters: object,
 ) -> Labels:
-    """Combine several labelings of the same samples into one.
+    """Combine several labellings of the same samples into one.
 
     Parameters
     ----------
     labelings : array-like of shape (M, n), or sequence of M array-likes of shape (n,)
-        Whole numbers from 0; -1 is noise: the labeling does not know the sample. The names of clusters do not matter.
+        Whole numbers from 0; -1 is noise: the labelling does not know the sample. The names of clusters do not matter.
     consensus : str, dict or Consensus, default "diclens"
         A name of ``clusterkit.stages("consensus")``, a dict with ``name`` and parameters, or a stage.
     n_clusters : int, optional
@@ -54,20 +54,20 @@ def combine(
     random_state : int, Generator, RandomState or None
         Seed of a method with random choices; the others ignore it.
     names : sequence of M str, optional
-        Names of the labelings in errors.
+        Names of the labellings in errors.
     **parameters
         Parameters of the consensus.
 
     Returns
     -------
     ndarray of shape (n,), int64
-        Labels numbered from 0 by first appearance; -1 for a sample that is noise in all labelings.
+        Labels numbered from 0 by first appearance; -1 for a sample that is noise in all labellings.
 
     Raises
     ------
     InvalidData
-        If there is no labeling, one is empty or not of whole numbers, the lengths differ, or all samples are noise in
-        all labelings.
+        If there is no labelling, one is empty or not of whole numbers, the lengths differ, or all samples are noise in
+        all labellings.
     InvalidParameter, UnknownName
         If the consensus, a parameter of it or the number of clusters is wrong.
 
@@ -95,7 +95,7 @@ def combine(
     stage.check_k(n_clusters)
     members = checked(labelings, names)
     if (members == NOISE).all():
-        raise InvalidData("all labels of all labelings are -1 (noise): there is nothing to combine")
+        raise InvalidData("all labels of all labellings are -1 (noise): there is nothing to combine")
     return combine_members(stage, members, n_clusters, Seeds.of(random_state).stream("consensus"))
 
 
@@ -108,20 +108,20 @@ NOTES = "Notes\n-----\n"
 """The heading of the section that follows them."""
 
 LABELINGS = """labelings : array-like of shape (M, n), or sequence of M array-likes of shape (n,)
-    Whole numbers from 0; -1 is noise: the labeling does not know the sample. The names of clusters do not matter.
+    Whole numbers from 0; -1 is noise: the labelling does not know the sample. The names of clusters do not matter.
 """
 """What every consensus combines."""
 
 RETURNS = """Returns
 -------
 ndarray of shape (n,), int64
-    Labels numbered from 0 by first appearance; -1 for a sample that is noise in all labelings.
+    Labels numbered from 0 by first appearance; -1 for a sample that is noise in all labellings.
 
 Raises
 ------
 InvalidData
-    If there is no labeling, one is empty or not of whole numbers, the lengths differ, or all samples are noise in all
-    labelings.
+    If there is no labelling, one is empty or not of whole numbers, the lengths differ, or all samples are noise in all
+    labellings.
 InvalidParameter
     If a parameter or the number of clusters is wrong.
 """

@@ -152,7 +152,7 @@ class Diclens(Consensus):
 
         similarity = average_coassociation(overlaps(labelings))
         E = len(similarity)
-        memory.require(8 * E * E, f"the votes of {E} base clusters", "Combine fewer labelings, or coarser ones.")
+        memory.require(8 * E * E, f"the votes of {E} base clusters", "Combine fewer labellings, or coarser ones.")
         edges, values = spanning_tree(similarity)
         # among equal similarities the edge with the lower base clusters comes first
         edges = edges[np.lexsort((edges[:, 1], edges[:, 0], -values))]

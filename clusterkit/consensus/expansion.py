@@ -204,7 +204,7 @@ def indicator(labelings: Labelings) -> Any:
 def overlaps(labelings: Labelings) -> Array:
     """Number of samples that two base clusters share, (E, E) float64 of whole numbers; the diagonal has the sizes."""
     E = int(labelings.n_clusters.sum())
-    memory.require(3 * 8 * E * E, f"the overlaps of {E} base clusters", "Combine fewer labelings, or coarser ones.")
+    memory.require(3 * 8 * E * E, f"the overlaps of {E} base clusters", "Combine fewer labellings, or coarser ones.")
     H = indicator(labelings)
     shared: Array = (H.multiply(labelings.counts[:, None]).T @ H).toarray()
     return shared

@@ -102,7 +102,7 @@ class Hbgf(Consensus):
 def _leading(scaled: Any, counts: Counts, k: int) -> tuple[Array, Array]:
     """Leading right singular vectors (E, <= k) and squared singular values of `scaled` with row i `counts[i]` times."""
     E = scaled.shape[1]
-    memory.require(3 * 8 * E * E, f"the overlaps of {E} base clusters", "Combine fewer labelings, or coarser ones.")
+    memory.require(3 * 8 * E * E, f"the overlaps of {E} base clusters", "Combine fewer labellings, or coarser ones.")
     gram = (scaled.multiply(counts[:, None]).T @ scaled).toarray()
     values, vectors = np.linalg.eigh(gram)
     values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]

@@ -26,7 +26,7 @@ Nothing concrete is overridden: a method here is either abstract or final.
   for annotations;
 - `params.py`, `seeds.py`, `checks.py`: parameters of stages, random streams, and checks of what a stage returns;
 - `composition.py`: the stages of one algorithm, and the rules on which of them fit together;
-- `iteration.py`, `turns.py`: the loop, and solvers whose iterations are sums over the rows;
+- `iteration.py`, `pass_solver.py`: the loop, and solvers whose iterations are sums over the rows;
 - `registry.py`, `providers.py`, `hookspecs.py`, `builtin_plugin.py`: names to stages, what plugins and recipes are,
   the hooks, and the plugin of the built-in stages.
 """
@@ -56,7 +56,7 @@ _HOME = {
     "Partitioner": "clusterkit.contracts.partitioner",
     "Path": "clusterkit.contracts.solver",
     "Predict": "clusterkit.contracts.labeler",
-    "Prepared": "clusterkit.contracts.turns",
+    "Prepared": "clusterkit.contracts.pass_solver",
     "Resumable": "clusterkit.contracts.solver",
     "Solver": "clusterkit.contracts.solver",
     "Stage": "clusterkit.contracts.stage",
@@ -104,9 +104,9 @@ if TYPE_CHECKING:
     from clusterkit.contracts.featuremap import FeatureMap
     from clusterkit.contracts.labeler import Codec, Decoder, Labeler, Labeling, Predict, outcome_labeler
     from clusterkit.contracts.partitioner import BlockLabels, GivenLabels, Partitioner, labels_by_blocks
+    from clusterkit.contracts.pass_solver import Prepared
     from clusterkit.contracts.solver import Path, Resumable, Solver
     from clusterkit.contracts.stage import Stage, Task
-    from clusterkit.contracts.turns import Prepared
     from clusterkit.samples import FittedMap
 else:  # a checker would take every misspelt name for one that exists
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from clusterkit.contracts.stage import Stage
 
 __all__ = [
-    "During",
+    "NamingStage",
     "check_instance",
     "check_labeling",
     "check_labels",
@@ -59,7 +59,7 @@ def named(stage: Stage) -> str:
     return f"{stage.kind} '{stage.name}' of {registry.provider(type(stage))}"
 
 
-class During:
+class NamingStage:
     """While a stage runs: an exception keeps its type and gets a note with the names of stage and distribution.
 
     An error that a built-in stage raises on purpose names the stage already and gets none.
@@ -169,7 +169,7 @@ def check_objective(stage: Stage | None, values: Array | None, starts: int) -> N
 
 
 def check_labeling(stage: Stage, labeling: Labeling, n: int, low: int, high: int) -> None:
-    """Refuse a labeling with wrong labels, or with costs, memberships or outlier scores of another number of rows."""
+    """Refuse a labelling with wrong labels, or with costs, memberships or outlier scores of another number of rows."""
     from clusterkit.contracts.labeler import Labeling
 
     check_instance(stage, "label", labeling, Labeling)

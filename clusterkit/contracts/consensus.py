@@ -1,4 +1,4 @@
-"""The abstract consensus: what is the same for every way to make one labeling of several."""
+"""The abstract consensus: what is the same for every way to make one labelling of several."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Consensus"]
 
 
 class Consensus(Stage):
-    """Makes one labeling of several labelings of the same samples."""
+    """Makes one labelling of several labellings of the same samples."""
 
     kind: ClassVar[str] = "consensus"
     finds_k: ClassVar[bool] = False
@@ -23,7 +23,7 @@ class Consensus(Stage):
     takes_k: ClassVar[bool] = False
     """True if a number of clusters may be asked for."""
     varies: ClassVar[bool] = False
-    """True if another random stream may give another labeling."""
+    """True if another random stream may give another labelling."""
     ordered: ClassVar[bool] = False
     """True if ties are so common that the order of members and samples matters; read by the laws only."""
 

@@ -45,7 +45,7 @@ class FitResult:
     objective : float
         Of the labels; nan if the solver has none.
     history : tuple of float
-        Objective turn by turn, of the winning start.
+        Objective iteration by iteration, of the winning start.
     space : Space or None
         None if nothing had to be fitted (one cluster).
     outcome : Outcome or None
@@ -61,7 +61,7 @@ class FitResult:
     outlier_scores : ndarray of shape (n,) or None
     probabilities : ndarray of shape (n,) or None
         Of the labeler, where it gives them.
-    shortage : str or None
+    missing_clusters : str or None
         What is to be said if a number of clusters was asked for and fewer have samples. It is no warning yet: of a
         driver's fits only that of the answer counts, and where the number is left open nothing is missing.
     """
@@ -81,7 +81,7 @@ class FitResult:
     memberships: Array | None = None
     outlier_scores: Array | None = None
     probabilities: Array | None = None
-    shortage: str | None = None
+    missing_clusters: str | None = None
 
     @classmethod
     def of_one_cluster(

@@ -37,11 +37,14 @@ CHANGES: Mapping[int, tuple[str, ...]] = {
         "Balancer.assign and decide are balance(costs, task), which returns a BalanceDecision; why_not_by_passes is "
         "reads(k)",
         "Path.sums and held are Path.passes, and Path.prepare returns a PassSolver where samples are not in memory; "
-        "turns without scores are the method leap of Prepared",
+        "iterations without scores are the method leap of Prepared",
         "Status and Ended take an Ending in the place of converged and interrupted",
         "engines inherit clusterkit.samples.engines.Engine",
         "follows, elsewhere, beside, sent, landed and Keep are has_array_api, is_device_array, to_device_of, move_to, "
         "to_host and IdentityMap; functions of blocks inherit BlockFunction",
+        "clusterkit.samples.limits.tell is notify, Space.lean is without_samples, FitResult.shortage is "
+        "missing_clusters, fold and tree of clusterkit.samples.sums are add_left_to_right and add_as_tree",
+        "Solver.targets = 'every_turn' is 'every_iteration'; turn and max_turns of a Report are iteration and max_iter",
     ),
 }
 """What a plugin has to change to reach a version of the interface, by version."""

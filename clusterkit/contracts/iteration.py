@@ -1,8 +1,9 @@
-"""The one loop: turns of one or several starts until each has ended, and the best of what they gave.
+"""The one loop: iterations of one or several starts until each has ended, and the best of what they gave.
 
 Every iterative fit is run by `iterate`: labels that lead to labels in memory (EMMC, k-means) or by passes over rows
-outside memory, and the turns of solvers with a state of their own (fuzzy c-means, factorisations). What differs is in
-an object `Turns`, which makes a turn; when a start ends, what it returns and what is said of it is decided here only.
+outside memory, and the iterations of solvers with a state of their own (fuzzy c-means, factorisations). What differs is
+in an object `Iterations`, which makes an iteration; when a start ends, what it returns and what is said of it is
+decided here only.
 """
 
 from __future__ import annotations
@@ -15,9 +16,20 @@ import attrs
 import numpy as np
 
 from clusterkit.contracts.outcomes import Ending, Status
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 
-__all__ = ["Ended", "Leap", "Start", "Turn", "Turns", "first_least", "in_range", "iterate", "run_starts", "solve"]
+__all__ = [
+    "Ended",
+    "Iteration",
+    "Iterations",
+    "Leap",
+    "Start",
+    "first_least",
+    "in_range",
+    "iterate",
+    "run_starts",
+    "solve",
+]
 
 A = TypeVar("A")
 
@@ -36,24 +48,24 @@ SENTENCES: Mapping[Ending, str] = {
     Ending.INTERRUPTED: "interrupted",
     Ending.OUT_OF_ITERATIONS: "max_iter = {most} reached{detail}",
 }
-"""What is said of an end, unless `Turns.sentences` has other words for it. `detail` is that of the last turn, `n` the
-number of iterations, `most` that of the most, and `which` one is returned."""
+"""What is said of an end, unless `Iterations.sentences` has other words for it. `detail` is that of the last iteration,
+`n` the number of iterations, `most` that of the most, and `which` one is returned."""
 
 
 @attrs.frozen(eq=False)
-class Turn(Generic[A]):
-    """What one turn of one start gave.
+class Iteration(Generic[A]):
+    """What one iteration of one start gave.
 
     Parameters
     ----------
     answer : A
         What the start returns if it ends here.
     state : object
-        What the next turn begins with.
+        What the next iteration begins with.
     ending : Ending or None
-        How the start ends with this turn; None to go on.
+        How the start ends with this iteration; None to go on.
     detail : str
-        What the sentence on the end says of the turn, here or where there are no further turns.
+        What the sentence on the end says of the iteration, here or where there are no further iterations.
     keys : (hashable, hashable) or None
         Of the labels before and after, equal for equal ones; None where nothing can come back.
     """
@@ -67,8 +79,8 @@ class Turn(Generic[A]):
     @classmethod
     def of_labels(
         cls, answer: A, state: object, repeats: bool, keys: tuple[Hashable, Hashable] | None, status: Status | None
-    ) -> Turn[A]:
-        """A turn that may have given back the labels it began with, and whose solver may regard the new ones as final.
+    ) -> Iteration[A]:
+        """An iteration that may have given back the labels it began with, or labels that the solver regards as final.
 
         Parameters
         ----------
@@ -85,20 +97,20 @@ class Turn(Generic[A]):
 
 @attrs.frozen(eq=False)
 class Leap:
-    """Some turns at once, without what a fit returns: bounds or single passes make them faster.
+    """Some iterations at once, without what a fit returns: bounds or single passes make them faster.
 
     Parameters
     ----------
     state : object
-        What the next turn begins with.
+        What the next iteration begins with.
     history : list of float
-        Objective before each of the turns.
+        Objective before each of the iterations.
     settled : str or None
-        Why the next turn, made in full, is the last one.
+        Why the next iteration, made in full, is the last one.
     final : float or None
-        Objective of labels that the next turn would not change.
+        Objective of labels that the next iteration would not change.
     interrupted : bool
-        Whether Ctrl-C came; the next turn, made in full, is then the last one.
+        Whether Ctrl-C came; the next iteration, made in full, is then the last one.
     """
 
     state: object
@@ -120,9 +132,9 @@ class Ended(Generic[A]):
     ending : Ending
     reason : str
     objective : float
-        Of the answer, or of what came before it if only one turn was allowed; nan if the solver has none.
+        Of the answer, or of what came before it if only one iteration was allowed; nan if the solver has none.
     history : tuple of float
-        Objective before each turn.
+        Objective before each iteration.
     index : int
         Which start.
     """
@@ -149,12 +161,13 @@ class Start(Generic[A]):
     ----------
     index : int
     state : object
-        What the next turn begins with.
+        What the next iteration begins with.
     keeps_best : bool
-        Whether the objective of a turn is that of the answer before it, so that the best answer can be returned; else
-        it is that of the answer of the turn, which is better than those before, and its range is checked elsewhere.
+        Whether the objective of an iteration is that of the answer before it, so that the best answer can be returned;
+        else it is that of the answer of the iteration, which is better than those before, and its range is checked
+        elsewhere.
     n_iter : int
-        Turns so far; a solver that counts something else, such as steps, sets it in every turn.
+        Iterations so far; a solver that counts something else, such as steps, sets it in every iteration.
     """
 
     index: int
@@ -171,9 +184,10 @@ class Start(Generic[A]):
     _seen: set[Hashable] = attrs.field(factory=set)
 
     def judge(self, objective: float | None) -> None:
-        """Take in the objective of a turn; None for a solver that has none.
+        """Take in the objective of an iteration; None for a solver that has none.
 
-        `Turns.advance` calls it once a turn, but not where there was nothing to be made, or where it counts itself.
+        `Iterations.advance` calls it once an iteration, but not where there was nothing to be made, or where it counts
+        itself.
         """
         self.n_iter += 1
         self.comparable = self.keeps_best and objective is not None
@@ -183,17 +197,17 @@ class Start(Generic[A]):
         if self.keeps_best and self.answer is not None and self.history[-1] < lower:
             self._best, self._lowest = self.answer, self.history[-1]
 
-    def take(self, turn: Turn[A]) -> Ending | None:
-        """Take in the rest of a turn; how the start ends with it, and None if it goes on."""
-        self.answer, self.state, self.detail = turn.answer, turn.state, turn.detail
-        if turn.keys is not None:
-            self._seen.add(turn.keys[0])
-            if turn.keys[1] in self._seen:
+    def take(self, iteration: Iteration[A]) -> Ending | None:
+        """Take in the rest of an iteration; how the start ends with it, and None if it goes on."""
+        self.answer, self.state, self.detail = iteration.answer, iteration.state, iteration.detail
+        if iteration.keys is not None:
+            self._seen.add(iteration.keys[0])
+            if iteration.keys[1] in self._seen:
                 return Ending.CYCLED
-        return turn.ending
+        return iteration.ending
 
     def leap(self, leap: Leap) -> None:
-        """Take in turns that were made at once: what was read before belongs to a higher objective."""
+        """Take in iterations that were made at once: what was read before belongs to a higher objective."""
         if leap.history:
             self.state = leap.state
             self.history += leap.history
@@ -202,11 +216,11 @@ class Start(Generic[A]):
 
     @property
     def last(self) -> float:
-        """Objective of the last turn; nan without one."""
+        """Objective of the last iteration; nan without one."""
         return self.history[-1] if self.history else math.nan
 
     def end_higher(self, objective: float) -> None:
-        """End at labels that the next turn would not change, which are not wanted: another start has ended lower."""
+        """End at labels that the next iteration would not change, and that nobody wants: another start ended lower."""
         history = (*self.history, objective)
         self.comparable = True
         ending = Ending.CONVERGED
@@ -223,8 +237,8 @@ class Start(Generic[A]):
             self.done = Ended(answer, self.n_iter, ending, reason, objective, tuple(self.history), self.index)
 
 
-class Turns(Generic[A]):
-    """What `iterate` runs: the turns of some starts, in one place."""
+class Iterations(Generic[A]):
+    """What `iterate` runs: the iterations of some starts, in one place."""
 
     name: str = "loop"
     """For reports of progress."""
@@ -233,10 +247,10 @@ class Turns(Generic[A]):
     leaps: bool = False
     """Whether `leap` may do something, for a single start."""
 
-    def advance(self, active: list[Start[A]]) -> Iterator[Turn[A]]:
-        """A turn of every active start, in their order; each is asked for when the one before it was taken in.
+    def advance(self, active: list[Start[A]]) -> Iterator[Iteration[A]]:
+        """An iteration of every active start, in their order; each is asked for when the one before it was taken in.
 
-        Where nothing is left to be made, the turn has the answer before it and is not judged.
+        Where nothing is left to be made, the iteration has the answer before it and is not judged.
         """
         raise NotImplementedError
 
@@ -244,32 +258,35 @@ class Turns(Generic[A]):
         """Which of the active starts go on."""
 
     def leap(self, start: Start[A], most: int) -> Leap:
-        """Up to `most` turns at once."""
+        """Up to `most` iterations at once."""
         raise NotImplementedError
 
     def objective(self, answer: A, start: Start[A]) -> float | None:
-        """Of an answer that the solver regards as final; None where it is that of the last turn."""
+        """Of an answer that the solver regards as final; None where it is that of the last iteration."""
         return None
 
     def recover(self, start: Start[A]) -> None:
-        """After Ctrl-C: give the start what is stored of a turn that was not taken in."""
+        """After Ctrl-C: give the start what is stored of an iteration that was not taken in."""
 
 
-def iterate(turns: Turns[A], starts: Sequence[Start[A]], max_iter: int, unwanted_from: float = math.inf) -> bool:
+def iterate(
+    iterations: Iterations[A], starts: Sequence[Start[A]], max_iter: int, unwanted_from: float = math.inf
+) -> bool:
     """Run starts to their ends, in step with each other.
 
-    A start ends after the first turn that gives back the labels it began with (`Ending.CONVERGED`); else whose labels
-    were there before (`CYCLED`), even if the solver regards them as final in the same turn; else which the solver
-    regards as final (`SETTLED`) or cannot get beyond (`STALLED`). This rule is the same wherever the samples lie.
+    A start ends after the first iteration that gives back the labels it began with (`Ending.CONVERGED`); else whose
+    labels were there before (`CYCLED`), even if the solver regards them as final in the same iteration; else which the
+    solver regards as final (`SETTLED`) or cannot get beyond (`STALLED`). This rule is the same wherever the samples
+    lie.
 
     Parameters
     ----------
-    turns : Turns
+    iterations : Iterations
     starts : sequence of Start
     max_iter : int
-        Most turns of each start.
+        Most iterations of each start.
     unwanted_from : float
-        Objective from which on a single start is left without an answer, where its last turn can be saved so.
+        Objective from which on a single start is left without an answer, where its last iteration can be saved so.
 
     Returns
     -------
@@ -277,41 +294,46 @@ def iterate(turns: Turns[A], starts: Sequence[Start[A]], max_iter: int, unwanted
         Whether Ctrl-C ended the loop; starts that have nothing to return are then still open.
     """
     active = [start for start in starts if start.done is None]
-    leaps = turns.leaps and len(active) == 1
+    leaps = iterations.leaps and len(active) == 1
     try:
         while active and (made := active[0].n_iter) < max_iter:
             leap = Leap(None, [])
             if leaps:
-                # the last two turns are made in full: they give the answer and its objective
-                leap = turns.leap(active[0], max_iter - made - 2)
+                # the last two iterations are made in full: they give the answer and its objective
+                leap = iterations.leap(active[0], max_iter - made - 2)
                 active[0].leap(leap)
                 leaps = bool(leap.history)
                 if leap.final is not None and not leap.interrupted and _unwanted(leap.final, unwanted_from):
                     active[0].end_higher(leap.final)
-                    tell(Report(turns.name, len(active[0].history) + 1, max_iter, leap.final, 0))
+                    notify(Report(iterations.name, len(active[0].history) + 1, max_iter, leap.final, 0))
                     return False
-            for start, turn in zip(active, turns.advance(active), strict=True):
-                if leap.settled is not None and turn.ending is None:
-                    turn = attrs.evolve(turn, ending=Ending.SETTLED, detail=leap.settled)
-                if (ending := start.take(turn)) is not None:
-                    _end(turns, start, ending, max_iter)
+            for start, iteration in zip(active, iterations.advance(active), strict=True):
+                if leap.settled is not None and iteration.ending is None:
+                    iteration = attrs.evolve(iteration, ending=Ending.SETTLED, detail=leap.settled)
+                if (ending := start.take(iteration)) is not None:
+                    _end(iterations, start, ending, max_iter)
             going = [position for position, start in enumerate(active) if start.done is None]
             lowest = min(start.last for start in active)
             if active[0].n_iter > made:
-                tell(Report(turns.name, active[0].n_iter, max_iter, None if math.isnan(lowest) else lowest, len(going)))
+                notify(
+                    Report(
+                        iterations.name, active[0].n_iter, max_iter, None if math.isnan(lowest) else lowest, len(going)
+                    )
+                )
             if leap.interrupted:
                 raise KeyboardInterrupt
-            turns.go_on(going)
+            iterations.go_on(going)
             active = [active[position] for position in going]
     except KeyboardInterrupt:
         for start in active:
-            # of a solver's own loop nothing but its status says that Ctrl-C came, even in the report of the last turn
+            # of a solver's own loop nothing but its status says that Ctrl-C came, even in the report of the last
+            # iteration
             if start.done is None or not start.keeps_best:
-                turns.recover(start)
-                _end(turns, start, Ending.INTERRUPTED, max_iter)
+                iterations.recover(start)
+                _end(iterations, start, Ending.INTERRUPTED, max_iter)
         return True
     for start in active:
-        _end(turns, start, Ending.OUT_OF_ITERATIONS, max_iter)
+        _end(iterations, start, Ending.OUT_OF_ITERATIONS, max_iter)
     return False
 
 
@@ -320,13 +342,13 @@ def _unwanted(objective: float, limit: float) -> bool:
     return objective >= limit - 0.5 * TIED * abs(limit)
 
 
-def _end(turns: Turns[A], start: Start[A], ending: Ending, max_iter: int) -> None:
+def _end(iterations: Iterations[A], start: Start[A], ending: Ending, max_iter: int) -> None:
     """End a start; here it is put into words why, and a settled answer gets its objective."""
     which = "the last one" if math.isnan(start.last) else "the one with the lowest objective"
-    sentence = turns.sentences.get(ending, SENTENCES[ending])
+    sentence = iterations.sentences.get(ending, SENTENCES[ending])
     start.end(ending, sentence.format(n=start.n_iter, most=max_iter, detail=start.detail, which=which))
     if ending is Ending.SETTLED and start.done is not None and start.done.answer is not None and start.comparable:
-        objective = turns.objective(start.done.answer, start)
+        objective = iterations.objective(start.done.answer, start)
         if objective is not None:
             start.done = attrs.evolve(start.done, objective=objective)
 
@@ -338,15 +360,15 @@ def in_range(ending: Ending, reason: str, objective: float) -> tuple[Ending, str
     return Ending.STALLED, f"{reason}; but the objective is {objective}, out of the range of numbers"
 
 
-def solve(turns: Turns[A], start: Start[A], max_iter: int) -> tuple[A, Status]:
-    """All turns of a solver with a state of its own.
+def solve(iterations: Iterations[A], start: Start[A], max_iter: int) -> tuple[A, Status]:
+    """All iterations of a solver with a state of its own.
 
     Raises
     ------
     KeyboardInterrupt
         If it is pressed before there is any answer.
     """
-    iterate(turns, [start], max_iter)
+    iterate(iterations, [start], max_iter)
     end = start.done
     if end is None:
         raise KeyboardInterrupt
@@ -392,7 +414,7 @@ def run_starts(
                 raise KeyboardInterrupt
             return ends, True
         if report_each and n_starts > 1:
-            tell(Report("starts", len(ends), n_starts, ends[-1].objective, n_starts - len(ends)))
+            notify(Report("starts", len(ends), n_starts, ends[-1].objective, n_starts - len(ends)))
     return ends, interrupted
 
 

@@ -40,7 +40,7 @@ class Labeling:
     exact : bool
         Whether `predict` on the training rows gives `labels`.
     interrupted : bool
-        Whether Ctrl-C ended the labeling early: the labels are those found so far.
+        Whether Ctrl-C ended the labelling early: the labels are those found so far.
     memberships : ndarray of shape (n, k) or None
         Degree to which each sample belongs to each cluster, rows that sum to 1, where the method has such degrees.
     outlier_scores : ndarray of shape (n,) or None

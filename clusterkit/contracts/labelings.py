@@ -1,4 +1,4 @@
-"""Several labelings of the same samples: checked, numbered by first appearance, equal label columns found once."""
+"""Several labellings of the same samples: checked, numbered by first appearance, equal label columns found once."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ SPREAD = 4
 @final
 @attrs.frozen(eq=False)
 class Labelings:
-    """M labelings of n samples, and their distinct label columns.
+    """M labellings of n samples, and their distinct label columns.
 
-    Two samples that every labeling labels alike cannot be told apart: work on the u columns, weighted by `counts`,
-    and give ``labels_of_columns[column_of]``. With ten k-means labelings of 10,000 samples u is some hundreds.
+    Two samples that every labelling labels alike cannot be told apart: work on the u columns, weighted by `counts`,
+    and give ``labels_of_columns[column_of]``. With ten k-means labellings of 10,000 samples u is some hundreds.
 
     Parameters
     ----------
     members : ndarray of shape (M, n), int64
-        Each labeling numbered from 0 by first appearance, so that the names of its clusters are forgotten; -1 where
-        a labeling says nothing. Every sample is labelled by at least one of them.
+        Each labelling numbered from 0 by first appearance, so that the names of its clusters are forgotten; -1 where
+        a labelling says nothing. Every sample is labelled by at least one of them.
     columns : ndarray of shape (u, M), int64
         The distinct columns of `members`, in order of appearance.
     column_of : ndarray of shape (n,)
@@ -143,7 +143,7 @@ def checked(labelings: ArrayLike | Sequence[ArrayLike], names: Sequence[str] | N
     Parameters
     ----------
     labelings : array-like of shape (M, n), or sequence of M array-likes of shape (n,)
-        Whole numbers from 0; -1 is noise: the labeling says nothing about the sample.
+        Whole numbers from 0; -1 is noise: the labelling says nothing about the sample.
     names : sequence of M str, optional
         How to call them in errors; by default "labelings[0]" and so on.
 
@@ -160,15 +160,15 @@ def checked(labelings: ArrayLike | Sequence[ArrayLike], names: Sequence[str] | N
     except TypeError:
         raise InvalidData(f"labelings must be a sequence of label vectors, got {labelings!r}") from None
     if not parts:
-        raise InvalidData("labelings is empty; at least one labeling is needed")
+        raise InvalidData("labelings is empty; at least one labelling is needed")
     called = [f"labelings[{i}]" for i in range(len(parts))] if names is None else list(names)
     if len(called) != len(parts):
-        raise InvalidData(f"{len(called)} names are given for {len(parts)} labelings")
+        raise InvalidData(f"{len(called)} names are given for {len(parts)} labellings")
     vectors = [_vector(part, name) for part, name in zip(parts, called, strict=True)]
     for other, name in zip(vectors, called, strict=True):
         if len(other) != len(vectors[0]):
             raise InvalidData(
-                f"all labelings must be of the same samples: {called[0]} has {len(vectors[0])} labels, "
+                f"all labellings must be of the same samples: {called[0]} has {len(vectors[0])} labels, "
                 f"{name} has {len(other)}"
             )
     return np.stack(vectors)
@@ -176,13 +176,13 @@ def checked(labelings: ArrayLike | Sequence[ArrayLike], names: Sequence[str] | N
 
 def _vector(part: ArrayLike, name: str) -> Labels:
     if np.ma.is_masked(part):  # the values under the mask would count as labels
-        raise InvalidData(f"{name} has masked values; give -1 where a labeling says nothing")
+        raise InvalidData(f"{name} has masked values; give -1 where a labelling says nothing")
     try:
         labels = np.asarray(part)
     except ValueError as error:
         raise InvalidData(f"{name} must be a vector of labels: {error}") from None
     if labels.ndim != 1:
-        raise InvalidData(f"{name} must be one-dimensional, got shape {labels.shape}: labelings are rows of (M, n)")
+        raise InvalidData(f"{name} must be one-dimensional, got shape {labels.shape}: labellings are rows of (M, n)")
     if labels.size == 0:
         raise InvalidData(f"{name} is empty; at least one sample is needed")
     if labels.dtype.kind not in "iuf":

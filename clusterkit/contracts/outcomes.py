@@ -36,7 +36,7 @@ __all__ = [
 
 
 class Ending(Enum):
-    """How iterations end: those of a solver inside one turn, or those of a start of the loop over labels."""
+    """How iterations end: those of a solver inside one iteration, or those of a start of the loop over labels."""
 
     CONVERGED = "converged"
     """One more iteration would change nothing, or the solution is exact."""
@@ -59,7 +59,7 @@ class Ending(Enum):
 
 @attrs.frozen
 class Status:
-    """How a solver that iterates inside one turn ended.
+    """How a solver that iterates inside one iteration ended.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class KernelRows:
 
 @attrs.frozen(eq=False)
 class Outcome(ABC):  # noqa: B024 (a sum type: its members are below)
-    """What one turn of a solver produced."""
+    """What one iteration of a solver produced."""
 
     status: Status | None = attrs.field(default=None, kw_only=True)
 
@@ -233,7 +233,7 @@ class Scores(Embedding):
     scale : ndarray of shape (q,) or None
         Factors that make the columns comparable with each other, where they are not as they stand (NMF).
     carry : object
-        Private state of the solver for its next turn.
+        Private state of the solver for its next iteration.
     are_memberships : bool
         Whether the rows are degrees of membership in the clusters, which sum to 1.
     """
@@ -257,7 +257,7 @@ class Scores(Embedding):
         return attrs.evolve(self, rows=self.rows[:, columns].copy(), extend=extend, starts=1, carry=None)
 
     def take(self, starts: list[int]) -> Scores:
-        """The scores of some starts, for the next turn of those that go on; they cannot predict."""
+        """The scores of some starts, for the next iteration of those that go on; they cannot predict."""
         if len(starts) == self.starts:
             return self
         columns = np.concatenate([np.arange(s * self.q, (s + 1) * self.q) for s in starts])

@@ -10,8 +10,8 @@ import attrs
 
 from clusterkit._typing import Rng
 from clusterkit.contracts.outcomes import Outcome
+from clusterkit.contracts.pass_solver import Learner, Prepared
 from clusterkit.contracts.stage import SpaceT, Stage, Task
-from clusterkit.contracts.turns import Learner, Prepared
 from clusterkit.samples import Space
 from clusterkit.samples.coding import Coding
 
@@ -88,7 +88,7 @@ class Solver(Stage):
     kind: ClassVar[str] = "solver"
     codings: ClassVar[frozenset[Coding]] = frozenset()
     """Codings of labels that the solver learns from; none for a solver that learns from no labels."""
-    targets: ClassVar[Literal["never", "start", "every_turn"]] = "never"
+    targets: ClassVar[Literal["never", "start", "every_iteration"]] = "never"
     """When the solver learns from labels: never, from those of the start alone, or anew in each iteration."""
     default_balancer: ClassVar[str | None] = None
     """What balancer="auto" means for this solver; None: no balancer."""

@@ -27,7 +27,7 @@ from clusterkit.errors import InvalidData, NeedsSpace, first_names
 from clusterkit.files import replacing, same_file
 from clusterkit.samples import memory
 from clusterkit.samples.engines import LocalEngine
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.rows import Rows, RowsFile, Sliceable, SlicedRows, missing_room
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _copied(rows: Rows) -> Iterator[Array]:
     """All rows in their order, the next ones read by a thread; tells how many were taken."""
     for block, X in LocalEngine().blocks(rows, rows.d):
         yield X
-        tell(Report("copy", block.stop, rows.n))
+        notify(Report("copy", block.stop, rows.n))
 
 
 def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **reading: Unpack[TextReading]) -> RawRows:

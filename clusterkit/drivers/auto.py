@@ -28,11 +28,11 @@ from clusterkit.criteria.terrain import Separation, Terrain
 from clusterkit.drivers.auto_fits import Candidate, Fits, Member, fit_member, of_composition, pool_of
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted, first_names, percent
 from clusterkit.fitting.fit import check_magnitude, one_cluster
-from clusterkit.samples.limits import Report, reusing, tell
+from clusterkit.samples.limits import Report, notify, reusing
 
 __all__ = [
     "AutoDriver",
-    "Verdict",
+    "Choice",
     "confidence_in_words",
     "is_nested",
     "second_in_words",
@@ -50,7 +50,7 @@ SHOWN_CRITERIA = 5
 
 @final
 @attrs.frozen(eq=False)
-class Verdict:
+class Choice:
     """The ranking of the candidates and what follows from it.
 
     Parameters
@@ -66,7 +66,7 @@ class Verdict:
     known: bool
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate], terrain: Terrain, stability: Array | None, *, known: bool) -> Verdict:
+    def of(cls, candidates: Sequence[Candidate], terrain: Terrain, stability: Array | None, *, known: bool) -> Choice:
         """Rank candidates; `stability` (m,) is needed where the number of clusters is not known, else None.
 
         Where Ctrl-C came before the stabilities were computed, None counts as the same stability for all.
@@ -319,22 +319,22 @@ class AutoDriver(Driver):
                 stability = fits.stabilities(candidates)
             except KeyboardInterrupt:
                 interrupted = True
-        verdict = Verdict.of(candidates, terrain, stability, known=k is not None)
-        table = verdict.table()
-        best = verdict.best
+        choice = Choice.of(candidates, terrain, stability, known=k is not None)
+        table = choice.table()
+        best = choice.best
         answer = fits.fit(best.member, best.number)
         fitted = fits.complete(best, answer.fit, terrain)
         confidence, one, points, of_best = math.nan, None, few_points(terrain.X), math.nan
         if not interrupted:
             try:
-                of_best = fits.stability(best) if stability is None else float(stability[verdict.ranking.best])
+                of_best = fits.stability(best) if stability is None else float(stability[choice.ranking.best])
                 if terrain.n >= FEWEST_JUDGED and best.n_clusters < terrain.n:  # else nothing was grouped
-                    confidence = verdict.confidence(terrain, of_best)
+                    confidence = choice.confidence(terrain, of_best)
                 one = OneCluster.of(terrain.X, seeds.stream("one cluster")) if points is None else None
             except KeyboardInterrupt:
                 interrupted = True
         perhaps = None if one is None else not one.several
-        facts = {**verdict.facts(table), "confidence": round(confidence, 3), "perhaps_one_cluster": perhaps}
+        facts = {**choice.facts(table), "confidence": round(confidence, 3), "perhaps_one_cluster": perhaps}
         if one is not None:
             facts |= {"projection_p_value": round(one.p_value, 4), "tree_statistic": round(one.statistic, 3)}
         if stability is None and not math.isnan(of_best):  # else it is among the terms of the score
@@ -353,7 +353,7 @@ class AutoDriver(Driver):
             ending=Ending.INTERRUPTED if interrupted else fitted.ending,
             resolved={**fitted.resolved, "auto": facts},
         )
-        second = verdict.second
+        second = choice.second
         report = {
             **answer.report,
             "candidates": table,
@@ -406,7 +406,7 @@ class AutoDriver(Driver):
                 candidate, interrupted = fits.candidate(member, number, terrain)
                 if candidate is not None and (k is not None or self._within(candidate.n_clusters)):
                     candidates.append(candidate)
-                tell(Report("candidates", index + 1, len(jobs)))
+                notify(Report("candidates", index + 1, len(jobs)))
             except KeyboardInterrupt:
                 interrupted = True
             if interrupted:

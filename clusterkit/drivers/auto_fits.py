@@ -15,7 +15,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts import Driver, DriverResult, Predict
-from clusterkit.contracts.checks import During, check_instance
+from clusterkit.contracts.checks import NamingStage, check_instance
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.providers import Recipe
@@ -27,7 +27,7 @@ from clusterkit.criteria.terrain import Terrain
 from clusterkit.drivers import compose
 from clusterkit.errors import InvalidParameter
 from clusterkit.fitting.fit import fit
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import block_plan
 
@@ -427,7 +427,7 @@ class Fits:
         values = np.zeros(len(candidates))
         for i, candidate in enumerate(candidates):
             values[i] = self.stability(candidate)
-            tell(Report("stability", i + 1, len(candidates)))
+            notify(Report("stability", i + 1, len(candidates)))
         return values
 
     def complete(self, candidate: Candidate, fitted: FitResult, terrain: Terrain) -> FitResult:
@@ -466,7 +466,7 @@ class Fits:
 
 def run_driver(driver: Driver, composition: Composition, X: Array, seeds: Seeds) -> DriverResult:
     """The answer of a driver, whose type is checked."""
-    with During(driver):
+    with NamingStage(driver):
         answer = driver.run([composition], X, seeds)
     check_instance(driver, "run", answer, DriverResult)
     return answer

@@ -30,8 +30,8 @@ from clusterkit.drivers import compose
 from clusterkit.drivers.pooled import agreement, fit_under_maps, require_judgeable, summed_objectives
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName
 from clusterkit.fitting.fit import BoundComposition, bind, fit, run
-from clusterkit.fitting.samples import AnySamples, as_samples
-from clusterkit.samples.limits import Report, tell
+from clusterkit.fitting.samples import ArrayOrSamples, as_samples
+from clusterkit.samples.limits import Report, notify
 
 __all__ = [
     "NODES",
@@ -137,7 +137,9 @@ class Gaps:
     seeds: Seeds
 
     @classmethod
-    def of(cls, c: Composition, samples: AnySamples, n_real: int, n_references: int, starts: int, seeds: Seeds) -> Gaps:
+    def of(
+        cls, c: Composition, samples: ArrayOrSamples, n_real: int, n_references: int, starts: int, seeds: Seeds
+    ) -> Gaps:
         """Gaps on at most 300 nodes and 1000 rows of the samples, (n, d), which are brought to the host.
 
         All rows are used where the bounds on sizes are numbers of rows, because these do not hold for a part of them.
@@ -309,7 +311,7 @@ class AutoPooledDriver(Driver):
     limit: float = params.free(3.0, _limit, invalid=(0.0, -1.0, "high", math.nan))
     start: InitLike = params.free("kmeans", _start, invalid=(None, "", 3), converter=_partitioner)  # noqa: RUF009
 
-    def run(self, compositions: Sequence[Composition], X: AnySamples, seeds: Seeds) -> DriverResult:
+    def run(self, compositions: Sequence[Composition], X: ArrayOrSamples, seeds: Seeds) -> DriverResult:
         """Fit the one composition to X, shape (n, d), or samples of a device, whose gaps are measured on the host.
 
         The report has "agreement", "pooled" and "winner" as of the driver ``pooled`` (the last entry of "pooled" is the
@@ -352,7 +354,7 @@ class AutoPooledDriver(Driver):
         return DriverResult(attrs.evolve(answer, resolved=resolved), findings.report())
 
     def _search(
-        self, c: Composition, start: Partitioner, safe: FitResult, X: AnySamples, seeds: Seeds
+        self, c: Composition, start: Partitioner, safe: FitResult, X: ArrayOrSamples, seeds: Seeds
     ) -> Iterator[Findings]:
         """The findings after each step (complexity, width, search, check), so that an interruption keeps the last."""
         findings = Findings()
@@ -366,7 +368,7 @@ class AutoPooledDriver(Driver):
             ratios = self._ratios_in_halves(c, X, findings.best.labels, safe.labels, seeds)
             yield attrs.evolve(findings, chosen="winner", halves=ratios)
 
-    def _complexity(self, c: Composition, X: AnySamples, seeds: Seeds) -> Iterator[Findings]:
+    def _complexity(self, c: Composition, X: ArrayOrSamples, seeds: Seeds) -> Iterator[Findings]:
         """Findings with the df of largest gap, then with the width of largest gap at this df.
 
         A value stays None where there is nothing to choose.
@@ -388,7 +390,7 @@ class AutoPooledDriver(Driver):
         total, count = (len(degrees) + len(others)) * len(measured.samples), itertools.count(1)
 
         def report_fit() -> None:
-            tell(Report("gaps", next(count), total))
+            notify(Report("gaps", next(count), total))
 
         with _without_warnings():  # they would be about references, which are not the data
             gaps = dict(measured.over([(df, first) for df in degrees], report_fit))
@@ -399,7 +401,7 @@ class AutoPooledDriver(Driver):
         yield Findings(gaps=gaps, df=df, width=max([first, *others], key=lambda value: gaps[df, value]))
 
     def _pooled(
-        self, findings: Findings, c: Composition, start: Partitioner, safe: FitResult, X: AnySamples, seeds: Seeds
+        self, findings: Findings, c: Composition, start: Partitioner, safe: FitResult, X: ArrayOrSamples, seeds: Seeds
     ) -> Findings:
         """Findings with the labels of lowest objective over all maps."""
         fits = fit_under_maps([c, attrs.evolve(c, init=start, n_init=1)], X, seeds, self.n_maps)
@@ -416,7 +418,7 @@ class AutoPooledDriver(Driver):
             best=candidates[index],
         )
 
-    def _ratios_in_halves(self, c: Composition, X: AnySamples, winner: Labels, safe: Labels, seeds: Seeds) -> Array:
+    def _ratios_in_halves(self, c: Composition, X: ArrayOrSamples, winner: Labels, safe: Labels, seeds: Seeds) -> Array:
         """Objective of the winner over the objective of the safe answer, in halves of the attributes that vary."""
         present = cast("int | None", map_parameter(c.featuremap, "n_hidden"))
         nodes = min(present or len(X), NODES, len(X))
@@ -427,7 +429,7 @@ class AutoPooledDriver(Driver):
             with _without_warnings():  # about half of the attributes only
                 bound = bind(c, as_samples(X).columns(part), seeds.child("half", i))
                 ratios.append(bound.objective(winner) / max(bound.objective(safe), np.finfo(np.float64).tiny))
-            tell(Report("halves", i + 1, len(parts)))
+            notify(Report("halves", i + 1, len(parts)))
         return np.array(ratios)
 
 
@@ -502,7 +504,7 @@ def halvings(attributes: Indices, times: int, rng: Rng) -> list[Indices]:
     return parts
 
 
-def _spreads(X: AnySamples) -> Array:
+def _spreads(X: ArrayOrSamples) -> Array:
     """Largest minus smallest value of each attribute, (d,)."""
     low, high = as_samples(X).extremes()
     return high - low

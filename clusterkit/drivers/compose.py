@@ -34,7 +34,7 @@ from clusterkit.contracts.arguments import (
     SolverLike,
     TunerLike,
 )
-from clusterkit.contracts.checks import During, check_instance
+from clusterkit.contracts.checks import NamingStage, check_instance
 from clusterkit.contracts.composition import SLOTS, Composition, problems
 from clusterkit.contracts.featuremap import Chain
 from clusterkit.contracts.providers import VARIABLE, where
@@ -155,9 +155,9 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, seeds: Seeds) -> Tuning
     chain = c.featuremap if isinstance(c.featuremap, Chain) else None
     if chain is not None:
         before["featuremap"] = chain.maps[-1]
-        with During(chain):
+        with NamingStage(chain):
             X = chain.entering_last(X, Task(len(X), c.n_clusters), seeds.stream("featuremap"))
-    with During(tuner):
+    with NamingStage(tuner):
         answer = tuner.for_clusters(c.n_clusters).tune(before, X, seeds.stream("tuner"))
     check_instance(tuner, "tune", answer, Tuned)
     after: dict[str, Any] = {slot: answer.stages.get(slot) for slot in before}

@@ -24,7 +24,7 @@ from clusterkit.contracts.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import NotExportable
 from clusterkit.fitting.fit import BoundComposition, bind, run
-from clusterkit.fitting.samples import AnySamples, EngineSamples, Predicted, Samples, as_samples
+from clusterkit.fitting.samples import ArrayOrSamples, EngineSamples, Predicted, Samples, as_samples
 from clusterkit.level_sets.neighbours import nearest_rows
 from clusterkit.metrics import adjusted_rand
 from clusterkit.numerics.selection import sample_rows, smallest
@@ -33,9 +33,9 @@ from clusterkit.samples import DenseSpace, FeatureSpace, coding
 from clusterkit.samples.array_libraries import BlockFunction, has_array_api, is_device_array, to_host
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.kernels import left_with
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.row_graph import Node
-from clusterkit.samples.sums import GROUP, Addable, fold, groups
+from clusterkit.samples.sums import GROUP, Addable, add_left_to_right, groups
 from clusterkit.samples.transform import IdentityMap, Transform
 from clusterkit.solvers.one_class.svdd import SMALLEST_TOLERANCE, PreparedSvdd
 
@@ -134,7 +134,7 @@ def with_violators(
         worst = _in_one_pass(space, _Violators(domain, limit, JOINED))
         gap = 2.0 * (length2 - float(worst.values.min())) if len(worst.values) else 0.0
         outside = worst.count
-        tell(Report("rows outside", round_number, MOST_ROUNDS, gap, outside))
+        notify(Report("rows outside", round_number, MOST_ROUNDS, gap, outside))
         more = np.setdiff1d(worst.numbers, index)
         if gap <= prepared.solver.tol or not len(more):
             break
@@ -149,7 +149,7 @@ def _in_one_pass(space: FeatureSpace, part: Callable[[slice, Array], Part]) -> P
     """The sum of the parts of all rows; in memory of large ones, because counts and values in order add up alike."""
     if isinstance(space, DenseSpace):
         [(_, H)] = space.pieces()
-        return fold(part(rows, H[rows]) for rows in groups(space.n))
+        return add_left_to_right(part(rows, H[rows]) for rows in groups(space.n))
     return space.reduce(part)
 
 
@@ -323,7 +323,7 @@ class NearestSampleRow(BlockFunction):
         return labels, far
 
 
-def fit_on_sample(c: Composition, index: Indices, X: AnySamples, seeds: Seeds) -> FitResult:
+def fit_on_sample(c: Composition, index: Indices, X: ArrayOrSamples, seeds: Seeds) -> FitResult:
     """Fit a composition to the samples with the numbers `index`, ascending, and label all of them from the outcome.
 
     Of samples outside memory the labels are the engine's: lazy where it has such.

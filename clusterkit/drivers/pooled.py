@@ -18,8 +18,8 @@ from clusterkit.contracts.outcomes import Ending
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import IncompatibleStages
 from clusterkit.fitting.fit import BoundComposition, bind, fit, run
-from clusterkit.fitting.samples import AnySamples
-from clusterkit.samples.limits import Report, tell
+from clusterkit.fitting.samples import ArrayOrSamples
+from clusterkit.samples.limits import Report, notify
 
 __all__ = ["MapFits", "PooledDriver", "agreement", "fit_under_maps", "require_judgeable", "summed_objectives"]
 
@@ -47,7 +47,7 @@ class PooledDriver(Driver):
 
     n_maps: int = params.integer(5, at_least=1, at_most=params.MOST_REPEATS)
 
-    def run(self, compositions: Sequence[Composition], X: AnySamples, seeds: Seeds) -> DriverResult:
+    def run(self, compositions: Sequence[Composition], X: ArrayOrSamples, seeds: Seeds) -> DriverResult:
         """Fit the one composition to X, shape (n, d), or samples of a device, under `n_maps` maps.
 
         The report has "agreement" (mean accuracy between the winners of two maps, matched by the Hungarian method; nan
@@ -91,7 +91,7 @@ class MapFits:
     interrupted: bool
 
 
-def fit_under_maps(compositions: Sequence[Composition], X: AnySamples, seeds: Seeds, n_maps: int) -> MapFits:
+def fit_under_maps(compositions: Sequence[Composition], X: ArrayOrSamples, seeds: Seeds, n_maps: int) -> MapFits:
     """Fit compositions under several random maps.
 
     Parameters
@@ -124,7 +124,7 @@ def fit_under_maps(compositions: Sequence[Composition], X: AnySamples, seeds: Se
             bound_compositions.append(bound)
             winners.append(winner)
             interrupted = runs[-1].interrupted
-            tell(Report("maps", index + 1, n_maps, winner.objective))
+            notify(Report("maps", index + 1, n_maps, winner.objective))
         except KeyboardInterrupt:
             if not winners:
                 raise

@@ -12,7 +12,7 @@ from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.on_sample import fit_on_sample
 from clusterkit.fitting.fit import fit
-from clusterkit.fitting.samples import AnySamples
+from clusterkit.fitting.samples import ArrayOrSamples
 
 __all__ = ["SingleDriver"]
 
@@ -30,7 +30,7 @@ class SingleDriver(Driver):
     weighted: ClassVar[bool] = True
     estimator: ClassVar[str] = "clusterkit.estimators.pipeline:Pipeline"
 
-    def run(self, compositions: Sequence[Composition], X: AnySamples, seeds: Seeds) -> DriverResult:
+    def run(self, compositions: Sequence[Composition], X: ArrayOrSamples, seeds: Seeds) -> DriverResult:
         """Fit the one composition to X, shape (n, d), wherever the samples lie; there is no report."""
         composition = self.single(compositions)
         if composition.rows is not None:

@@ -21,7 +21,7 @@ from clusterkit.numerics.distances import bandwidth_range, squared_distances
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.transform import block_plan
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def _walk(composition: Composition, space: KernelSpace, widths: Array, seeds: Se
             ))  # fmt: skip
             labelings.append(labels)
             previous = outcome
-            tell(Report("width_path", step + 1, len(widths)))
+            notify(Report("width_path", step + 1, len(widths)))
     except KeyboardInterrupt:
         interrupted = True
     table = list(zip(*steps, strict=True)) or [()] * len(COLUMNS)

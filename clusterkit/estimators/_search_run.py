@@ -20,7 +20,7 @@ from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators import same_place
 from clusterkit.estimators._search_results import Candidate, SearchResult, Store
 from clusterkit.estimators._search_scores import Judge, Scores, families, objections
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 
 __all__ = ["SearchInProgress", "all_failed", "failed_candidate"]
 
@@ -95,7 +95,7 @@ class SearchInProgress:
         if model is not None and best == i:
             self.fitted = (i, model)
         best_score = None if best is None else self.done[best].score
-        tell(Report("search", len(self.done), len(self.candidates), best_score))
+        notify(Report("search", len(self.done), len(self.candidates), best_score))
 
     def best(self) -> int | None:
         """Index of the best candidate so far, the first of several equal ones; None if none has a score."""
@@ -166,7 +166,7 @@ def _evaluate(
     began = time.perf_counter()
     facts: dict[str, Any] = {}
     try:
-        with same_place.suited(0), _quiet() as messages:
+        with same_place.limited_threads(0), _quiet() as messages:
             fitted = _fitted(clone(model), X)
             labels = np.asarray(fitted.labels_)
             facts = {

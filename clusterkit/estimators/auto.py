@@ -33,7 +33,7 @@ from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.preparing import attach
 from clusterkit.estimators.samples import RowSpan, checked, of_rows, refuse_unsuited
 from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
-from clusterkit.fitting.fit import n_with_samples, shortage
+from clusterkit.fitting.fit import missing_clusters, n_with_samples
 from clusterkit.numerics.selection import n_distinct
 
 if TYPE_CHECKING:
@@ -258,9 +258,9 @@ n_features_in_
         seeds = Seeds.of(self.random_state)
         # mixtures estimate covariances, which have d² entries
         span = RowSpan.of(rows) if rows.shape[1] > len(rows) > 1 else None
-        with same_place.suited(0), same_place.shown(self.verbose), same_place.hooks():
+        with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
             answer = driver.run([], rows if span is None else span(rows), seeds)
-        fit = attrs.evolve(answer.fit, shortage=self._shortage(answer.fit, rows))
+        fit = attrs.evolve(answer.fit, missing_clusters=self._missing_clusters(answer.fit, rows))
         set_fitted(self, fit if span is None else of_rows(fit, span), None)
         set_report(self, answer.report)
         if fitted is None:
@@ -299,11 +299,13 @@ n_features_in_
         is_table = is_frame(X) or (isinstance(X, Mapping) and not issparse(X))  # one kind of sparse matrix is a mapping
         return (self.preparation or Preparation()).fit(X) if is_table else None
 
-    def _shortage(self, fit: FitResult, rows: Array) -> str | None:
+    def _missing_clusters(self, fit: FitResult, rows: Array) -> str | None:
         """What is said of clusters without rows; nothing where the number is open, for then none is missing."""
         if is_open(self.n_clusters) or (k := checked_number(self.n_clusters)) is None:
             return None
-        return fit.shortage or shortage(n_with_samples(fit.labels), k, len(rows), partial(n_distinct, rows, k))
+        return fit.missing_clusters or missing_clusters(
+            n_with_samples(fit.labels), k, len(rows), partial(n_distinct, rows, k)
+        )
 
     def _driver(self) -> AutoDriver:
         choice = is_open(self.n_clusters)

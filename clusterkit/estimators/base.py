@@ -250,8 +250,8 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
     estimator.resolved_ = resolved
     estimator.exact_on_training_ = fit.exact
     estimator.predictor_ = fit.predict
-    if fit.shortage is not None and not is_open(getattr(estimator, "n_clusters", None)):
-        warnings.warn(fit.shortage, ClusterkitWarning, stacklevel=_level_of_caller())
+    if fit.missing_clusters is not None and not is_open(getattr(estimator, "n_clusters", None)):
+        warnings.warn(fit.missing_clusters, ClusterkitWarning, stacklevel=_level_of_caller())
     for name, values in (
         ("preparation_", None),
         ("cluster_centers_", None),

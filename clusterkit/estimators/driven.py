@@ -115,7 +115,7 @@ exact_on_training_, n_features_in_
             tuning = attrs.evolve(tuning, composition=attrs.evolve(tuning.composition, rows=None))
         with (
             placed.fitted_where(),
-            same_place.suited(same_place.elements(samples.n, tuning.composition.featuremap)),
+            same_place.limited_threads(same_place.elements(samples.n, tuning.composition.featuremap)),
             same_place.shown(self.verbose),
             same_place.hooks(),
         ):

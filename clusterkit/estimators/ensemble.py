@@ -38,13 +38,13 @@ def ensemble(
     base: ClustererLike | Sequence[ClustererLike] = "cmeans",
     random_state: RandomState = None,
 ) -> Labels:
-    """Several labelings of the samples, each with a number of clusters and a seed of its own.
+    """Several labellings of the samples, each with a number of clusters and a seed of its own.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
     n_members : int, default 10
-        Number of labelings M.
+        Number of labellings M.
     member_clusters : {"cbrt", "sqrt"}, int or pair of ints, default "cbrt"
         Range from which the number of clusters of a member is drawn, all numbers with equal probability: 2 to the cube
         or square root of n (rounded down, at least 2); always this number; or from the first to the second. At most n.
@@ -149,7 +149,7 @@ def _most_clusters(model: Clusterer) -> int | None:
 
 
 class ConsensusClustering(ClusterMixin, NestedParams):
-    """Clusters the samples many times and combines the labelings.
+    """Clusters the samples many times and combines the labellings.
 
     There is no `predict`: a consensus labels the samples of the ensemble only.
 

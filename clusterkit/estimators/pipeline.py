@@ -46,7 +46,7 @@ from clusterkit.estimators.preparing import features_of
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import checked, refuse_device
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
-from clusterkit.fitting.batches import Learned, begin, go_on, why_not_by_batches
+from clusterkit.fitting.batches import Learned, begin, learn_batch, why_not_by_batches
 from clusterkit.fitting.device_paths import check_rows, device_problems, row_problems
 from clusterkit.fitting.fit import bind, check_new
 from clusterkit.fitting.samples import EngineSamples, Samples, engine_for
@@ -102,7 +102,7 @@ def add_batch(model: Pipeline, X: SamplesLike, sample_weight: ArrayLike | None) 
         if before is None:
             learned, answer = begin(composition, rows, seeds)
         else:
-            learned, answer = go_on(before, composition, rows, seeds)
+            learned, answer = learn_batch(before, composition, rows, seeds)
     model._learned, model._learned_by = learned, stages
     model._takes_sparse_rows = isinstance(rows, SparseRows)
     set_fitted(model, answer, None, model.reported_labeler(composition))
@@ -259,7 +259,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         report: Mapping[str, object] = {}
         with (
             placed.fitted_where(),
-            same_place.suited(same_place.elements(samples.n, composition.featuremap)),
+            same_place.limited_threads(same_place.elements(samples.n, composition.featuremap)),
             same_place.shown(self.verbose),
             same_place.hooks(),
         ):

@@ -208,7 +208,7 @@ def fit_by_sample(
     InvalidData
         If a value is no finite number (column and row are named).
     """
-    n, ends = samples.n, samples.survey()
+    n, ends = samples.n, samples.column_extremes()
     check_range(ends.low, ends.high, samples.dtype)
     index = sample_rows(n, sample_size(tuner), seeds.stream("sample", "rows"))
     warnings.warn(

@@ -68,10 +68,10 @@ def prepared_for(model: FittedAttributes, table: object, preparation: Preparatio
     try:
         fitted = spec.fit(table)
     except TableError as error:
-        elsewhere = getattr(table, "elsewhere", "")
-        if not elsewhere or not str(error).startswith(NOTHING_LEFT):
+        other_sheets = getattr(table, "other_sheets", "")
+        if not other_sheets or not str(error).startswith(NOTHING_LEFT):
             raise
-        raise TableError(f"{error}{elsewhere}") from error
+        raise TableError(f"{error}{other_sheets}") from error
     if spec.scale == "auto" and fitted.scale == "zscore" and _needs_nonnegative(model):
         fitted = attrs.evolve(spec, scale="spread").fit(table)
         fitted = attrs.evolve(fitted, preparation=spec, reason="the method takes no negative numbers")

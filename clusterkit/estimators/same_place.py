@@ -22,7 +22,7 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.params import is_count
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import InvalidData
-from clusterkit.numerics.threads import suited
+from clusterkit.numerics.threads import limited_threads
 from clusterkit.samples import FeatureSpace, devices
 from clusterkit.samples.array_libraries import is_device_array
 from clusterkit.samples.devices import Device
@@ -38,8 +38,8 @@ __all__ = [
     "hooks",
     "is_jobs",
     "iteration",
+    "limited_threads",
     "shown",
-    "suited",
 ]
 
 
@@ -109,7 +109,7 @@ def finished(name: str, fit: FitResult) -> None:
 
 def iteration(report: Report) -> None:
     """Log a report of a running fit."""
-    LOGGER.debug("%s: %s of %s, objective %s", report.stage, report.turn, report.max_turns, report.objective)
+    LOGGER.debug("%s: %s of %s, objective %s", report.stage, report.iteration, report.max_iter, report.objective)
 
 
 @contextmanager
@@ -145,12 +145,12 @@ def shown(verbose: bool) -> Iterator[None]:
 
         def show(report: Report) -> None:
             if report.stage not in tasks:
-                tasks[report.stage] = progress.add_task(report.stage, total=report.max_turns, note="")
+                tasks[report.stage] = progress.add_task(report.stage, total=report.max_iter, note="")
             note = "" if report.objective is None else f"objective {report.objective:.6g}"
             progress.update(
                 tasks[report.stage],  # type: ignore[arg-type]
-                completed=report.turn,
-                total=report.max_turns,
+                completed=report.iteration,
+                total=report.max_iter,
                 note=note,
             )
 

@@ -111,7 +111,7 @@ def search(
         The source of the seed that all fits share, unless the grid varies the seed; an int is this seed. None takes the
         random state of `pipeline`, if it has one.
     ensemble : array of shape (M, n), dict or None, default None
-        For "anmi" and "ami": labelings to compare with, or arguments of `clusterkit.ensemble`. Default: ten labelings
+        For "anmi" and "ami": labellings to compare with, or arguments of `clusterkit.ensemble`. Default: ten labellings
         by k-means in unscaled X, each from one start, with numbers of clusters from 2 to √n.
     noise : {"cluster", "singletons", "exclude"}, optional
         How the score treats noise (label -1), as in `clusterkit.metrics`. Default: "singletons" for "silhouette" and
@@ -203,7 +203,7 @@ def search(
         if all(isinstance(model, Exception) for model in models):
             raise all_failed([failed_candidate(p, m) for p, m in zip(candidates, models, strict=True)])
         seeds = Seeds(seed).child("search")
-        with same_place.shown(verbose), same_place.hooks(), same_place.suited(0):
+        with same_place.shown(verbose), same_place.hooks(), same_place.limited_threads(0):
             judged = judge(
                 score,
                 checked,

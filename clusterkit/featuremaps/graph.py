@@ -28,7 +28,7 @@ from clusterkit.numerics.neighbour_graph import (
     self_tuned_weights,
 )
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory
-from clusterkit.samples.limits import Report, reuse, tell
+from clusterkit.samples.limits import Report, notify, reuse
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import block_plan
 
@@ -392,7 +392,7 @@ class Graph(FeatureMap):
             member = (group[:, None] == np.arange(group.max() + 1)).astype(np.float64)
             known = member * roots[:, None] / np.sqrt(member.T @ degrees)
         factor = partial(reuse, W, ("factor", self.regularization), partial(inverse_factor, W, roots))
-        tell(Report("graph", 1, None))
+        notify(Report("graph", 1, None))
         try:
             leading = leading_eigenvectors(W, roots, known, count - known.shape[1], points.shape[1], rng, factor)
         except ArithmeticError as error:

@@ -4,7 +4,7 @@
 - ``device_paths.py``: which stages run by passes, and which on a device;
 - ``fit.py``: `bind` (checks, feature map, solver), `run` (the starts, the best of them) and `fit`, which does both;
 - ``starting.py``: numbers of clusters along a line, for first labels of rows outside memory;
-- ``label_turns.py``, ``pass_turns.py``: an iteration over labels, in memory and by passes;
+- ``label_iterations.py``, ``pass_iterations.py``: an iteration over labels, in memory and by passes;
 - ``batches.py``: a fit that goes on with further samples;
 - ``ensembles.py``: many labellings of the same samples, and one made of them (`combine`).
 

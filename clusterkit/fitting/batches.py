@@ -13,21 +13,21 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts import Codec, Task
-from clusterkit.contracts.checks import During
+from clusterkit.contracts.checks import NamingStage
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.iteration import Ended
 from clusterkit.contracts.outcomes import Ending, Scores
+from clusterkit.contracts.pass_solver import Finished, Learner, PartOfLabels, RowFunction, Summing, adder_of
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.contracts.turns import Finished, Learner, PartOfLabels, RowFunction, Summing, adder_of
 from clusterkit.errors import IncompatibleStages, InvalidData
 from clusterkit.fitting.fit import bind, check_magnitude, result_of, run
-from clusterkit.fitting.label_turns import BalancedLabeling, read
+from clusterkit.fitting.label_iterations import BalancedLabeling, label_and_balance
 from clusterkit.samples import FeatureSpace, build_space
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.sums import Addable
 
-__all__ = ["Learned", "begin", "go_on", "why_not_by_batches"]
+__all__ = ["Learned", "begin", "learn_batch", "why_not_by_batches"]
 
 
 @final
@@ -87,15 +87,15 @@ def begin(c: Composition, X: Array, seeds: Seeds) -> tuple[Learned, FitResult]:
     assert isinstance(space, FeatureSpace)
     assert path is not None
     assert path.learner is not None
-    with During(c.solver):
+    with NamingStage(c.solver):
         learner = path.learner(c.solver, space, bound.task)
-    total = _sums(learner.turns, space, _coded(c, bound.task, answer.labels))
+    total = _sums(learner.iterations, space, _coded(c, bound.task, answer.labels))
     learned, labeling = _solved(c, learner, total, space, bound.task, answer.labels, seeds.stream("solver"))
     learned = attrs.evolve(learned, space=_without_rows(space))
     return learned, _answer(c, bound.task, learned, labeling, answer.n_iter, answer)
 
 
-def go_on(learned: Learned | None, c: Composition, X: Array, seeds: Seeds) -> tuple[Learned, FitResult]:
+def learn_batch(learned: Learned | None, c: Composition, X: Array, seeds: Seeds) -> tuple[Learned, FitResult]:
     """Add a batch: its labels by the model so far, and then the model of all sums."""
     assert learned is not None
     if len(X) == 0:
@@ -107,7 +107,7 @@ def go_on(learned: Learned | None, c: Composition, X: Array, seeds: Seeds) -> tu
     task, rng = Task(len(X), c.n_clusters, bounds, c.sample_weight), seeds.stream("solver")
     labels = _labeling(c, learned.function, space, task, rng).labels
     learner = learned.learner.more(space, task.sample_weight)
-    added = _sums(learner.turns, space, _coded(c, task, labels))
+    added = _sums(learner.iterations, space, _coded(c, task, labels))
     # sums of one solver add up, whatever their type
     total: Addable = learned.total + added
     following, labeling = _solved(c, learner, total, space, task, labels, rng, learned)
@@ -134,8 +134,8 @@ def _solved(
     before: Learned | None = None,
 ) -> tuple[Learned, BalancedLabeling]:
     """The model of all sums, and the labels that it gives to the batch."""
-    with During(c.solver):
-        step: Finished | Summing = learner.turns.finish(total, None)
+    with NamingStage(c.solver):
+        step: Finished | Summing = learner.iterations.finish(total, None)
         while not isinstance(step, Finished):  # an empty cluster is filled from the batch
             step = step.finish(_sums(step, space, _coded(c, task, labels)), None)
     history = (*(() if before is None else before.history), float(step.objective[0]))
@@ -146,7 +146,7 @@ def _solved(
 
 def _labeling(c: Composition, function: RowFunction, space: FeatureSpace, task: Task, rng: Rng) -> BalancedLabeling:
     rows = np.concatenate([values for _, values in space.passed(lambda _, H: np.asarray(function.on(H)))])
-    return read(Scores(rows, function), c.labeler, c.balancer, space, task, rng)
+    return label_and_balance(Scores(rows, function), c.labeler, c.balancer, space, task, rng)
 
 
 def _without_rows(space: FeatureSpace) -> FeatureSpace:
@@ -155,13 +155,13 @@ def _without_rows(space: FeatureSpace) -> FeatureSpace:
 
 
 def _answer(
-    c: Composition, task: Task, learned: Learned, labeling: BalancedLabeling, turns: int, first: FitResult | None
+    c: Composition, task: Task, learned: Learned, labeling: BalancedLabeling, iterations: int, first: FitResult | None
 ) -> FitResult:
     """What the fit says after a batch."""
     reason = f"batch {learned.batches} added" if first is None else first.reason
     ending = Ending.CONVERGED if first is None else first.ending
-    end = Ended(labeling, turns, ending, reason, learned.history[-1], learned.history)
-    c, facts = attrs.evolve(c, limits=None), learned.learner.turns.resolved
+    end = Ended(labeling, iterations, ending, reason, learned.history[-1], learned.history)
+    c, facts = attrs.evolve(c, limits=None), learned.learner.iterations.resolved
     labeling = attrs.evolve(labeling, outcome=None, memberships=None, status=None, labeler_facts={})
     fit = result_of(c, task, learned.space, facts, ([end], False), end, labeling, lambda: None)
     return attrs.evolve(fit, reason=reason)

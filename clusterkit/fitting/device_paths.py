@@ -18,8 +18,8 @@ from clusterkit._typing import Array
 from clusterkit.contracts import Codec, FeatureMap, FittedMap, Labeler, Solver, Stage, Task
 from clusterkit.contracts.composition import Composition, Problem
 from clusterkit.contracts.featuremap import Chain
+from clusterkit.contracts.pass_solver import Iterating, PassSolver, Storing, adder_of, solve_by_sums
 from clusterkit.contracts.registry import registry
-from clusterkit.contracts.turns import Iterating, PassSolver, Storing, adder_of, solve_by_sums
 from clusterkit.errors import IncompatibleStages
 from clusterkit.samples import FeatureSpace, build_space, memory, sums
 from clusterkit.samples.array_libraries import has_array_api
@@ -196,13 +196,13 @@ def _solver_has_array_api(stage: Solver) -> bool:
     space = RowsSpace.of(SlicedRows(_samples()), LocalEngine(), IdentityMap(COLUMNS))
     prepared = path.prepare(stage, space, Task(ROWS, CLUSTERS), np.random.default_rng(0))
     assert isinstance(prepared, PassSolver)
-    turns = prepared.turns
-    if isinstance(turns, Storing):
-        return has_array_api(turns)  # to begin would make files
-    if isinstance(turns, Iterating):
-        return has_array_api(turns) and has_array_api(turns.begin(space, np.random.default_rng(0)))
+    iterations = prepared.iterations
+    if isinstance(iterations, Storing):
+        return has_array_api(iterations)  # to begin would make files
+    if isinstance(iterations, Iterating):
+        return has_array_api(iterations) and has_array_api(iterations.begin(space, np.random.default_rng(0)))
     coding = Coding.ONEHOT if Coding.ONEHOT in stage.codings else Coding.SIGNED
     codebook = np.eye(CLUSTERS) if coding is Coding.ONEHOT else np.array([[-1.0], [1.0]])
     labels = np.arange(ROWS)[None] % CLUSTERS
-    finished = solve_by_sums(turns, space, Coded(labels, coding, CLUSTERS, codebook))
-    return has_array_api(adder_of(turns)) and has_array_api(finished.extend)
+    finished = solve_by_sums(iterations, space, Coded(labels, coding, CLUSTERS, codebook))
+    return has_array_api(adder_of(iterations)) and has_array_api(finished.extend)

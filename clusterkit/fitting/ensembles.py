@@ -1,4 +1,4 @@
-"""Many labelings of the same samples: the loop that makes them, k-means as the default base, and one made of them.
+"""Many labellings of the same samples: the loop that makes them, k-means as the default base, and one made of them.
 
 An ensemble of M members runs a clusterer M times, each time with a number of clusters drawn from a range and a seed of
 its own. `clusterkit.ensemble` offers it for any clusterer; the tuner ``edsvc`` uses `kmeans_ensemble`.
@@ -16,7 +16,7 @@ import numpy as np
 
 from clusterkit._typing import Array, ArrayLike, Labels, Rng
 from clusterkit.contracts import Consensus
-from clusterkit.contracts.checks import During, check_labels
+from clusterkit.contracts.checks import NamingStage, check_labels
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.labelings import NOISE, Labelings, by_appearance, checked, cluster_limit
 from clusterkit.contracts.params import is_count
@@ -24,8 +24,8 @@ from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.fitting.fit import fit
-from clusterkit.numerics.threads import suited
-from clusterkit.samples.limits import Report, tell
+from clusterkit.numerics.threads import limited_threads
+from clusterkit.samples.limits import Report, notify
 
 __all__ = [
     "ClusterRange",
@@ -50,7 +50,7 @@ ClusterRange: TypeAlias = str | int | Sequence[int]
 
 @attrs.frozen(eq=False)
 class Member:
-    """One labeling of an ensemble.
+    """One labelling of an ensemble.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def draw_members(
                 raise
             break
         members.append(member.labels)
-        tell(Report("ensemble", m + 1, n_members))
+        notify(Report("ensemble", m + 1, n_members))
         if member.interrupted:
             break
     if len(members) < n_members:
@@ -161,7 +161,7 @@ def kmeans_composition(k: int) -> Composition:
 def kmeans_ensemble(X: Array, n_members: int, member_clusters: ClusterRange, rng: Rng) -> Labels:
     """Labelings (n_members, n) of the rows of X (n, d) by k-means from one random start each.
 
-    The same labelings as ``clusterkit.ensemble(X, n_members, member_clusters=..., random_state=rng)``, without
+    The same labellings as ``clusterkit.ensemble(X, n_members, member_clusters=..., random_state=rng)``, without
     scikit-learn.
     Warnings are those of `draw_members` and of the fits (equal samples, empty clusters).
     """
@@ -170,13 +170,13 @@ def kmeans_ensemble(X: Array, n_members: int, member_clusters: ClusterRange, rng
 
 
 def _kmeans_member(X: Array, m: int, k: int, seed: int) -> Member:
-    with suited(len(X) * min(len(X), 1000)):
+    with limited_threads(len(X) * min(len(X), 1000)):
         clusters = fit(kmeans_composition(k), X, Seeds.of(seed))
     return Member(clusters.labels, clusters.interrupted)
 
 
 def combine(stage: Consensus, members: ArrayLike | Sequence[ArrayLike], k: int | None, rng: Rng) -> Labels:
-    """One labeling of M labelings, numbered by first appearance.
+    """One labelling of M labellings, numbered by first appearance.
 
     Three rules hold for every consensus: a sample that no member labels is noise, a member that labels no sample is
     left out, and equal members are the answer if they have the number of clusters that is wanted.
@@ -199,7 +199,7 @@ def combine(stage: Consensus, members: ArrayLike | Sequence[ArrayLike], k: int |
     Raises
     ------
     InvalidData
-        If the members are no labelings of the same samples.
+        If the members are no labellings of the same samples.
     InvalidParameter
         If k is missing, or given to a method that takes none.
     """
@@ -228,7 +228,7 @@ def _combine_known(stage: Consensus, members: Labels, k: int | None, rng: Rng) -
                 stacklevel=4,
             )
         return columns
-    with During(stage):
+    with NamingStage(stage):
         labels = np.asarray(stage.merge(labelings, k, rng))
     check_labels(stage, labels, members.shape[1], 0, None)
     return by_appearance(labels)

@@ -28,18 +28,18 @@ from clusterkit.contracts import (
     Task,
     labels_by_blocks,
 )
-from clusterkit.contracts.checks import During, check_instance, check_space, named
+from clusterkit.contracts.checks import NamingStage, check_instance, check_space, named
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.iteration import Ended, Start, first_least, run_starts
 from clusterkit.contracts.outcomes import Domain, Ending
+from clusterkit.contracts.pass_solver import Iterating, PassSolver, Storing, Summing, solve_by_sums
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.contracts.turns import Iterating, PassSolver, Storing, Summing, solve_by_sums
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.fitting.device_paths import check_rows, few_rows
-from clusterkit.fitting.label_turns import BalancedLabeling, alternate, one_turn
-from clusterkit.fitting.pass_turns import Decide, RowLabeling, iterate_labels, iterate_without_labels
-from clusterkit.fitting.samples import AnySamples, ArraySamples, EngineSamples, Samples, as_samples
+from clusterkit.fitting.label_iterations import BalancedLabeling, alternate, solve_once
+from clusterkit.fitting.pass_iterations import BlockLabeler, RowLabeling, iterate_labels, iterate_without_labels
+from clusterkit.fitting.samples import ArrayOrSamples, ArraySamples, EngineSamples, Samples, as_samples
 from clusterkit.fitting.starting import along_principal_axis, numbered_along_axis
 from clusterkit.numerics.selection import n_distinct, sets_of_equal_rows
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -65,13 +65,13 @@ __all__ = [
     "check_range",
     "first_least",
     "fit",
+    "missing_clusters",
     "n_with_samples",
     "one_cluster",
     "parted",
     "reason_of",
     "result_of",
     "run",
-    "shortage",
 ]
 
 
@@ -92,7 +92,7 @@ def all_noise(n: int, facts: Mapping[str, object]) -> str:
     return f"{'all ' if n > 1 else ''}{n} row{'s are' if n > 1 else ' is'} noise, label -1: {reason}"
 
 
-def shortage(
+def missing_clusters(
     used: int, k: int, n: int, distinct: Callable[[], int] | None = None, words: str | None = None
 ) -> str | None:
     """A sentence about the clusters that no sample has, or that only parting equal samples gives any; None otherwise.
@@ -112,13 +112,13 @@ def shortage(
 
     Examples
     --------
-    >>> shortage(3, 3, 100) is None
+    >>> missing_clusters(3, 3, 100) is None
     True
-    >>> shortage(75, 300, 300)
+    >>> missing_clusters(75, 300, 300)
     '75 of the 300 clusters that were asked for have rows'
-    >>> shortage(3, 5, 60, lambda: 3)
+    >>> missing_clusters(3, 5, 60, lambda: 3)
     '3 of the 5 clusters that were asked for have rows, because only 3 rows are distinct'
-    >>> shortage(5, 5, 60, lambda: 3)
+    >>> missing_clusters(5, 5, 60, lambda: 3)
     '5 clusters were asked for, and only 3 rows are distinct: some equal rows are in different clusters'
     """
     if used >= k:
@@ -212,9 +212,9 @@ class BoundComposition:
         coded = codec.encode(labels, self.task.k, self.task.sample_weight)
         if isinstance(self.space, RowsSpace):
             assert isinstance(self.prepared, PassSolver)
-            if not isinstance(self.prepared.turns, Summing):
+            if not isinstance(self.prepared.iterations, Summing):
                 raise TypeError(f"solver '{self.composition.solver.name}' judges no labels")
-            return float(solve_by_sums(self.prepared.turns, self.space, coded).objective[0])
+            return float(solve_by_sums(self.prepared.iterations, self.space, coded).objective[0])
         values = self.prepared.objective(coded, self.prepared.solve(coded, None, self.seeds.stream("solver")))
         if values is None:
             raise TypeError(f"solver '{self.composition.solver.name}' has no objective")
@@ -240,7 +240,7 @@ class AllZero(BlockFunction):
         return rows.columns([0]).argmin()
 
 
-def bind(c: Composition, X: AnySamples, seeds: Seeds) -> BoundComposition:
+def bind(c: Composition, X: ArrayOrSamples, seeds: Seeds) -> BoundComposition:
     """Fit the feature map to all rows, and prepare the solver on the rows of the composition.
 
     Raises
@@ -265,7 +265,7 @@ def bind(c: Composition, X: AnySamples, seeds: Seeds) -> BoundComposition:
         space = _space_in_memory(c, samples.whole("", ""), n, seeds)
         samples = samples if c.rows is None else ArraySamples(samples.gather(c.rows))
     task = Task(n, c.n_clusters, bounds, c.weights_of_fitted())
-    with During(c.solver):
+    with NamingStage(c.solver):
         prepared = c.solver.prepare(space, task, seeds.stream("solver", "prepare"))
     check_instance(c.solver, "prepare", prepared, PassSolver if isinstance(space, RowsSpace) else Prepared)
     return BoundComposition(c, samples, space, prepared, task, seeds)
@@ -287,7 +287,7 @@ def _space_in_memory(c: Composition, X: Array, n: int, seeds: Seeds) -> Space:
     of_all = Task(len(X), c.n_clusters)
     if c.rows is None:
         of_all = Task(n, c.n_clusters, _bounds(c, n), c.weights_of_fitted())
-    with During(c.featuremap):
+    with NamingStage(c.featuremap):
         space = c.featuremap.space_of(X, of_all, seeds.stream("featuremap"))
     check_space(c.featuremap, space, c.featuremap.gives, X)
     if c.rows is not None:
@@ -301,14 +301,14 @@ def _space_in_memory(c: Composition, X: Array, n: int, seeds: Seeds) -> Space:
 
 def _space_by_passes(c: Composition, samples: EngineSamples, seeds: Seeds) -> RowsSpace:
     """The space of the fitted maps; the first pass checks the values."""
-    ends = samples.survey()
+    ends = samples.column_extremes()
     check_range(ends.low, ends.high, samples.dtype)
     if samples.n > 1 and (ends.low == ends.high).all():
         warn_of_equal_samples(samples.n)
     task, rng = Task(samples.n, c.n_clusters), seeds.stream("featuremap")
     if c.featuremap.small and samples.on_device:
         return _space_of_host(c.featuremap, samples, task, rng)
-    with During(c.featuremap):
+    with NamingStage(c.featuremap):
         space = c.featuremap.space_of(attrs.evolve(samples.identity, known=ends), task, rng)
     check_space(c.featuremap, space, c.featuremap.gives, None)
     assert isinstance(space, RowsSpace)
@@ -321,14 +321,14 @@ def _space_of_host(featuremap: FeatureMap, samples: EngineSamples, task: Task, r
         f"the {samples.n:,} rows of featuremap '{featuremap.name}', which is made on the host",
         "Fit fewer rows, and label the others by predict.",
     )
-    with During(featuremap), on_host():
+    with NamingStage(featuremap), on_host():
         made = featuremap.space_of(X, task, rng)
     check_space(featuremap, made, featuremap.gives, X)
     assert isinstance(made, FeatureSpace)
     H, rows = np.ascontiguousarray(made.rows()), samples.rows
     source = ArrayRows(rows.device.put(H), rows.device) if isinstance(rows, ArrayRows) else SlicedRows(H)
     features = RowsSpace.of(source, samples.engine, IdentityMap(H.shape[1]))
-    return attrs.evolve(features, made=made, resolved={**made.resolved, "made_on": "host"})
+    return attrs.evolve(features, host_space=made, resolved={**made.resolved, "made_on": "host"})
 
 
 def warn_of_equal_samples(n: int) -> None:
@@ -357,9 +357,9 @@ def run(bound: BoundComposition) -> FitResult:
         assert answer is not None
         labeling = _of_rows(c, answer, space) if isinstance(answer, RowLabeling) else _of_samples(bound, answer)
     finally:
-        if isinstance(prepared, PassSolver) and isinstance(prepared.turns, Storing):
-            prepared.turns.release()
-    missing = partial(_shortage, bound, answer.sizes if isinstance(answer, RowLabeling) else None, labeling)
+        if isinstance(prepared, PassSolver) and isinstance(prepared.iterations, Storing):
+            prepared.iterations.release()
+    missing = partial(_missing_clusters, bound, answer.sizes if isinstance(answer, RowLabeling) else None, labeling)
     solver_facts = prepared.resolved
     if isinstance(bound.samples, ArraySamples) and not answer.exact:
         points = parted(bound.samples.X, labeling.labels)
@@ -375,11 +375,11 @@ def _ends(bound: BoundComposition) -> tuple[list[Ended[Any]], bool]:
     c, task, seeds, prepared = bound.composition, bound.task, bound.seeds, bound.prepared
     starts = c.n_init if c.solver.targets == "never" or (c.init is not None and c.init.varies) else 1
     if isinstance(bound.space, RowsSpace) and isinstance(c.labeler, Codec) and isinstance(prepared, PassSolver):
-        return _ends_by_passes(bound, bound.space, prepared.turns, c.labeler, starts)
-    if c.solver.targets != "every_turn":
+        return _ends_by_passes(bound, bound.space, prepared.iterations, c.labeler, starts)
+    if c.solver.targets != "every_iteration":
         rngs = seeds.of_starts("solver", starts)
         targets = partial(_first_targets, bound)
-        return one_turn(prepared, c.labeler, c.balancer, bound.space, task, rngs, targets, c.solver)
+        return solve_once(prepared, c.labeler, c.balancer, bound.space, task, rngs, targets, c.solver)
     assert isinstance(c.labeler, Codec)
     return alternate(
         prepared,
@@ -398,22 +398,24 @@ def _ends(bound: BoundComposition) -> tuple[list[Ended[Any]], bool]:
 
 
 def _ends_by_passes(
-    bound: BoundComposition, space: RowsSpace, turns: Summing | Iterating, codec: Codec, starts: int
+    bound: BoundComposition, space: RowsSpace, iterations: Summing | Iterating, codec: Codec, starts: int
 ) -> tuple[list[Ended[RowLabeling]], bool]:
     """The same where rows lie outside memory and labels are read row by row."""
     c, task, seeds = bound.composition, bound.task, bound.seeds
 
     def made(index: int, lowest: float) -> tuple[Ended[RowLabeling] | list[Start[RowLabeling]], bool]:
-        if isinstance(turns, Iterating):
+        if isinstance(iterations, Iterating):
             rng = seeds.stream("solver", index) if index else seeds.stream("solver")
-            with During(c.solver):
-                return iterate_without_labels(space, turns, codec, c.balancer, task, rng, index)
-        return iterate_labels(space, turns, _start(bound, space, codec, index), c.max_iter, c.balancer, task, index)
+            with NamingStage(c.solver):
+                return iterate_without_labels(space, iterations, codec, c.balancer, task, rng, index)
+        return iterate_labels(
+            space, iterations, _start(bound, space, codec, index), c.max_iter, c.balancer, task, index
+        )
 
     return run_starts((partial(made, index) for index in range(starts)), starts, report_each=True)
 
 
-def _start(bound: BoundComposition, space: RowsSpace, codec: Codec, index: int) -> Decide:
+def _start(bound: BoundComposition, space: RowsSpace, codec: Codec, index: int) -> BlockLabeler:
     """The first labels of a start, as a function of the rows."""
     init, task, seeds = bound.composition.init, bound.task, bound.seeds
     assert init is not None
@@ -429,10 +431,10 @@ def _start(bound: BoundComposition, space: RowsSpace, codec: Codec, index: int) 
             scaling = scaling_of(space.mapping) or IdentityMap(space.points.shape[1])
             seen = RowsSpace.of(space.source, space.engine, scaling, space.before)
             transform = seen.transform
-        with During(init):
+        with NamingStage(init):
             labels = init.start(seen, task, rng)
     blocks = labels if callable(labels) else GivenLabels(checked_labels(init, labels, task))
-    begin = Decide(space.reading, codec, task.k, blocks, transform)
+    begin = BlockLabeler(space.reading, codec, task.k, blocks, transform)
     return begin if codec.coding is not Coding.ORDINAL else numbered_along_axis(space, begin, task)
 
 
@@ -447,22 +449,27 @@ def _of_samples(bound: BoundComposition, labeling: BalancedLabeling) -> Balanced
 def _of_rows(c: Composition, rows: RowLabeling, space: Space) -> BalancedLabeling:
     """The labels of all rows, as of a fit in memory."""
     assert isinstance(space, RowsSpace)
-    decide = rows.decide
-    exact = decide.start is None and decide.decision.exact and decide.stored is None and c.featuremap.exact_on_training
+    block_labeler = rows.block_labeler
+    exact = (
+        block_labeler.start is None
+        and block_labeler.decision.exact
+        and block_labeler.stored is None
+        and c.featuremap.exact_on_training
+    )
     return BalancedLabeling(
-        space.engine.labels(decide, space.source, space.width),
+        space.engine.labels(block_labeler, space.source, space.width),
         None,
-        _decoder(decide),
+        _decoder(block_labeler),
         exact,
-        facts=decide.decision.facts,
-        memberships=_memberships(decide, space),
+        facts=block_labeler.decision.facts,
+        memberships=_memberships(block_labeler, space),
         status=rows.status,
     )
 
 
-def _memberships(decide: Decide, space: RowsSpace) -> Array | None:
+def _memberships(block_labeler: BlockLabeler, space: RowsSpace) -> Array | None:
     """Degrees of membership (n, k), for methods that have them, of rows on a device that are few or lie there."""
-    engine, extend = space.engine, decide.extend
+    engine, extend = space.engine, block_labeler.extend
     if not isinstance(engine, DeviceEngine) or not hasattr(extend, "nearness"):
         return None
     few = few_rows(space.n) and isinstance(engine.base, LocalEngine)
@@ -472,12 +479,12 @@ def _memberships(decide: Decide, space: RowsSpace) -> Array | None:
     return EngineSamples(space.source, engine).table(cast("Predict", extend), space.width)
 
 
-def _decoder(decide: Decide) -> Decoder | None:
-    """Labels of new rows; None if not even one turn was made."""
-    if decide.extend is None:
+def _decoder(block_labeler: BlockLabeler) -> Decoder | None:
+    """Labels of new rows; None if not even one iteration was made."""
+    if block_labeler.extend is None:
         return None
-    scale = None if decide.stored is None else decide.stored.scale
-    return Decoder(decide.codec, decide.extend, scale, decide.k, decide.decision.offsets)
+    scale = None if block_labeler.stored is None else block_labeler.stored.scale
+    return Decoder(block_labeler.codec, block_labeler.extend, scale, block_labeler.k, block_labeler.decision.offsets)
 
 
 def result_of(
@@ -488,7 +495,7 @@ def result_of(
     run: tuple[Sequence[Ended[A]], bool],
     best: Ended[A],
     labeling: BalancedLabeling,
-    shortage: Callable[[], str | None],
+    missing_clusters: Callable[[], str | None],
 ) -> FitResult:
     """What a fit leaves behind, wherever the samples lie: the only place where the best start becomes a result.
 
@@ -504,7 +511,7 @@ def result_of(
     best : Ended
     labeling : BalancedLabeling
         Of the best start.
-    shortage : callable
+    missing_clusters : callable
         What is to be said of clusters without samples.
     """
     ends, interrupted = run
@@ -529,7 +536,7 @@ def result_of(
         reason_of(best.reason, best.index, c, len(ends), interrupted),
         best.objective,
         best.history,
-        space.lean(),
+        space.without_samples(),
         labeling.outcome,
         labeling.predict,
         labeling.exact,
@@ -538,11 +545,11 @@ def result_of(
         labeling.memberships,
         labeling.outlier_scores,
         labeling.probabilities,
-        shortage(),
+        missing_clusters(),
     )
 
 
-def _shortage(bound: BoundComposition, sizes: Counts | None, labeling: BalancedLabeling) -> str | None:
+def _missing_clusters(bound: BoundComposition, sizes: Counts | None, labeling: BalancedLabeling) -> str | None:
     """What is said of clusters without samples: in the words of the solver, where it has some.
 
     `sizes` are those of the clusters, where rows outside memory have been counted.
@@ -552,14 +559,14 @@ def _shortage(bound: BoundComposition, sizes: Counts | None, labeling: BalancedL
     if isinstance(bound.samples, EngineSamples):
         if sizes is None and isinstance(labels, np.ndarray) and (labels >= 0).all():
             sizes = np.bincount(labels, minlength=task.k)
-        return None if sizes is None else shortage(int((sizes > 0).sum()), task.k, task.n, words=words)
+        return None if sizes is None else missing_clusters(int((sizes > 0).sum()), task.k, task.n, words=words)
     used = n_with_samples(labels)
     if used == 0:
         return all_noise(len(labels), labeling.labeler_facts)
     if task.n_clusters is None or task.n == 1 or bound.samples.all_equal():
         return None
     X = bound.samples.whole("", "")
-    return shortage(used, task.n_clusters, task.n, partial(n_distinct, X, task.n_clusters), words)
+    return missing_clusters(used, task.n_clusters, task.n, partial(n_distinct, X, task.n_clusters), words)
 
 
 def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Labels) -> bool:
@@ -569,7 +576,7 @@ def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Label
     return bound.space.same_products or bool(np.array_equal(bound.samples.labels(labeling.predict, 0), labels))
 
 
-def fit(c: Composition, X: AnySamples, seeds: Seeds) -> FitResult:
+def fit(c: Composition, X: ArrayOrSamples, seeds: Seeds) -> FitResult:
     """Fit a composition; errors as of `bind`. One cluster is answered without running anything."""
     if c.n_clusters != 1:
         return run(bind(c, X, seeds))
@@ -642,7 +649,7 @@ def _check_sparse(c: Composition, X: Array, space: Space) -> None:
 
 
 def _first_targets(bound: BoundComposition, start: int) -> Coded | None:
-    """What a solver that makes one turn learns from: nothing, or the labels of one start."""
+    """What a solver that makes one iteration learns from: nothing, or the labels of one start."""
     c = bound.composition
     if c.solver.targets == "never":
         return None
@@ -683,7 +690,7 @@ def first_labels(c: Composition, samples: Space, task: Task, seeds: Seeds, start
     init = c.init
     assert isinstance(init, Partitioner)
     rng = seeds.stream("init", start) if start else seeds.stream("init")
-    with During(init):
+    with NamingStage(init):
         labels = labels_by_blocks(init.start(samples, task, rng), samples)
     return checked_labels(init, labels, task)
 

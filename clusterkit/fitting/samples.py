@@ -26,7 +26,7 @@ from clusterkit.samples.survey import Extremes, OfFiniteRows, extremes
 from clusterkit.samples.transform import IdentityMap, RowMap, Transform
 
 __all__ = [
-    "AnySamples",
+    "ArrayOrSamples",
     "ArraySamples",
     "Engine",
     "EngineSamples",
@@ -210,7 +210,7 @@ class EngineSamples(Samples):
         """The raw rows as features."""
         return self.space(IdentityMap(self.d))
 
-    def survey(self) -> Extremes:
+    def column_extremes(self) -> Extremes:
         """The extremes of the columns, in one pass.
 
         Raises
@@ -265,11 +265,11 @@ class EngineSamples(Samples):
         return cast("Array", self.engine.values(Predicted(function), self.rows, width))
 
 
-AnySamples: TypeAlias = Array | Samples
+ArrayOrSamples: TypeAlias = Array | Samples
 """An array (n, d) in memory, or samples in any place."""
 
 
-def as_samples(X: AnySamples) -> Samples:
+def as_samples(X: ArrayOrSamples) -> Samples:
     """The samples of an array; samples themselves stay as they are."""
     return X if isinstance(X, Samples) else ArraySamples(X)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts import BlockLabels, Task
-from clusterkit.fitting.pass_turns import Decide
+from clusterkit.fitting.pass_iterations import BlockLabeler
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_device_of, to_host
 from clusterkit.samples.coding import Coded, Coding, unit_vectors
@@ -66,7 +66,7 @@ def _numbers(products: Array, lengths: Array, sizes: Array, appears: Indices) ->
     return number
 
 
-def numbered_along_axis(space: RowsSpace, begin: Decide, task: Task) -> Decide:
+def numbered_along_axis(space: RowsSpace, begin: BlockLabeler, task: Task) -> BlockLabeler:
     """The same first labels, numbered as `clusterkit.fitting.starting.along_principal_axis` does: one pass."""
     # what adds up has the type of its parts, which the type of the engine does not say
     classes: _Classes = space.engine.reduce(_ClassesOf(begin, task.k, task.sample_weight), space.source, space.width)
@@ -115,7 +115,7 @@ class _Classes:
 class _ClassesOf(BlockFunction):
     """The part of a block of raw rows."""
 
-    begin: Decide
+    begin: BlockLabeler
     k: int
     weights: Array | None
 

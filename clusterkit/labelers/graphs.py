@@ -48,7 +48,7 @@ __all__ = [
 class CompleteGraph(Labeler[Domain]):
     """Clusters are the components of the graph whose edges are straight lines inside the domain.
 
-    The reference labeling of support vector clustering. Two samples inside the domain are joined by an edge if
+    The reference labelling of support vector clustering. Two samples inside the domain are joined by an edge if
     `n_segment_points` points between them are inside too. For Gaussian kernels the components are found exactly
     without comparing all pairs: segments to near neighbours and between the innermost samples of components are
     tested first, then bounds on the kernel sum over whole sets of segments prove that no other segment joins two

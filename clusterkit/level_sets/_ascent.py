@@ -229,12 +229,12 @@ def climb_together(ascent: Ascent, starts: Array, balls: Balls) -> tuple[Array, 
     search = _Enclosing.of(balls, starts)
     for rows in pair_chunks(p, starts.shape[1], max(len(ascent.weights), len(balls.radii))):
         x, numbers = starts[rows, :], np.arange(rows.start, rows.stop)
-        for turn in range(ascent.max_iter + 1):
+        for iteration in range(ascent.max_iter + 1):
             enclosing = search.balls_of(x)
             caught = enclosing >= 0
             end_balls[numbers[caught]] = enclosing[caught]
             x, numbers = _without(caught, x, numbers)
-            if turn == ascent.max_iter or not len(numbers):
+            if iteration == ascent.max_iter or not len(numbers):
                 break
             x, arrived = steps.step(x, ascent.tol)
             end_balls[numbers[arrived]] = NO_BALL

@@ -236,18 +236,18 @@ def climb(
             x[c] = starts[i, c]
         end_balls[i] = UNFINISHED
         steps[i] = 0
-        for turn in range(max_iter + 1):
-            if turn < trace.shape[1]:
+        for iteration in range(max_iter + 1):
+            if iteration < trace.shape[1]:
                 for c in range(d):
-                    trace[i, turn, c] = x[c]
+                    trace[i, iteration, c] = x[c]
             ball = _enclosing(x, balls.columns, balls.radii, work)
             if ball >= 0:
                 end_balls[i] = ball
                 break
-            if turn == max_iter:
+            if iteration == max_iter:
                 break
             step(x, columns, weights, work, mean)
-            steps[i] = turn + 1
+            steps[i] = iteration + 1
             moved = 0.0
             for c in range(d):
                 difference = mean[c] - x[c]

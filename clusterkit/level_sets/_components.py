@@ -44,7 +44,7 @@ from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.gaussian_jit import Blocks, far_enough
 from clusterkit.numerics.structures_jit import roots
 from clusterkit.samples.kernels import Gaussian
-from clusterkit.samples.limits import Report, spend, tell
+from clusterkit.samples.limits import Report, notify, spend
 
 __all__ = ["Components", "Contour"]
 
@@ -183,7 +183,7 @@ class Components:
                     edges, done, budget, self.parent, self.samples, contour.arrays, self.distances, order
                 )
             self._count(sums)
-            tell(Report(self.stage, done, len(edges)))
+            notify(Report(self.stage, done, len(edges)))
 
     def complete(self) -> None:
         """Join all components that segments inside join: likely edges first, then the proof that none is missing."""
@@ -212,7 +212,7 @@ class Components:
         centres, weights = self.contour.blocks.unpacked()
         for edges in pairs_not_rejected(self.points, component, centres, weights, self.contour.level, positions):
             self.join(edges)
-        tell(Report(self.stage, len(self.points), len(self.points)))
+        notify(Report(self.stage, len(self.points), len(self.points)))
 
     def certify(self) -> None:
         """Reject all pairs of different components, by pairs of tree nodes, or join those that belong together."""
@@ -231,7 +231,7 @@ class Components:
             else:
                 top, sums = reject_pairs_mapped(*arguments, tree.boxes, cells)
             self._count(sums)
-            tell(Report(self.stage, self.sums, None))
+            notify(Report(self.stage, self.sums, None))
 
     def _count(self, sums: int) -> None:
         """Count kernel sums, each with as many kernel evaluations as there are centres."""

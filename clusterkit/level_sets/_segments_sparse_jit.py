@@ -29,7 +29,7 @@ from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.structures_jit import find, join, roots
 from clusterkit.samples.kernels import Gaussian
-from clusterkit.samples.limits import Report, spend, tell
+from clusterkit.samples.limits import Report, notify, spend
 
 __all__ = ["SparseGaussianTest"]
 
@@ -159,7 +159,7 @@ class _SparseComponents:
                     distances, rows = self.distances, batch
                 _join(batch, rows, between, distances, test.weights, test.level, test.positions, self.parent)
                 spend(len(batch) * len(test.positions) * len(test.weights))
-            tell(Report(self.stage, min(start + BATCH, len(edges)), len(edges)))
+            notify(Report(self.stage, min(start + BATCH, len(edges)), len(edges)))
 
     def complete(self) -> None:
         join_neighbours(self)
@@ -172,7 +172,7 @@ class _SparseComponents:
         remaining = pairs_not_rejected(self.points, component, test.centres, test.weights, test.level, positions)  # type: ignore[arg-type]
         for edges in remaining:
             self.join(edges)
-            tell(Report(self.stage, int(edges[:, 0].max()), len(self.points)))
+            notify(Report(self.stage, int(edges[:, 0].max()), len(self.points)))
 
 
 def _paired(A: SparseRows, B: SparseRows) -> Array:

@@ -18,7 +18,7 @@ from clusterkit.errors import ClusterkitWarning
 from clusterkit.level_sets._ascent import Ascent, Balls
 from clusterkit.level_sets._likely_edges import cover, single_link
 from clusterkit.samples import coding
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 
 __all__ = [
     "Ascent",
@@ -193,7 +193,7 @@ def find_basins(
         rows = order[first : first + size]
         limit_of_start[rows] = search.round(np.ascontiguousarray(starts[rows]), certify)
         first, size = first + len(rows), min(2 * size, LARGEST_ROUND)
-        tell(Report(stage, first, p))
+        notify(Report(stage, first, p))
     group, points = _merged(ascent, np.array(search.limits))
     balls = attrs.evolve(search.balls, limits=group[search.balls.limits])
     return Basins(points, group[limit_of_start], balls, search.steps, search.caught, search.unfinished)

@@ -20,7 +20,7 @@ from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 from clusterkit.level_sets._ascent import Ascent
 from clusterkit.level_sets.equilibria import Basins, curvatures, extended
 from clusterkit.numerics.neighbour_graph import unique_pairs
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 
 __all__ = [
     "Passes",
@@ -349,7 +349,7 @@ def highest_passes(
                 all_values.append(ascent.values(point[None]))
                 all_saddles.append(point[None])
         if (i + 1) % REPORT_EVERY == 0 or i == len(lowest) - 1:
-            tell(Report(stage, i + 1, len(lowest)))
+            notify(Report(stage, i + 1, len(lowest)))
     return basins, Passes(np.concatenate(all_pairs), np.concatenate(all_values), np.concatenate(all_saddles))
 
 

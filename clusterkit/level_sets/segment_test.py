@@ -24,7 +24,7 @@ from clusterkit.numerics.threads import over_rows
 from clusterkit.samples import memory
 from clusterkit.samples.array_libraries import as_type, move_to, row_chunks, to_host
 from clusterkit.samples.kernels import Gaussian, rows_at
-from clusterkit.samples.limits import Report, spend, tell
+from clusterkit.samples.limits import Report, notify, spend
 from clusterkit.samples.transform import block_plan
 
 __all__ = [
@@ -185,7 +185,7 @@ class _BlockwiseSearch:
             for i, j in batch[self.test.connected(self.points[batch[:, 0]], self.points[batch[:, 1]])]:
                 if component[i] != component[j]:
                     component[component == component[j]] = component[i]
-            tell(Report(self.stage, done, len(edges)))
+            notify(Report(self.stage, done, len(edges)))
 
     def complete(self) -> None:
         points, component, n = self.points, self.component, len(self.points)
@@ -203,7 +203,7 @@ class _BlockwiseSearch:
                     todo = todo[component[todo] != component[i]]
                 size = min(2 * size, LARGEST_BATCH)
             if i % report == 0 or i == n - 1:
-                tell(Report(self.stage, i + 1, n))
+                notify(Report(self.stage, i + 1, n))
 
     def members(self) -> Labels:
         return self.component

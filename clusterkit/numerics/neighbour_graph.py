@@ -309,8 +309,8 @@ def self_tuned_weights(squared: Array, index: Indices, scales: Array) -> csr_arr
     """The sparse symmetric matrix ``w_ij = exp(-|x_i - x_j|² / (s_i s_j))`` of neighbours, (u, u).
 
     Two rows are joined if either is a neighbour of the other, with half of the weight if the other is not one of it in
-    turn. Weights below eps / u relative to the root of the product of both degrees are left out: all of them together
-    change no eigenvalue by more than eps.
+    iteration. Weights below eps / u relative to the root of the product of both degrees are left out: all of them
+    together change no eigenvalue by more than eps.
 
     Parameters
     ----------

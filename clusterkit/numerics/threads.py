@@ -17,13 +17,13 @@ from typing import Any, TypeAlias
 
 __all__ = [
     "THIN",
-    "Crew",
+    "ParallelFor",
     "available",
-    "crew",
-    "in_turn",
     "is_undivided",
+    "limited_threads",
     "over_rows",
-    "suited",
+    "serial_for",
+    "thread_pool",
     "undivided",
     "wait_for",
 ]
@@ -35,7 +35,7 @@ SMALLEST = 1_000_000
 """With fewer kernel values in all, about 3 ms, starting threads costs more time than they save."""
 
 SHARES = 8
-"""Ranges of a pass for each thread of a crew, so that none of them waits long for the last one."""
+"""Ranges of a pass for each thread of a pool, so that none of them waits long for the last one."""
 LEAST_ROWS = 4096
 """Rows of a range below which handing it out would cost as much as the rows."""
 
@@ -83,22 +83,22 @@ def over_rows(function: Callable[[int, int], object], n: int, work: int, threads
     threads : int, optional
         Most threads to use; None: `available()`.
     """
-    with crew(1 if n * work < SMALLEST else threads) as over:
+    with thread_pool(1 if n * work < SMALLEST else threads) as over:
         over(function, 0, n, work)
 
 
-Crew: TypeAlias = Callable[[Callable[[int, int], object], int, int, int], None]
+ParallelFor: TypeAlias = Callable[[Callable[[int, int], object], int, int, int], None]
 """Calls ``function(start, stop)`` on ranges that cover the rows from one number to another; the last number is the cost
 of a row, as of `over_rows`."""
 
 
-def in_turn(function: Callable[[int, int], object], begin: int, end: int, work: int) -> None:
-    """A pass by the calling thread alone, in one range: a `Crew` of one."""
+def serial_for(function: Callable[[int, int], object], begin: int, end: int, work: int) -> None:
+    """A pass by the calling thread alone, in one range: a `ParallelFor` of one."""
     function(begin, end)
 
 
 @contextmanager
-def crew(threads: int | None = None) -> Iterator[Crew]:
+def thread_pool(threads: int | None = None) -> Iterator[ParallelFor]:
     """Threads for many short passes over rows: started once, and the thread that asks for a pass is one of them.
 
     The values that a function writes must not depend on the ranges. Yields the function that makes a pass; `threads` is
@@ -181,7 +181,7 @@ _limit: Any = None
 
 
 @contextmanager
-def suited(elements: int) -> Iterator[None]:
+def limited_threads(elements: int) -> Iterator[None]:
     """Context with as many BLAS and OpenMP threads as matrices of so many elements are worth.
 
     The limit holds for the whole process. Of fits in several threads the first sets the limit and the last removes it;

@@ -13,7 +13,7 @@ from clusterkit.errors import InvalidData
 from clusterkit.numerics.equal_size.drift import MOST_ITERATIONS, DriftRule, even_out, minus_distances
 from clusterkit.numerics.equal_size.fade import find_even_parts
 from clusterkit.samples import FeatureSpace
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 
 __all__ = [
     "EqualParts",
@@ -34,7 +34,7 @@ def equal_parts(stage: Partitioner, rule: DriftRule, X: Array, k: int, rng: Rng)
         return np.zeros(len(X), dtype=np.intp)
 
     def report(iterations: int, imbalance: float) -> None:
-        tell(Report(stage.name, iterations, rule.max_iter, imbalance))
+        notify(Report(stage.name, iterations, rule.max_iter, imbalance))
 
     parts = find_even_parts(X, k, rule, rng, report)
     if parts.interrupted:

@@ -191,16 +191,16 @@ def consensus_matrix(
     max_rows: int = MOST_ROWS,
     legend: bool = True,
 ) -> Axes:
-    """Draw for each pair of samples the share of the labelings that put both into one cluster.
+    """Draw for each pair of samples the share of the labellings that put both into one cluster.
 
     Samples are ordered by cluster, the largest cluster first, and within a cluster so that those are neighbours that
-    many labelings put together. A cluster that all labelings agree on is a dark square, a doubtful sample a pale
+    many labellings put together. A cluster that all labellings agree on is a dark square, a doubtful sample a pale
     stripe. Thin lines frame the clusters.
 
     Parameters
     ----------
     labelings : array of shape (M, n), sequence of M arrays of shape (n,), or fitted `ConsensusClustering`
-        Whole numbers; below 0 the labeling does not know the sample, and does not count for its pairs.
+        Whole numbers; below 0 the labelling does not know the sample, and does not count for its pairs.
     labels : fitted estimator or array of shape (n,), optional
         The clusters that order the samples. Default: those of the fitted `ConsensusClustering`, or of a plurality vote
         on `labelings`.
@@ -233,7 +233,7 @@ def consensus_matrix(
     >>> members = [[0, 0, 0, 1, 1], [5, 5, 5, 7, 7], [0, 0, 1, 1, 1]]
     >>> ax = plots.consensus_matrix(members, [0, 0, 0, 1, 1], ax=Figure().subplots())
     >>> ax.get_title(loc="left")
-    '3 labelings of 5 samples, 2 clusters'
+    '3 labellings of 5 samples, 2 clusters'
     """
     check_axes(ax, "consensus_matrix")
     max_rows = check_count("max_rows", max_rows)
@@ -256,11 +256,11 @@ def consensus_matrix(
     ax.set_xticks([])
     drawn = "" if len(rows) == n else f", {len(rows):,} drawn"
     k = len(np.unique(grouping[grouping >= 0]))
-    title = f"{counted(len(members), 'labeling')} of {counted(n, 'sample')}{drawn}, {counted(k, 'cluster')}"
+    title = f"{counted(len(members), 'labelling')} of {counted(n, 'sample')}{drawn}, {counted(k, 'cluster')}"
     frame(ax, title, ("samples by cluster", ""))
     if legend:
         bar = figure.colorbar(image, ax=ax, shrink=0.8, pad=0.02)
-        bar.set_label("labelings that put both samples together", color=INK, fontsize=9)
+        bar.set_label("labellings that put both samples together", color=INK, fontsize=9)
         bar.ax.yaxis.set_major_formatter("{x:.0%}")
         bar.outline.set_visible(False)
         bar.ax.tick_params(labelsize=8)
@@ -268,22 +268,22 @@ def consensus_matrix(
 
 
 def _members(labelings: Any) -> Labels:
-    """The labelings as a table (M, n)."""
+    """The labellings as a table (M, n)."""
     if is_model(labelings):
         members = getattr(labelings, "members_", None)
         if members is None:
             raise InvalidParameter(
-                "consensus_matrix: needs labelings, or a fitted ConsensusClustering, which has members_; got "
+                "consensus_matrix: needs labellings, or a fitted ConsensusClustering, which has members_; got "
                 f"{type(labelings).__name__}"
             )
         labelings = members
     try:
         table = np.asarray(labelings)
     except ValueError as error:
-        raise InvalidData("consensus_matrix: the labelings have different numbers of samples") from error
+        raise InvalidData("consensus_matrix: the labellings have different numbers of samples") from error
     if table.ndim != 2 or not table.size or table.dtype.kind not in "iu":
         raise InvalidData(
-            "consensus_matrix: labelings must be a table (M, n) of whole numbers, one row a labeling, got shape "
+            "consensus_matrix: labellings must be a table (M, n) of whole numbers, one row a labelling, got shape "
             f"{table.shape} and type {table.dtype}"
         )
     return table.astype(np.int64)
@@ -319,7 +319,7 @@ def _by_likeness(rows: Indices, labels: Labels, members: Labels) -> Indices:
 
 
 def _shares(members: Labels) -> Array:
-    """Share of the labelings that know both samples which put them together, (m, m); 0 without such a labeling."""
+    """Share of the labellings that know both samples which put them together, (m, m); 0 without such a labelling."""
     m = members.shape[1]
     together, known = np.zeros((m, m)), np.zeros((m, m))
     for labels in members:

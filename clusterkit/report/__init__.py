@@ -4,7 +4,7 @@ The page is one file that needs no network and no JavaScript, of at most 2 MB wh
 
 - ``page.py``: `make_report`, from a table to the page: its texts, its tables and its pictures, which are SVG;
 - ``analysis.py``: the fits and the numbers (`Analysis`), rows between clusters, and rows far from all others;
-- ``words.py``: sentences from the numbers: the verdict, how sure it is, caveats.
+- ``sentences.py``: sentences from the numbers: the verdict, how sure it is, caveats.
 
 It needs jinja2 and matplotlib, the extra ``report``.
 """

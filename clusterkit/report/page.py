@@ -31,9 +31,9 @@ from clusterkit.profiles.comparing import Method
 from clusterkit.profiles.doubts import FAR
 from clusterkit.profiles.naming import in_words
 from clusterkit.profiles.profiling import heat_cells
-from clusterkit.report import words
+from clusterkit.report import sentences
 from clusterkit.report.analysis import Analysis, OddRow, analyse, chose_number
-from clusterkit.report.words import plain
+from clusterkit.report.sentences import plain
 from clusterkit.tables import Preparation, Table, read_table
 from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.plans import NumberColumn
@@ -184,13 +184,13 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
     more_columns = _more(len(analysis.preparation.used) - len(columns))
     values: dict[str, Any] = {
         "title": plain(analysis.table.title.rpartition("/")[2] or analysis.table.title),
-        "verdict": words.verdict(analysis),
+        "verdict": sentences.main_sentences(analysis),
         "made": made,
         "n_rows": counted(analysis.clusters.n_rows, "row"),
         "n_columns": counted(len(analysis.preparation.columns), "column"),
         "n_used": f"{len(analysis.preparation.used):,}",
         "prepared": plain(analysis.preparation.paragraph(), 3000),
-        "cells": words.quality_of_cells(
+        "cells": sentences.quality_of_cells(
             analysis.table, analysis.X, sum(getattr(plan, "unread", 0) for plan in analysis.preparation.plans)
         ),
         "notes": [plain(note, 300) for note in analysis.table.notes],
@@ -202,7 +202,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "methods": [_method(analysis.comparison.methods[j], j, analysis) for j in rivals],
         "titles": _titles([*compared, *(_recipe(method) for _, method, _ in candidates)]),
         "elsewhere": sorted({method for _, method, _ in candidates if _recipe(method) not in compared}),
-        "score": words.score_of_number(),
+        "score": sentences.score_of_number(),
         "heat": _heat(analysis),
         "has_levels": any(feature.level is not None for one in shown for feature in one.features[:MOST_FEATURES]),
         "agreement": _agreement(analysis),
@@ -220,9 +220,9 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "borders": _odd(analysis.borders, analysis, columns),
         "outliers": _odd(analysis.outliers, analysis, columns),
         "limit": f"{FAR:g}",
-        "single": words.is_single(analysis),
+        "single": sentences.is_single(analysis),
         "far": any(row.value >= FAR for row in analysis.outliers),
-        "caveats": words.caveats(analysis),
+        "caveats": sentences.caveats(analysis),
         "command": plain(command, 2000),
         "fingerprint": fingerprint,
         "seed": analysis.seed,
@@ -254,7 +254,7 @@ def _cells(analysis: Analysis, rows: Indices, columns: Sequence[str]) -> list[li
         column = by_name[name]
         part = attrs.evolve(column, values=column.values[rows])
         if column.kind == "number" and not column.duration:
-            texts.append([words.cell(float(value)) for value in part.values.astype(np.float64)])
+            texts.append([sentences.cell(float(value)) for value in part.values.astype(np.float64)])
         else:
             texts.append(["–" if text is None else plain(text, 40) for text in as_levels(part)])
     return [list(row) for row in zip(*texts, strict=True)] if texts else [[] for _ in rows]
@@ -267,18 +267,18 @@ def _method(method: Method, j: int, analysis: Analysis) -> Mapping[str, object]:
         "n_clusters": _number_of(method, j, analysis),
         "noise": f"{method.n_noise:,}",
         "sizes": ", ".join(f"{size:,}" for size in largest[:6]) + (", …" if len(largest) > 6 else ""),
-        "silhouette": words.decimal(method.silhouette),
-        "davies_bouldin": words.decimal(method.davies_bouldin),
-        "dbcv": words.decimal(method.dbcv),
-        "stability": words.decimal(_stability(method, j, analysis)),
-        "seconds": words.decimal(_seconds(method, j, analysis), 1),
+        "silhouette": sentences.decimal(method.silhouette),
+        "davies_bouldin": sentences.decimal(method.davies_bouldin),
+        "dbcv": sentences.decimal(method.dbcv),
+        "stability": sentences.decimal(_stability(method, j, analysis)),
+        "seconds": sentences.decimal(_seconds(method, j, analysis), 1),
     }
 
 
 def _number_of(method: Method, j: int, analysis: Analysis) -> str:
     """The number of clusters, and that a method found it by itself where others were told one."""
     k, chosen = method.n_clusters, chose_number(analysis)
-    if (j == 0 and chosen) or not words.own_number(_recipe(analysis.method if j == 0 else method.name)):
+    if (j == 0 and chosen) or not sentences.own_number(_recipe(analysis.method if j == 0 else method.name)):
         return f"{k}"
     return f"{k} (its own number)" if chosen or k == analysis.wanted else f"{k} (its own; {analysis.wanted} asked for)"
 
@@ -331,7 +331,7 @@ def _agreement(analysis: Analysis) -> Mapping[str, object]:
         f"{analysis.method} (chosen)" if j == 0 else method.name for j, method in zip(places, methods, strict=True)
     ]
     rows = [
-        (names[i], [(words.decimal(float(value)), round(100 * max(float(value), 0.0))) for value in row])
+        (names[i], [(sentences.decimal(float(value)), round(100 * max(float(value), 0.0))) for value in row])
         for i, row in enumerate(analysis.comparison.agreement[np.ix_(places, places)])
     ]
     return {"names": names, "rows": rows}
@@ -361,20 +361,20 @@ def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]
     clocks = {plan.name: plan.clock for plan in analysis.preparation.plans if isinstance(plan, NumberColumn)}
     return {
         "label": cluster.label,
-        "name": "all rows" if words.is_single(analysis) else plain(cluster.name, 160),
+        "name": "all rows" if sentences.is_single(analysis) else plain(cluster.name, 160),
         "size": counted(cluster.size, "row"),
-        "share": words.percent(cluster.share),
+        "share": sentences.percent(cluster.share),
         "nearest": _nearest(cluster.label, analysis),
         "rule": None if cluster.rule is None else plain(cluster.rule.text, 300),
-        "precision": "" if cluster.rule is None else words.percent(cluster.rule.precision),
-        "recall": "" if cluster.rule is None else words.percent(cluster.rule.recall),
+        "precision": "" if cluster.rule is None else sentences.percent(cluster.rule.precision),
+        "recall": "" if cluster.rule is None else sentences.percent(cluster.rule.recall),
         "has_lifts": any(feature.lift is not None for feature in cluster.features[:MOST_FEATURES]),
         "features": [
             {
                 "name": plain(feature.text, 60),
                 "position": in_words(feature.position, feature.kind) if feature.position != "same" else "–",
-                "inside": words.of_feature(feature, feature.inside, clocks.get(feature.column, "")),
-                "outside": words.of_feature(feature, feature.outside, clocks.get(feature.column, "")),
+                "inside": sentences.of_feature(feature, feature.inside, clocks.get(feature.column, "")),
+                "outside": sentences.of_feature(feature, feature.outside, clocks.get(feature.column, "")),
                 **_compared(feature),
                 "lift": "" if feature.lift is None else f"× {feature.lift:.1f}",
             }

@@ -44,7 +44,7 @@ T = TypeVar("T")
 A = TypeVar("A", bound=AnyArray)
 
 REMEMBERED = 64
-"""Small arrays whose copies on a device are kept: a turn needs a dozen of them, so that those of a few turns fit."""
+"""Small arrays whose copies on a device are kept: an iteration needs a dozen of them, so that those of a few fit."""
 
 CHUNK_BYTES = 64 * 1024**2
 """Bytes of float64 numbers that a block program makes of a part of a block on a device, where the data are float32: a
@@ -234,8 +234,8 @@ def as_type(array: Array, dtype: np.dtype | type) -> Array:
 def to_device_of(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
     """A copy of a small array of the host where a block lies; an array that is there already stays as it is.
 
-    The copies of the last `REMEMBERED` arrays are kept, so that the constants of a turn are not sent for every block.
-    The array must not be changed afterwards.
+    The copies of the last `REMEMBERED` arrays are kept, so that the constants of an iteration are not sent for every
+    block. The array must not be changed afterwards.
 
     Parameters
     ----------

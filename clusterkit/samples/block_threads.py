@@ -13,7 +13,7 @@ from typing import Generic, TypeVar, final
 import attrs
 
 from clusterkit._typing import Array
-from clusterkit.numerics.threads import THIN, available, is_undivided, suited, undivided
+from clusterkit.numerics.threads import THIN, available, is_undivided, limited_threads, undivided
 from clusterkit.samples import sums
 
 __all__ = ["each_block", "in_threads", "one_above_a_group"]
@@ -47,7 +47,7 @@ def one_above_a_group(n: int) -> AbstractContextManager[None]:
     instead: on two threads OpenBLAS was seen to round blocks of 64 and of 4,096 rows otherwise than on one, and blocks
     of fewer than 64 rows too.
     """
-    return suited(0 if n > sums.GROUP else THIN)
+    return limited_threads(0 if n > sums.GROUP else THIN)
 
 
 def in_threads(
@@ -74,7 +74,7 @@ def in_threads(
     awaited: deque[_Job[Value]] = deque()
     # an error that a notebook keeps also keeps the pass that it ended: its threads must not hold up the end of Python
     threads = [Thread(target=_work, args=(todo,), name="clusterkit-block", daemon=True) for _ in range(workers - 1)]
-    with suited(0):
+    with limited_threads(0):
         try:
             for thread in threads:
                 thread.start()

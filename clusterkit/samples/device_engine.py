@@ -122,13 +122,13 @@ class _Pinned:
         self._stream = _streams[device]
         self._pieces: list[Any] = [None] * STAGES
         self._free: list[Any] = [None] * STAGES
-        self._turn = 0
+        self._next = 0
         self._used: deque[Any] = deque()
 
     def send(self, X: Array) -> tuple[Any, Any]:
         """The block on its way, and the event of its arrival."""
-        torch, place = self._torch, self._turn
-        self._turn = (place + 1) % STAGES
+        torch, place = self._torch, self._next
+        self._next = (place + 1) % STAGES
         if self._free[place] is not None:
             self._free[place].synchronize()  # what was in this piece has left
         piece = self._pieces[place]

@@ -108,7 +108,7 @@ class Space(ABC):
         """The space of some of the samples."""
 
     @abstractmethod
-    def lean(self) -> Space:
+    def without_samples(self) -> Space:
         """The space without the n x n matrices that are kept for speed; a finished fit holds this one."""
 
 
@@ -203,7 +203,7 @@ class FeatureSpace(Space):
 
     mapping: RowMap
 
-    def lean(self) -> FeatureSpace:
+    def without_samples(self) -> FeatureSpace:
         """The space itself: it keeps no n x n matrices."""
         return self
 

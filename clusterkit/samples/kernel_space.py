@@ -128,7 +128,7 @@ class KernelSpace(Space):
         """The space of some samples."""
         return attrs.evolve(self, points=self.points[index], memo={}, shared={})
 
-    def lean(self) -> KernelSpace:
+    def without_samples(self) -> KernelSpace:
         """The space without the kernel and distance matrices."""
         return attrs.evolve(self, memo={}, shared={})
 

@@ -22,10 +22,10 @@ __all__ = [
     "deadline",
     "listening",
     "metered",
+    "notify",
     "reuse",
     "reusing",
     "spend",
-    "tell",
 ]
 
 
@@ -163,9 +163,9 @@ class Report:
     ----------
     stage : str
         What is running: "loop", or the name of a stage or driver with an inner loop.
-    turn : int
+    iteration : int
         Iterations done.
-    max_turns : int or None
+    max_iter : int or None
         The most iterations there can be; None if that is not known.
     objective : float or None
         Best objective of this iteration.
@@ -174,8 +174,8 @@ class Report:
     """
 
     stage: str
-    turn: int
-    max_turns: int | None
+    iteration: int
+    max_iter: int | None
     objective: float | None = None
     active: int = 1
 
@@ -196,7 +196,7 @@ def listening(listener: Listener) -> Iterator[None]:
         _listeners.reset(token)
 
 
-def tell(report: Report) -> None:
+def notify(report: Report) -> None:
     """Send a report to everyone who listens."""
     for listener in _listeners.get():
         listener(report)
@@ -238,9 +238,9 @@ def deadline(seconds: float | None) -> Iterator[Deadline]:
 
     Examples
     --------
-    >>> from clusterkit.samples.limits import Report, tell
+    >>> from clusterkit.samples.limits import Report, notify
     >>> with deadline(0.0) as limit:
-    ...     tell(Report("search", 1, None))
+    ...     notify(Report("search", 1, None))
     ...     print("not reached")
     >>> limit.passed
     True

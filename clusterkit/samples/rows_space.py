@@ -98,7 +98,7 @@ class RowsSpace(FeatureSpace):
     source : Rows
         The raw rows, or those of features that were made on the host.
     engine : Engine
-    made : FeatureSpace or None
+    host_space : FeatureSpace or None
         Where the features were made on the host, the space of the raw rows there.
     known : Extremes or None
         Those of the features, where a pass has found them already.
@@ -108,7 +108,7 @@ class RowsSpace(FeatureSpace):
 
     source: Rows
     engine: Engine
-    made: FeatureSpace | None = attrs.field(default=None, kw_only=True)
+    host_space: FeatureSpace | None = attrs.field(default=None, kw_only=True)
     known: Extremes | None = attrs.field(default=None, kw_only=True)
 
     @classmethod
@@ -130,7 +130,7 @@ class RowsSpace(FeatureSpace):
     @property
     def transform(self) -> Transform:
         """Raw rows to features: what predictions apply."""
-        return self.reading if self.made is None else Transform((HostMap(self.made.transform),), self.dtype)
+        return self.reading if self.host_space is None else Transform((HostMap(self.host_space.transform),), self.dtype)
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
@@ -170,8 +170,8 @@ class RowsSpace(FeatureSpace):
 
     def take(self, index: Indices) -> FeatureSpace:
         """The space of some of the samples, in memory."""
-        if self.made is not None:
-            some = self.made.take(index)
+        if self.host_space is not None:
+            some = self.host_space.take(index)
             assert isinstance(some, FeatureSpace)
             return some
         points = self.coordinates(self.source.gather(index))
@@ -197,13 +197,13 @@ class RowsSpace(FeatureSpace):
         NeedsMemory
             If the rows exceed the memory cap.
         """
-        if self.made is not None:
-            return self.made
+        if self.host_space is not None:
+            return self.host_space
         points = self.coordinates(read_whole(self.source, what, advice))
         return build_space(points, self.mapping, storage=storage, before=self.before)
 
-    def lean(self) -> FeatureSpace:
+    def without_samples(self) -> FeatureSpace:
         """A space that maps new rows as this one: what a finished fit holds, without samples but those of the host."""
-        if self.made is not None:
-            return self.made.lean()
+        if self.host_space is not None:
+            return self.host_space.without_samples()
         return StreamedSpace(self.points, self.mapping, before=self.before, resolved=self.resolved)

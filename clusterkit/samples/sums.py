@@ -30,13 +30,13 @@ __all__ = [
     "RowsInOrder",
     "Sums",
     "SymmetricSum",
+    "add_as_tree",
+    "add_left_to_right",
     "class_totals",
-    "fold",
     "groups",
     "products_of_rows",
     "target_sums",
     "total",
-    "tree",
 ]
 
 
@@ -54,8 +54,8 @@ FAN_IN = 16
 class Addable(Protocol):
     """What a block of rows gives to a pass: parts of neighbouring blocks add up to the part of both.
 
-    It may have a method `to_host`, which returns the same with all arrays on the host; `fold` calls it at the end of a
-    group, so that sums of blocks on a device stay there until then.
+    It may have a method `to_host`, which returns the same with all arrays on the host; `add_left_to_right` calls it at
+    the end of a group, so that sums of blocks on a device stay there until then.
     """
 
     def __add__(self, following: Self, /) -> Self:
@@ -205,7 +205,7 @@ def groups(n: int) -> Iterator[slice]:
         yield slice(start, min(n, start + GROUP))
 
 
-def fold(parts: Iterable[T]) -> T:
+def add_left_to_right(parts: Iterable[T]) -> T:
     """The sum from left to right, on the host: of the blocks of a group.
 
     Raises
@@ -223,7 +223,7 @@ def fold(parts: Iterable[T]) -> T:
     return to_host(sum_so_far)
 
 
-def tree(totals: Iterable[T]) -> T:
+def add_as_tree(totals: Iterable[T]) -> T:
     """The sum of the totals of all groups, in their order: nodes of `FAN_IN` neighbours, level by level.
 
     Keeps one total for each level, so that the totals can be made one after the other.
@@ -259,7 +259,7 @@ def total(parts: Iterable[tuple[slice, T]]) -> T:
     10
     """
     by_group = groupby(parts, key=lambda pair: pair[0].start // GROUP)
-    return tree(fold(part for _, part in members) for _, members in by_group)
+    return add_as_tree(add_left_to_right(part for _, part in members) for _, members in by_group)
 
 
 GROUPED_COLUMNS = 48

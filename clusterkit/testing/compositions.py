@@ -106,7 +106,7 @@ def _check_results(c: Composition, model: Pipeline, X: Array) -> None:
     assert isinstance(model.converged_, bool)
     assert model.stop_reason_, "no reason why it stopped"
     assert model.history_.ndim == 1
-    if c.solver.targets == "every_turn":
+    if c.solver.targets == "every_iteration":
         assert len(model.history_) == model.n_iter_ <= MAX_ITER
     if c.solver.has_objective:
         assert np.isfinite(model.history_).all()

@@ -24,7 +24,7 @@ from clusterkit.metrics.classes import adjusted_from_pairs, table_pairs
 from clusterkit.numerics.distances import bandwidth_range, squared_distances, without_equal_rows
 from clusterkit.samples import KernelSpace, memory
 from clusterkit.samples.kernels import Gaussian
-from clusterkit.samples.limits import Report, deadline, metered, tell
+from clusterkit.samples.limits import Report, deadline, metered, notify
 from clusterkit.tuners import FEW_POINTS, Piles, search_space, warn_of_nothing
 
 __all__ = [
@@ -633,7 +633,7 @@ class SvcAutoSearch:
                 if row >= zero:
                     few = partition.coverage < 0.5 * (1.0 - (fractions[column] or 0.0))
                     shattered[column] = shattered[column] + 1 if many or few else 0
-                tell(Report("svc_auto", done, total))
+                notify(Report("svc_auto", done, total))
                 yield partition if qualified else None
 
     def _run(self, at_width: WidthRuns, column: int) -> GridPartition | None:

@@ -366,7 +366,7 @@ class ScoredCandidates:
     limits : pair of float
         Fewest and most clusters that may win.
     candidates : list of CandidateFit
-        Without their labels, except the largest one: hundreds of labelings need not stay in memory.
+        Without their labels, except the largest one: hundreds of labellings need not stay in memory.
     scores : list of float
     steps : list of int
         The step of the search that each candidate belongs to.

@@ -20,7 +20,7 @@ from clusterkit.contracts import Labeler, Prepared, Resumable, Solver, Task
 from clusterkit.contracts.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.samples import KernelSpace, Space
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 
 __all__ = [
     "BOUND_STEP",
@@ -115,14 +115,14 @@ class CandidateRuns:
             if self.workers == 1 or len(groups) == 1:
                 for done, (gamma, bounds) in enumerate(groups):
                     yield self._fit_group(gamma, bounds)
-                    tell(Report(stage, done + 1, len(groups)))
+                    notify(Report(stage, done + 1, len(groups)))
                 return
             with ThreadPoolExecutor(self.workers) as pool:
                 jobs = [pool.submit(self._fit_group, gamma, bounds) for gamma, bounds in groups]
                 try:
                     for done, job in enumerate(jobs):
                         yield job.result()
-                        tell(Report(stage, done + 1, len(groups)))
+                        notify(Report(stage, done + 1, len(groups)))
                 finally:
                     for job in jobs:
                         job.cancel()
@@ -227,7 +227,7 @@ TIE = 1e-12
 @final
 @attrs.define(eq=False)
 class Agreement:
-    """Mean agreement of a partition with M labelings of n samples; equal partitions are scored once.
+    """Mean agreement of a partition with M labellings of n samples; equal partitions are scored once.
 
     ``NMI = I / √(H H')`` and ``AMI = (I - E I) / (√(H H') - E I)`` with the mutual information I, the entropies H and
     H', and the expectation E over random partitions with the same cluster sizes. Two trivial partitions (one cluster)

@@ -29,7 +29,7 @@ def test_labels_and_values_are_those_of_the_cpu():
     assert "MISSED" not in finished.stdout
     assert finished.stdout.count("labels unlike the CPU's") == 2
     assert finished.stdout.count("of its spread of costs from a border; goal") == 2
-    for figure in ("svdd", "kmeans turn", "emmc, a turn", "ascent", "emmc, the start 'kmeans', beside",
+    for figure in ("svdd", "kmeans iteration", "emmc, an iteration", "ascent", "emmc, the start 'kmeans', beside",
                    "emmc, a balance by 'transport', beside"):  # fmt: skip
         assert f"  {figure}: " in finished.stdout
     assert "k-means of 60 clusters, 1200 rows: not measured" in finished.stdout

@@ -88,8 +88,10 @@ def drift() -> tuple[np.ndarray, str]:
 
     X, rule = bananas(4000), DriftRule(max_iter=3000, restarts=4)
     parts = [find_parts(X, 20, rule, np.random.default_rng(seed), record=True) for seed in range(4)]
-    turns, worst = sum(len(one.sizes) for one in parts), [int(np.ptp(one.sizes[-1])) for one in parts]
-    return np.concatenate([one.sizes[-1] for one in parts]), f"{turns} iterations of the best starts, ranges {worst}"
+    iterations, worst = sum(len(one.sizes) for one in parts), [int(np.ptp(one.sizes[-1])) for one in parts]
+    return np.concatenate(
+        [one.sizes[-1] for one in parts]
+    ), f"{iterations} iterations of the best starts, ranges {worst}"
 
 
 def drift_of_many() -> tuple[np.ndarray, str]:
@@ -106,7 +108,7 @@ def transport() -> tuple[np.ndarray, str]:
     """Equal sizes for the distances of 200,000 rows to ten of them."""
     from clusterkit.balancers.transport import Transport
     from clusterkit.contracts import CostTable, Task
-    from clusterkit.fitting.label_turns import balanced_by
+    from clusterkit.fitting.label_iterations import balanced_by
 
     X = blobs(200_000, 5, 10)
     C = ((X[:, None] - X[None, :10]) ** 2).sum(axis=2)

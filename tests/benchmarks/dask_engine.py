@@ -47,7 +47,7 @@ if __name__ == "__main__":
         model = KMeans(n_clusters=k, random_state=0, tol=tol).fit(X)
         seconds, processor = time.perf_counter() - begin, spent() - before
         centres = np.asarray(model.cluster_centers_)
-    answer = {"seconds": seconds, "processor": processor, "turns": int(model.n_iter_), "centres": centres.tolist()}
+    answer = {"seconds": seconds, "processor": processor, "iterations": int(model.n_iter_), "centres": centres.tolist()}
     json.dump(answer, sys.stdout)
 """
 """The side of dask-ml: it gets the data by a file, and gives seconds, of the wall and of processors, and centres."""
@@ -118,11 +118,11 @@ class Cost:
         return f"{self.wall:.1f} s ({self.client:.1f} s of processor in the client, {workers} in workers)"
 
 
-def emmc(features: int, turns: int) -> Any:
-    """EMMC without a balancer from a random start, of a fixed number of turns."""
+def emmc(features: int, iterations: int) -> Any:
+    """EMMC without a balancer from a random start, of a fixed number of iterations."""
     from clusterkit import recipe
 
-    settings = {"balancer": None, "init": "random", "max_iter": turns, "featuremap__n_hidden": features}
+    settings = {"balancer": None, "init": "random", "max_iter": iterations, "featuremap__n_hidden": features}
     return recipe("emmc-multi", n_clusters=5, random_state=0, **settings)
 
 
@@ -134,7 +134,7 @@ def processes(rows: int) -> None:
             X = made(rows, 50)
             emmc(500, 1).fit(X)  # compiles, and imports on the workers
             costs[count] = Cost.of(client, lambda X=X: emmc(500, 5).fit(X))
-            print(f"EMMC, {rows:,} x 50, L = 500, 5 turns, {count} processes: {costs[count]}", flush=True)
+            print(f"EMMC, {rows:,} x 50, L = 500, 5 iterations, {count} processes: {costs[count]}", flush=True)
     one, two = costs[1], costs[2]
     print(f"two against one: {one.wall / two.wall:.2f} times by the wall, {one.longest / two.longest:.2f} times by "
           f"processor time (goal 1.6)")  # fmt: skip
@@ -170,7 +170,7 @@ def overhead(rows: int) -> None:
 
 
 class Work:
-    """The work of a turn on a block: a map of so many features and their products with targets."""
+    """The work of an iteration on a block: a map of so many features and their products with targets."""
 
     def __init__(self, features: int) -> None:
         self.features = features
@@ -194,7 +194,7 @@ def growth(rows: int) -> None:
         before = reset_peak()
         model = emmc(50, 10).fit(X)
         grown = (peak() - before) / 2**20
-        print(f"EMMC, {rows:,} x 10, {model.n_iter_} turns: the client grew by {grown:.0f} MiB (goal 200)")
+        print(f"EMMC, {rows:,} x 10, {model.n_iter_} iterations: the client grew by {grown:.0f} MiB (goal 200)")
 
 
 def model(rows: int) -> None:
@@ -282,9 +282,9 @@ def peer(rows: int, python: str) -> None:
         means = np.asarray(ours.cluster_centers_, dtype=np.float64)
         values = inertia(X, means), inertia(X, np.asarray(theirs["centres"]))
     processor = cost.client + sum(cost.workers)
-    print(f"k-means, {rows:,} x {d}, k = {k}: clusterkit {cost}, {ours.n_iter_} turns, inertia {values[0]:.6g}")
-    print(f"dask-ml {theirs['seconds']:.1f} s ({theirs['processor']:.1f} s of processor), {theirs['turns']} turns, "
-          f"inertia {values[1]:.6g}")  # fmt: skip
+    print(f"k-means, {rows:,} x {d}, k = {k}: clusterkit {cost}, {ours.n_iter_} iterations, inertia {values[0]:.6g}")
+    print(f"dask-ml {theirs['seconds']:.1f} s ({theirs['processor']:.1f} s of processor), {theirs['iterations']} "
+          f"iterations, inertia {values[1]:.6g}")  # fmt: skip
     print(f"{theirs['seconds'] / cost.wall:.2f} times by the wall, {theirs['processor'] / processor:.2f} times by "
           f"processor time (goal 2)")  # fmt: skip
 

@@ -11,11 +11,11 @@ the memory of the device, and the bytes that must come from the host. An exponen
 
 The CPU computes the same with the same seed on as many rows as it can in the time. It makes passes too: in memory it
 adds in another order, from which a few rows differ as well. Labels are compared: the share of rows that differ, and how
-far the worst of them is from a border, relative to the spread of its costs. Labels are given, so that the turns are
-timed alone; what a start and a balance take, of which the host does a part, is printed beside. The clock is read only
-when the device has done everything that was asked for. A section that might end after ``--seconds``, by the seconds
-reckoned for it, is printed as not measured. The exit status is 1 if labels, values or memory miss their goals, and 0
-whatever the times are.
+far the worst of them is from a border, relative to the spread of its costs. Labels are given, so that the iterations
+are timed alone; what a start and a balance take, of which the host does a part, is printed beside. The clock is read
+only when the device has done everything that was asked for. A section that might end after ``--seconds``, by the
+seconds reckoned for it, is printed as not measured. The exit status is 1 if labels, values or memory miss their goals,
+and 0 whatever the times are.
 """
 
 from __future__ import annotations
@@ -47,28 +47,28 @@ from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.rows import SlicedRows
 
 FULL: dict[str, dict[str, Any]] = {
-    "emmc": {"n": 10_000_000, "d": 100, "L": 1000, "k": 10, "turns": 20, "cpu_n": 1_000_000, "spread": 0.5},
-    "kmeans": {"n": 10_000_000, "d": 50, "k": 100, "turns": 20, "cpu_n": 1_000_000},
+    "emmc": {"n": 10_000_000, "d": 100, "L": 1000, "k": 10, "iterations": 20, "cpu_n": 1_000_000, "spread": 0.5},
+    "kmeans": {"n": 10_000_000, "d": 50, "k": 100, "iterations": 20, "cpu_n": 1_000_000},
     "svdd": {"n": 1_000_000, "s": 2000, "d": 20},
     "ascent": {"n": 200_000, "s": 1000, "d": 10},
-    "memory": {"n": 2_000_000, "d": 100, "L": 1000, "k": 10, "turns": 2, "many": 10_000},
+    "memory": {"n": 2_000_000, "d": 100, "L": 1000, "k": 10, "iterations": 2, "many": 10_000},
 }
 SMALL: dict[str, dict[str, Any]] = {
-    "emmc": {"n": 3000, "d": 5, "L": 40, "k": 3, "turns": 4, "cpu_n": 2000, "spread": 4.0},
-    "kmeans": {"n": 3000, "d": 4, "k": 5, "turns": 4, "cpu_n": 3000},
+    "emmc": {"n": 3000, "d": 5, "L": 40, "k": 3, "iterations": 4, "cpu_n": 2000, "spread": 4.0},
+    "kmeans": {"n": 3000, "d": 4, "k": 5, "iterations": 4, "cpu_n": 3000},
     "svdd": {"n": 500, "s": 40, "d": 3},
     "ascent": {"n": 200, "s": 30, "d": 2},
-    "memory": {"n": 2000, "d": 5, "L": 40, "k": 3, "turns": 2, "many": 60},
+    "memory": {"n": 2000, "d": 5, "L": 40, "k": 3, "iterations": 2, "many": 60},
 }
 RECKONED = {"svdd": 60.0, "kmeans": 100.0, "emmc": 240.0, "ascent": 80.0, "memory": 60.0}
 """Seconds that a section may take: with the rates of a slow host, for no device was at hand. Together nine minutes."""
 GOALS = {"emmc": 10.0, "kmeans": 0.020, "svdd": 0.050}
-"""Seconds: 20 turns from the memory of the host; a turn of data on the device; all values."""
+"""Seconds: 20 iterations from the memory of the host; an iteration of data on the device; all values."""
 MEMORY_GOAL = 2048.0
 """MiB of the device beside the data that lie there."""
 LABELS_GOAL, BORDER_GOAL, SUMS_GOAL = 1e-4, 1e-3, 1e-12
 """Share of rows whose labels may differ from the CPU's; how far such a row may be from a border, relative to the spread
-of its costs, after turns that passed on the rounding of float32; and difference of kernel sums."""
+of its costs, after iterations that passed on the rounding of float32; and difference of kernel sums."""
 
 
 @attrs.frozen(eq=False)
@@ -98,19 +98,19 @@ def blobs(n: int, d: int, k: int, spread: float, seed: int = 0) -> tuple[np.ndar
     return X, labels
 
 
-def emmc(labels: np.ndarray, k: int, L: int, turns: int) -> Pipeline:
+def emmc(labels: np.ndarray, k: int, L: int, iterations: int) -> Pipeline:
     """EMMC with one output a cluster, without a balance, from given labels."""
     return Pipeline(
         n_clusters=k, featuremap={"name": "elm", "n_hidden": L}, solver="ridge", labeler="argmax", balancer=None,
-        init=Given(labels), max_iter=turns, random_state=0,
+        init=Given(labels), max_iter=iterations, random_state=0,
     )  # fmt: skip
 
 
-def kmeans(labels: np.ndarray, k: int, turns: int) -> Pipeline:
+def kmeans(labels: np.ndarray, k: int, iterations: int) -> Pipeline:
     """k-means from given labels."""
     return Pipeline(
         n_clusters=k, featuremap="identity", solver={"name": "centroids", "tol": 0.0}, labeler="argmax", balancer=None,
-        init=Given(labels), max_iter=turns, random_state=0,
+        init=Given(labels), max_iter=iterations, random_state=0,
     )  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def compared(report: Report, name: str, X: np.ndarray, cpu: Pipeline, there: np.
 
 
 def starts_and_balances(bench: Bench, fit: Callable[..., Any], one: float) -> None:
-    """What a start and a balance take beside a fit of one turn from given labels, which takes `one` seconds."""
+    """What a start and a balance take beside a fit of one iteration from given labels, which takes `one` seconds."""
     for name, changes in (
         ("the start 'random'", {"init": "random"}),
         ("the start 'kmeans'", {"init": "kmeans"}),
@@ -158,61 +158,61 @@ def starts_and_balances(bench: Bench, fit: Callable[..., Any], one: float) -> No
 
 
 def measure_emmc(
-    bench: Bench, rate: Rates, n: int, d: int, L: int, k: int, turns: int, cpu_n: int, spread: float
+    bench: Bench, rate: Rates, n: int, d: int, L: int, k: int, iterations: int, cpu_n: int, spread: float
 ) -> None:
-    """Turns of EMMC from the memory of the host."""
+    """Iterations of EMMC from the memory of the host."""
     report = bench.report
     # clusters that overlap more become one without a balance, and then no label could differ
     X, labels = blobs(n, d, k, spread)
     report.say(f"EMMC, {n} x {d} float32 in the memory of the host, L = {L}, k = {k}, balancer None, labels given")
     with on(bench):
         emmc(labels[:cpu_n], k, L, 1).fit(X[:cpu_n])  # loads what is needed
-        model, seconds = bench.once(lambda: emmc(labels, k, L, turns).fit(X))
+        model, seconds = bench.once(lambda: emmc(labels, k, L, iterations).fit(X))
         _, one = bench.once(lambda: emmc(labels, k, L, 1).fit(X))
         starts_and_balances(bench, lambda **changes: emmc(labels, k, L, 1).set_params(**changes).fit(X), one)
-        small = emmc(labels[:cpu_n], k, L, turns).fit(X[:cpu_n])
-        again = emmc(labels[:cpu_n], k, L, turns).fit(X[:cpu_n])
+        small = emmc(labels[:cpu_n], k, L, iterations).fit(X[:cpu_n])
+        again = emmc(labels[:cpu_n], k, L, iterations).fit(X[:cpu_n])
     done = model.n_iter_
-    turn = (seconds - one) / max(1, done - 1)
-    seconds = one + (turns - 1) * turn  # all turns, also if the labels repeated before
+    iteration = (seconds - one) / max(1, done - 1)
+    seconds = one + (iterations - 1) * iteration  # all iterations, also if the labels repeated before
     work = 2.0 * n * L * (d + 2 * k) + n * L
     floor = rate.floor(flops={"float32": work}, moved=4.0 * n * (d + 4 * L), sent=4.0 * n * d)
-    whole = floor * (turns + 2) + rate.floor(flops={"float32": work + 2.0 * n * L * L}, sent=4.0 * n * d)
+    whole = floor * (iterations + 2) + rate.floor(flops={"float32": work + 2.0 * n * L * L}, sent=4.0 * n * d)
     report.timed("emmc", seconds, whole, GOALS["emmc"] if n == FULL["emmc"]["n"] else None)
-    report.timed("emmc, a turn", turn, floor)
-    report.say(f"  {done} of {turns} turns were made, and the others reckoned from these")
+    report.timed("emmc, an iteration", iteration, floor)
+    report.say(f"  {done} of {iterations} iterations were made, and the others reckoned from these")
     goal = report.exact("emmc again", float((small.labels_ != again.labels_).sum()), 0.0)
     report.say(f"  rows whose labels another run of the same seed changes: {report.figures['emmc again']:.0f}; {goal}")
     with config(device="cpu"):
         begin = time.perf_counter()
-        cpu = emmc(labels[:cpu_n], k, L, turns).fit(SlicedRows(X[:cpu_n]))
+        cpu = emmc(labels[:cpu_n], k, L, iterations).fit(SlicedRows(X[:cpu_n]))
         report.say(
             f"  the CPU, {available()} threads, {cpu_n} rows: {time.perf_counter() - begin:.2f} s for {cpu.n_iter_} "
-            "turns, the map included"
+            "iterations, the map included"
         )
     compared(report, "emmc", X, cpu, small.labels_)
 
 
-def measure_kmeans(bench: Bench, rate: Rates, n: int, d: int, k: int, turns: int, cpu_n: int) -> None:
-    """A turn of k-means on data that lie on the device."""
+def measure_kmeans(bench: Bench, rate: Rates, n: int, d: int, k: int, iterations: int, cpu_n: int) -> None:
+    """An iteration of k-means on data that lie on the device."""
     report = bench.report
     X, labels = blobs(n, d, k, 0.5)
     there = bench.put(X)
     report.say(f"k-means, {n} x {d} float32 on the device, k = {k}, labels given")
-    few = max(1, turns // 4)
+    few = max(1, iterations // 4)
     with arrays():
         kmeans(labels, k, 1).fit(there)
-        model, long = bench.once(lambda: kmeans(labels, k, turns).fit(there))
+        model, long = bench.once(lambda: kmeans(labels, k, iterations).fit(there))
         brief, short = bench.once(lambda: kmeans(labels, k, few).fit(there))
-        small = to_host(kmeans(labels[:cpu_n], k, turns).fit(there[:cpu_n, :]).labels_)
-    turn = (long - short) / max(1, model.n_iter_ - brief.n_iter_)
+        small = to_host(kmeans(labels[:cpu_n], k, iterations).fit(there[:cpu_n, :]).labels_)
+    iteration = (long - short) / max(1, model.n_iter_ - brief.n_iter_)
     floor = rate.floor(flops={"float32": 4.0 * n * d * k}, moved=4.0 * n * (d + 3 * k))
-    report.timed("kmeans turn", turn, floor, GOALS["kmeans"] if n == FULL["kmeans"]["n"] else None)
-    report.say(f"  the whole fit: {long:.2f} s, {model.n_iter_} turns")
+    report.timed("kmeans iteration", iteration, floor, GOALS["kmeans"] if n == FULL["kmeans"]["n"] else None)
+    report.say(f"  the whole fit: {long:.2f} s, {model.n_iter_} iterations")
     begin = time.perf_counter()
-    cpu = kmeans(labels[:cpu_n], k, turns).fit(SlicedRows(X[:cpu_n]))
+    cpu = kmeans(labels[:cpu_n], k, iterations).fit(SlicedRows(X[:cpu_n]))
     seconds = time.perf_counter() - begin
-    report.say(f"  the CPU, {available()} threads, {cpu_n} rows: {seconds:.2f} s for {cpu.n_iter_} turns")
+    report.say(f"  the CPU, {available()} threads, {cpu_n} rows: {seconds:.2f} s for {cpu.n_iter_} iterations")
     compared(report, "kmeans", X, cpu, small)
 
 
@@ -261,7 +261,7 @@ def measure_ascent(bench: Bench, rate: Rates, n: int, s: int, d: int) -> None:
     report.say(f"  largest difference of an end, in scaled coordinates: {error:.1e}; {goal}")
 
 
-def measure_memory(bench: Bench, rate: Rates, n: int, d: int, L: int, k: int, turns: int, many: int) -> None:
+def measure_memory(bench: Bench, rate: Rates, n: int, d: int, L: int, k: int, iterations: int, many: int) -> None:
     """Memory of the device that fits take beside the data: at n rows and a quarter of them, and with many clusters."""
     report = bench.report
 
@@ -278,10 +278,10 @@ def measure_memory(bench: Bench, rate: Rates, n: int, d: int, L: int, k: int, tu
     for rows in (n // 4, n):
         X, labels = blobs(rows, d, k, 0.25)
         with on(bench):
-            from_host = bench.peak(lambda X=X, labels=labels: emmc(labels, k, L, turns).fit(X))
+            from_host = bench.peak(lambda X=X, labels=labels: emmc(labels, k, L, iterations).fit(X))
         there = bench.put(X)
         with arrays():
-            lying = bench.peak(lambda there=there, labels=labels: kmeans(labels, k, turns).fit(there))
+            lying = bench.peak(lambda there=there, labels=labels: kmeans(labels, k, iterations).fit(there))
         del there
         say("EMMC, rows from the host", rows, from_host)
         say("k-means, rows on the device", rows, lying)

@@ -85,16 +85,16 @@ def sets(count, first):
 def row(X, y):
     """Index of each rule, of the best candidate and of the mixture."""
     seen = {}
-    original = auto.Verdict.of
+    original = auto.Choice.of
 
     def watching(candidates, terrain, stability, *, known):
-        seen.update(candidates=candidates, verdict=original(candidates, terrain, stability, known=known))
-        return seen["verdict"]
+        seen.update(candidates=candidates, choice=original(candidates, terrain, stability, known=known))
+        return seen["choice"]
 
-    auto.Verdict.of = watching
+    auto.Choice.of = watching
     Auto(len(np.unique(y[y >= 0])), random_state=0).fit(X)
-    auto.Verdict.of = original
-    terms = seen["verdict"].ranking.terms
+    auto.Choice.of = original
+    terms = seen["choice"].ranking.terms
     index = np.array([score(y, candidate.labels) for candidate in seen["candidates"]])
     rest = rules.ENTROPY_WEIGHT * terms["entropy"] + rules.LIKELIHOOD_WEIGHT * terms["likelihood"]
     values = []

@@ -1,7 +1,7 @@
 """EMMC against the passes it cannot do without.
 
-``usps``: the whole of EMMC (recipe emmc-multi, L = 1000, 15 turns) against its feature map, one Gram product and its
-k-means start. ``streamed``: EMMC on rows that are mapped anew in every pass, against one Gram product and ten times
+``usps``: the whole of EMMC (recipe emmc-multi, L = 1000, 15 iterations) against its feature map, one Gram product and
+its k-means start. ``streamed``: EMMC on rows that are mapped anew in every pass, against one Gram product and ten times
 adjoint and apply of the same map and blocks; peak memory beyond the input.
 """
 
@@ -21,7 +21,7 @@ from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs import Argmax, Threshold
 from clusterkit.metrics import clustering_accuracy
 
-TURNS = 15
+ITERATIONS = 15
 
 
 def usps(repeats: int) -> None:
@@ -29,7 +29,7 @@ def usps(repeats: int) -> None:
     data = datasets.load("usps")
     X = data.data
     n = len(X)
-    whole, parts, turns, accuracy = [], [], [], []
+    whole, parts, iterations, accuracy = [], [], [], []
     for repeat in range(repeats + 1):
         start = time.perf_counter()
         space = Elm(n_hidden=1000).space_of(X, Task(len(X), None), np.random.default_rng(repeat))
@@ -40,7 +40,12 @@ def usps(repeats: int) -> None:
         bare = time.perf_counter()
         del space
         model = recipe(
-            "emmc-multi", n_clusters=10, featuremap__n_hidden=1000, init__n_init=1, max_iter=TURNS, random_state=repeat
+            "emmc-multi",
+            n_clusters=10,
+            featuremap__n_hidden=1000,
+            init__n_init=1,
+            max_iter=ITERATIONS,
+            random_state=repeat,
         )
         begin = time.perf_counter()
         model.fit(X)
@@ -49,11 +54,11 @@ def usps(repeats: int) -> None:
             continue
         whole.append(end - begin)
         parts.append(bare - start)
-        turns.append(model.n_iter_)
+        iterations.append(model.n_iter_)
         accuracy.append(clustering_accuracy(data.target, model.labels_))
         print(
             f"  run {repeat}: map {mapped - start:.2f}, Gram {grammed - mapped:.2f}, k-means {bare - grammed:.2f}, "
-            f"EMMC {end - begin:.2f} s ({model.n_iter_} turns, accuracy {100 * accuracy[-1]:.1f} %); "
+            f"EMMC {end - begin:.2f} s ({model.n_iter_} iterations, accuracy {100 * accuracy[-1]:.1f} %); "
             f"ratio {whole[-1] / parts[-1]:.2f}"
         )
     space = Elm(n_hidden=1000).space_of(X, Task(len(X), None), np.random.default_rng(0))
@@ -101,7 +106,7 @@ def streamed(rows: int, repeats: int) -> None:
         beyond = (peak() - before) / 1e9
         print(
             f"streamed {X.shape} float32, L = 300: bare passes {bare:.1f} s, EMMC {whole:.1f} s "
-            f"({model.n_iter_} turns, {model.stop_reason_}), ratio {whole / bare:.2f} "
+            f"({model.n_iter_} iterations, {model.stop_reason_}), ratio {whole / bare:.2f} "
             f"(goal: <= 1.5); peak {beyond:.2f} GB beyond the input (goal: < 1.5); "
             f"accuracy {100 * clustering_accuracy(truth, model.labels_):.1f} %"
         )

@@ -2,12 +2,12 @@
 
 Rows shaped like two bananas, 40,000 x 2, and both super-classes of Letter (E, H, I, M, P, Q, R, X, Y, Z against the
 rest) in its raw whole numbers. Both sides make the same iterations from the same seeds; their sizes are compared
-iteration by iteration. The sides run by turns, twice (Letter, whose runs take
+iteration by iteration. The sides alternate, twice each (Letter, whose runs take
 milliseconds: five times), and the smallest time counts; what is timed of ours includes sorting,
 trees and everything else that precedes the first iteration.
 
     uv run python tests/benchmarks/equal.py
-    uv run python tests/benchmarks/equal.py --turns 6000 bananas
+    uv run python tests/benchmarks/equal.py --iterations 6000 bananas
 
 `letter` needs the data set; `CLUSTERKIT_DATA` names the folder.
 """
@@ -60,9 +60,9 @@ def plain(X: np.ndarray, C: np.ndarray, rule: DriftRule, tolerance: int) -> np.n
     return np.array(sizes)
 
 
-def compare(X: np.ndarray, m: int, turns: int, seed: int, clock, repeats: int = 2) -> tuple[float, float]:
+def compare(X: np.ndarray, m: int, iterations: int, seed: int, clock, repeats: int = 2) -> tuple[float, float]:
     """Seconds of both sides; prints one line."""
-    rule, rng = DriftRule(max_iter=turns, restarts=0), np.random.default_rng
+    rule, rng = DriftRule(max_iter=iterations, restarts=0), np.random.default_rng
     C = X[random_distinct_rows(X, m, rng(seed))[0]]
     times: dict[str, list[float]] = {"ours": [], "plain": []}
     for _ in range(repeats):
@@ -88,7 +88,7 @@ def main() -> None:
     """Print times and ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="*", default=["bananas", "letter"])
-    parser.add_argument("--turns", type=int, default=6000)
+    parser.add_argument("--iterations", type=int, default=6000)
     parser.add_argument("--parts", type=int, nargs="+", default=range(2, 21))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cpu", action="store_true", help="processor time, where others use the machine too")
@@ -100,12 +100,12 @@ def main() -> None:
         find_parts(np.random.default_rng(0).normal(size=(50, d)), 2, DriftRule(max_iter=5), np.random.default_rng(0))
     if "bananas" in options.what:
         print("bananas")
-        compare(bananas(), 20, options.turns, options.seed, clock)
+        compare(bananas(), 20, options.iterations, options.seed, clock)
     if "letter" in options.what:
         seconds = []
         for title, X in zip(("letter, positive", "letter, negative"), letter(), strict=False):
             print(title)
-            seconds.append([compare(X, m, options.turns, options.seed, clock, 5) for m in options.parts])
+            seconds.append([compare(X, m, options.iterations, options.seed, clock, 5) for m in options.parts])
         if seconds:
             print("letter, both classes, as a machine with K parts of each needs them")
             for m, (ours, theirs) in zip(options.parts, np.sum(seconds, axis=0), strict=True):

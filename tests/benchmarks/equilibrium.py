@@ -1,7 +1,7 @@
 """Labeling all of Shuttle's training rows by ascent, against HDBSCAN on the same rows in the same run.
 
 Rows are min-max scaled. ``svdd``: nu = 0.05 and gamma = qm / (d var), some 2,200 supports. ``lmsvc``: z-scored,
-gamma = 0.5, some hundred centres. The domain is made before the clock starts; what is timed is the labeling alone, and
+gamma = 0.5, some hundred centres. The domain is made before the clock starts; what is timed is the labelling alone, and
 all of HDBSCAN's fit. Both run once before, on few rows, to compile and load.
 
     uv run python tests/benchmarks/equilibrium.py
@@ -53,7 +53,7 @@ def domain_of(solver: object, X: np.ndarray, gamma: float) -> KernelDomain:
 
 
 def label(labeler: object, domain: KernelDomain, X: np.ndarray) -> float:
-    """Seconds of a labeling."""
+    """Seconds of a labelling."""
     begin = time.perf_counter()
     labeling = labeler.label(domain, KernelSpace(X, domain.kernel), Task(len(X), None), np.random.default_rng(0))
     seconds = time.perf_counter() - begin

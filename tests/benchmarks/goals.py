@@ -21,7 +21,7 @@ def balance() -> list[tuple[str, float, float]]:
     """`band` on 100,000 samples and `ordinal` on 20,000: what is timed, CPU seconds, the goal."""
     from clusterkit.balancers.band import Band, Ordinal
     from clusterkit.contracts import CostTable, Task
-    from clusterkit.fitting.label_turns import balanced_by
+    from clusterkit.fitting.label_iterations import balanced_by
     from clusterkit.labelers.codecs import Interval
 
     rng, n = np.random.default_rng(0), 100_000

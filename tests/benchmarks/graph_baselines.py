@@ -1,13 +1,13 @@
 """Normalised cut and the smooth Gaussian mixture beside scikit-learn's, in one run: seconds, memory, accuracy.
 
 ``ncut`` and ``lapgmm``: USPS, 9298 rows of 256 attributes, min-max scaled. Peers get the same weights (the same width,
-or the same number of neighbours), or the same turns, ridge and number of starts. ``accuracy``: the recipes as they
+or the same number of neighbours), or the same iterations, ridge and number of starts. ``accuracy``: the recipes as they
 stand, mean of three seeds, two clusters by the best threshold, beside what table 10 of the EMMC paper prints, whose
 settings are not given.
 
     uv run python tests/benchmarks/graph_baselines.py accuracy
     uv run python tests/benchmarks/graph_baselines.py ncut
-    uv run python tests/benchmarks/graph_baselines.py lapgmm --turns 30
+    uv run python tests/benchmarks/graph_baselines.py lapgmm --iterations 30
 
 Needs the data sets; `CLUSTERKIT_DATA` names the folder.
 """
@@ -76,10 +76,10 @@ def ncut() -> None:
     measure("SpectralClustering, 10 neighbours, weights 1 and 1/2", lambda: near.fit_predict(X), y)
 
 
-def lapgmm(turns: int) -> None:
-    """One start, the same number of turns."""
+def lapgmm(iterations: int) -> None:
+    """One start, the same number of iterations."""
     X, y = usps()
-    ours = {"n_clusters": 10, "random_state": 0, "n_init": 1, "solver__max_iter": turns, "solver__tol": 0.0}
+    ours = {"n_clusters": 10, "random_state": 0, "n_init": 1, "solver__max_iter": iterations, "solver__tol": 0.0}
     for title, changes in (
         ("lapgmm", {}),
         ("lapgmm, fixed point", {"solver__smoothing": "fixed_point"}),
@@ -87,12 +87,12 @@ def lapgmm(turns: int) -> None:
     ):
         model = recipe("lapgmm", **ours, **changes)
         measure(title, lambda model=model: model.fit(X).labels_, y)
-        print(f"    {model.n_iter_} turns, {model.stop_reason_}, objective {model.objective_:.0f}")
-    plain = GaussianMixture(10, reg_covar=1e-6 * X.var(axis=0).mean(), max_iter=turns, tol=0.0, random_state=0)
+        print(f"    {model.n_iter_} iterations, {model.stop_reason_}, objective {model.objective_:.0f}")
+    plain = GaussianMixture(10, reg_covar=1e-6 * X.var(axis=0).mean(), max_iter=iterations, tol=0.0, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # not converged, which is as asked
         measure("GaussianMixture", lambda: plain.fit_predict(X), y)
-    print(f"    {plain.n_iter_} turns, minus log-likelihood {-len(X) * plain.score(X):.0f}")
+    print(f"    {plain.n_iter_} iterations, minus log-likelihood {-len(X) * plain.score(X):.0f}")
 
 
 def accuracy() -> None:
@@ -123,11 +123,11 @@ def main() -> None:
     """Run one of them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("accuracy", "ncut", "lapgmm"))
-    parser.add_argument("--turns", type=int, default=30)
+    parser.add_argument("--iterations", type=int, default=30)
     options = parser.parse_args()
     print(describe())
     try:
-        {"accuracy": accuracy, "ncut": ncut, "lapgmm": lambda: lapgmm(options.turns)}[options.what]()
+        {"accuracy": accuracy, "ncut": ncut, "lapgmm": lambda: lapgmm(options.iterations)}[options.what]()
     except datasets.DatasetNotFound as missing:
         print(f"skipped: {missing}")
 

@@ -2,12 +2,12 @@
 
 Rows are divided by 16, C = 1, the balance l = 0.03 n. Every seed is one k-means++ start (``n_init = 1``, a poorer
 start than the recipe's best of 10). Widths are fractions of the largest distance; the last columns are the fixed
-width of the recipes, the one of least mean error (which looks at the labels, as the papers' tables do), and turns and
-seconds of a fit at the fixed width.
+width of the recipes, the one of least mean error (which looks at the labels, as the papers' tables do), and iterations
+and seconds of a fit at the fixed width.
 
     uv run python tests/benchmarks/itersvr.py
     uv run python tests/benchmarks/itersvr.py --seeds 20 --n-init 10
-    uv run python tests/benchmarks/itersvr.py --solvers   # seconds of a turn beside scikit-learn's
+    uv run python tests/benchmarks/itersvr.py --solvers   # seconds of an iteration beside scikit-learn's
 
 Needs the data set; `CLUSTERKIT_DATA` names the folder.
 """
@@ -65,21 +65,21 @@ def table(options: argparse.Namespace) -> None:
         errors = [error(y, labels) for labels in starts]
         print(f"{pair}, n = {len(y)}: k-means {np.mean(errors):.1f} ({' '.join(f'{e:.1f}' for e in errors)})")
         for title, (name, loss) in METHODS.items():
-            errors, turns, seconds = {}, [], []
+            errors, iterations, seconds = {}, [], []
             for width in options.widths:
                 each = []
                 for seed in range(options.seeds):
                     model, spent = fit(name, loss, X, seed, width, options.n_init, options.C)
                     each.append(error(y, model.labels_))
                     if width == 0.3:
-                        turns.append(model.n_iter_)
+                        iterations.append(model.n_iter_)
                         seconds.append(spent)
                 errors[width] = each
             means = {width: float(np.mean(each)) for width, each in errors.items()}
             row = ", ".join(f"{width} s0: {mean:.1f}" for width, mean in means.items())
             print(
                 f"  {title:20s} {row}; fixed 0.3: {means[0.3]:.1f}; best width: {min(means.values()):.1f}; "
-                f"{np.mean(turns):.1f} turns, {np.median(seconds):.3f} s"
+                f"{np.mean(iterations):.1f} iterations, {np.median(seconds):.3f} s"
             )
             print(f"  {'':20s} at 0.3: {' '.join(f'{e:.1f}' for e in errors[0.3])}")
 

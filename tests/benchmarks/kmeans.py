@@ -38,7 +38,7 @@ from clusterkit import datasets, recipe
 from clusterkit.contracts import Task
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.fitting.label_turns import alternate
+from clusterkit.fitting.label_iterations import alternate
 from clusterkit.labelers.codecs import Argmax
 from clusterkit.numerics.threads import available
 from clusterkit.partitioners.seeds import Seeded
@@ -56,7 +56,7 @@ def drawn(space: FeatureSpace | KernelSpace, k: int, starts: int) -> list[np.nda
 
 
 def ours(space: FeatureSpace | KernelSpace, k: int, starts: list[np.ndarray], max_iter: int) -> tuple[float, int]:
-    """Lowest sum of squares, and turns of all starts."""
+    """Lowest sum of squares, and iterations of all starts."""
     prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
     starts, _ = alternate(
         prepared, Argmax(), None, space, Task(space.n, k), lambda start: starts[start],
@@ -67,12 +67,12 @@ def ours(space: FeatureSpace | KernelSpace, k: int, starts: list[np.ndarray], ma
 
 def theirs(H: np.ndarray, k: int, starts: list[np.ndarray], max_iter: int, algorithm: str) -> tuple[float, int]:
     """The same by scikit-learn, from the class means of the same labels."""
-    lowest, turns = np.inf, 0
+    lowest, iterations = np.inf, 0
     for labels in starts:
         centres = np.stack([H[labels == j].mean(axis=0) for j in range(k)])
         fitted = KMeans(k, init=centres, n_init=1, max_iter=max_iter, tol=0, algorithm=algorithm).fit(H)
-        lowest, turns = min(lowest, fitted.inertia_), turns + fitted.n_iter_
-    return lowest, turns
+        lowest, iterations = min(lowest, fitted.inertia_), iterations + fitted.n_iter_
+    return lowest, iterations
 
 
 def tslearns(X: np.ndarray, k: int, gamma: float, n_init: int, max_iter: int) -> tuple[np.ndarray, int]:
@@ -108,7 +108,7 @@ def compare(
     print(title)
     first, *others = sides
     for name in sides:
-        print(f"  {name}: {min(seconds[name]):.3f} s, {fits[name][1]} turns, objective {judge(fits[name][0]):.9g}")
+        print(f"  {name}: {min(seconds[name]):.3f} s, {fits[name][1]} iterations, objective {judge(fits[name][0]):.9g}")
     for name in others:
         every = np.array(seconds[first]) / np.array(seconds[name])
         fastest = min(seconds[first]) / min(seconds[name])
@@ -221,7 +221,7 @@ def large(options: argparse.Namespace) -> None:
         for name, pairs in seconds.items():
             wall, work = np.min(pairs, axis=0)
             print(
-                f"  {name}: {wall:.3f} s, {work:.3f} s of processor time, {models[name].n_iter_} turns, "
+                f"  {name}: {wall:.3f} s, {work:.3f} s of processor time, {models[name].n_iter_} iterations, "
                 f"objective {getattr(models[name], reached[name]):.8g}"
             )
         ours, others = (np.min(seconds[name], axis=0) for name in fits)
@@ -232,15 +232,15 @@ def large(options: argparse.Namespace) -> None:
 
 
 def print_time_to(objective: float, model: Any, X: np.ndarray, others: np.ndarray, repeats: int) -> None:
-    """The time to an objective that is above the one at the end: with the turns that the best start takes to it."""
-    turns = 1 + int(np.argmax(np.asarray(model.history_) <= objective))
-    shorter = clone(model).set_params(max_iter=turns)
+    """Time to an objective that is above the one at the end: with the iterations that the best start takes to it."""
+    iterations = 1 + int(np.argmax(np.asarray(model.history_) <= objective))
+    shorter = clone(model).set_params(max_iter=iterations)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of turns that did not suffice
+        warnings.simplefilter("ignore")  # of iterations that did not suffice
         wall, work = np.min([timed(lambda: shorter.fit(X))[1] for _ in range(repeats)], axis=0)
     print(
-        f"  to the objective of scikit-learn: {wall:.3f} s, {work:.3f} s of processor time, at most {turns} turns, "
-        f"objective {shorter.objective_:.8g}; ratio {wall / others[0]:.2f} and {work / others[1]:.2f}"
+        f"  to the objective of scikit-learn: {wall:.3f} s, {work:.3f} s of processor time, at most {iterations} "
+        f"iterations, objective {shorter.objective_:.8g}; ratio {wall / others[0]:.2f} and {work / others[1]:.2f}"
     )
 
 

@@ -9,7 +9,7 @@ balancer, and k-means. Their labels are compared with those of fits in memory in
 the bytes of the file and a few hundred MiB. `npy` divides the time of a fit by that of the passes it cannot do without:
 how many of each kind it makes, times what one takes in the same run. `pass` and `npy` count seconds of the processor as
 well, which say more on a busy machine. Without an answer to the options ``--hidden`` and
-``--turns``, the parts take what says the table `SIZES`. Try everything first with few rows: ``--rows 300000``.
+``--iterations``, the parts take what says the table `SIZES`. Try everything first with few rows: ``--rows 300000``.
 
 Files are made in a temporary folder, or in ``--folder``, where they stay and are taken again. Linux only.
 """
@@ -36,8 +36,8 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.contracts import Codec, Task
 from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.pass_solver import Adder, RowFunction, Summing, adder_of
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.contracts.turns import Adder, RowFunction, Summing, adder_of
 from clusterkit.datasets.opening import spooled
 from clusterkit.fitting.fit import BoundComposition, bind
 from clusterkit.fitting.samples import EngineSamples, engine_for
@@ -59,7 +59,7 @@ SIZES: dict[str, tuple[int, int, int, int]] = {
     "pass": (2_000_000, 100, 5, 100),
     "npy": (100_000_000, 20, 10, 100),
 }
-"""Rows, columns, most turns, and features of EMMC of each part."""
+"""Rows, columns, most iterations, and features of EMMC of each part."""
 
 IN_MEMORY = """
 import json, sys, time
@@ -77,7 +77,7 @@ model = recipe(name, random_state=0, **json.loads(settings)).fit(X)
 print(time.perf_counter() - begin, model.n_iter_)
 np.save(output, model.labels_)
 """
-"""A fit of the same rows in memory: it prints its seconds and turns."""
+"""A fit of the same rows in memory: it prints its seconds and iterations."""
 
 FROM_FILE = """
 import json, sys, time
@@ -89,7 +89,7 @@ wall, processor = time.perf_counter(), time.process_time()
 model = recipe(name, random_state=0, **json.loads(settings)).fit(clusterkit.open(path))
 print(time.perf_counter() - wall, time.process_time() - processor, model.n_iter_)
 """
-"""A fit of rows that stay in their file: it prints its seconds, those of the processor, and its turns."""
+"""A fit of rows that stay in their file: it prints its seconds, those of the processor, and its iterations."""
 
 
 def pieces(rows: int, d: int) -> Iterator[np.ndarray]:
@@ -175,11 +175,11 @@ def parquet(options: argparse.Namespace) -> None:
 
     from pyarrow import parquet as files
 
-    emmc = {"featuremap__n_hidden": options.hidden, "max_iter": options.turns}
+    emmc = {"featuremap__n_hidden": options.hidden, "max_iter": options.iterations}
     fits: dict[str, tuple[str, dict[str, object]]] = {
         "transport": ("emmc-multi", {**emmc, "balancer": "transport"}),
         "none": ("emmc-multi", {**emmc, "balancer": None}),
-        "kmeans": ("kmeans", {"max_iter": options.turns}),
+        "kmeans": ("kmeans", {"max_iter": options.iterations}),
     }
     with folder_of(options) as folder:
         path = parquet_file(folder / "x.parquet", options.rows, options.columns)
@@ -201,16 +201,16 @@ def parquet(options: argparse.Namespace) -> None:
             arguments = [str(path), name, json.dumps({**settings, "n_clusters": 10}), str(stored)]
             _, _, printed = watched([*script, *arguments])
             differ = np.count_nonzero(labels != np.load(stored))
-            fit_seconds, turns = printed.split()
+            fit_seconds, iterations = printed.split()
             print(
-                f"  in memory {float(fit_seconds):.0f} s, {turns} turns; {differ} of {len(labels):,} labels differ "
-                f"(asked: 0); sizes {np.bincount(labels).tolist()}",
+                f"  in memory {float(fit_seconds):.0f} s, {iterations} iterations; {differ} of {len(labels):,} labels "
+                f"differ (asked: 0); sizes {np.bincount(labels).tolist()}",
                 flush=True,
             )
 
 
-class Turn:
-    """What a turn cannot do without on a block: the scores of the last function, and the sums of its labels."""
+class Iteration:
+    """What an iteration cannot do without on a block: the scores of the last function, and the sums of its labels."""
 
     def __init__(self, codec: Codec, k: int, function: RowFunction, adder: Adder) -> None:
         self.codec, self.k, self.function, self.adder = codec, k, function, adder
@@ -223,7 +223,7 @@ class Turn:
 
 
 class Started:
-    """The labels of a start in the place of scores: sums of the first turn."""
+    """The labels of a start in the place of scores: sums of the first iteration."""
 
     def __init__(self, codec: Codec, k: int, adder: Adder) -> None:
         self.codec, self.k, self.adder = codec, k, adder
@@ -234,15 +234,15 @@ class Started:
         return self.adder.part(H, Coded(labels[None], self.codec.coding, self.k, self.codec.codebook(self.k)), None)
 
 
-def turn_of(bound: BoundComposition) -> Turn:
-    """The part of a turn after a first one from random labels."""
-    c, turns = bound.composition, bound.prepared.turns
+def iteration_of(bound: BoundComposition) -> Iteration:
+    """The part of an iteration after a first one from random labels."""
+    c, iterations = bound.composition, bound.prepared.iterations
     assert isinstance(c.labeler, Codec)
-    assert isinstance(turns, Summing)
-    step: Any = turns
+    assert isinstance(iterations, Summing)
+    step: Any = iterations
     while hasattr(step, "finish"):  # a solver may ask for one more pass over the same labels
         step = step.finish(bound.space.reduce(Started(c.labeler, bound.task.k, adder_of(step))), None)
-    return Turn(c.labeler, bound.task.k, step.extend, adder_of(turns))
+    return Iteration(c.labeler, bound.task.k, step.extend, adder_of(iterations))
 
 
 def both_of(call: Callable[[], object]) -> np.ndarray:
@@ -261,10 +261,10 @@ def settings_of(options: argparse.Namespace, k: int) -> dict[str, dict[str, Any]
     """Recipes and their parameters for the part `npy`."""
     return {
         "emmc-multi": {
-            "n_clusters": k, "balancer": None, "init": "random", "max_iter": options.turns,
+            "n_clusters": k, "balancer": None, "init": "random", "max_iter": options.iterations,
             "featuremap__n_hidden": options.hidden,
         },
-        "kmeans": {"n_clusters": k, "n_init": 1, "max_iter": options.turns},
+        "kmeans": {"n_clusters": k, "n_init": 1, "max_iter": options.iterations},
     }  # fmt: skip
 
 
@@ -284,13 +284,13 @@ def of_a_pass(options: argparse.Namespace) -> None:
         gigabytes = rows * d * 4 / 1e9
         for name, composition in compositions(options, 10).items():
             bound = bind(composition, EngineSamples(sources["memory"], engine_for(sources["memory"])), Seeds(0))
-            part, width = turn_of(bound), bound.space.width
+            part, width = iteration_of(bound), bound.space.width
             taken: dict[str, list[np.ndarray]] = {title: [] for title in sources}
             for _ in range(options.repeats):
                 for title, source in sources.items():
                     space = RowsSpace.of(source, engine_for(source), bound.space.mapping, bound.space.before)
                     taken[title].append(both_of(partial(space.reduce, part)))
-            print(f"a pass of a turn of {name}, {rows:,} x {d} float32, {width} features")
+            print(f"a pass of an iteration of {name}, {rows:,} x {d} float32, {width} features")
             least = {title: np.min(times, axis=0) for title, times in taken.items()}
             for title, (wall, processor) in least.items():
                 shares = least["memory"] / least[title]
@@ -301,7 +301,7 @@ def of_a_pass(options: argparse.Namespace) -> None:
                 )
 
 
-def bare(composition: Composition, rows: Rows, turns: int) -> tuple[np.ndarray, str]:
+def bare(composition: Composition, rows: Rows, iterations: int) -> tuple[np.ndarray, str]:
     """Both seconds of the passes that a fit cannot do without, and how they come together."""
     engine = engine_for(rows)
     assert composition.init is not None
@@ -310,21 +310,21 @@ def bare(composition: Composition, rows: Rows, turns: int) -> tuple[np.ndarray, 
     prepared = both_of(lambda: bounds.append(bind(composition, EngineSamples(rows, engine), Seeds(0)))) - survey
     bound = bounds[0]
     start = both_of(lambda: composition.init.start(bound.space, Task(rows.n, bound.task.k), Seeds(0).stream("init")))
-    part = turn_of(bound)
-    turn = both_of(lambda: bound.space.reduce(part))
+    part = iteration_of(bound)
+    iteration = both_of(lambda: bound.space.reduce(part))
 
     def label(block: slice, X: np.ndarray) -> np.ndarray:
         return part.codec.decode(part.function.on(bound.space.reading(X)), part.k)
 
     labels = both_of(lambda: engine.labels(label, rows, bound.space.width))
     read = both_of(lambda: engine.reduce(lambda block, X: Sums.of(np.array(len(X))), rows, bound.space.width))
-    whole = survey + prepared + start + (turns + 1) * turn + labels
-    survey_s, prepared_s, start_s, turn_s, labels_s, read_s = (
-        f"{seconds[1]:.1f}" for seconds in (survey, prepared, start, turn, labels, read)
+    whole = survey + prepared + start + (iterations + 1) * iteration + labels
+    survey_s, prepared_s, start_s, iteration_s, labels_s, read_s = (
+        f"{seconds[1]:.1f}" for seconds in (survey, prepared, start, iteration, labels, read)
     )
     return whole, (
-        f"of the processor: survey {survey_s} + preparing {prepared_s} + start {start_s} + {turns + 1} turns of "
-        f"{turn_s} + labels {labels_s} s; reading alone {read_s} s"
+        f"of the processor: survey {survey_s} + preparing {prepared_s} + start {start_s} + {iterations + 1} "
+        f"iterations of {iteration_s} + labels {labels_s} s; reading alone {read_s} s"
     )
 
 
@@ -342,14 +342,14 @@ def npy(options: argparse.Namespace) -> None:
             command = [sys.executable, "-c", FROM_FILE, str(path), name, json.dumps(settings)]
             # labels then go to a file where they take more than an eighth of it
             _, highest, printed = watched(command, CLUSTERKIT_MEMORY_CAP="1G")
-            wall, processor, turns = (float(number) for number in printed.split())
+            wall, processor, iterations = (float(number) for number in printed.split())
             print(
-                f"{name}, {rows:,} x {d} float32 ({path.stat().st_size / 1e9:.1f} GB), k = 20, {turns:.0f} turns: "
-                f"{wall:.1f} s, {processor:.1f} s of the processor; peak of resident anonymous memory "
+                f"{name}, {rows:,} x {d} float32 ({path.stat().st_size / 1e9:.1f} GB), k = 20, {iterations:.0f} "
+                f"iterations: {wall:.1f} s, {processor:.1f} s of the processor; peak of resident anonymous memory "
                 f"{highest / 1e6:.0f} MB (asked: less than 1000)",
                 flush=True,
             )
-            needed, passes = bare(recipe(name, **settings).composition(), opened, int(turns))
+            needed, passes = bare(recipe(name, **settings).composition(), opened, int(iterations))
             ratios = np.array([wall, processor]) / needed
             print(
                 f"  bare passes {needed[0]:.1f} s, {needed[1]:.1f} s {passes}\n"
@@ -363,13 +363,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = {"parquet": parquet, "pass": of_a_pass, "npy": npy}
     parser.add_argument("part", choices=parts)
-    for name in ("rows", "columns", "turns", "hidden"):
+    for name in ("rows", "columns", "iterations", "hidden"):
         parser.add_argument(f"--{name}", type=int)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--folder")
     parser.add_argument("--only", nargs="*", help="transport, none, kmeans of `parquet`; emmc-multi, kmeans of `npy`")
     options = parser.parse_args()
-    for name, value in zip(("rows", "columns", "turns", "hidden"), SIZES[options.part], strict=True):
+    for name, value in zip(("rows", "columns", "iterations", "hidden"), SIZES[options.part], strict=True):
         if getattr(options, name) is None:
             setattr(options, name, value)
     print(describe(), flush=True)

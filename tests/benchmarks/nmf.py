@@ -61,23 +61,23 @@ def theirs(X: Any, k: int, solver: str, max_iter: int, tol: float) -> tuple[floa
     begin = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        A, H, turns = non_negative_factorization(X, W=A, H=np.ascontiguousarray(W.T), **options)
+        A, H, iterations = non_negative_factorization(X, W=A, H=np.ascontiguousarray(W.T), **options)
     seconds = time.perf_counter() - begin
     norm = float(X.multiply(X).sum()) if scipy.sparse.issparse(X) else float(np.vdot(X, X))
     error = 0.5 * (norm - 2.0 * np.vdot(X.T @ A, H.T) + np.vdot(A.T @ A, H @ H.T))
-    return seconds, error, turns
+    return seconds, error, iterations
 
 
-def mu(title: str, X: Any, k: int, turns: int, threads: list[int], repeats: int) -> None:
+def mu(title: str, X: Any, k: int, iterations: int, threads: list[int], repeats: int) -> None:
     """Equal updates from the same start."""
-    print(f"{title}: {X.shape[0]:,} x {X.shape[1]:,}, k = {k}, {turns} multiplicative updates")
+    print(f"{title}: {X.shape[0]:,} x {X.shape[1]:,}, k = {k}, {iterations} multiplicative updates")
     best: dict[tuple[str, int], tuple[Any, ...]] = {}
     for _ in range(repeats):
         for count in threads:
             with set_threads(count):
                 for side, run in (
-                    ("clusterkit", lambda: ours(X, k, "multiplicative", turns)),
-                    ("scikit-learn", lambda: theirs(X, k, "mu", turns, 0.0)),
+                    ("clusterkit", lambda: ours(X, k, "multiplicative", iterations)),
+                    ("scikit-learn", lambda: theirs(X, k, "mu", iterations, 0.0)),
                 ):
                     timing = run()
                     if (side, count) not in best or timing[0] < best[side, count][0]:
@@ -92,14 +92,14 @@ def mu(title: str, X: Any, k: int, turns: int, threads: list[int], repeats: int)
     )
 
 
-def hals(title: str, X: Any, k: int, turns: int, threads: list[int], repeats: int) -> None:
-    """Time to the error at which scikit-learn's coordinate descent stops (tol = 1e-4, at most `turns`)."""
+def hals(title: str, X: Any, k: int, iterations: int, threads: list[int], repeats: int) -> None:
+    """Time to the error at which scikit-learn's coordinate descent stops (tol = 1e-4, at most `iterations`)."""
     print(f"{title}: {X.shape[0]:,} x {X.shape[1]:,}, k = {k}, coordinate descent, scikit-learn's tol = 1e-4")
     for count in threads:
         pairs = []
         with set_threads(count):
             for _ in range(repeats):
-                cd = theirs(X, k, "cd", turns, 1e-4)
+                cd = theirs(X, k, "cd", iterations, 1e-4)
                 pairs.append((cd, ours(X, k, "hals", cd[2])))
         cd = min((pair[0] for pair in pairs), key=lambda timing: timing[0])
         reached = [int(np.argmax(np.array(run[2]) <= cd[1])) if run[1] <= cd[1] else -1 for _, run in pairs]
@@ -113,8 +113,11 @@ def hals(title: str, X: Any, k: int, turns: int, threads: list[int], repeats: in
             f"  {count} thread(s), hals: that F in {seconds:.3f} s, {reached[0] + 1} iterations "
             f"({cd[0] / seconds:.1f} times faster); as many iterations as cd: {run[0]:.3f} s, F = {run[1]:.8g}"
         )
-        marks = [turn for turn in (1, 3, 10, 30, 100) if turn <= len(run[2])]
-        print("    F over time:", ", ".join(f"{run[2][turn - 1]:.6g} at {run[3][turn - 1]:.3f} s" for turn in marks))
+        marks = [iteration for iteration in (1, 3, 10, 30, 100) if iteration <= len(run[2])]
+        print(
+            "    F over time:",
+            ", ".join(f"{run[2][iteration - 1]:.6g} at {run[3][iteration - 1]:.3f} s" for iteration in marks),
+        )
 
 
 class set_threads:

@@ -36,7 +36,7 @@ def svdd(gamma, nu):
     return Pipeline({"name": "rbf", "gamma": gamma}, {"name": "svdd", "nu": nu}, "complete_graph", random_state=0)
 
 def by_blocks(n):
-    # clusters that overlap, so that the turns are many: 11 with 100,000 rows, 30 with 200,000
+    # clusters that overlap, so that the iterations are many: 11 with 100,000 rows, 30 with 200,000
     name, streamed = "emmc-multi", {"name": "elm", "n_hidden": 300, "storage": "streamed"}
     settings = {"balancer": None, "init": "random", "max_iter": 30, "random_state": 0, "featuremap": streamed}
     X, _ = make_blobs(n_samples=n, n_features=50, centers=5, cluster_std=10, random_state=0)
@@ -57,7 +57,7 @@ CASES = {
 }
 if "CLUSTERKIT_DATA" in os.environ:
     # a random start, which every checkout draws alike: k-means, the default, sees scaled attributes now,
-    # ends elsewhere after other numbers of turns, and is two thirds of the time
+    # ends elsewhere after other numbers of iterations, and is two thirds of the time
     CASES["emmc of USPS, k = 10"] = lambda: (
         recipe("emmc-multi", n_clusters=10, init="random", max_iter=15, random_state=0), datasets.load("usps").data)
 wanted = sys.argv[1:]

@@ -77,7 +77,7 @@ def sets_of(count, first):
 def choose(X, y):
     """The number that `auto` chooses, the index of its labels, and of the best candidate with the right number."""
     heard = []
-    plain = auto.Verdict
+    plain = auto.Choice
 
     class Listening:
         @staticmethod
@@ -85,11 +85,11 @@ def choose(X, y):
             heard.extend(candidates)
             return plain.of(candidates, *arguments, **options)
 
-    auto.Verdict = Listening
+    auto.Choice = Listening
     try:
         model = Auto(random_state=0).fit(X)
     finally:
-        auto.Verdict = plain
+        auto.Choice = plain
     classes = int(y.max()) + 1
     pool = [score(y, one.labels) for one in heard if one.n_clusters == classes]
     return int(model.labels_.max()) + 1, score(y, model.labels_), max(pool, default=0.0), model.confidence_

@@ -5,9 +5,9 @@
 
 `same_results.py` fits small arrays in memory. Here are the other ways: streamed features, rows that an engine reads,
 more rows than one group, a simulated device, Dask on threads, sample weights, balancers, several starts, an early end,
-Ctrl-C in any turn, checkpoints, batches. Kept of each fit: labels, predictions, objective, history, number of turns,
-whether it converged, the sentence that says why, what was resolved, memberships, and the texts of the warnings.
-Everything is compared bit for bit.
+Ctrl-C in any iteration, checkpoints, batches. Kept of each fit: labels, predictions, objective, history, number of
+iterations, whether it converged, the sentence that says why, what was resolved, memberships, and the texts of the
+warnings. Everything is compared bit for bit.
 """
 
 # ruff: noqa: E402
@@ -38,7 +38,7 @@ ATTRIBUTES = (
 
 
 def blobs(n: int, d: int, k: int, seed: int, spread: float = 1.5) -> np.ndarray:
-    """Gaussian clusters that overlap, so that the turns are many."""
+    """Gaussian clusters that overlap, so that the iterations are many."""
     return make_blobs(n, d, centers=k, cluster_std=spread, random_state=seed)[0]
 
 
@@ -148,15 +148,15 @@ PLACES = ("memory", "group", "rows", "device", "dask")
 
 
 class _Stop:
-    """Ctrl-C in a turn: raises in the report of that turn."""
+    """Ctrl-C in an iteration: raises in the report of that iteration."""
 
-    def __init__(self, stage: tuple[str, ...], turn: int) -> None:
-        self.stage, self.turn, self.seen = stage, turn, 0
+    def __init__(self, stage: tuple[str, ...], iteration: int) -> None:
+        self.stage, self.iteration, self.seen = stage, iteration, 0
 
     def __call__(self, report: Any) -> None:
         if report.stage in self.stage:
             self.seen += 1
-            if self.seen == self.turn:
+            if self.seen == self.iteration:
                 raise KeyboardInterrupt
 
 
@@ -212,7 +212,7 @@ def _kept(model: Any) -> dict[str, Any]:
 
 
 def fit(parameters: dict[str, Any], X: np.ndarray, k: int | None, place: str, **how: Any) -> dict[str, Any]:
-    """One fit, by a way: `weights`, `stop` (Ctrl-C in that turn), `max_iter`, `batches`."""
+    """One fit, by a way: `weights`, `stop` (Ctrl-C in that iteration), `max_iter`, `batches`."""
     from clusterkit import Pipeline
     from clusterkit.samples.limits import listening
 
@@ -257,7 +257,7 @@ def ways(name: str, title: str) -> dict[str, dict[str, Any]]:
     if not has_own_state:
         every |= {"max_iter 1": {"max_iter": 1}, "max_iter 2": {"max_iter": 2}}
     if title == ("pair" if compositions()[name].get("k") == 2 else "blobs"):
-        every |= {f"stop {turn}": {"stop": turn} for turn in ((1, 4) if has_own_state else (1, 2, 3, 6))}
+        every |= {f"stop {iteration}": {"stop": iteration} for iteration in ((1, 4) if has_own_state else (1, 2, 3, 6))}
         every["weights"] = {"weights": True}
         if name in ("kmeans", "emmc", "emmc two", "kmeans transport"):
             every["batches"] = {"batches": True}
@@ -317,8 +317,8 @@ def compare(before: dict[str, Any], after: dict[str, Any]) -> int:
                 worst = 1
                 print(f"{key}: {what}: {str(one)[:160]} became {str(other)[:160]}")
     missing = set(before) ^ set(after)
-    both, verdict = set(before) & set(after), "different" if worst else "the same"
-    print(f"{len(both)} fits compared, {len(missing)} only once: {verdict}")
+    both, choice = set(before) & set(after), "different" if worst else "the same"
+    print(f"{len(both)} fits compared, {len(missing)} only once: {choice}")
     return worst
 
 

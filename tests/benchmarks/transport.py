@@ -27,7 +27,7 @@ from sklearn.metrics import pairwise_distances
 
 from clusterkit.balancers.transport import Transport
 from clusterkit.contracts import CostTable, Task
-from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.fitting.label_iterations import balanced_by
 
 
 def timed(function, *arguments):

@@ -21,7 +21,7 @@ def test_labels_and_summary(run, files, tmp_path):
     answer = run("consensus", *files, "-o", tmp_path / "out.csv")
     assert answer.exit_code == 0, answer.output
     assert (tmp_path / "out.csv").read_text().split() == ["label", "0", "0", "0", "1", "1", "1"]
-    assert "2 clusters by diclens of 3 labelings" in answer.stdout
+    assert "2 clusters by diclens of 3 labellings" in answer.stdout
     assert "mean normalised mutual information" in answer.stdout
 
 

@@ -261,7 +261,7 @@ def test_a_damaged_model(run, table, tmp_path, error_of):
 
 
 def test_interrupt_keeps_labels(run, table, tmp_path, monkeypatch):
-    monkeypatch.setattr("clusterkit.contracts.iteration.tell", lambda report: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr("clusterkit.contracts.iteration.notify", lambda report: signal.raise_signal(signal.SIGINT))
     out = tmp_path / "l.csv"
     answer = run("fit", table, *KMEANS, "--drop", "id", "-o", out, "--json")
     assert answer.exit_code == 130

@@ -24,9 +24,9 @@ MEMBERS = [[0, 0, 0, 1, 1, 1], [4, 4, 4, 2, 2, 2], [0, 0, 1, 1, 2, 2]]
 @pytest.mark.parametrize(
     ("labelings", "message"),
     [
-        ([], "labelings is empty; at least one labeling is needed"),
+        ([], "labelings is empty; at least one labelling is needed"),
         (3, "labelings must be a sequence of label vectors, got 3"),
-        ([0, 1, 1], r"labelings\[0\] must be one-dimensional, got shape \(\): labelings are rows"),
+        ([0, 1, 1], r"labelings\[0\] must be one-dimensional, got shape \(\): labellings are rows"),
         ([[], []], r"labelings\[0\] is empty"),
         ([[0, 1], [0, 1, 1]], r"same samples: labelings\[0\] has 2 labels, labelings\[1\] has 3"),
         ([[0, 1], [0.5, 1]], r"labelings\[1\]\[0\] is 0.5; labels must be whole numbers from 0, or -1 for noise"),
@@ -35,7 +35,7 @@ MEMBERS = [[0, 0, 0, 1, 1, 1], [4, 4, 4, 2, 2, 2], [0, 0, 1, 1, 2, 2]]
         ([["a", "b"]], r"labelings\[0\] has values of type <U1"),
         ([[True, False]], "has values of type bool"),
         (np.ma.masked_array([[0, 1], [0, 1]], mask=[[0, 0], [0, 1]]), r"labelings\[1\] has masked values"),
-        ([[-1, -1], [-1, -1]], r"all labels of all labelings are -1 \(noise\)"),
+        ([[-1, -1], [-1, -1]], r"all labels of all labellings are -1 \(noise\)"),
     ],
 )
 def test_what_is_no_ensemble_is_refused(labelings, message):
@@ -154,5 +154,5 @@ def test_tables_dicts_and_names():
     frame = pytest.importorskip("pandas").DataFrame(members)
     np.testing.assert_array_equal(consensus.diclens(frame), [0, 0, 1, 1])
     np.testing.assert_array_equal(consensus.combine(members, {"name": "comusa"}), [0, 0, 1, 1])
-    with pytest.raises(InvalidData, match="1 names are given for 2 labelings"):
+    with pytest.raises(InvalidData, match="1 names are given for 2 labellings"):
         consensus.combine(members, names=["a"])

@@ -135,7 +135,7 @@ class Odd(Prepared):
 class OddSolver(Solver):
     name: ClassVar[str] = "odd"
     codings: ClassVar = Centroids.codings
-    targets: ClassVar = "every_turn"
+    targets: ClassVar = "every_iteration"
     what: Any = None
     prepares: Any = Odd
 

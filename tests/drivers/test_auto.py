@@ -226,9 +226,9 @@ def test_the_composition_of_a_recipe_is_that_of_its_estimator():
 
 class TestCtrlC:
     @staticmethod
-    def stop(stage: str, turn: int):
+    def stop(stage: str, iteration: int):
         def listener(report):
-            if report.stage == stage and report.turn >= turn:
+            if report.stage == stage and report.iteration >= iteration:
                 raise KeyboardInterrupt
 
         return listener

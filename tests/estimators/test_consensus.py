@@ -114,7 +114,7 @@ class TestEnsemble:
         seen = []
         with listening(seen.append):
             ensemble(blobs[0], 3, random_state=0)
-        assert [(r.turn, r.max_turns) for r in seen if r.stage == "ensemble"] == [(1, 3), (2, 3), (3, 3)]
+        assert [(r.iteration, r.max_iter) for r in seen if r.stage == "ensemble"] == [(1, 3), (2, 3), (3, 3)]
 
 
 class TestConsensusClustering:

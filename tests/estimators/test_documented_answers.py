@@ -71,9 +71,9 @@ class TestInterrupted:
     """Ctrl-C keeps the best labels so far and says so."""
 
     @staticmethod
-    def interrupt_after(turns):
+    def interrupt_after(iterations):
         def listener(report):
-            if report.turn >= turns:
+            if report.iteration >= iterations:
                 raise KeyboardInterrupt
 
         return listening(listener)
@@ -91,14 +91,14 @@ class TestInterrupted:
         X = np.random.default_rng(0).normal(size=(60, 4))
 
         def listener(report):
-            if report.stage == "maps" and report.turn == 2:
+            if report.stage == "maps" and report.iteration == 2:
                 raise KeyboardInterrupt
 
         with listening(listener):
             fitted = recipe("emmc-multistart", n_clusters=2, n_init=3, random_state=0).fit(X)
         assert "interrupted" in fitted.stop_reason_
 
-    def test_before_the_first_turn_there_is_nothing_to_keep(self, monkeypatch):
+    def test_before_the_first_iteration_there_is_nothing_to_keep(self, monkeypatch):
         from clusterkit.solvers.regression import ridge
 
         def stop(*arguments):

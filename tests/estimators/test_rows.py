@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 import clusterkit
 from clusterkit import recipe
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData
-from clusterkit.fitting import pass_turns
+from clusterkit.fitting import pass_iterations
 from clusterkit.numerics.threads import THIN
 from clusterkit.samples.rows import SlicedRows, gather_by_slices
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
@@ -98,7 +98,7 @@ def test_labels_are_those_of_the_fit_in_memory(small, name, dtype):
     assert np.array_equal(rows.predict(X), memory.predict(X))
     assert np.array_equal(rows.predict(clusterkit.open(X)), memory.predict(X))
     if recipe_name.startswith("emmc"):
-        same_bits(rows.history_, memory.history_, "the objectives of all turns")
+        same_bits(rows.history_, memory.history_, "the objectives of all iterations")
 
 
 @pytest.mark.parametrize("work", [1, np.inf], ids=["loops", "products"])
@@ -136,7 +136,7 @@ def test_products_are_those_of_one_thread_in_memory_too(balancer):
     parameters = {"n_clusters": 5, "featuremap__n_hidden": 500, "balancer": balancer, "init": "random", "max_iter": 2}
     with small_groups(4096):
         memory, rows = (recipe("emmc-multi", random_state=0, **parameters).fit(Y) for Y in (X, clusterkit.open(X)))
-    same_bits(rows.history_, memory.history_, "the objectives of all turns")
+    same_bits(rows.history_, memory.history_, "the objectives of all iterations")
     same_bits(rows.predictor_.extend.coefficients, memory.outcome_.extend.coefficients, "coefficients")
     assert np.array_equal(rows.labels_, memory.labels_)
 
@@ -162,9 +162,11 @@ def test_products_of_fuzzy_cmeans_are_those_of_one_thread_in_memory_too():
         memory, rows = (recipe("fuzzy-cmeans", **parameters).fit(Y) for Y in (X, clusterkit.open(X)))
         with threadpool_limits(1):
             alone = recipe("fuzzy-cmeans", **parameters).fit(X)
-    same_bits(rows.history_, memory.history_, "the objectives of all turns")
+    same_bits(rows.history_, memory.history_, "the objectives of all iterations")
     same_bits(
-        rows.predictor_.extend.nearness.centres, memory.predictor_.extend.nearness.centres, "the centres of all turns"
+        rows.predictor_.extend.nearness.centres,
+        memory.predictor_.extend.nearness.centres,
+        "the centres of all iterations",
     )
     same_bits(alone.memberships_, memory.memberships_, "memberships of one and of several threads")
     assert np.array_equal(rows.labels_, memory.labels_)
@@ -259,15 +261,15 @@ def test_empty_clusters_are_refilled_as_in_memory(small, weighting):
 def test_an_interrupted_fit_keeps_the_last_labels(small, monkeypatch):
     X = blobs()
     passes = []
-    whole = pass_turns._passed
+    whole = pass_iterations._passed
 
-    def interrupted(space, turn):
-        passes.append(turn)
+    def interrupted(space, iteration):
+        passes.append(iteration)
         if len(passes) == 4:
             raise KeyboardInterrupt
-        return whole(space, turn)
+        return whole(space, iteration)
 
-    monkeypatch.setattr(pass_turns, "_passed", interrupted)
+    monkeypatch.setattr(pass_iterations, "_passed", interrupted)
     parameters = settings("EMMC from random labels")[1]
     model = recipe("emmc-multi", **parameters).fit(Watched(X))
     assert model.interrupted_
@@ -275,7 +277,7 @@ def test_an_interrupted_fit_keeps_the_last_labels(small, monkeypatch):
     assert model.n_iter_ == 3
     assert np.array_equal(model.predict(X), model.labels_)
     passes.clear()
-    monkeypatch.setattr(pass_turns, "_passed", whole)
+    monkeypatch.setattr(pass_iterations, "_passed", whole)
     assert np.array_equal(model.labels_, recipe("emmc-multi", **{**parameters, "max_iter": 3}).fit(X).labels_)
 
 

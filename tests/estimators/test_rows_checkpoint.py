@@ -1,4 +1,4 @@
-"""NMF of rows outside memory with its factor in a file: the fit in memory, and whole turns or none after a kill."""
+"""NMF of rows outside memory with its factor in a file: the fit in memory, and only whole iterations after a kill."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def same_fit(one, other):
     same_bits(one.predictor_.extend.basis, other.predictor_.extend.basis, "the basis")
 
 
-def turns_of(fit):
-    """What a fit gives, and the turns that it made."""
-    turns = []
-    with listening(lambda report: turns.append(report.turn) if report.stage == "nmf" else None):
+def iterations_of(fit):
+    """What a fit gives, and the iterations that it made."""
+    iterations = []
+    with listening(lambda report: iterations.append(report.iteration) if report.stage == "nmf" else None):
         model = fit()
-    return model, turns
+    return model, iterations
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -137,19 +137,19 @@ from clusterkit.testing.compare import small_blocks, small_groups
 path, checkpoint, moment = sys.argv[1:]
 kill = lambda: os.kill(os.getpid(), signal.SIGKILL)
 write, writes = FactorFiles.write, []
-def counted(self, turn, rows, A):
-    writes.append(turn)
-    if moment == "in a pass" and turn == 3 and writes.count(3) == 5:
-        write(self, turn, rows, A[: len(A) // 2])  # half a block
+def counted(self, iteration, rows, A):
+    writes.append(iteration)
+    if moment == "in a pass" and iteration == 3 and writes.count(3) == 5:
+        write(self, iteration, rows, A[: len(A) // 2])  # half a block
         kill()
-    write(self, turn, rows, A)
+    write(self, iteration, rows, A)
 FactorFiles.write = counted
 commit = FactorFiles.commit
-def killed(self, turn, **small):
-    if moment == "before the turn counts" and turn == 3:
+def killed(self, iteration, **small):
+    if moment == "before the iteration counts" and iteration == 3:
         kill()
-    commit(self, turn, **small)
-    if moment == "when it counts" and turn == 3:
+    commit(self, iteration, **small)
+    if moment == "when it counts" and iteration == 3:
         kill()
 FactorFiles.commit = killed
 settings = dict(n_clusters=4, labeler="argmax", random_state=3, solver__max_iter=12)
@@ -160,27 +160,27 @@ with small_groups(150), small_blocks():
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill a process without notice")
 @pytest.mark.parametrize(
-    ("moment", "first"), [("in a pass", 3), ("before the turn counts", 3), ("when it counts", 4)], ids=str
+    ("moment", "first"), [("in a pass", 3), ("before the iteration counts", 3), ("when it counts", 4)], ids=str
 )
-def test_a_killed_fit_goes_on_from_its_last_whole_turn(tmp_path, moment, first):
+def test_a_killed_fit_goes_on_from_its_last_whole_iteration(tmp_path, moment, first):
     path, checkpoint = tmp_path / "x.npy", tmp_path / "checkpoint"
     np.save(path, blobs())
     done = subprocess.run([sys.executable, "-c", KILLED, path, checkpoint, moment], check=False, env=os.environ)
     assert done.returncode == -signal.SIGKILL
-    model, turns = turns_of(lambda: nmf(clusterkit.open(path), checkpoint))
-    assert turns == list(range(first, 13))
+    model, iterations = iterations_of(lambda: nmf(clusterkit.open(path), checkpoint))
+    assert iterations == list(range(first, 13))
     same_fit(nmf(clusterkit.open(path), tmp_path / "undisturbed"), model)
     assert len(list(checkpoint.glob("nmf-*/*"))) == 2, "a factor and what belongs to it, nothing of the killed fit"
-    again, turns = turns_of(lambda: nmf(clusterkit.open(path), checkpoint))
-    assert not turns
+    again, iterations = iterations_of(lambda: nmf(clusterkit.open(path), checkpoint))
+    assert not iterations
     same_fit(model, again)
 
 
-def test_more_turns_and_a_smaller_tolerance_go_on(tmp_path):
+def test_more_iterations_and_a_smaller_tolerance_go_on(tmp_path):
     rows = clusterkit.open(blobs())
     nmf(rows, tmp_path, solver__max_iter=5)
-    model, turns = turns_of(lambda: nmf(rows, tmp_path))
-    assert turns == list(range(6, 13))
+    model, iterations = iterations_of(lambda: nmf(rows, tmp_path))
+    assert iterations == list(range(6, 13))
     same_fit(nmf(rows, tmp_path / "other"), model)
     loose, tight = (nmf(rows, tmp_path / "hals", solver__update="hals", solver__max_iter=300, solver__tol=tol)
                     for tol in (0.1, 0.02))  # fmt: skip
@@ -192,15 +192,15 @@ def test_more_turns_and_a_smaller_tolerance_go_on(tmp_path):
 
 
 @pytest.mark.parametrize("tol", [1e-4, 0.5])
-def test_a_smaller_bound_than_the_turns_that_are_stored_is_refused(tmp_path, tol):
+def test_a_smaller_bound_than_the_iterations_that_are_stored_is_refused(tmp_path, tol):
     rows = clusterkit.open(blobs())
     settings = {"solver__update": "hals", "solver__tol": tol}
     model = nmf(rows, tmp_path, **settings)
     assert model.n_iter_ > 2
     with pytest.raises(InvalidParameter, match=f"holds {model.n_iter_} iterations, more than max_iter = 2, .* only"):
         nmf(rows, tmp_path, solver__max_iter=2, **settings)
-    again, turns = turns_of(lambda: nmf(rows, tmp_path, solver__max_iter=model.n_iter_, **settings))
-    assert not turns
+    again, iterations = iterations_of(lambda: nmf(rows, tmp_path, solver__max_iter=model.n_iter_, **settings))
+    assert not iterations
     assert (again.n_iter_, again.converged_) == (model.n_iter_, model.converged_)
     same_fit(model, again)
 
@@ -210,7 +210,7 @@ def test_a_second_fit_in_the_same_folder_is_refused_while_the_first_runs(tmp_pat
     refused = []
 
     def second(report):
-        if report.stage == "nmf" and report.turn == 3 and not refused:
+        if report.stage == "nmf" and report.iteration == 3 and not refused:
             refused.append(True)
             with pytest.raises(InvalidData, match=rf"another fit or search works with it \(process {os.getpid()} on "):
                 nmf(rows, tmp_path)
@@ -224,13 +224,13 @@ def test_a_second_fit_in_the_same_folder_is_refused_while_the_first_runs(tmp_pat
     assert not list(tmp_path.glob("nmf-*/in-use"))
 
 
-def test_ctrl_c_keeps_the_turns_so_far(tmp_path, monkeypatch):
+def test_ctrl_c_keeps_the_iterations_so_far(tmp_path, monkeypatch):
     rows, write = clusterkit.open(blobs()), _stored_factor.FactorFiles.write
 
-    def interrupted(self, turn, block, A):
-        if turn == 4 and block.start > 300:
+    def interrupted(self, iteration, block, A):
+        if iteration == 4 and block.start > 300:
             raise KeyboardInterrupt
-        write(self, turn, block, A)
+        write(self, iteration, block, A)
 
     monkeypatch.setattr(_stored_factor.FactorFiles, "write", interrupted)
     model = nmf(rows, tmp_path)
@@ -242,12 +242,12 @@ def test_ctrl_c_keeps_the_turns_so_far(tmp_path, monkeypatch):
         same_fit(nmf(rows, tmp_path / "whole"), nmf(rows, tmp_path))
 
 
-def test_ctrl_c_when_the_turn_counts_already(tmp_path, monkeypatch):
+def test_ctrl_c_when_the_iteration_counts_already(tmp_path, monkeypatch):
     rows, commit = clusterkit.open(blobs()), _stored_factor.FactorFiles.commit
 
-    def interrupted(self, turn, **arrays):
-        commit(self, turn, **arrays)
-        if turn == 4:
+    def interrupted(self, iteration, **arrays):
+        commit(self, iteration, **arrays)
+        if iteration == 4:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(_stored_factor.FactorFiles, "commit", interrupted)
@@ -257,7 +257,7 @@ def test_ctrl_c_when_the_turn_counts_already(tmp_path, monkeypatch):
     assert len(model.history_) == 4
 
 
-def test_a_full_disk_keeps_the_turns_so_far(tmp_path, monkeypatch):
+def test_a_full_disk_keeps_the_iterations_so_far(tmp_path, monkeypatch):
     rows, write = clusterkit.open(blobs()), _stored_factor._write_all
 
     def full(file, content):
@@ -271,11 +271,11 @@ def test_a_full_disk_keeps_the_turns_so_far(tmp_path, monkeypatch):
     if not os.path.isdir("/proc/self/fd"):
         pytest.skip("this system does not tell the names of open files")
     monkeypatch.setattr(_stored_factor, "_write_all", full)
-    with pytest.raises(NeedsSpace, match="is full; the turns so far are stored"):
+    with pytest.raises(NeedsSpace, match="is full; the iterations so far are stored"):
         nmf(rows, tmp_path)
     monkeypatch.setattr(_stored_factor, "_write_all", write)
-    model, turns = turns_of(lambda: nmf(rows, tmp_path))
-    assert turns == list(range(4, 13))
+    model, iterations = iterations_of(lambda: nmf(rows, tmp_path))
+    assert iterations == list(range(4, 13))
     same_fit(nmf(rows, tmp_path / "other"), model)
 
 
@@ -295,8 +295,8 @@ def test_a_checkpoint_of_another_fit_is_not_taken_up(tmp_path, other):
     swapped[[10, 500]] = X[[500, 10]]
     X = {"rows": X + 0.5 * (X > 3), "order": swapped}.get(other, X)
     changes = {"seed": {"random_state": 4}, "delta": {"solver__delta": 1e-9}, "n_clusters": {"n_clusters": 3}}
-    model, turns = turns_of(lambda: nmf(clusterkit.open(X), tmp_path, **changes.get(other, {})))
-    assert turns == list(range(1, 13))
+    model, iterations = iterations_of(lambda: nmf(clusterkit.open(X), tmp_path, **changes.get(other, {})))
+    assert iterations == list(range(1, 13))
     same_fit(nmf(clusterkit.open(X), tmp_path / "other", **changes.get(other, {})), model)
     assert len(list(tmp_path.glob("nmf-*"))) == 2
 
@@ -315,7 +315,7 @@ def test_damage_is_said(tmp_path, damage):
     elif damage == "no state of numpy":
         Path(state).write_bytes(b"state")
     else:
-        np.savez(state, turns=np.array(3))
+        np.savez(state, iterations=np.array(3))
     with pytest.raises(InvalidData, match=r"was changed or damaged: .*Remove the folder to start anew"):
         nmf(rows, tmp_path)
 

@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs
 import clusterkit
 from clusterkit import recipe
 from clusterkit.errors import ClusterkitWarning, NeedsSpace
-from clusterkit.fitting.pass_turns import TurnCosts, room_for_scores
+from clusterkit.fitting.pass_iterations import IterationCosts, room_for_scores
 from clusterkit.samples.engines import LocalEngine
 from clusterkit.samples.rows import RowsFile, SlicedRows
 from clusterkit.samples.rows_space import RowsSpace
@@ -52,7 +52,7 @@ def files(monkeypatch):
         made.append(room_for_scores(*arguments))
         return made[-1]
 
-    monkeypatch.setattr("clusterkit.fitting.pass_turns.room_for_scores", recorded)
+    monkeypatch.setattr("clusterkit.fitting.pass_iterations.room_for_scores", recorded)
     return made
 
 
@@ -95,7 +95,7 @@ def test_labels_and_objectives_are_those_without_a_file(name, dtype, files, monk
         anew = recipe(recipe_name, **parameters).fit(rows)
     assert files[1] is None
     assert np.array_equal(written.labels_, anew.labels_)
-    same_bits(written.history_, anew.history_, "the objectives of all turns")
+    same_bits(written.history_, anew.history_, "the objectives of all iterations")
     assert written.resolved_ == anew.resolved_
 
 
@@ -107,33 +107,33 @@ def test_labels_and_objectives_are_those_without_a_file(name, dtype, files, monk
         ("emmc-multi", {"balancer": "transport", "init": "random"}, 2),
     ],
 )
-def test_a_turn_reads_the_rows_once_and_with_a_balancer_twice(recipe_name, parameters, passes):
+def test_an_iteration_reads_the_rows_once_and_with_a_balancer_twice(recipe_name, parameters, passes):
     read = []
-    for turns in (2, 3, 4):
+    for iterations in (2, 3, 4):
         rows = Counted(np.random.default_rng(0).normal(size=(700, 5)))
-        model = recipe(recipe_name, n_clusters=4, random_state=0, max_iter=turns, **parameters).fit(rows)
-        assert model.n_iter_ == turns
+        model = recipe(recipe_name, n_clusters=4, random_state=0, max_iter=iterations, **parameters).fit(rows)
+        assert model.n_iter_ == iterations
         read.append(sum(rows.passed))
     assert np.diff(read).tolist() == [700 * passes] * 2
 
 
-@pytest.mark.parametrize("turn", [1, 2])
-def test_ctrl_c_in_a_pass_of_the_balancer_leaves_no_file(turn, files, monkeypatch):
-    by, read, turns = TurnCosts.by, RowsFile.read, []
+@pytest.mark.parametrize("iteration", [1, 2])
+def test_ctrl_c_in_a_pass_of_the_balancer_leaves_no_file(iteration, files, monkeypatch):
+    by, read, iterations = IterationCosts.by, RowsFile.read, []
 
-    def counted(self, decide):
-        turns.append(decide)
-        return by(self, decide)
+    def counted(self, block_labeler):
+        iterations.append(block_labeler)
+        return by(self, block_labeler)
 
     def interrupted(self, rows):
-        if len(turns) == turn:
+        if len(iterations) == iteration:
             raise KeyboardInterrupt
         return read(self, rows)
 
-    monkeypatch.setattr(TurnCosts, "by", counted)
+    monkeypatch.setattr(IterationCosts, "by", counted)
     monkeypatch.setattr(RowsFile, "read", interrupted)
     model = recipe("emmc-multi", **BALANCERS["transport of four"][1])
-    if turn == 1:
+    if iteration == 1:
         with pytest.raises(KeyboardInterrupt):
             model.fit(clusterkit.open(X))
     else:
@@ -159,9 +159,9 @@ def test_the_file_has_no_name_and_goes_with_the_fit(tmp_path, monkeypatch, files
 def test_scores_of_another_type_than_the_rows_are_not_kept():
     space = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(5))
     for dtype, keeps in ((np.float64, False), (np.float32, True)):
-        decide = SimpleNamespace(scores=lambda rows, block, dtype=dtype: block[:, :2].astype(dtype))
-        with TurnCosts(space) as costs:
-            assert (costs.by(decide).file is not None) == keeps
+        block_labeler = SimpleNamespace(scores=lambda rows, block, dtype=dtype: block[:, :2].astype(dtype))
+        with IterationCosts(space) as costs:
+            assert (costs.by(block_labeler).file is not None) == keeps
 
 
 def test_several_threads_write_and_any_rows_are_read():

@@ -315,8 +315,8 @@ def test_progress_and_names(blobs):
     with listening(heard.append):
         search(ScriptedClusterer(), {"labels": [HALVES, ONE, THIRDS]}, blobs, "silhouette")
     reports = [report for report in heard if report.stage == "search"]
-    assert [report.turn for report in reports] == [1, 2, 3]
-    assert reports[-1].max_turns == 3
+    assert [report.iteration for report in reports] == [1, 2, 3]
+    assert reports[-1].max_iter == 3
     assert reports[0].objective == reports[1].objective < reports[2].objective
     assert clusterkit.search is search
     comparison = search(ScriptedClusterer(THIRDS), {}, blobs, "silhouette")

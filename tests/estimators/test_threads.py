@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from clusterkit import datasets, recipe
 from clusterkit.numerics.lloyd import compiled_pays
-from clusterkit.numerics.threads import THIN, available, suited
+from clusterkit.numerics.threads import THIN, available, limited_threads
 from clusterkit.testing.pytest_plugin import deep
 
 
@@ -120,7 +120,7 @@ def test_fits_in_several_threads_leave_the_thread_count_alone(monkeypatch):
 def test_a_limit_is_set_by_one_thread_and_removed_by_another():
     """Newer versions of threadpoolctl let one thread set the threads of OpenBLAS, unless that is undone."""
     before = blas_threads()
-    first, last = suited(-1), suited(-1)
+    first, last = limited_threads(-1), limited_threads(-1)
     with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as another:
         one.submit(first.__enter__).result()
         another.submit(last.__enter__).result()
@@ -135,7 +135,7 @@ def test_a_limit_is_set_by_one_thread_and_removed_by_another():
 @pytest.mark.skipif(available() < 2, reason="one core, or OMP_NUM_THREADS is 1")
 def test_a_limit_of_the_caller_holds_before_and_after_but_not_in_between():
     def inside():
-        with suited(-1):
+        with limited_threads(-1):
             return blas_threads()
 
     before = blas_threads()

@@ -55,14 +55,14 @@ class TestFactors:
             assert np.array_equal(factor.rows(1).read(slice(30, 50)), X[30:50])
             assert np.array_equal(factor.rows(1).gather(np.array([59, 3])), X[[59, 3]])
 
-    def test_older_turns_go_when_a_turn_is_whole(self):
+    def test_older_iterations_go_when_an_iteration_is_whole(self):
         factor = FactorInMemory(4, 1, np.dtype(np.float64), True)
         assert factor.state() is None
-        for turn in (1, 2):
-            factor.write(turn, slice(0, 4), np.full((4, 1), float(turn)))
+        for iteration in (1, 2):
+            factor.write(iteration, slice(0, 4), np.full((4, 1), float(iteration)))
         factor.commit(2, change=np.array(0.5))
         assert int(factor.state()["turn"]) == 2
-        assert list(factor._turns) == [2]
+        assert list(factor._iterations) == [2]
 
     def test_the_memory_of_the_host_is_asked_for(self, monkeypatch):
         monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "10K")
@@ -74,7 +74,7 @@ class TestFactors:
 
     def test_ctrl_c_keeps_the_factors_so_far(self, dispatch):
         def press(report):
-            if report.stage == "nmf" and report.turn == 4:
+            if report.stage == "nmf" and report.iteration == 4:
                 raise KeyboardInterrupt
 
         with listening(press):
@@ -89,10 +89,10 @@ class TestFactors:
         here = recipe("nmf", n_clusters=4, random_state=3, solver__max_iter=12).fit(X)
         with clusterkit.config(device=NAME):
             recipe("nmf", solver__max_iter=5, **changes).fit(X)
-            turns = []
-            with listening(lambda report: turns.append(report.turn) if report.stage == "nmf" else None):
+            iterations = []
+            with listening(lambda report: iterations.append(report.iteration) if report.stage == "nmf" else None):
                 there = recipe("nmf", solver__max_iter=12, **changes).fit(X)
-        assert turns == list(range(6, 13))
+        assert iterations == list(range(6, 13))
         assert np.array_equal(there.labels_, here.labels_)
         np.testing.assert_allclose(there.history_, here.history_, rtol=1e-9)
 

@@ -79,7 +79,7 @@ def test_the_grid_of_many_rows_is_that_of_a_sample(monkeypatch):
 
 def test_an_interrupt_keeps_the_steps_done():
     def stop(report):
-        if report.stage == "width_path" and report.turn == 2:
+        if report.stage == "width_path" and report.iteration == 2:
             raise KeyboardInterrupt
 
     with listening(stop):

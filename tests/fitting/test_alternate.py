@@ -14,10 +14,10 @@ from oracles.maps import mapped
 
 from clusterkit.balancers.band import Band
 from clusterkit.contracts import Prepared, Task
-from clusterkit.contracts.iteration import Ended, Start, Turn, Turns, solve
+from clusterkit.contracts.iteration import Ended, Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Embedding, Ending, Scores, Status
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.fitting.label_turns import alternate, one_turn
+from clusterkit.fitting.label_iterations import alternate, solve_once
 from clusterkit.labelers.codecs import Argmax
 from clusterkit.labelers.rows_kmeans import RowsKMeans
 from clusterkit.samples import KernelSpace
@@ -107,7 +107,7 @@ class TestFixedPoint:
         assert summary(end) == (3, 4, True, 1.0, (9.0, 4.0, 2.0, 1.0))
         assert end.reason == "converged: labels no longer change"
 
-    def test_a_start_that_is_one_takes_one_turn(self):
+    def test_a_start_that_is_one_takes_one_iteration(self):
         [end] = run(Script(LINE, FALLING), 3)
         assert summary(end) == (3, 1, True, 1.0, (1.0,))
 
@@ -174,8 +174,8 @@ class TestSettled:
 
 
 @attrs.frozen(eq=False)
-class Halving(Turns[float]):
-    """A solver with a number as its state; counts two steps a turn, and has nothing left to do below `floor`."""
+class Halving(Iterations[float]):
+    """A solver with a number as its state; counts two steps an iteration, and has nothing left to do below `floor`."""
 
     tol: float = 0.0
     floor: float = 0.0
@@ -185,12 +185,12 @@ class Halving(Turns[float]):
     def advance(self, active):
         [start] = active
         if start.state < self.floor:
-            yield Turn(start.answer, None, Ending.STALLED, f"{start.answer:g}")
+            yield Iteration(start.answer, None, Ending.STALLED, f"{start.answer:g}")
             return
         value = start.state / 2.0
         start.judge(value)
         start.n_iter += 1
-        yield Turn(value, value, Ending.SETTLED if value <= self.tol else None, f", at {value:g}")
+        yield Iteration(value, value, Ending.SETTLED if value <= self.tol else None, f", at {value:g}")
 
 
 class TestSolver:
@@ -198,42 +198,44 @@ class TestSolver:
         return Start(0, 16.0, keeps_best=False)
 
     @pytest.mark.parametrize(
-        ("turns", "max_iter", "value", "n_iter", "ending", "reason"),
+        ("iterations", "max_iter", "value", "n_iter", "ending", "reason"),
         [
             (Halving(tol=2.0), 50, 2.0, 6, Ending.SETTLED, ", at 2"),
             (Halving(floor=3.0), 50, 2.0, 6, Ending.STALLED, "stuck at 2"),
             (Halving(), 4, 4.0, 4, Ending.OUT_OF_ITERATIONS, "max_iter = 4 reached, at 4"),
         ],
     )
-    def test_each_end_has_its_sentence(self, turns, max_iter, value, n_iter, ending, reason):
+    def test_each_end_has_its_sentence(self, iterations, max_iter, value, n_iter, ending, reason):
         heard = []
         with listening(heard.append):
-            answer, status = solve(turns, self.start(), max_iter)
+            answer, status = solve(iterations, self.start(), max_iter)
         assert (answer, status.n_iter, status.ending, status.reason) == (value, n_iter, ending, reason)
-        assert status.history == tuple(8.0 / 2**turn for turn in range(n_iter // 2))
-        assert [report.turn for report in heard] == list(range(2, n_iter + 1, 2)), "a turn not made is not reported"
+        assert status.history == tuple(8.0 / 2**iteration for iteration in range(n_iter // 2))
+        assert [report.iteration for report in heard] == list(range(2, n_iter + 1, 2)), (
+            "an iteration not made is not reported"
+        )
 
-    @pytest.mark.parametrize("turn", [1, 3])
-    def test_ctrl_c_is_kept_in_the_status_even_if_the_turn_was_the_last_one(self, turn):
+    @pytest.mark.parametrize("iteration", [1, 3])
+    def test_ctrl_c_is_kept_in_the_status_even_if_the_iteration_was_the_last_one(self, iteration):
         def stop(report):
-            if report.turn == 2 * turn:
+            if report.iteration == 2 * iteration:
                 raise KeyboardInterrupt
 
         with listening(stop):
             answer, status = solve(Halving(tol=2.0), self.start(), 50)
-        assert (answer, status.ending) == (16.0 / 2**turn, Ending.INTERRUPTED)
-        assert status.reason == f"stopped after {2 * turn} steps"
+        assert (answer, status.ending) == (16.0 / 2**iteration, Ending.INTERRUPTED)
+        assert status.reason == f"stopped after {2 * iteration} steps"
 
     def test_a_status_tells_how_it_ended_by_one_of_the_endings(self):
         with pytest.raises(TypeError, match=r"True, which is none of Ending\.CONVERGED, "):
             Status(1, True, "closed form")
 
 
-class TestMostTurns:
+class TestMostIterations:
     @pytest.mark.parametrize(
         ("max_iter", "state", "objective"),
         [
-            (1, 1, 9.0),  # one turn: the labels read, with the objective of those before
+            (1, 1, 9.0),  # one iteration: the labels read, with the objective of those before
             (2, 1, 4.0),
             (3, 2, 2.0),
         ],
@@ -264,7 +266,7 @@ class TestCtrlC:
         assert summary(end) == (1, 2, False, 4.0, (9.0, 4.0))
         assert end.reason.startswith("interrupted")
 
-    def test_after_one_turn_the_labels_read_in_it(self):
+    def test_after_one_iteration_the_labels_read_in_it(self):
         [end] = run(Script(LINE, FALLING, interrupted_at=2), 0)
         assert summary(end)[:3] == (1, 1, False)
 
@@ -344,18 +346,18 @@ class TestSeveralStarts:
             assert (one.n_iter, one.converged, one.reason) == (other.n_iter, other.converged, other.reason)
             np.testing.assert_array_equal(one.answer.predict(X), other.answer.predict(X))
 
-    def test_progress_is_told_turn_by_turn(self):
+    def test_progress_is_told_iteration_by_iteration(self):
         heard = []
         with listening(heard.append):
             run(Script(LINE, FALLING), 3, 0, max_iter=9)
-        assert [(r.turn, r.max_turns, r.active, r.objective) for r in heard] == [
+        assert [(r.iteration, r.max_iter, r.active, r.objective) for r in heard] == [
             (1, 9, 1, 1.0), (2, 9, 1, 4.0), (3, 9, 1, 2.0), (4, 9, 0, 1.0),
         ]  # fmt: skip
 
 
 @attrs.define(eq=False)
 class Drawn(Prepared):
-    """One turn: random rows; stops by Ctrl-C, raised or reported."""
+    """One iteration: random rows; stops by Ctrl-C, raised or reported."""
 
     raised_at: int | None = None
     reported_at: int | None = None
@@ -375,10 +377,10 @@ class Drawn(Prepared):
         return np.array(outcome.status.history)
 
 
-class TestOneTurn:
+class TestSolveOnce:
     def results(self, prepared: Drawn, starts: int = 4) -> list[Ended]:
         rngs = [np.random.default_rng(start) for start in range(starts)]
-        ends, interrupted = one_turn(prepared, RowsKMeans(n_init=1), None, SPACE, Task(N, 2), rngs)
+        ends, interrupted = solve_once(prepared, RowsKMeans(n_init=1), None, SPACE, Task(N, 2), rngs)
         assert interrupted == (prepared.calls in (prepared.raised_at, prepared.reported_at))
         return ends
 

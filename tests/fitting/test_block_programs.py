@@ -14,13 +14,13 @@ from sklearn.datasets import make_blobs
 
 from clusterkit import recipe
 from clusterkit.contracts import Task
+from clusterkit.contracts.pass_solver import Iterating, Storing, adder_of, solve_by_sums
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.contracts.turns import Iterating, Storing, adder_of, solve_by_sums
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.fitting.device_paths import has_device_path
 from clusterkit.fitting.fit import fit
-from clusterkit.fitting.pass_turns import digest_of
+from clusterkit.fitting.pass_iterations import digest_of
 from clusterkit.fitting.samples import EngineSamples
 from clusterkit.labelers.codecs import Argmax, BiasThreshold
 from clusterkit.partitioners import _kmeans_parallel
@@ -91,29 +91,29 @@ def test_sums_of_a_block_are_those_of_numpy(name, mapping, weighted):
     )
     weights = np.random.default_rng(1).random(600) if weighted else None
     task = Task(600, 3, sample_weight=weights)
-    turns = bound_by_passes(solver, space, task).turns
+    iterations = bound_by_passes(solver, space, task).iterations
     H = space.rows()
     there = put(H)
-    if isinstance(turns, Storing):
-        twin = bound_by_passes(solver, space, task).turns
-        first, again = (each.begin(space, np.random.default_rng(2)) for each in (turns, twin))
-        here = turns.part_of(slice(0, 600), H, first)
+    if isinstance(iterations, Storing):
+        twin = bound_by_passes(solver, space, task).iterations
+        first, again = (each.begin(space, np.random.default_rng(2)) for each in (iterations, twin))
+        here = iterations.part_of(slice(0, 600), H, first)
         assert relative(twin.part_of(slice(0, 600), there, again), here) < EXACT
-        rows = [each.finish(here, one).following for each, one in ((turns, first), (twin, again))]
-        stored = [each.stored(one).rows.read(slice(0, 600)) for each, one in zip((turns, twin), rows, strict=True)]
+        rows = [each.finish(here, one).following for each, one in ((iterations, first), (twin, again))]
+        stored = [each.stored(one).rows.read(slice(0, 600)) for each, one in zip((iterations, twin), rows, strict=True)]
         np.testing.assert_allclose(to_host(stored[1]), stored[0], rtol=1e-10, atol=1e-12)
         return
-    if isinstance(turns, Iterating):
-        first = turns.begin(space, np.random.default_rng(2))
-        here = turns.part(H, first, None, weights)
-        assert relative(turns.part(there, first, None, weights), here) < EXACT
-        second = turns.finish(here, first).following
-        values = turns.part(H, second, first, weights)
-        assert relative(turns.part(there, second, first, weights), values) < EXACT
+    if isinstance(iterations, Iterating):
+        first = iterations.begin(space, np.random.default_rng(2))
+        here = iterations.part(H, first, None, weights)
+        assert relative(iterations.part(there, first, None, weights), here) < EXACT
+        second = iterations.finish(here, first).following
+        values = iterations.part(H, second, first, weights)
+        assert relative(iterations.part(there, second, first, weights), values) < EXACT
         return
     coding = Coding.ONEHOT
     coded = Coded(np.random.default_rng(3).integers(3, size=(1, 600)), coding, 3, codebook(coding, 3), weights)
-    part, function = adder_of(turns).part, solve_by_sums(turns, space, coded).extend
+    part, function = adder_of(iterations).part, solve_by_sums(iterations, space, coded).extend
     assert relative(part(there, coded, None), part(H, coded, None)) < EXACT
     assert relative(part(there, coded, function.on(there)), part(H, coded, function.on(H))) < EXACT
     labels = [np.argmax(to_host(scores), axis=1) for scores in (function.on(there), function.on(H))]
@@ -255,7 +255,7 @@ class Wide(BlockFunction):
 
 @attrs.frozen
 class Adding:
-    """No callable: what adds up by a method `part`, as the turns of a plugin."""
+    """No callable: what adds up by a method `part`, as the iterations of a plugin."""
 
     def part(self, H):
         return Sums.of(H)
@@ -321,9 +321,9 @@ def test_a_value_that_is_no_number_has_its_place():
 def test_an_empty_class_moves_to_the_farthest_row():
     X = blobs(60)
     space = build_space(X, IdentityMap(4))
-    turns = bound_by_passes(Centroids(), space, Task(60, 4)).turns
+    iterations = bound_by_passes(Centroids(), space, Task(60, 4)).iterations
     coded = Coded(np.arange(60)[None] % 2, Coding.ONEHOT, 4, np.eye(4))
-    again = turns.finish(turns.part(X, coded, None), None)
+    again = iterations.finish(iterations.part(X, coded, None), None)
     here, there = (again.part(block, coded, None) for block in (X, put(X)))
     one, other = (again.finish(part, None).extend.centres for part in (there, here))
     np.testing.assert_array_equal(one, other)

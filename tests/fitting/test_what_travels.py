@@ -61,7 +61,7 @@ class Posted:
             return plain(engine, self.post(label), rows, width)
 
         # scores are kept by the process that computes them, not by engines that send
-        monkeypatch.setattr("clusterkit.fitting.pass_turns.room_for_scores", lambda *_: None)
+        monkeypatch.setattr("clusterkit.fitting.pass_iterations.room_for_scores", lambda *_: None)
         monkeypatch.setattr(LocalEngine, "reduce", lambda engine, *pass_: self.reduce(*pass_))
         monkeypatch.setattr(LocalEngine, "labels", labels)
 
@@ -74,10 +74,12 @@ class Posted:
     def reduce(self, part, rows, width):
         part = self.post(part)
         blocks = groupby(block_plan(rows.n, width, rows.dtype), key=lambda block: block.start // sums.GROUP)
-        nodes = [self.post(sums.fold(part(block, rows.read(block)) for block in group)) for _, group in blocks]
+        nodes = [
+            self.post(sums.add_left_to_right(part(block, rows.read(block)) for block in group)) for _, group in blocks
+        ]
         while len(nodes) > 1:
             chunks = [nodes[first : first + sums.FAN_IN] for first in range(0, len(nodes), sums.FAN_IN)]
-            nodes = [self.post(sums.fold(chunk)) for chunk in chunks]
+            nodes = [self.post(sums.add_left_to_right(chunk)) for chunk in chunks]
         return nodes[0]
 
 

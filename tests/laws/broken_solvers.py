@@ -19,17 +19,17 @@ class FaultyPrepared(Prepared):
 
     space: FeatureSpace
     fault: str
-    turns: int = 0
+    iterations: int = 0
     resolved: ClassVar[dict] = {}
 
     def solve(self, targets, previous, rng):
         B = self.space.adjoint(targets) / np.maximum(targets.sizes().ravel(), 1)  # (L, k)
         rows = self.space.apply(B)
-        self.turns += 1
+        self.iterations += 1
         if self.fault == "stacks":
             rows = rows * targets.starts
         if self.fault == "remembers":
-            rows = rows + self.turns
+            rows = rows + self.iterations
         if self.fault == "unseeded":
             rows = rows + np.random.default_rng().standard_normal(rows.shape)
         if self.fault == "nan":
@@ -53,7 +53,7 @@ class FaultyPrepared(Prepared):
         return Scores(rows, extend, starts=targets.starts)
 
     def objective(self, targets, outcome):
-        return np.array([float(self.turns)]) if self.fault in ("objective", "rises") else None
+        return np.array([float(self.iterations)]) if self.fault in ("objective", "rises") else None
 
 
 def _faulty(solver, space, task, rng):
@@ -65,7 +65,7 @@ class Faulty(Solver):
 
     name: ClassVar[str] = "faulty"
     codings: ClassVar[frozenset] = frozenset({Coding.ONEHOT})
-    targets: ClassVar[str] = "every_turn"
+    targets: ClassVar[str] = "every_iteration"
     fault: str = ""
 
     @property
@@ -79,7 +79,7 @@ def solver(fault: str, **promises: Any) -> Solver:
 
 
 class Silent(Solver):
-    """One turn, and no status."""
+    """One iteration, and no status."""
 
     name: ClassVar[str] = "silent"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clusterkit.numerics import threads
-from clusterkit.numerics.threads import crew, undivided
+from clusterkit.numerics.threads import thread_pool, undivided
 
 
 @pytest.mark.parametrize("cores", [1, 2, 5])
@@ -20,7 +20,7 @@ def test_a_crew_meets_every_row_once_in_every_pass(monkeypatch, cores, begin, en
     def meet(start, stop):
         met[start:stop] += 1
 
-    with crew() as over:
+    with thread_pool() as over:
         for _ in range(3):
             over(meet, begin, end, work)
     assert (met[begin:end] == 3).all()
@@ -30,7 +30,7 @@ def test_a_crew_meets_every_row_once_in_every_pass(monkeypatch, cores, begin, en
 def test_both_threads_of_a_crew_work_at_the_same_time(monkeypatch):
     monkeypatch.setattr(threads, "available", lambda: 2)
     together = threading.Barrier(2, timeout=30)
-    with crew() as over:
+    with thread_pool() as over:
         over(lambda start, stop: together.wait(), 0, 2 * threads.LEAST_ROWS, 1)
 
 
@@ -42,7 +42,7 @@ def test_after_an_error_no_range_is_begun_and_the_crew_still_serves(monkeypatch)
         begun.append(start)
         raise ValueError("here")
 
-    with crew() as over:
+    with thread_pool() as over:
         with pytest.raises(ValueError, match="here"):
             over(fail, 0, 1_000_000, 1)
         assert len(begun) <= 3
@@ -54,7 +54,7 @@ def test_after_an_error_no_range_is_begun_and_the_crew_still_serves(monkeypatch)
 def test_a_thread_that_shares_the_cores_already_gets_no_crew(monkeypatch):
     monkeypatch.setattr(threads, "available", lambda: 4)
     served = set()
-    with undivided(), crew() as over:
+    with undivided(), thread_pool() as over:
         over(lambda start, stop: served.add(threading.current_thread()), 0, 100_000, 1)
     assert served == {threading.current_thread()}
 

@@ -1,4 +1,4 @@
-"""The matrix of co-associations is the share of labelings, in the order of the clusters."""
+"""The matrix of co-associations is the share of labellings, in the order of the clusters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def title(ax):
 
 
 def test_shares_of_the_labelings():
-    """Clusters by size; sample 5 is noise to the third labeling, which then does not count."""
+    """Clusters by size; sample 5 is noise to the third labelling, which then does not count."""
     ax = plots.consensus_matrix(MEMBERS, LABELS)
     shares = drawn(ax)
     third = 1 / 3
@@ -39,7 +39,7 @@ def test_shares_of_the_labelings():
     )
     order = [2, 3, 4, 5, 0, 1]
     np.testing.assert_allclose(shares, plain[np.ix_(order, order)])
-    assert title(ax) == "3 labelings of 6 samples, 2 clusters"
+    assert title(ax) == "3 labellings of 6 samples, 2 clusters"
     assert [label.get_text() for label in ax.get_yticklabels()] == ["cluster 0", "cluster 1"]
     assert len(ax.patches) == 2
 
@@ -55,7 +55,7 @@ def test_a_fitted_consensus_and_a_vote():
 
 
 def test_likes_are_neighbours_within_a_cluster():
-    """Two halves of one cluster that every other labeling separates, their samples in turn."""
+    """Two halves of one cluster that every other labelling separates, their samples in turn."""
     halves = np.arange(20) % 2
     ax = plots.consensus_matrix([np.zeros(20, dtype=int), halves], np.zeros(20, dtype=int))
     np.testing.assert_array_equal(drawn(ax), 0.5 + 0.5 * np.kron(np.eye(2), np.ones((10, 10))))
@@ -65,7 +65,7 @@ def test_many_samples_are_thinned_out_evenly():
     labels = np.repeat([0, 1, -1], [600, 300, 100])
     ax = plots.consensus_matrix([labels, labels], labels, max_rows=100, legend=False)
     assert drawn(ax).shape == (100, 100)
-    assert title(ax) == "2 labelings of 1,000 samples, 100 drawn, 2 clusters"
+    assert title(ax) == "2 labellings of 1,000 samples, 100 drawn, 2 clusters"
     assert [label.get_text() for label in ax.get_yticklabels()] == ["cluster 0", "cluster 1", "noise"]
     assert drawn(ax)[:60, :60].min() == 1.0
     assert not drawn(ax)[90:].any()  # nobody knows them

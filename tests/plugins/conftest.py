@@ -31,7 +31,7 @@ SEEN = []
 
 @clusterkit.hookimpl
 def clusterkit_iteration(report):
-    SEEN.append(report.turn)
+    SEEN.append(report.iteration)
 
 
 @clusterkit.hookimpl

@@ -54,11 +54,11 @@ answer["recipe"] = type(recipe("striped-means", n_clusters=2).fit(X)).__name__
 answer["init"] = Pipeline("identity", "centroids", "argmax", init="striped-means", n_clusters=2).fit(X).n_iter_ > 0
 answer["listed"] = "striped-means" in recipes() and "stripes" in clusterkit.stages("partitioner")
 from dummy_good import plugin
-answer["turns heard"] = plugin.SEEN[:1]
+answer["iterations heard"] = plugin.SEEN[:1]
 check_stage("stripes", share=0.05)
 """
     )
-    expected = {"sizes": [3, 3], "recipe": "Pipeline", "init": True, "listed": True, "turns heard": [1]}
+    expected = {"sizes": [3, 3], "recipe": "Pipeline", "init": True, "listed": True, "iterations heard": [1]}
     assert answer == expected
 
 

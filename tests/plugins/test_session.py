@@ -134,7 +134,7 @@ def listener(heard: list[int], name: str = "listens") -> types.ModuleType:
     module.API_VERSION = 3
 
     def hear(report):
-        heard.append(report.turn)
+        heard.append(report.iteration)
 
     module.clusterkit_iteration = clusterkit.hookimpl(hear)
     return module

@@ -177,7 +177,7 @@ def literal(codec, k, slack, n):
     codec=st.sampled_from([Threshold(), Argmax(), Interval(), Interval(rule="midpoint"), Interval(rule="paper")]),
     balanced=st.booleans(),
 )
-def test_one_factorisation_equals_one_in_every_turn(case, codec, balanced):
+def test_one_factorisation_equals_one_in_every_iteration(case, codec, balanced):
     space, labels, k, slack, C = case
     assume(k == 2 or codec != Threshold())
     fit = loop(space, labels, k, codec, Band(slack=slack) if balanced else None, C=C)

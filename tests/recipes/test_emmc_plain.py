@@ -31,12 +31,12 @@ def test_the_loop_is_that_of_the_plain_version(coding, balanced, data):
     if coding in plain.BOUNDARIES:
         labels = along_principal_axis(space, labels, k)
     fit = loop(space, labels, k, CODECS[coding], Band(slack=slack) if balanced else None, C=C)
-    expected, turns, repeated, tie = plain.emmc(space.rows(), labels, k, coding, C, slack if balanced else None)
+    expected, iterations, repeated, tie = plain.emmc(space.rows(), labels, k, coding, C, slack if balanced else None)
     assume(tie > 1e-9 * C)
     assert fit.converged == repeated
     if repeated:
         np.testing.assert_array_equal(fit.labels, expected)
-        assert fit.n_iter == turns
+        assert fit.n_iter == iterations
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,6 @@ def test_a_recipe_ends_where_the_plain_version_stays(name, k, coding):
         if not model.converged_:
             continue
         C = model.resolved_["solver"]["C"] if "solver" in model.resolved_ else 500.0
-        labels, turns, repeated, _ = plain.emmc(model.space_.rows(), model.labels_, k, coding, C, int(0.03 * 61))
+        labels, iterations, repeated, _ = plain.emmc(model.space_.rows(), model.labels_, k, coding, C, int(0.03 * 61))
         np.testing.assert_array_equal(labels, model.labels_)
-        assert (turns, repeated) == (1, True)
+        assert (iterations, repeated) == (1, True)

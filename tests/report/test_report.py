@@ -19,12 +19,11 @@ import clusterkit
 from clusterkit.cli import app
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.profiles.doubts import doubts
-from clusterkit.report import make_report
+from clusterkit.report import make_report, sentences
 from clusterkit.report import page as page_module
-from clusterkit.report import words as sentences
 from clusterkit.report.analysis import OddRow, odd_rows
 from clusterkit.report.page import page as render
-from clusterkit.report.words import plain
+from clusterkit.report.sentences import plain
 
 MOST_BYTES = 2_000_000
 SCRIPT, IMAGE, ESCAPE = "<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "\x1b[31mred\x1b[0m"
@@ -360,7 +359,7 @@ class TestGaps:
             "compare with -k 3, or with --drop visits."
         )
         assert analysis.doubts.sentences == (doubt,)
-        assert sentences.verdict(analysis)[1] == doubt
+        assert sentences.main_sentences(analysis)[1] == doubt
         assert sentences.caveats(analysis)[0] == doubt
         assert Reader(page).text.count(doubt) == 2
 

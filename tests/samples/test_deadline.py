@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from clusterkit.samples.limits import Report, deadline, tell
+from clusterkit.samples.limits import Report, deadline, notify
 
 
 def reports(count: int, reached: list[int]) -> None:
-    for turn in range(count):
-        tell(Report("search", turn, count))
-        reached.append(turn)
+    for iteration in range(count):
+        notify(Report("search", iteration, count))
+        reached.append(iteration)
 
 
 def test_the_first_report_after_the_time_ends_the_block():

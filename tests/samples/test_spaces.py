@@ -299,7 +299,7 @@ class TestKernel:
         assert small < 2 * X.nbytes
         again = pickle.loads(pickle.dumps(space))
         same_bits(again.gram(), K, "K after pickling")
-        assert not space.lean()._memo
+        assert not space.without_samples()._memo
         assert space._memo
 
     def test_a_pickled_dense_space_carries_no_features(self):

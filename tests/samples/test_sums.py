@@ -36,14 +36,14 @@ def by_definition(totals: list[Spelt]) -> Spelt:
     """Neighbours meet, `FAN_IN` at a time, level by level."""
     while len(totals) > 1:
         chunks = [totals[i : i + sums.FAN_IN] for i in range(0, len(totals), sums.FAN_IN)]
-        totals = [sums.fold(chunk) for chunk in chunks]
+        totals = [sums.add_left_to_right(chunk) for chunk in chunks]
     return totals[0]
 
 
 @given(count=st.integers(1, 700))
 def test_the_tree_is_the_one_of_its_definition(count):
     totals = [Spelt(f"{i};") for i in range(count)]
-    assert sums.tree(iter(totals)) == by_definition(totals)
+    assert sums.add_as_tree(iter(totals)) == by_definition(totals)
 
 
 def test_blocks_are_folded_in_groups_and_groups_meet_in_the_tree():
@@ -78,7 +78,7 @@ def test_memory_and_rows_add_up_to_the_same_bits_above_one_group(solver, dtype, 
         there = RowsSpace.of(SlicedRows(X), LocalEngine(), here.mapping)
         totals = []
         for space in (here, there):
-            summing = bound_by_passes(solver, space, Task(1500, 3)).turns
+            summing = bound_by_passes(solver, space, Task(1500, 3)).iterations
             total = space.reduce(lambda rows, H, summing=summing: summing.part(H, coded.of(rows), None))
             totals.append((*total.arrays, summing.finish(total, None).objective))
     for one, other in zip(*totals, strict=True):
@@ -108,7 +108,7 @@ def test_parts_and_scores_follow_the_array_api(solver):
     H = rng.standard_normal((60, 5))
     space = build_space(H, IdentityMap(5))
     coded = Coded(rng.integers(3, size=(1, 60)), Coding.ONEHOT, 3, np.eye(3))
-    summing = bound_by_passes(solver, space, Task(60, 3)).turns
+    summing = bound_by_passes(solver, space, Task(60, 3)).iterations
     finished = summing.finish(summing.part(H, coded, None), None)
     strict = xp.asarray(H)
     scores = finished.extend.on(strict)

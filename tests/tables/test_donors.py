@@ -19,7 +19,7 @@ from clusterkit.metrics import adjusted_rand
 from clusterkit.saving import Content, pack, unpack
 from clusterkit.tables import Preparation, TableWarning, columns_of, read_table
 from clusterkit.tables.preparing.plans import MOST_DONORS, CategoryColumn, Donors, NumberColumn, value_features
-from clusterkit.tables.reading.row_sample import MOST_ROWS, KeptRows
+from clusterkit.tables.reading.row_sample import MOST_ROWS, RowSample
 
 pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
 
@@ -220,11 +220,11 @@ class TestOrderAndPieces:
     def test_blocks_and_orders_keep_the_same_rows(self):
         table, _ = blobs(5000, 3, 3, 0.1, 0, category=True)
         table["since"] = np.datetime64("2020-01-01", "us") + 86_400_000_000 * np.arange(5000)
-        whole = KeptRows.of(columns_of(table))
+        whole = RowSample.of(columns_of(table))
         assert len(whole.keys) == MOST_ROWS
         rng = np.random.default_rng(1)
         order = rng.permutation(5000)
-        parts = [KeptRows.of(columns_of(cut(table, rows))) for rows in np.array_split(order, 7)]
+        parts = [RowSample.of(columns_of(cut(table, rows))) for rows in np.array_split(order, 7)]
         for blocks in (parts, parts[::-1]):
             merged = blocks[0]
             for block in blocks[1:]:
@@ -259,9 +259,9 @@ class TestOrderAndPieces:
     def test_other_processes_keep_the_same(self):
         code = (
             "import numpy as np; from clusterkit.tables import columns_of;"
-            "from clusterkit.tables.reading.row_sample import KeptRows;"
+            "from clusterkit.tables.reading.row_sample import RowSample;"
             "table = {'a': np.array([1.5, np.nan, -0.0]), 'b': np.array(['x', None, 'y'], dtype=object)};"
-            "print(KeptRows.of(columns_of(table)).keys.tolist())"
+            "print(RowSample.of(columns_of(table)).keys.tolist())"
         )
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         keys = {
@@ -276,9 +276,9 @@ class TestOrderAndPieces:
 
     def test_equal_rows_are_kept_once_and_columns_in_any_order(self):
         table = {"a": np.array([1.0, 2.0, 1.0, -0.0, 0.0]), "b": np.array([2.0, 1.0, 2.0, 5.0, 5.0])}
-        keys = KeptRows.of(columns_of(table)).keys
+        keys = RowSample.of(columns_of(table)).keys
         assert len(keys) == 3
-        np.testing.assert_array_equal(KeptRows.of(columns_of({"b": table["b"], "a": table["a"]})).keys, keys)
+        np.testing.assert_array_equal(RowSample.of(columns_of({"b": table["b"], "a": table["a"]})).keys, keys)
 
     def test_rows_of_a_cluster_that_always_has_a_gap_are_donors(self):
         """Else there would be enough complete rows of the other clusters."""

@@ -369,11 +369,11 @@ def run_with_tiles(
     update = update_room(m)
     centres, previous, begin, path = room.centres, room.previous, room.begin, room.path
     weights, offsets, scores = room.weights[0], room.offsets[0], room.scores
-    for turn in range(first, last):
+    for iteration in range(first, last):
         stray, off = flatten(C, rows, centres, room.rest)
         size = pack(centres, weights, offsets)
         if size > MOST and unit > 2.0 * EPS:
-            return turn, DOUBT
+            return iteration, DOUBT
         for b in range(len(near)):
             near[b] = _rounding(norms[b, 0], norms[b, 1], d, D, rotated, unit, size, stray, off)
         largest = near.max()
@@ -401,9 +401,9 @@ def run_with_tiles(
             for j in range(m):
                 sizes[j] = 0
         plan.unsure += tally(tiles, D, numbers, length, X, C, weights, offsets, near, sizes, scores)
-        why = finish(turn, n, C, sizes, settings, record, update)
+        why = finish(iteration, n, C, sizes, settings, record, update)
         if why != GOING:
-            return turn + 1, why
-        if plan.unsure > n + 0.02 * n * turn:
-            return turn + 1, DOUBT
+            return iteration + 1, why
+        if plan.unsure > n + 0.02 * n * iteration:
+            return iteration + 1, DOUBT
     return last, GOING

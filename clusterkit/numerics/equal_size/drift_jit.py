@@ -656,19 +656,19 @@ def _largest(C):
 
 
 @njit
-def finish(turn, n, C, sizes, settings: DriftSettings, record: DriftRecord, room: UpdateRoom):
+def finish(iteration, n, C, sizes, settings: DriftSettings, record: DriftRecord, room: UpdateRoom):
     """End an iteration whose sizes are counted: record them, test whether to stop, move the centres.
 
     C (d, m) is moved in place. Returns why the loop has to stop, `GOING` if it does not. O(d m²).
     """
     imbalance = _imbalance(sizes, n // len(sizes))
-    record.imbalances[turn] = imbalance
-    if turn < record.sizes.shape[0]:
+    record.imbalances[iteration] = imbalance
+    if iteration < record.sizes.shape[0]:
         for j in range(len(sizes)):
-            record.sizes[turn, j] = sizes[j]
+            record.sizes[iteration, j] = sizes[j]
     _copy(C, record.last_centres)
     if imbalance < record.best[0]:
-        record.best[0], record.best[1] = imbalance, turn
+        record.best[0], record.best[1] = imbalance, iteration
         _copy(C, record.best_centres)
     if imbalance < settings.tolerance:
         return REACHED
@@ -681,7 +681,7 @@ def finish(turn, n, C, sizes, settings: DriftSettings, record: DriftRecord, room
         return FIXED
     if _largest(C) > settings.largest:
         return RUNAWAY
-    if settings.least_square > 0.0 and turn % CHECK_INTERVAL == 0 and closest(C) < settings.least_square:
+    if settings.least_square > 0.0 and iteration % CHECK_INTERVAL == 0 and closest(C) < settings.least_square:
         return COLLAPSED
     return GOING
 
@@ -736,11 +736,11 @@ def run_on_line(Q, P, order, sizes, first, last, settings: DriftSettings, record
         Why the loop stopped; `GOING` if it only reached `last`.
     """
     n, room = len(Q), update_room(P.shape[1])
-    for turn in range(first, last):
+    for iteration in range(first, last):
         _interval_sizes(Q, P[0], order, sizes)
-        why = finish(turn, n, P, sizes, settings, record, room)
+        why = finish(iteration, n, P, sizes, settings, record, room)
         if why != GOING:
-            return turn + 1, why
+            return iteration + 1, why
     return last, GOING
 
 
@@ -750,9 +750,9 @@ def run_with_tree(
 ):
     """`run_on_line` for rows with few attributes and centres C (d, m): sizes are counted by a tree of boxes."""
     n, room = tree.rows.shape[0], update_room(C.shape[1])
-    for turn in range(first, last):
+    for iteration in range(first, last):
         count(tree, C, sizes, tree_room)
-        why = finish(turn, n, C, sizes, settings, record, room)
+        why = finish(iteration, n, C, sizes, settings, record, room)
         if why != GOING:
-            return turn + 1, why
+            return iteration + 1, why
     return last, GOING

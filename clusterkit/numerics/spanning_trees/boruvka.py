@@ -268,7 +268,7 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
     pure = np.empty(len(tree.radius), np.int64)
     most = n // SEARCHED if tree.filtered else n
     diagonal = float(np.linalg.norm(tree.high[0] - tree.low[0]))
-    edges, squares, made, count, turn = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0, n, 0
+    edges, squares, made, count, iteration = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0, n, 0
     while count > 1:
         best, least, need = np.full(count, np.inf), np.full(count, np.inf), np.empty(count, np.int64)
         state = other, weight, square, bound, nearest
@@ -281,7 +281,7 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
         searched = np.zeros(count, np.bool_)
         undecided = np.flatnonzero(need)
         by_size = undecided[np.argsort(sizes[undecided], kind="stable")]
-        if _choose(sizes[:count], by_size, most if turn else n, searched):
+        if _choose(sizes[:count], by_size, most if iteration else n, searched):
             pure_nodes(component, pure)
             places_and_bests = tree, component, pure, core, floor, searched, best, least
             del undecided, by_size  # what the first round holds decides how much memory the tree needs
@@ -294,7 +294,7 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
             tree.row, component, ready, other, weight, square, sizes, edges, squares, made, *room
         )
         del room
-        turn += 1
+        iteration += 1
     by_row = np.empty(n)
     by_row[tree.row[real]] = core[real]
     return edges, squares, by_row

@@ -325,7 +325,7 @@ def merge(
 MARGIN = 1.5
 """Places beside the k-th at which a guess aims until it is between two of them: about how far a guess is off."""
 
-TURNS = 12
+GUESSES = 12
 """Guesses, with a count of what is not above, before the rest is sorted out one by one: they are on a straight line
 between the last two, and so three or four are needed unless many of the numbers are equal."""
 
@@ -438,7 +438,7 @@ def bracket(
     # straight lines begin at twice the mean, up to which squared distances of points in a plane reach
     end = min(high, 2 * _total(values, count, low, high) / upto)
     margin = max(0.5 * above, MARGIN)
-    for _ in range(TURNS):
+    for _ in range(GUESSES):
         if upto <= k + above and upto - below <= inside:
             break
         if upto > k + 2.0 * margin:
@@ -484,7 +484,7 @@ def kth_near(values: Array, bits: Counts, count: int, k: int, guess: float, scra
     scratch : ndarray of shape (> count,)
     """
     low, below, high, upto = -1.0, 0, np.inf, count
-    for _ in range(TURNS):
+    for _ in range(GUESSES):
         if not low < guess < high:
             break
         smaller = count_upto(values, count, guess)

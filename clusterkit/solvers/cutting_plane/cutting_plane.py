@@ -15,7 +15,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
-from clusterkit.contracts.iteration import Start, Turn, Turns, solve
+from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
@@ -209,7 +209,7 @@ class PreparedCuttingPlanes(Prepared):
 
 @final
 @attrs.define(eq=False)
-class CuttingPlaneLoop(Turns[CuttingPlaneIterate]):
+class CuttingPlaneLoop(Iterations[CuttingPlaneIterate]):
     """The cutting-plane loop from one labelling.
 
     Parameters
@@ -249,7 +249,7 @@ class CuttingPlaneLoop(Turns[CuttingPlaneIterate]):
 
     def run(self) -> tuple[CuttingPlaneIterate, Status]:
         """Add cuts until none is violated by more than ξ + tol, `max_iter` or Ctrl-C; returns the last iterate."""
-        # a turn solves several programs, and all of them are in the history
+        # an iteration solves several programs, and all of them are in the history
         start: Start[CuttingPlaneIterate] = Start(0, None, keeps_best=False, history=self.history)
         iterate, status = solve(self, start, self.settings.max_iter)
         reason = status.reason
@@ -259,7 +259,7 @@ class CuttingPlaneLoop(Turns[CuttingPlaneIterate]):
         empty = self._empty_clusters(iterate.F)
         return iterate, attrs.evolve(status, reason=reason, facts=facts, empty_clusters=empty)
 
-    def advance(self, active: list[Start[CuttingPlaneIterate]]) -> Iterator[Turn[CuttingPlaneIterate]]:
+    def advance(self, active: list[Start[CuttingPlaneIterate]]) -> Iterator[Iteration[CuttingPlaneIterate]]:
         """Add the most violated cut, and solve for the present ones; the first cuts are those of the labels."""
         [start] = active
         settings, cuts = self.settings, self.cuts
@@ -273,7 +273,7 @@ class CuttingPlaneLoop(Turns[CuttingPlaneIterate]):
         violation = float(np.maximum(0.0, 1.0 - margins(iterate.F)).mean())
         start.n_iter = cuts.p
         settled = violation <= iterate.solution.slack + settings.tol
-        yield Turn(iterate, None, Ending.SETTLED if settled else None, f"{violation:.3g}")
+        yield Iteration(iterate, None, Ending.SETTLED if settled else None, f"{violation:.3g}")
 
     def recover(self, start: Start[CuttingPlaneIterate]) -> None:
         """The iterate of the last program, with the cuts so far."""
@@ -432,7 +432,7 @@ class Cpmmc(Solver):
     name: ClassVar[str] = "cpmmc"
     synonyms: ClassVar[tuple[str, ...]] = ("cutting_plane",)
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
-    targets: ClassVar[Literal["never", "start", "every_turn"]] = "start"
+    targets: ClassVar[Literal["never", "start", "every_iteration"]] = "start"
     own_balance: ClassVar[bool] = True
     has_objective: ClassVar[bool] = True
     accuracy: ClassVar[float] = GAP_ACCURACY
@@ -510,7 +510,7 @@ class Cpm3c(Solver):
     name: ClassVar[str] = "cpm3c"
     synonyms: ClassVar[tuple[str, ...]] = ("multi_class_cutting_plane",)
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
-    targets: ClassVar[Literal["never", "start", "every_turn"]] = "start"
+    targets: ClassVar[Literal["never", "start", "every_iteration"]] = "start"
     own_balance: ClassVar[bool] = True
     has_objective: ClassVar[bool] = True
     accuracy: ClassVar[float] = GAP_ACCURACY

@@ -15,7 +15,7 @@ from clusterkit.numerics.equal_size.drift import DriftRule, Parts, even_out, min
 from clusterkit.numerics.equal_size.fade import find_even_parts
 from clusterkit.samples import FeatureSpace, memory
 from clusterkit.samples.coding import Coded
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform
 
@@ -58,7 +58,7 @@ class PreparedDrift(Prepared):
         memory.require(8 * n * self.space.width, f"the {n} x {self.space.width} feature matrix", "Use fewer features.")
 
         def report(iterations: int, imbalance: float) -> None:
-            tell(Report(self.name, iterations, self.rule.max_iter, imbalance))
+            notify(Report(self.name, iterations, self.rule.max_iter, imbalance))
 
         parts = find_even_parts(self.space.rows(), m, self.rule, rng, report)
         extend = Nearness(self.space.transform, parts.centres, np.zeros(m))

@@ -4,10 +4,10 @@ The rows of A (n, k) describe the samples by k nonnegative parts; a labeler clus
 
 nmf.py
     NMF of features, or of a kernel matrix in the place of H. An iteration is `_TurnsInMemory.advance`; alternating
-    least squares, which also serve rows outside memory, are in `AnlsTurns`.
+    least squares, which also serve rows outside memory, are in `AnlsIterations`.
 convex_nmf.py
     Convex NMF in the space of a kernel: the basis vectors are nonnegative sums of samples. The iteration is
-    `_ConvexTurns.advance`.
+    `_ConvexIterations.advance`.
 _updates.py
     Passes over the rows of H, with threads, and the embedding of new samples with the basis fixed (`FoldIn`).
 _stored_factor.py

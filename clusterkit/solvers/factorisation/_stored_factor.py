@@ -22,7 +22,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts.outcomes import LinearRows
-from clusterkit.contracts.turns import RowFunction, Step, Stored
+from clusterkit.contracts.pass_solver import RowFunction, Step, Stored
 from clusterkit.datasets.opening import RawRows, require_space
 from clusterkit.errors import InvalidData, NeedsSpace
 from clusterkit.files import HeldFiles, replacing
@@ -49,7 +49,7 @@ __all__ = [
     "FeatureTotals",
     "HeldRows",
     "ScaledRows",
-    "StoredTurns",
+    "StoredIterations",
     "TotalsAnywhere",
 ]
 
@@ -58,16 +58,16 @@ LOCK: Final = "in-use"
 """The file that a fit holds while it works in the folder."""
 
 STATE: Final = "state.npz"
-"""The file of what is small. It names the turn whose rows count, and is replaced in one step once they are there."""
+"""The file of what is small. It names the iteration whose rows count, and is replaced in one step once they exist."""
 
 
 @final
 @attrs.frozen
 class FactorFiles:
-    """A folder with the rows of the last turn, ``factor-TURN.npy``, and a file of what is small.
+    """A folder with the rows of the last iteration, ``factor-TURN.npy``, and a file of what is small.
 
-    The rows of a turn are a new file, so that a process that still writes those of an older one, or is killed, changes
-    nothing that counts.
+    The rows of an iteration are a new file, so that a process that still writes those of an older one, or is killed,
+    changes nothing that counts.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class FactorFiles:
     dtype: np.dtype
 
     def prepare(self, held: HeldFiles) -> None:
-        """Make the folder, ask for the space of the rows of two turns, and keep other fits out.
+        """Make the folder, ask for the space of the rows of two iterations, and keep other fits out.
 
         Raises
         ------
@@ -97,12 +97,12 @@ class FactorFiles:
         require_space(max(0, needed), self.folder, f"two copies of the {self.n} x {self.k} numbers of a checkpoint")
         held.take(os.path.join(self.folder, LOCK), f"the checkpoint in {self.folder!r}")
 
-    def rows(self, turn: int) -> RawRows:
-        """The rows of a turn."""
-        return RawRows(self._path(turn), self.n, self.k, self.dtype, None, len(self._header()))
+    def rows(self, iteration: int) -> RawRows:
+        """The rows of an iteration."""
+        return RawRows(self._path(iteration), self.n, self.k, self.dtype, None, len(self._header()))
 
-    def write(self, turn: int, rows: slice, A: Array) -> None:
-        """Put some rows of a turn, (b, k), in their place.
+    def write(self, iteration: int, rows: slice, A: Array) -> None:
+        """Put some rows of an iteration, (b, k), in their place.
 
         Raises
         ------
@@ -111,36 +111,36 @@ class FactorFiles:
         """
         header = self._header()
         with self._saying_when_full():
-            # neither cut nor locked: other blocks of the turn are written at the same time
-            descriptor = os.open(self._path(turn), os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+            # neither cut nor locked: other blocks of the iteration are written at the same time
+            descriptor = os.open(self._path(iteration), os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
             with os.fdopen(descriptor, "r+b", buffering=0) as file:
                 if rows.start == 0:
                     _write_all(file, header)
                 file.seek(len(header) + rows.start * self.k * self.dtype.itemsize)
                 _write_all(file, np.ascontiguousarray(to_host(A), dtype=self.dtype).tobytes())
 
-    def commit(self, turn: int, **small: Array) -> None:
-        """Make the rows of a turn those that count, with arrays that belong to them; older rows are removed.
+    def commit(self, iteration: int, **small: Array) -> None:
+        """Make the rows of an iteration those that count, with arrays that belong to them; older rows are removed.
 
         Raises
         ------
         InvalidData
-            If the first rows of the turn are gone: another fit works in the same folder.
+            If the first rows of the iteration are gone: another fit works in the same folder.
         """
         with self._saying_when_full():
-            with open(self._path(turn), "rb+") as stored:
+            with open(self._path(iteration), "rb+") as stored:
                 if stored.read(len(self._header())) != self._header():
                     raise InvalidData(
                         f"the checkpoint in {self.folder!r} was changed during the fit: another fit of the same "
                         "samples and parameters works in it. Let them run one after the other, or with a folder each"
                     )
                 os.fsync(stored.fileno())
-            arrays: dict[str, Any] = {"turn": np.array(turn), **small}
+            arrays: dict[str, Any] = {"turn": np.array(iteration), **small}
             with replacing(Path(self.folder) / STATE) as part:
                 np.savez(part, **arrays)
         for older in Path(self.folder).glob("factor-*.npy"):
             number = older.stem.removeprefix("factor-")
-            if number.isdigit() and int(number) < turn:
+            if number.isdigit() and int(number) < iteration:
                 with suppress(OSError):  # a reader may have it open, where that forbids its removal
                     older.unlink()
 
@@ -158,17 +158,17 @@ class FactorFiles:
         try:
             with np.load(path, allow_pickle=False) as arrays:
                 small = dict(arrays)
-            turn, size = int(small["turn"]), os.path.getsize(self._path(int(small["turn"])))
+            iteration, size = int(small["turn"]), os.path.getsize(self._path(int(small["turn"])))
             if size != len(self._header()) + self.n * self.k * self.dtype.itemsize:
-                raise ValueError(f"the rows of turn {turn} are not whole")
+                raise ValueError(f"the rows of iteration {iteration} are not whole")
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InvalidData(
                 f"the checkpoint in {self.folder!r} was changed or damaged: {error}. Remove the folder to start anew"
             ) from error
         return small
 
-    def _path(self, turn: int) -> str:
-        return os.path.join(self.folder, f"factor-{turn}.npy")
+    def _path(self, iteration: int) -> str:
+        return os.path.join(self.folder, f"factor-{iteration}.npy")
 
     def _header(self) -> bytes:
         """The first bytes of the files, in the form of `numpy.save`."""
@@ -185,8 +185,8 @@ class FactorFiles:
             if error.errno != errno.ENOSPC:
                 raise
             raise NeedsSpace(
-                f"the disk of {self.folder} is full; the turns so far are stored, and the fit goes on from there once "
-                "there is room"
+                f"the disk of {self.folder} is full; the iterations so far are stored, and the fit goes on from there "
+                "once there is room"
             ) from error
 
 
@@ -245,7 +245,7 @@ class ScaledRows:
 @final
 @attrs.frozen(eq=False)
 class HeldRows:
-    """The rows of one turn.
+    """The rows of one iteration.
 
     Parameters
     ----------
@@ -304,11 +304,11 @@ class FactorInMemory:
     k: int
     dtype: np.dtype
     on_host: bool
-    _turns: dict[int, dict[int, Array]] = attrs.field(factory=dict, init=False)
+    _iterations: dict[int, dict[int, Array]] = attrs.field(factory=dict, init=False)
     _small: dict[str, Array] | None = attrs.field(default=None, init=False)
 
     def prepare(self, held: HeldFiles) -> None:
-        """Ask for the memory of the rows of two turns; there is no file to hold."""
+        """Ask for the memory of the rows of two iterations; there is no file to hold."""
         if self.on_host:
             memory.require(
                 2 * self.n * self.k * self.dtype.itemsize,
@@ -316,19 +316,19 @@ class FactorInMemory:
                 "Keep them in a file, by solver__checkpoint='FOLDER', or use solver__update='anls', which keeps none.",
             )
 
-    def rows(self, turn: int) -> HeldRows:
-        """The rows of a turn."""
-        return HeldRows(self._turns.setdefault(turn, {}), self.n, self.k, self.dtype)
+    def rows(self, iteration: int) -> HeldRows:
+        """The rows of an iteration."""
+        return HeldRows(self._iterations.setdefault(iteration, {}), self.n, self.k, self.dtype)
 
-    def write(self, turn: int, rows: slice, A: Array) -> None:
-        """Put some rows of a turn, (b, k), in their place."""
-        self._turns.setdefault(turn, {})[rows.start] = np.asarray(to_host(A)) if self.on_host else A
+    def write(self, iteration: int, rows: slice, A: Array) -> None:
+        """Put some rows of an iteration, (b, k), in their place."""
+        self._iterations.setdefault(iteration, {})[rows.start] = np.asarray(to_host(A)) if self.on_host else A
 
-    def commit(self, turn: int, **small: Array) -> None:
-        """Make the rows of a turn those that count, with arrays that belong to them; older rows are removed."""
-        self._small = {"turn": np.array(turn), **small}
-        for older in [each for each in self._turns if each < turn]:
-            del self._turns[older]
+    def commit(self, iteration: int, **small: Array) -> None:
+        """Make the rows of an iteration those that count, with arrays that belong to them; older rows are removed."""
+        self._small = {"turn": np.array(iteration), **small}
+        for older in [each for each in self._iterations if each < iteration]:
+            del self._iterations[older]
 
     def state(self) -> dict[str, Array] | None:
         """What `commit` wrote last; None if there was no commit."""
@@ -390,8 +390,8 @@ class TotalsAnywhere(BlockFunction):
 
 @final
 @attrs.frozen(eq=False)
-class _Turn(BlockFunction):
-    """What a turn leaves behind, beside the rows of A, which are stored: W, and what led to it.
+class _IterationDone(BlockFunction):
+    """What an iteration leaves behind, beside the rows of A, which are stored: W, and what led to it.
 
     Parameters
     ----------
@@ -401,7 +401,7 @@ class _Turn(BlockFunction):
     begin : mapping
         State of the random generator before the entries of the first A.
     history : tuple of float
-        Objectives of the turns so far.
+        Objectives of the iterations so far.
     change : float
         How far the factors moved in the last one.
     """
@@ -418,14 +418,14 @@ class _Turn(BlockFunction):
     def on(self, H: Array) -> Array:
         return self.fold.on(H)
 
-    def columns(self, index: slice) -> _Turn:
+    def columns(self, index: slice) -> _IterationDone:
         raise NotImplementedError("all columns of a factor belong to one start")
 
 
 @final
 @attrs.frozen(eq=False)
-class StoredTurns(BlockFunction):
-    """The turns of the solver `nmf` with a checkpoint, or with its rows of A in memory, for a device.
+class StoredIterations(BlockFunction):
+    """The iterations of the solver `nmf` with a checkpoint, or with its rows of A in memory, for a device.
 
     Parameters
     ----------
@@ -472,11 +472,11 @@ class StoredTurns(BlockFunction):
 
     @property
     def table_columns(self) -> int:
-        """Of the rows of A, before and after a turn, their products, and what the updates make of them."""
+        """Of the rows of A, before and after an iteration, their products, and what the updates make of them."""
         return TABLES * self.k
 
     def begin(self, space: FeatureSpace, rng: Rng) -> RowFunction:
-        """Random factors, as in memory: A row by row in the first turn, and W now; or the last turn that is stored."""
+        """Random factors, as in memory: A row by row in the first iteration, W now; or the last stored iteration."""
         state: Mapping[str, Any] = rng.bit_generator.state
         W = ((1.0 - _drawn(state, self.n * self.k, space.width, self.k)) * self._scale).astype(self.transform.dtype)
         files: FactorFiles | FactorInMemory
@@ -487,11 +487,11 @@ class StoredTurns(BlockFunction):
         files.prepare(self.held)
         # what is drawn next, by a labeler, is then what is drawn in memory
         cast("np.random.PCG64", rng.bit_generator).advance((self.n + space.width) * self.k)
-        return self.latest(_Turn(self._fold(W), files, state))
+        return self.latest(_IterationDone(self._fold(W), files, state))
 
     def latest(self, function: RowFunction) -> RowFunction:
-        """The last turn that is stored."""
-        assert isinstance(function, _Turn)
+        """The last iteration that is stored."""
+        assert isinstance(function, _IterationDone)
         state = function.files.state()
         if state is None:
             return function
@@ -504,10 +504,10 @@ class StoredTurns(BlockFunction):
 
     def part_of(self, rows: slice, H: Array, function: RowFunction) -> Sums:
         """Update the rows of A; ``H_b'A_b``, (L, k), ``A_b'A_b``, (k, k), and the sum of the squared changes."""
-        assert isinstance(function, _Turn)
-        turn = len(function.history)
-        if turn:
-            A = function.files.rows(turn).read(rows)
+        assert isinstance(function, _IterationDone)
+        iteration = len(function.history)
+        if iteration:
+            A = function.files.rows(iteration).read(rows)
         else:
             drawn = _drawn(function.begin, rows.start * self.k, H.shape[0], self.k)
             A = ((1.0 - drawn) * self._scale).astype(self.transform.dtype)
@@ -516,15 +516,15 @@ class StoredTurns(BlockFunction):
 
             fold = function.fold
             there, *added = update_block(H, fold.basis, fold.gram, move_to(A, H, self.transform.dtype), self.rows)
-            function.files.write(turn + 1, rows, there)
+            function.files.write(iteration + 1, rows, there)
             return Sums.of(*added)
         P, gram, moved = update_rows(lambda: iter([(slice(0, len(H)), H)]), function.fold.basis, A, self.rows, None)
-        function.files.write(turn + 1, rows, A)
+        function.files.write(iteration + 1, rows, A)
         return Sums.of(P, gram, np.array(moved))
 
     def finish(self, total: Sums, function: RowFunction) -> Step:
         """Update W, and make the rows of A those that count."""
-        assert isinstance(function, _Turn)
+        assert isinstance(function, _IterationDone)
         P, gram, moved = total.arrays
         W = np.ascontiguousarray(function.fold.basis).copy()
         change = self.columns.advance(W, P, gram)
@@ -539,13 +539,13 @@ class StoredTurns(BlockFunction):
         self.held.release()
 
     def last(self, function: RowFunction) -> tuple[tuple[float, ...], Step] | None:
-        """The objectives of the turns so far, and the end of the last one."""
-        assert isinstance(function, _Turn)
+        """The objectives of the iterations so far, and the end of the last one."""
+        assert isinstance(function, _IterationDone)
         return (function.history, self._step(function)) if function.history else None
 
     def stored(self, function: RowFunction) -> Stored:
         """The rows of A, with columns as long as those of W make them."""
-        assert isinstance(function, _Turn)
+        assert isinstance(function, _IterationDone)
         W = function.fold.basis
         norms = np.linalg.norm(W.astype(np.float64, copy=False), axis=0)
         rows: Rows = function.files.rows(len(function.history))
@@ -560,11 +560,13 @@ class StoredTurns(BlockFunction):
     def _scale(self) -> float:
         return float(np.sqrt(self.totals.mean(self.n) / self.k))
 
-    def _step(self, turn: _Turn) -> Step:
-        settled = f"tolerance reached: the factors changed by {turn.change:.1e}" if turn.change < self.tol else None
+    def _step(self, iteration: _IterationDone) -> Step:
+        settled = (
+            f"tolerance reached: the factors changed by {iteration.change:.1e}" if iteration.change < self.tol else None
+        )
         if self.totals.norm == 0.0:
             settled = "all features are zero, and so are the factors"
-        return Step(turn, turn.history[-1], settled, f", the factors still changed by {turn.change:.1e}")
+        return Step(iteration, iteration.history[-1], settled, f", the factors still changed by {iteration.change:.1e}")
 
     def _fold(self, W: Array) -> FoldIn:
         products = LinearRows(self.transform, W)

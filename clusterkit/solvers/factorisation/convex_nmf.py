@@ -11,7 +11,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
-from clusterkit.contracts.iteration import Start, Turn, Turns, solve
+from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, KernelRows, Outcome, Scores, Status
 from clusterkit.samples import KernelSpace, Space
 from clusterkit.samples.coding import Coded, Coding
@@ -38,7 +38,7 @@ class ConvexNmf(Solver):
     The k basis vectors ``A'Φ`` are nonnegative sums of samples, so they lie among the samples in every space; the rows
     of R embed the samples. Unlike in `nmf` of the kernel matrix, F is the error in feature space:
     ``2 F = tr (I - R A') K (I - A R')``. The matrix K is kept, O(n² d) once, and an iteration takes two products with
-    it, O(n² k). An iteration is `_ConvexTurns.advance`.
+    it, O(n² k). An iteration is `_ConvexIterations.advance`.
 
     Parameters
     ----------
@@ -156,12 +156,12 @@ class _PreparedConvexNmf(Prepared):
             factor = inner(R, KA) / max(inner(A.T @ KA, R.T @ R), np.finfo(np.float64).tiny)
             A *= factor
             first = _ConvexFactors(R, A, KA * factor, A.T @ KA * factor)
-            turns = _ConvexTurns(times, update, float(self.K.trace(dtype=np.float64)), self.spec.tol)
-            return solve(turns, Start(0, first, keeps_best=False), self.spec.max_iter)
+            iterations = _ConvexIterations(times, update, float(self.K.trace(dtype=np.float64)), self.spec.tol)
+            return solve(iterations, Start(0, first, keeps_best=False), self.spec.max_iter)
 
 
 @attrs.frozen(eq=False)
-class _ConvexTurns(Turns[_ConvexFactors]):
+class _ConvexIterations(Iterations[_ConvexFactors]):
     """Updates of R and A from the products that the update before has left."""
 
     times: Callable[[Array], Array]
@@ -176,7 +176,7 @@ class _ConvexTurns(Turns[_ConvexFactors]):
         Ending.OUT_OF_ITERATIONS: "max_iter = {most} reached, the factors still changed by {detail}, relative",
     }
 
-    def advance(self, active: list[Start[_ConvexFactors]]) -> Iterator[Turn[_ConvexFactors]]:
+    def advance(self, active: list[Start[_ConvexFactors]]) -> Iterator[Iteration[_ConvexFactors]]:
         """One iteration."""
         [start] = active
         current = cast("_ConvexFactors", start.state)
@@ -189,7 +189,7 @@ class _ConvexTurns(Turns[_ConvexFactors]):
         current = _ConvexFactors(R, A, KA, A.T @ KA)
         start.judge(max(0.0, 0.5 * (self.trace - 2.0 * inner(R, KA) + inner(current.AKA, RR))))
         change = float(np.sqrt(max(changes)))
-        yield Turn(current, current, Ending.SETTLED if change < self.tol else None, f"{change:.1e}")
+        yield Iteration(current, current, Ending.SETTLED if change < self.tol else None, f"{change:.1e}")
 
 
 def _ratio(numerator: Array, denominator: Array, delta: float) -> Array:

@@ -1,6 +1,6 @@
 """Nonnegative matrix factorisation by multiplicative updates, coordinate descent, or alternating least squares.
 
-Alternating least squares are sums over the rows (`AnlsTurns`): A follows from W, row by row.
+Alternating least squares are sums over the rows (`AnlsIterations`): A follows from W, row by row.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
-from clusterkit.contracts.iteration import Start, Turn, Turns, solve
+from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, KernelRows, LinearRows, Outcome, Scores, Status
-from clusterkit.contracts.turns import PassSolver, RowFunction, Step
+from clusterkit.contracts.pass_solver import PassSolver, RowFunction, Step
 from clusterkit.errors import InvalidData
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
@@ -35,7 +35,7 @@ from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.device_engine import ArrayRows
 from clusterkit.samples.sums import Sums, products_of_rows
 from clusterkit.samples.transform import Transform
-from clusterkit.solvers.factorisation._stored_factor import FeatureTotals, StoredTurns, TotalsAnywhere
+from clusterkit.solvers.factorisation._stored_factor import FeatureTotals, StoredIterations, TotalsAnywhere
 from clusterkit.solvers.factorisation._updates import (
     FOLD_IN_CHANGE,
     FOLD_IN_UPDATES,
@@ -54,7 +54,7 @@ from clusterkit.solvers.factorisation._updates import (
 )
 
 __all__ = [
-    "AnlsTurns",
+    "AnlsIterations",
     "Nmf",
     "refuse_negative",
 ]
@@ -64,7 +64,7 @@ ROWS = RowUpdate("hals")
 """How a row of A is found: coordinate descent to `FOLD_IN_CHANGE`, as for new samples."""
 
 BASIS = RowUpdate("hals", max_passes=FOLD_IN_UPDATES, stop_ratio=FOLD_IN_CHANGE)
-"""How W is found from the sums: coordinate descent to the same tolerance, from the W of the turn before."""
+"""How W is found from the sums: coordinate descent to the same tolerance, from the W of the iteration before."""
 
 
 def refuse_negative(smallest: float) -> None:
@@ -79,7 +79,7 @@ def refuse_negative(smallest: float) -> None:
 @final
 @attrs.frozen(eq=False)
 class _Survey:
-    """The smallest feature of a block and the sum of its squares; part of what is known before the first turn."""
+    """The smallest feature of a block and the sum of its squares; part of what is known before the first iteration."""
 
     smallest: float
     norm: float
@@ -108,8 +108,8 @@ class _SurveyOf(BlockFunction):
 
 @final
 @attrs.frozen(eq=False)
-class AnlsTurns(BlockFunction):
-    """The turns of alternating nonnegative least squares; the function of a turn is `FoldIn`, the rows of A by W.
+class AnlsIterations(BlockFunction):
+    """Iterations of alternating nonnegative least squares; the function of each is `FoldIn`, the rows of A by W.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class AnlsTurns(BlockFunction):
     max_iter: int
 
     @classmethod
-    def of(cls, space: FeatureSpace, k: int, tol: float, max_iter: int, weights: Array | None = None) -> AnlsTurns:
+    def of(cls, space: FeatureSpace, k: int, tol: float, max_iter: int, weights: Array | None = None) -> AnlsIterations:
         """One pass, which checks the sign of the features."""
         survey = space.reduce(_SurveyOf(weights))
         refuse_negative(survey.smallest)
@@ -229,7 +229,7 @@ class Nmf(Solver):
     For nonnegative features whose clusters are additive parts. An iteration is one pass over H, O(n L k + (n + L) k²),
     or O(nnz k) if H is sparse, with A and W in memory; streamed features cost one mapping of the data per iteration. On
     a kernel the matrix K is factorised in the place of H, O(n² k) per iteration. F never rises in exact arithmetic; it
-    is computed to about ``1e-15 |H|²`` and clipped at 0. An iteration is `_TurnsInMemory.advance`, a pass over
+    is computed to about ``1e-15 |H|²`` and clipped at 0. An iteration is `_IterationsInMemory.advance`, a pass over
     H in `update_rows` of solvers/factorisation/_updates.py; the updates are `_multiply` and `_descend` in
     solvers/factorisation/_updates_jit.py.
 
@@ -319,7 +319,7 @@ class Nmf(Solver):
 def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """Check the sign of H, and compute its mean and norm: O(n L), three passes in memory."""
     if not space.in_memory:
-        return PassSolver(space, stored_turns(spec, space, task))
+        return PassSolver(space, stored_iterations(spec, space, task))
     refuse_negative(space.minimum())
     mean = float(space.adjoint(np.ones((space.n, 1))).sum()) / (space.n * space.width)
     # slicing sparse rows copies them: once, not in every pass
@@ -328,17 +328,17 @@ def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
 
 
 def _anls(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    turns = AnlsTurns.of(space, task.k, spec.tol, spec.max_iter, task.sample_weight)  # one pass
-    return PassSolver(space, turns, weights=task.sample_weight)
+    iterations = AnlsIterations.of(space, task.k, spec.tol, spec.max_iter, task.sample_weight)  # one pass
+    return PassSolver(space, iterations, weights=task.sample_weight)
 
 
-def stored_turns(spec: Nmf, space: FeatureSpace, task: Task) -> StoredTurns:
-    """The turns with a checkpoint, or without one with A in memory, beside the samples; one pass."""
+def stored_iterations(spec: Nmf, space: FeatureSpace, task: Task) -> StoredIterations:
+    """The iterations with a checkpoint, or without one with A in memory, beside the samples; one pass."""
     totals = space.reduce(TotalsAnywhere() if spec.checkpoint is None else FeatureTotals.of)
     refuse_negative(totals.smallest)
     mean, k = totals.mean(space.n), task.k
     rows, columns, new = (_row_update(spec, k, mean, length) for length in (space.width, space.n, 1))
-    return StoredTurns(
+    return StoredIterations(
         space.transform,
         space.n,
         k,
@@ -400,12 +400,12 @@ class _PreparedNmf(Prepared):
         if self.mean == 0.0:
             status = Status(1, Ending.CONVERGED, "all features are zero, and so are the factors", (0.0,))
         else:
-            turns = _TurnsInMemory(self, A, W, self._row_update(self.width), self._row_update(self.space.n))
+            iterations = _IterationsInMemory(self, A, W, self._row_update(self.width), self._row_update(self.space.n))
             # sparse products hold the interpreter lock
             slow = self.space.sparse and isinstance(self.space, FeatureSpace)
-            turns.pool = None if slow else workers(self.space.n, self.width, self.k)
-            with nullcontext() if turns.pool is None else turns.pool:
-                _, status = solve(turns, Start(0, None, keeps_best=False), spec.max_iter)
+            iterations.pool = None if slow else workers(self.space.n, self.width, self.k)
+            with nullcontext() if iterations.pool is None else iterations.pool:
+                _, status = solve(iterations, Start(0, None, keeps_best=False), spec.max_iter)
             status = lowered(status, average_equal_rows(A, self.space.points, factor_gram(W)))
         status = attrs.evolve(status, predicts_labels=False)
         norms = np.linalg.norm(W.astype(np.float64, copy=False), axis=0)
@@ -427,7 +427,7 @@ class _PreparedNmf(Prepared):
 
 
 @attrs.define(eq=False)
-class _TurnsInMemory(Turns[bool]):
+class _IterationsInMemory(Iterations[bool]):
     """Updates of A and W in place; an iteration is one pass over H.
 
     After Ctrl-C some rows of A may be one update ahead of the others: A stays nonnegative, F is at most the last value.
@@ -447,7 +447,7 @@ class _TurnsInMemory(Turns[bool]):
         Ending.OUT_OF_ITERATIONS: "max_iter = {most} reached, the factors still changed by {detail}",
     }
 
-    def advance(self, active: list[Start[bool]]) -> Iterator[Turn[bool]]:
+    def advance(self, active: list[Start[bool]]) -> Iterator[Iteration[bool]]:
         """One iteration."""
         [start] = active
         A, W = self.A, self.W
@@ -457,4 +457,4 @@ class _TurnsInMemory(Turns[bool]):
         fit = inner(factor_gram(W), gram) - 2.0 * inner(W, P)
         start.judge(max(0.0, 0.5 * (self.of.norm + fit)))
         change = max(np.sqrt(moved / A.size), np.sqrt(change / W.size))
-        yield Turn(True, None, Ending.SETTLED if change < self.of.spec.tol else None, f"{change:.1e}")
+        yield Iteration(True, None, Ending.SETTLED if change < self.of.spec.tol else None, f"{change:.1e}")

@@ -7,7 +7,7 @@ ncut.py
     The leading eigenvectors of ``D^(-1/2) W D^(-1/2)`` (`leading`), the embedding by them (`_PreparedNcut._embed`) and
     the best split into two clusters (`_split`).
 lapgmm.py
-    The iteration, EM with smoothed posteriors (`_LapGmmTurns.advance`), its two steps (`Mixture.posteriors`,
+    The iteration, EM with smoothed posteriors (`_LapGmmIterations.advance`), its two steps (`Mixture.posteriors`,
     `maximise`), and the smoothing (`Smoother.step`, `Smoother.fixed_point`).
 _neighbour_graph.py
     Pairs of nearest neighbours, used by both solvers, and the weights W, dense or sparse: components, cuts, and

@@ -15,7 +15,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
-from clusterkit.contracts.iteration import Start, Turn, Turns, solve
+from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.errors import InvalidParameter
 from clusterkit.samples import FeatureSpace, Space, memory
@@ -311,7 +311,7 @@ class LapGmm(Solver):
     iteration of EM computes the posteriors of the mixture, smooths them over the graph by γ, and fits the mixture to
     the smoothed posteriors. An iteration that does not lower the objective is undone and repeated with 0.9 γ, so
     accepted objectives fall; the scores are memberships. O(n d² k) per iteration for full covariances, O(n² d) once
-    for the graph; all features are kept in memory. An iteration is `_LapGmmTurns.advance`, its steps are in
+    for the graph; all features are kept in memory. An iteration is `_LapGmmIterations.advance`, its steps are in
     solvers/graph/lapgmm.py and solvers/graph/lapgmm.py.
 
     Parameters
@@ -482,11 +482,14 @@ class _PreparedLapGmm(Prepared):
     def fit(self, labels: Labels) -> Scores:
         """EM from a labelling, (n,)."""
         plain = self.smoother is None
-        turns, first = _LapGmmTurns(self, 0.0 if plain else self.spec.gamma), self.step(np.eye(self.k)[labels])
+        iterations, first = (
+            _LapGmmIterations(self, 0.0 if plain else self.spec.gamma),
+            self.step(np.eye(self.k)[labels]),
+        )
         start = Start(0, first, keeps_best=False, answer=first, history=[first.objective])
-        last, status = solve(turns, start, self.spec.max_iter)
+        last, status = solve(iterations, start, self.spec.max_iter)
         extend = Posteriors(self.space.transform, last.mixture, np.arange(self.k))
-        facts = {"gamma": turns.gamma, "log_likelihood": last.likelihood}
+        facts = {"gamma": iterations.gamma, "log_likelihood": last.likelihood}
         rows = last.posteriors if plain else last.F
         used = len(np.unique(np.argmax(rows, axis=1)))
         empty = None
@@ -511,7 +514,7 @@ class _PreparedLapGmm(Prepared):
 
 
 @attrs.define(eq=False)
-class _LapGmmTurns(Turns[_Iterate]):
+class _LapGmmIterations(Iterations[_Iterate]):
     """Iterations that lower the objective; those that do not are undone, and lower γ, the share of the neighbours."""
 
     of: _PreparedLapGmm
@@ -525,7 +528,7 @@ class _LapGmmTurns(Turns[_Iterate]):
         Ending.OUT_OF_ITERATIONS: "max_iter = {most} reached",
     }
 
-    def advance(self, active: list[Start[_Iterate]]) -> Iterator[Turn[_Iterate]]:
+    def advance(self, active: list[Start[_Iterate]]) -> Iterator[Iteration[_Iterate]]:
         """One iteration, tried until γ is so small that smoothing changes nothing."""
         [start] = active
         spec, smoother = self.of.spec, self.of.smoother
@@ -538,8 +541,8 @@ class _LapGmmTurns(Turns[_Iterate]):
                 break
             self.gamma *= SHRINK
             if self.gamma < SMALLEST_GAMMA:
-                yield Turn(current, current, Ending.CONVERGED, f"{current.objective:.6g}")
+                yield Iteration(current, current, Ending.CONVERGED, f"{current.objective:.6g}")
                 return
         start.judge(candidate.objective)
         settled = decrease <= spec.tol * (abs(candidate.objective) + len(P))
-        yield Turn(candidate, candidate, Ending.SETTLED if settled else None, f"{decrease:.1e}")
+        yield Iteration(candidate, candidate, Ending.SETTLED if settled else None, f"{decrease:.1e}")

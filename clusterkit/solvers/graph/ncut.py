@@ -28,7 +28,7 @@ from clusterkit.numerics.neighbour_graph import (
 )
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, memory
 from clusterkit.samples.coding import Coded, Coding
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 from clusterkit.solvers.graph._neighbour_graph import Affinity, affinity
 
 __all__ = [
@@ -95,7 +95,7 @@ def leading(W: Any, roots: Array, known: Array, count: int, tol: float, rng: Rng
     def product(x: Array) -> Array:
         nonlocal products
         products += 1
-        tell(Report("ncut", products, None))
+        notify(Report("ncut", products, None))
         x = x.reshape(-1)
         return (W @ (x / roots)) / roots - SHIFT * (known @ (known.T @ x))
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import eigh, lapack
 
 from clusterkit._typing import Array, Rng
-from clusterkit.contracts.iteration import Start, Turn, Turns, solve
+from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Status
 from clusterkit.solvers.max_cut._low_rank_jit import sweep
 
@@ -143,17 +143,17 @@ def low_rank_descent(problem: MaxCutProblem, rank: int, tol: float, max_iter: in
     # smoothed by S⁻¹: a random start is too large in the directions that S weighs most
     V = problem.inverse @ rng.standard_normal((problem.n, rank))
     V /= np.linalg.norm(V, axis=1)[:, None]
-    turns = _Sweeps(problem, V, tol, max_iter)
-    _, status = solve(turns, Start(0, None, keeps_best=False), max_iter)
+    iterations = _Sweeps(problem, V, tol, max_iter)
+    _, status = solve(iterations, Start(0, None, keeps_best=False), max_iter)
     weights, vectors = np.linalg.eigh(V.T @ V)
     weights = np.maximum(weights[::-1], 0.0)
     shares = weights / max(float(weights.sum()), np.finfo(np.float64).tiny)
     leading = np.asarray(V @ vectors[:, -1])
-    return MaxCutSolution(leading, shares, _diagonals(problem.S, V)[1], turns.bound, status)
+    return MaxCutSolution(leading, shares, _diagonals(problem.S, V)[1], iterations.bound, status)
 
 
 @attrs.define(eq=False)
-class _Sweeps(Turns[Array]):
+class _Sweeps(Iterations[Array]):
     """Sweeps that change V in place; the dual bound, and with it the gap, is computed now and then, and at the end."""
 
     problem: MaxCutProblem
@@ -170,7 +170,7 @@ class _Sweeps(Turns[Array]):
         Ending.OUT_OF_ITERATIONS: "max_iter = {most} sweeps reached with relative gap {detail}",
     }
 
-    def advance(self, active: list[Start[Array]]) -> Iterator[Turn[Array]]:
+    def advance(self, active: list[Start[Array]]) -> Iterator[Iteration[Array]]:
         """One sweep."""
         [start] = active
         sweep(self.problem.S, self.V, np.empty(self.V.shape[1]), self.problem.price, RELAXATION)
@@ -180,7 +180,7 @@ class _Sweeps(Turns[Array]):
             self.bound = max(self.bound, self.problem.bound(_multipliers(products, lengths)))
             gap = relative_gap(start.last, self.bound)
             self._next_check = max(n_sweeps + 1, int(NEXT_CHECK * n_sweeps))
-        yield Turn(self.V, None, Ending.SETTLED if gap <= self.tol else None, f"{gap:.1e}")
+        yield Iteration(self.V, None, Ending.SETTLED if gap <= self.tol else None, f"{gap:.1e}")
 
     def recover(self, start: Start[Array]) -> None:
         """The rows that a sweep has changed so far."""
@@ -252,7 +252,7 @@ def interior_point(problem: MaxCutProblem, tol: float, max_iter: int) -> MaxCutS
 
     O(n³) an iteration, some 20 iterations, about nine n x n matrices. Nothing is random.
     """
-    point, status = solve(_PointTurns(problem, tol), Start(0, None, keeps_best=False), max_iter)
+    point, status = solve(_PointIterations(problem, tol), Start(0, None, keeps_best=False), max_iter)
     weights, vectors = np.linalg.eigh(point.W)
     weights = np.maximum(weights[::-1], 0.0)
     leading = np.sqrt(weights[0]) * vectors[:, -1]
@@ -260,8 +260,8 @@ def interior_point(problem: MaxCutProblem, tol: float, max_iter: int) -> MaxCutS
 
 
 @attrs.frozen(eq=False)
-class _PointTurns(Turns[InteriorPoint]):
-    """Steps from point to point; the first turn looks at the start."""
+class _PointIterations(Iterations[InteriorPoint]):
+    """Steps from point to point; the first iteration looks at the start."""
 
     problem: MaxCutProblem
     tol: float
@@ -274,19 +274,19 @@ class _PointTurns(Turns[InteriorPoint]):
         Ending.OUT_OF_ITERATIONS: "max_iter = {most} iterations reached with relative gap {detail}",
     }
 
-    def advance(self, active: list[Start[InteriorPoint]]) -> Iterator[Turn[InteriorPoint]]:
+    def advance(self, active: list[Start[InteriorPoint]]) -> Iterator[Iteration[InteriorPoint]]:
         """One step, unless rounding leaves none."""
         [start] = active
         problem = self.problem
         point = _start(problem) if start.answer is None else _next_point(problem, start.answer)
         if point is None:
             assert start.answer is not None
-            yield Turn(start.answer, None, Ending.STALLED, start.detail)
+            yield Iteration(start.answer, None, Ending.STALLED, start.detail)
             return
         soft = np.isfinite(problem.price)
         start.judge(float(np.vdot(problem.S, point.W)) + (problem.price * float(point.p.sum()) if soft else 0.0))
         gap = relative_gap(start.last, point.bound)
-        yield Turn(point, None, Ending.SETTLED if gap <= self.tol else None, f"{gap:.1e}")
+        yield Iteration(point, None, Ending.SETTLED if gap <= self.tol else None, f"{gap:.1e}")
 
 
 def _start(problem: MaxCutProblem) -> InteriorPoint:

@@ -12,9 +12,9 @@ _class_means.py
     is in `CentroidSums.finish`.
 _hamerly.py
     The same iteration without a table of all distances: bounds decide which samples to look at again, and class sums
-    are moved with the samples. The mathematics is in `feature_turns` and `kernel_turns`.
+    are moved with the samples. The mathematics is in `feature_iterations` and `kernel_iterations`.
 fuzzy_cmeans.py
-    Fuzzy c-means. The mathematics is in `FuzzyTurns`, and for kernels in `_KernelCentres.centres`.
+    Fuzzy c-means. The mathematics is in `FuzzyIterations`, and for kernels in `_KernelCentres.centres`.
 _geometry.py
     Centres and squared distances in a feature space and in the space of a kernel, used by both solvers.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts.outcomes import Ending, Status
-from clusterkit.contracts.turns import Finished, RowFunction
+from clusterkit.contracts.pass_solver import Finished, RowFunction
 from clusterkit.samples import FeatureSpace
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -145,7 +145,7 @@ class CentroidSums(BlockFunction):
         self.exact.add(tables, H, targets.labels[0])
         return Sums.of(*tables, targets.sizes()[0], cost, np.int64(measured))
 
-    def finish(self, total: Sums, previous: RowFunction | None) -> Finished | Refill:
+    def finish(self, total: Sums, previous: RowFunction | None) -> Finished | RefillEmpty:
         """The class means; if a class is empty, one more pass for the samples that its centre moves to."""
         *tables, sizes, cost, measured = total.arrays
         class_sums = tables[0] if len(tables) == 1 else ExactSums.sums(tables)
@@ -160,20 +160,20 @@ class CentroidSums(BlockFunction):
             value = self.about.radii.added - _moved(centres, np.zeros_like(centres)) @ sizes
         objective = np.array([max(0.0, value)])
         if not sizes.all():
-            return Refill(self, centres, sizes, objective, before)
+            return RefillEmpty(self, centres, sizes, objective, before)
         return self.ended(centres, objective, before)
 
     @property
-    def turns(self) -> CentroidSums:
-        """The turns themselves: a learner of k-means keeps nothing else."""
+    def iterations(self) -> CentroidSums:
+        """The iterations themselves: a learner of k-means keeps nothing else."""
         return self
 
     def more(self, space: FeatureSpace, weights: Array | None) -> CentroidSums:
-        """The turns that know the spread of further samples too; one pass. The origin stays."""
+        """The iterations that know the spread of further samples too; one pass. The origin stays."""
         return attrs.evolve(self, about=self.about.more(space, weights))
 
     def ended(self, centres: Array, objective: Array, before: Array | None, status: Status | None = None) -> Finished:
-        """The turn with final centres; settled if they have hardly moved."""
+        """The iteration with final centres; settled if they have hardly moved."""
         tol = self.shift_tol
         if status is None and tol > 0 and before is not None and _moved(centres, before).sum() <= tol:
             status = Status(1, Ending.SETTLED, self.settled_reason, settled=True)
@@ -194,24 +194,24 @@ def _moved(centres: Array, before: Array) -> Array:
 
 @final
 @attrs.frozen(eq=False)
-class Refill(BlockFunction):
-    """The second pass of a turn with empty classes: the centre of each becomes the sample farthest from its own centre.
+class RefillEmpty(BlockFunction):
+    """Second pass of an iteration with empty classes: their centres become the samples farthest from their own centres.
 
     Parameters
     ----------
-    turn : CentroidSums
+    iteration : CentroidSums
     centres : ndarray of shape (L, k)
         Class means.
     sizes : ndarray of shape (k,)
         Or sums of weights.
     objective : ndarray of shape (1,)
     before : ndarray of shape (L, k) or None
-        The centres of the turn before.
+        The centres of the iteration before.
     """
 
     array_api: ClassVar[bool] = True
 
-    turn: CentroidSums
+    iteration: CentroidSums
     centres: Array
     sizes: Array
     objective: Array
@@ -219,17 +219,17 @@ class Refill(BlockFunction):
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """As of the turn."""
-        return self.turn.resolved
+        """As of the iteration."""
+        return self.iteration.resolved
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Farthest:
         """The samples of the block that may become centres."""
-        scores = self.turn.about.extension(self.centres).on(H)
+        scores = self.iteration.about.extension(self.centres).on(H)
         distances = -as_type(to_host(_of_labels(scores, targets.labels[0, :])), np.float64)
         labels = to_host(targets.labels[0, :])
         if targets.weights is not None:
             distances *= targets.weights > 0  # a sample that does not count is no centre
-        error = self.turn.about.rounding_error
+        error = self.iteration.about.rounding_error
         if not is_device_array(H):
             return Farthest(distances, labels, H, self._count, error).candidates()
         index = _candidates(distances, self._count, error)  # only these leave the device
@@ -238,14 +238,14 @@ class Refill(BlockFunction):
 
     def finish(self, total: Farthest, previous: RowFunction | None) -> Finished:
         """The centres with the empty classes at samples."""
-        about, empty = self.turn.about, np.flatnonzero(self.sizes == 0)
+        about, empty = self.iteration.about, np.flatnonzero(self.sizes == 0)
         centres = self.centres.copy()
         chosen = farthest_of(total.distances, len(empty), about.rounding_error)
         off_centre = total.distances[chosen] > about.rounding_error
         centres[:, empty] = centres[:, total.labels[chosen]]
         centres[:, empty[off_centre]] = about.centred(total.rows[chosen[off_centre]])
-        status = None if off_centre.any() else too_few(self.turn.k, self.turn.k - len(empty))
-        return self.turn.ended(centres, self.objective, self.before, status)
+        status = None if off_centre.any() else too_few(self.iteration.k, self.iteration.k - len(empty))
+        return self.iteration.ended(centres, self.objective, self.before, status)
 
     @property
     def _count(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics.lloyd import compiled_pays
-from clusterkit.numerics.threads import THIN, Crew, crew, in_turn, suited
+from clusterkit.numerics.threads import THIN, ParallelFor, limited_threads, serial_for, thread_pool
 from clusterkit.samples import FeatureSpace, KernelSpace, coding, squared_distances_to, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -391,12 +391,14 @@ class FeatureMeans:
         # bits of a product must be those of passes, in which each block has one thread
         single = compiled_pays(space.n, space.width, centres.shape[1]) or space.n > sums.GROUP
         single = single and not space.sparse
-        with suited(0 if single else THIN), crew() if single else nullcontext(in_turn) as over:
+        with limited_threads(0 if single else THIN), thread_pool() if single else nullcontext(serial_for) as over:
             for piece, H in space.pieces():
                 self._score(piece, H, centres, constants, over, scores)
         return scores, constants
 
-    def _score(self, piece: slice, H: Array, centres: Array, constants: Array, over: Crew, scores: Array) -> None:
+    def _score(
+        self, piece: slice, H: Array, centres: Array, constants: Array, over: ParallelFor, scores: Array
+    ) -> None:
         """Write the scores of the rows of a piece, by the products of its blocks."""
         blocks = blocks_of(self.space, piece)
 

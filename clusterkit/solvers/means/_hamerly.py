@@ -1,11 +1,11 @@
 """Lloyd's iterations without a table of scores: bounds settle most labels, and class sums are updated, not recomputed.
 
-Used by `centroids` only. On features each sample has a `gap`, a lower bound of how much farther its second nearest
-centre is than its nearest (Hamerly 2010, Making k-means even faster, SIAM International Conference on Data Mining). An
-iteration lowers the gap by the movement of the centres and computes distances only for samples whose gap is used up, by
-compiled loops (`LooksByLoops`) or by products with the centres (`LooksByProducts`). The class sums are moved with the
-samples that change their class (`MovedByLoops`, `MovedByProducts`). On a kernel the sums of kernel values over the
-classes are updated by the samples that change their class, O(n r) for r such samples.
+Used by `centroids` only. On features each sample has a Hamerly bound, a lower bound of how much farther its second
+nearest centre is than its nearest (Hamerly 2010, Making k-means even faster, SIAM International Conference on Data
+Mining). An iteration lowers the bound by the movement of the centres and computes distances only for samples whose
+bound is used up, by compiled loops (`NearestByLoops`) or by products with the centres (`NearestByProducts`). The class
+sums are moved with the samples that change their class (`UpdatesByLoops`, `UpdatesByProducts`). On a kernel the sums of
+kernel values over the classes are updated by the samples that change their class, O(n r) for r such samples.
 
 Updated sums accumulate rounding errors, so they are recomputed every `RENEWAL` iterations.
 """
@@ -21,7 +21,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.numerics.lloyd import compiled_pays
-from clusterkit.numerics.threads import THIN, Crew, crew, suited
+from clusterkit.numerics.threads import THIN, ParallelFor, limited_threads, thread_pool
 from clusterkit.samples import FeatureSpace
 from clusterkit.samples.block_threads import one_above_a_group
 from clusterkit.samples.coding import Coded
@@ -30,21 +30,21 @@ from clusterkit.solvers.means._class_means import CentroidSums, ExactSums
 from clusterkit.solvers.means._geometry import FeatureMeans, KernelMeans, blocks_of, minus_distances
 
 __all__ = [
-    "ExactlyMoved",
-    "Look",
-    "LooksByLoops",
-    "LooksByProducts",
-    "MovedByLoops",
-    "MovedByProducts",
-    "MovingSums",
-    "feature_turns",
-    "kernel_turns",
+    "ClassSumUpdates",
+    "ExactUpdates",
+    "NearestByLoops",
+    "NearestByProducts",
+    "NearestSearch",
+    "UpdatesByLoops",
+    "UpdatesByProducts",
+    "feature_iterations",
+    "kernel_iterations",
     "transfers",
 ]
 
 
-class MovingSums(Protocol):
-    """Sums of the features of each class, for labels that change a little from turn to turn."""
+class ClassSumUpdates(Protocol):
+    """Sums of the features of each class, for labels that change a little from iteration to iteration."""
 
     sizes: Counts
     """(k,), as of the last `settle`"""
@@ -60,10 +60,10 @@ class MovingSums(Protocol):
         """Note that the rows `index` of H change from the classes `old` to `new`, (r,) each."""
 
     def settle(self) -> None:
-        """Take in what was noted in this turn."""
+        """Take in what was noted in this iteration."""
 
 
-class _MovingSizes:
+class _ClassSizeUpdates:
     """What all forms share: class sizes that follow the labels."""
 
     def __init__(self, k: int) -> None:
@@ -84,8 +84,8 @@ class _MovingSizes:
         self.sizes, self.growth = self.sizes + self.growth, np.zeros_like(self.growth)
 
 
-class _Rounded(_MovingSizes):
-    """Sums with rounding errors: the changes of a turn are added up first, and then to the sums."""
+class _Rounded(_ClassSizeUpdates):
+    """Sums with rounding errors: the changes of an iteration are added up first, and then to the sums."""
 
     def __init__(self, space: FeatureSpace, targets: Coded) -> None:
         super().__init__(targets.k)
@@ -99,28 +99,28 @@ class _Rounded(_MovingSizes):
         self.total = self.space.adjoint(attrs.evolve(self.targets, labels=labels[None]))
 
     def settle(self) -> None:
-        """Take in the changes of this turn."""
+        """Take in the changes of this iteration."""
         super().settle()
         self.total = self.total + self.change.T
         self.change[:] = 0.0
 
 
 @final
-class MovedByProducts(_Rounded):
+class UpdatesByProducts(_Rounded):
     """Rounded sums, moved by a product with one column for each class."""
 
     def move(self, H: Array, index: Indices, old: Labels, new: Labels) -> None:
-        """As of `MovingSums`."""
+        """As of `ClassSumUpdates`."""
         self.note(old, new)
         self.change += (H[index].T @ transfers(old, new, self.k, H.dtype)).T
 
 
 @final
-class MovedByLoops(_Rounded):
+class UpdatesByLoops(_Rounded):
     """Rounded sums, moved by compiled loops in float64."""
 
     def move(self, H: Array, index: Indices, old: Labels, new: Labels) -> None:
-        """As of `MovingSums`."""
+        """As of `ClassSumUpdates`."""
         from clusterkit.numerics.nearest_jit import transfer
 
         self.note(old, new)
@@ -128,7 +128,7 @@ class MovedByLoops(_Rounded):
 
 
 @final
-class ExactlyMoved(_MovingSizes):
+class ExactUpdates(_ClassSizeUpdates):
     """Sums without rounding errors of their own: those of the labels, bit for bit, however they came about."""
 
     def __init__(self, space: FeatureSpace, k: int, exact: ExactSums) -> None:
@@ -150,7 +150,7 @@ class ExactlyMoved(_MovingSizes):
             self.fresh = False
 
     def move(self, H: Array, index: Indices, old: Labels, new: Labels) -> None:
-        """As of `MovingSums`, but the sums change at once."""
+        """As of `ClassSumUpdates`, but the sums change at once."""
         self.note(old, new)
         self.exact.move(self.tables, H, index, old, new)
 
@@ -168,53 +168,53 @@ GATHERED_BYTES = 4 * 1024**2
 """Bytes of the rows gathered for one product: enough for a fast product, few enough to stay in the cache."""
 
 
-class Look(Protocol):
-    """The samples in doubt of a turn."""
+class NearestSearch(Protocol):
+    """The samples in doubt of an iteration."""
 
     def renew(self) -> None:
-        """Have the next turn look at all samples."""
+        """Have the next iteration look at all samples."""
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
-        """Lower the gaps (n,) by the shrinkage (k,) of their labels, and write new labels into a copy of the labels.
+        """Lower the bounds (n,) by the shrinkage (k,) of their labels, and write new labels into a copy of the labels.
 
         The class sums take note of the samples that change their class. Returns the sum of the squared distances of the
         samples looked at to the centres of their labels, and what it falls by.
         """
 
 
-def safe_gap(rounding_error: float) -> float:
-    """A gap above it is also a gap between computed scores, and the second distance is above the rounding error."""
+def safe_bound(rounding_error: float) -> float:
+    """A bound above it also holds between computed scores, and the second distance is above the rounding error."""
     return float(np.sqrt(3.0 * rounding_error))
 
 
 @final
-class LooksByLoops:
+class NearestByLoops:
     """By compiled loops on several threads, for many samples of few features.
 
     Parameters
     ----------
     geometry : FeatureMeans
-    sums : MovingSums
+    sums : ClassSumUpdates
     over : callable
         Makes a pass over rows.
     as_in_blocks : bool
         Whether samples with two nearest centres up to rounding get the labels that the scores of their block give them.
     """
 
-    def __init__(self, geometry: FeatureMeans, sums: MovingSums, over: Crew, as_in_blocks: bool) -> None:
+    def __init__(self, geometry: FeatureMeans, sums: ClassSumUpdates, over: ParallelFor, as_in_blocks: bool) -> None:
         self.geometry, self.sums, self.over, self.as_in_blocks = geometry, sums, over, as_in_blocks
         n = geometry.space.n
-        self.gap, self.distances, self.gains = np.empty(n), np.empty(n), np.empty(n)
+        self.hamerly_bound, self.distances, self.gains = np.empty(n), np.empty(n), np.empty(n)
         self.movers, self.nearest, self.ties = (np.empty(n, dtype=np.intp) for _ in range(3))
         self.fresh = True
 
     def renew(self) -> None:
-        """As of `Look`."""
-        self.gap[:] = -np.inf
+        """As of `NearestSearch`."""
+        self.hamerly_bound[:] = -np.inf
         self.fresh = True
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
-        """As of `Look`; the first number is nan unless all samples are looked at."""
+        """As of `NearestSearch`; the first number is nan unless all samples are looked at."""
         geometry = self.geometry
         means = (centres + geometry.origin[:, None]).T
         falls: list[Array] = []
@@ -242,13 +242,13 @@ class LooksByLoops:
         H, means = np.ascontiguousarray(H), np.ascontiguousarray(means, dtype=H.dtype)
         rounding_error = self.geometry.rounding_error
         error: Any = H.dtype.type(rounding_error)
-        safe = safe_gap(rounding_error)
+        safe = safe_bound(rounding_error)
         counts: dict[int, tuple[int, int]] = {}
 
         def part(start: int, stop: int) -> None:
             counts[start] = settle(
                 H, rows.start, start, stop, means, shrinkage, labels, error, safe,
-                self.gap, self.distances, self.movers, self.nearest, self.gains, self.ties,
+                self.hamerly_bound, self.distances, self.movers, self.nearest, self.gains, self.ties,
             )  # fmt: skip
 
         self.over(part, rows.start, rows.stop, means.size)
@@ -284,37 +284,37 @@ def _places(starts: list[int], counts: Indices) -> Indices:
 
 
 @final
-class LooksByProducts:
+class NearestByProducts:
     """By products of the samples with the centres.
 
     Parameters
     ----------
     geometry : FeatureMeans
-    sums : MovingSums
+    sums : ClassSumUpdates
     as_in_blocks : bool
-        As of `LooksByLoops`.
+        As of `NearestByLoops`.
     """
 
-    def __init__(self, geometry: FeatureMeans, sums: MovingSums, as_in_blocks: bool) -> None:
+    def __init__(self, geometry: FeatureMeans, sums: ClassSumUpdates, as_in_blocks: bool) -> None:
         self.geometry, self.sums, self.as_in_blocks = geometry, sums, as_in_blocks
-        self.gap = np.empty(geometry.space.n)
+        self.hamerly_bound = np.empty(geometry.space.n)
 
     def renew(self) -> None:
-        """As of `Look`."""
-        self.gap[:] = -np.inf
+        """As of `NearestSearch`."""
+        self.hamerly_bound[:] = -np.inf
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
-        """As of `Look`."""
+        """As of `NearestSearch`."""
         geometry, total, decrease = self.geometry, 0.0, 0.0
         constants, rounding_error = geometry.constants(centres), geometry.rounding_error
-        self.gap -= shrinkage[labels]
-        doubtful = np.flatnonzero(self.gap <= safe_gap(rounding_error))
+        self.hamerly_bound -= shrinkage[labels]
+        doubtful = np.flatnonzero(self.hamerly_bound <= safe_bound(rounding_error))
         for index, H, block in self._batches(doubtful):
             rows = minus_distances(H @ centres, constants, geometry.radii[index], rounding_error)
             old = labels[index]
-            nearest, current, best, self.gap[index] = _nearest(rows, old, rounding_error)
+            nearest, current, best, self.hamerly_bound[index] = _nearest(rows, old, rounding_error)
             total -= float(current.sum(dtype=np.float64))
-            ties = np.flatnonzero(self.gap[index] <= 0.0) if block is not None else ()
+            ties = np.flatnonzero(self.hamerly_bound[index] <= 0.0) if block is not None else ()
             if block is not None and len(ties):
                 inside, whole = block
                 with one_above_a_group(geometry.space.n):
@@ -384,8 +384,10 @@ def _nearest(rows: Array, labels: Labels, rounding_error: float) -> tuple[Labels
     current, best = rows[samples, labels], rows[samples, nearest]
     rows[samples, nearest] = -np.inf
     second = rows.max(axis=1).astype(np.float64)
-    gap = np.sqrt(np.maximum(-second - rounding_error, 0.0)) - np.sqrt(rounding_error - best.astype(np.float64))
-    return nearest, current, best, gap
+    hamerly_bound = np.sqrt(np.maximum(-second - rounding_error, 0.0)) - np.sqrt(
+        rounding_error - best.astype(np.float64)
+    )
+    return nearest, current, best, hamerly_bound
 
 
 RENEWAL = 50
@@ -400,12 +402,12 @@ SMALLEST_DECREASE = 1e-12
 """Objectives whose relative difference is smaller are equal up to rounding."""
 
 
-Turns: TypeAlias = Generator[tuple[float, Labels], None, bool | float]
+Iterations: TypeAlias = Generator[tuple[float, Labels], None, bool | float]
 """Objectives and labels of iterations; the value returned says whether the next iteration is the last by the tolerance,
 or is the objective of labels that it would not change."""
 
 
-def feature_turns(geometry: FeatureMeans, targets: Coded, summing: CentroidSums) -> Turns:
+def feature_iterations(geometry: FeatureMeans, targets: Coded, summing: CentroidSums) -> Iterations:
     """Iterations on features: O(n), plus O(L k) for each sample in doubt; memory of a few numbers a sample and a block.
 
     Yields the objective of the labels entering an iteration and the labels it produces. Ends before an iteration that
@@ -416,40 +418,42 @@ def feature_turns(geometry: FeatureMeans, targets: Coded, summing: CentroidSums)
     """
     space, k, exact = geometry.space, targets.k, summing.exact
     loops = compiled_pays(space.n, space.width, k) and not space.sparse
-    sums: MovingSums
+    sums: ClassSumUpdates
     if exact is not None:
-        sums = ExactlyMoved(space, k, exact)
+        sums = ExactUpdates(space, k, exact)
     else:
-        sums = (MovedByLoops if loops else MovedByProducts)(space, targets)
+        sums = (UpdatesByLoops if loops else UpdatesByProducts)(space, targets)
     as_in_blocks = exact is not None
-    with suited(0 if loops else THIN), crew() as over:
-        by_loops = LooksByLoops(geometry, sums, over, as_in_blocks) if loops else None
-        look = by_loops or LooksByProducts(geometry, sums, as_in_blocks)
-        return (yield from _turns(look, sums, geometry, targets, summing.shift_tol))
+    with limited_threads(0 if loops else THIN), thread_pool() as over:
+        by_loops = NearestByLoops(geometry, sums, over, as_in_blocks) if loops else None
+        search = by_loops or NearestByProducts(geometry, sums, as_in_blocks)
+        return (yield from _iterations(search, sums, geometry, targets, summing.shift_tol))
 
 
-def _turns(look: Look, sums: MovingSums, geometry: FeatureMeans, targets: Coded, shift_tol: float) -> Turns:
-    """As of `feature_turns`."""
+def _iterations(
+    search: NearestSearch, sums: ClassSumUpdates, geometry: FeatureMeans, targets: Coded, shift_tol: float
+) -> Iterations:
+    """As of `feature_iterations`."""
     labels, k, last = targets.labels[0], targets.k, np.inf
     centres: Array = np.empty(0)
     steps = centres
     following = 0.0
-    for turn in count():
-        renewal = turn % RENEWAL == 0
+    for iteration in count():
+        renewal = iteration % RENEWAL == 0
         if renewal:
             sums.renew(labels)
-            look.renew()
+            search.renew()
         sizes = sums.sizes
         if not sizes.all():
             return False
         before, centres = centres, geometry.centres(sums.total, sizes)
-        if turn:
+        if iteration:
             steps = np.sum(np.subtract(centres, before, dtype=np.float64) ** 2, axis=0)
             if shift_tol > 0 and float(steps.sum()) <= shift_tol:
                 return True
         shrinkage = np.zeros(k) if renewal else _shrinkage(np.sqrt(steps))
         new = labels.copy()
-        total, decrease = look(centres, shrinkage, labels, new)
+        total, decrease = search(centres, shrinkage, labels, new)
         # else the decrease by the samples that changed their class, and by the centres that moved (Huygens' theorem)
         objective = total if renewal else following - float(sizes @ steps)
         if not decrease > 0.0:
@@ -462,20 +466,20 @@ def _turns(look: Look, sums: MovingSums, geometry: FeatureMeans, targets: Coded,
     return False  # (the count never ends)
 
 
-def kernel_turns(geometry: KernelMeans, targets: Coded) -> Turns:
+def kernel_iterations(geometry: KernelMeans, targets: Coded) -> Iterations:
     """Iterations on a kernel matrix: O(n k), plus O(n k) for each sample that changed its class; memory of n k numbers.
 
-    Yields and ends as `feature_turns` does, without a tolerance.
+    Yields and ends as `feature_iterations` does, without a tolerance.
     """
     K, rounding_error = geometry.K, geometry.rounding_error
     labels, k, last = targets.labels[0], targets.k, np.inf
     samples = np.arange(len(K))
     sums: Array = np.empty(0)
-    for turn in count():
+    for iteration in count():
         sizes = np.bincount(labels, minlength=k)
         if not sizes.all():
             return False
-        if turn % RENEWAL == 0:
+        if iteration % RENEWAL == 0:
             sums = _class_sums(K, samples, np.eye(k, dtype=K.dtype)[labels])
         norms = np.bincount(labels, weights=sums[samples, labels], minlength=k) / sizes.astype(np.float64) ** 2
         rows = minus_distances(sums / sizes, norms, geometry.diagonal, rounding_error)
@@ -485,7 +489,7 @@ def kernel_turns(geometry: KernelMeans, targets: Coded) -> Turns:
         if not len(movers) or not objective < last * (1.0 - SMALLEST_DECREASE):
             return False
         yield objective, new
-        if (turn + 1) % RENEWAL:
+        if (iteration + 1) % RENEWAL:
             sums += _class_sums(K, movers, transfers(labels[movers], new[movers], k, K.dtype))
         labels, last = new, objective
     return False  # (the count never ends)

@@ -11,14 +11,14 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Outcome, Scores
-from clusterkit.contracts.turns import PassSolver, solve_by_sums
+from clusterkit.contracts.pass_solver import PassSolver, solve_by_sums
 from clusterkit.numerics.lloyd import compiled_pays
-from clusterkit.numerics.threads import THIN, suited
+from clusterkit.numerics.threads import THIN, limited_threads
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, sums
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.solvers.means._class_means import CentroidSums, ExactSums, farthest_of, too_few
 from clusterkit.solvers.means._geometry import CentredFeatures, FeatureMeans, KernelMeans, NearestMeans
-from clusterkit.solvers.means._hamerly import feature_turns, kernel_turns
+from clusterkit.solvers.means._hamerly import feature_iterations, kernel_iterations
 
 __all__ = ["Centroids"]
 
@@ -68,7 +68,7 @@ class Centroids(Solver):
     name: ClassVar[str] = "centroids"
     synonyms: ClassVar[tuple[str, ...]] = ("kmeans", "k_means", "lloyd", "means")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
-    targets: ClassVar[Literal["never", "start", "every_turn"]] = "every_turn"
+    targets: ClassVar[Literal["never", "start", "every_iteration"]] = "every_iteration"
     has_objective: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
 
@@ -97,7 +97,7 @@ def centroid_learner(spec: Centroids, space: FeatureSpace, task: Task) -> Centro
 
 
 def _summing(spec: Centroids, space: FeatureSpace, task: Task, about: CentredFeatures) -> CentroidSums:
-    """The turns, with exact class sums above one group.
+    """The iterations, with exact class sums above one group.
 
     Up to one group rows are fitted in memory only, and sums by products keep the bits that they had.
     """
@@ -115,7 +115,7 @@ def _kernel(spec: Centroids, space: KernelSpace, task: Task, rng: Rng) -> Prepar
 class _FeatureCentroids(PassSolver):
     """k-means on the features of a space in memory, with the distances of the samples from their mean at hand."""
 
-    turns: CentroidSums
+    iterations: CentroidSums
     geometry: FeatureMeans = attrs.field(kw_only=True)
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
@@ -125,21 +125,23 @@ class _FeatureCentroids(PassSolver):
         # a product with so few columns is no faster on two threads, and the second one then spins for a while, on the
         # core that the loops of the next step need
         single = compiled_pays(space.n, space.width, targets.k) and not space.sparse
-        with suited(0 if single else THIN):
-            finished = solve_by_sums(self.turns, space, targets, before if isinstance(before, NearestMeans) else None)
+        with limited_threads(0 if single else THIN):
+            finished = solve_by_sums(
+                self.iterations, space, targets, before if isinstance(before, NearestMeans) else None
+            )
         assert isinstance(finished.extend, NearestMeans)
         # the distances from the mean are known here, and need no second computation
         rows, _ = self.geometry.scores(finished.extend.centres)
         return Scores(rows, finished.extend, status=finished.status)
 
     def leap(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | float | None]:
-        """Turns without a table of scores; none if all samples are equal, or have weights."""
+        """Iterations without a table of scores; none if all samples are equal, or have weights."""
         if self.geometry.all_equal or targets.weights is not None:
             return None
-        final = yield from feature_turns(self.geometry, targets, self.turns)
+        final = yield from feature_iterations(self.geometry, targets, self.iterations)
         if isinstance(final, float):
             return final
-        return self.turns.settled_reason if final else None
+        return self.iterations.settled_reason if final else None
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         return _within_classes(targets, outcome)
@@ -180,9 +182,9 @@ class _KernelCentroids(Prepared):
         return Scores(rows, geometry.extension(centres, constants), status=status)
 
     def leap(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | None]:
-        """Turns without a table of scores; none if all samples are equal."""
+        """Iterations without a table of scores; none if all samples are equal."""
         if not self.geometry.all_equal:
-            yield from kernel_turns(self.geometry, targets)
+            yield from kernel_iterations(self.geometry, targets)
         return None
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:

@@ -13,9 +13,9 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
-from clusterkit.contracts.iteration import Start, Turn, Turns, solve
+from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Extension, Outcome, Scores, Status
-from clusterkit.contracts.turns import PassSolver, RowFunction, Step
+from clusterkit.contracts.pass_solver import PassSolver, RowFunction, Step
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -38,8 +38,8 @@ from clusterkit.solvers.means._geometry import CentredFeatures, FeatureMeans, Ke
 __all__ = [
     "ALL_EQUAL",
     "FuzzyCMeans",
+    "FuzzyIterations",
     "FuzzySums",
-    "FuzzyTurns",
     "Memberships",
     "distinct",
     "largest_change",
@@ -54,8 +54,8 @@ ALL_EQUAL = "all samples are equal, and so are their memberships"
 
 
 TABLES = 4
-"""Tables of k columns that a turn has at once on a device, in the unit by which blocks are planned: a block that is
-planned for one table has five to nine, of float64 numbers whatever the rows are."""
+"""Tables of k columns that an iteration has at once on a device, in the unit by which blocks are planned: a block that
+is planned for one table has five to nine, of float64 numbers whatever the rows are."""
 
 
 def tolerance_reached(change: float) -> str:
@@ -179,7 +179,7 @@ class Memberships(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class FuzzySums:
-    """What the rows of a block, or of several, give to a turn.
+    """What the rows of a block, or of several, give to an iteration.
 
     Parameters
     ----------
@@ -206,8 +206,8 @@ class FuzzySums:
 
 @final
 @attrs.frozen(eq=False)
-class FuzzyTurns(BlockFunction):
-    """The turns of fuzzy c-means on features; the function of a turn is `Memberships`.
+class FuzzyIterations(BlockFunction):
+    """The iterations of fuzzy c-means on features; the function of an iteration is `Memberships`.
 
     Parameters
     ----------
@@ -379,8 +379,8 @@ class FuzzyCMeans(Solver):
 
     For overlapping clusters, where the degree of membership of a sample matters. d_ij is the squared distance of sample
     i to centre j, and ``Σ_j u_ij = 1``. Two steps alternate: ``u_ij = d_ij^(-1/(φ-1)) / Σ_l d_il^(-1/(φ-1))``, and the
-    centres become the means weighted by ``u_ij^φ``. Neither step can raise J. The mathematics is in `FuzzyTurns` of
-    solvers/means/fuzzy_cmeans.py, and for kernels in `_KernelCentres.centres`.
+    centres become the means weighted by ``u_ij^φ``. Neither step can raise J. The mathematics is in `FuzzyIterations`
+    of solvers/means/fuzzy_cmeans.py, and for kernels in `_KernelCentres.centres`.
 
     Parameters
     ----------
@@ -435,19 +435,19 @@ class FuzzyCMeans(Solver):
 def _features(spec: FuzzyCMeans, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """The mean of all samples and the distances from it: two passes."""
     if not space.in_memory:
-        return PassSolver(space, fuzzy_turns(spec, space, task), weights=task.sample_weight)
+        return PassSolver(space, fuzzy_iterations(spec, space, task), weights=task.sample_weight)
     geometry = FeatureMeans.of(space, task.sample_weight)
-    turns = _turns(spec, geometry.about, task)
-    return _PreparedFuzzyCMeans(spec, task.k, _FeatureCentres(geometry, turns))
+    iterations = _iterations(spec, geometry.about, task)
+    return _PreparedFuzzyCMeans(spec, task.k, _FeatureCentres(geometry, iterations))
 
 
-def fuzzy_turns(spec: FuzzyCMeans, space: FeatureSpace, task: Task) -> FuzzyTurns:
-    """The turns of fuzzy c-means on features as sums; two passes."""
-    return _turns(spec, CentredFeatures.of(space, task.sample_weight), task)
+def fuzzy_iterations(spec: FuzzyCMeans, space: FeatureSpace, task: Task) -> FuzzyIterations:
+    """The iterations of fuzzy c-means on features as sums; two passes."""
+    return _iterations(spec, CentredFeatures.of(space, task.sample_weight), task)
 
 
-def _turns(spec: FuzzyCMeans, about: CentredFeatures, task: Task) -> FuzzyTurns:
-    return FuzzyTurns(about, task.k, spec.fuzzifier, spec.tol, spec.max_iter, task.sample_weight)
+def _iterations(spec: FuzzyCMeans, about: CentredFeatures, task: Task) -> FuzzyIterations:
+    return FuzzyIterations(about, task.k, spec.fuzzifier, spec.tol, spec.max_iter, task.sample_weight)
 
 
 def _kernel(spec: FuzzyCMeans, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
@@ -479,8 +479,8 @@ class _PreparedFuzzyCMeans(Prepared):
             U = np.full((geometry.space.n, self.k), 1.0 / self.k, dtype=geometry.space.dtype)
             status = Status(1, Ending.CONVERGED, ALL_EQUAL, (0.0,))
         else:
-            turns = _TurnsInMemory(self.spec, self.k, self.representation)
-            (U, centres), status = solve(turns, Start(0, self._start(rng), keeps_best=False), self.spec.max_iter)
+            iterations = _IterationsInMemory(self.spec, self.k, self.representation)
+            (U, centres), status = solve(iterations, Start(0, self._start(rng), keeps_best=False), self.spec.max_iter)
         extend = Memberships(self.representation.extension(centres), phi, np.arange(self.k))
         return Scores(U, extend, status=status, are_memberships=True)
 
@@ -490,8 +490,8 @@ class _PreparedFuzzyCMeans(Prepared):
 
 
 @attrs.define(eq=False)
-class _TurnsInMemory(Turns[tuple[Array, Array]]):
-    """Memberships and the centres they belong to, turn by turn; a turn writes into the memberships before the last."""
+class _IterationsInMemory(Iterations[tuple[Array, Array]]):
+    """Memberships and the centres they belong to; an iteration writes into the memberships before the last."""
 
     spec: FuzzyCMeans
     k: int
@@ -511,7 +511,7 @@ class _TurnsInMemory(Turns[tuple[Array, Array]]):
             np.empty((space.n, self.k), dtype=space.dtype),
         )
 
-    def advance(self, active: list[Start[tuple[Array, Array]]]) -> Iterator[Turn[tuple[Array, Array]]]:
+    def advance(self, active: list[Start[tuple[Array, Array]]]) -> Iterator[Iteration[tuple[Array, Array]]]:
         """Update the memberships, and then the centres."""
         [start] = active
         update = _MembershipUpdate(self._spare, self._U, self.spec.fuzzifier, self.representation.weights)
@@ -522,7 +522,7 @@ class _TurnsInMemory(Turns[tuple[Array, Array]]):
         start.judge(objective)
         settled = change <= self.spec.tol
         detail = tolerance_reached(change) if settled else f", memberships still changed by up to {change:.1e}"
-        yield Turn((self._U, centres), moved, Ending.SETTLED if settled else None, detail)
+        yield Iteration((self._U, centres), moved, Ending.SETTLED if settled else None, detail)
 
 
 @final
@@ -564,22 +564,22 @@ class _MembershipUpdate:
 @final
 @attrs.frozen(eq=False)
 class _FeatureCentres:
-    """Fuzzy centres as coordinates about the mean of all samples: `FuzzyTurns`, which keeps the memberships here.
+    """Fuzzy centres as coordinates about the mean of all samples: `FuzzyIterations`, which keeps the memberships here.
 
-    The memberships of the turn before are then there, and those of a block are computed once and not twice.
+    The memberships of the iteration before are then there, and those of a block are computed once and not twice.
     """
 
     geometry: FeatureMeans
-    turns: FuzzyTurns
+    iterations: FuzzyIterations
 
     @property
     def weights(self) -> Array | None:
         """How much each sample counts."""
-        return self.turns.weights
+        return self.iterations.weights
 
     def start(self, k: int, rng: Rng) -> Array:
         """First centres, (L, k)."""
-        nearness = self.turns.begin(self.geometry.space, rng).nearness
+        nearness = self.iterations.begin(self.geometry.space, rng).nearness
         assert isinstance(nearness, NearestMeans)
         return nearness.centres
 
@@ -595,7 +595,7 @@ class _FeatureCentres:
             return FuzzySums(weighted_sums(H, weights), objective, change)
 
         total = geometry.space.reduce(part)
-        return self.turns.moved(total.sums, centres), total.objective, total.change
+        return self.iterations.moved(total.sums, centres), total.objective, total.change
 
     def extension(self, centres: Array) -> Extension:
         """Minus squared distances of new samples."""

@@ -29,7 +29,7 @@ from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to, fast_e
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import memory
 from clusterkit.samples.kernels import EXPLICIT_SUMS, Gaussian
-from clusterkit.samples.limits import Report, spend, tell
+from clusterkit.samples.limits import Report, notify, spend
 
 __all__ = [
     "BETA_ZERO",
@@ -198,7 +198,7 @@ def minimise(matrix: GramMatrix, bounds: Array, beta: Array, tol: float, max_ite
             if code == _MISSING:
                 cache.fetch(missing, clock)
                 continue
-            tell(Report("smo", n_moved, max_iter))
+            notify(Report("smo", n_moved, max_iter))
             spend(n * moved)
             # The updated gradient collects the rounding of every update: only a fresh one may end the search.
             G = 2.0 * matrix.product(beta) - matrix.diag

@@ -22,7 +22,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.numerics.sparse_rows import from_mean
 from clusterkit.samples.kernels import Gaussian
-from clusterkit.samples.limits import Report, spend, tell
+from clusterkit.samples.limits import Report, notify, spend
 from clusterkit.solvers.one_class._steps_jit import (
     BETA_ZERO,
     MAX_GRADIENT_CHECKS,
@@ -397,7 +397,7 @@ class WorkingSetSearch:
             self.n_moved += moved
             # a pair costs a pass over the points, and so does a column of the matrix
             spend(len(iterate.beta) * (moved + max(0, problem.used - used)))
-            tell(Report("smo", self.n_moved, self.max_iter))
+            notify(Report("smo", self.n_moved, self.max_iter))
 
     def _working_set(self, iterate: DualIterate) -> Indices:
         """Sorted indices of the points that violate optimality most on either side, and of those off their bounds."""

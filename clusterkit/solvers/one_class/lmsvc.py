@@ -12,7 +12,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task
-from clusterkit.contracts.iteration import Start, Turn, Turns, solve
+from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Domain, Ending, FunctionDomain, KernelDomain, Outcome
 from clusterkit.contracts.params import choice, integer, real
 from clusterkit.errors import ClusterkitWarning
@@ -185,8 +185,8 @@ class PreparedLmsvc(Prepared):
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Domain:
         """The domain after the steps that `rng` draws; only its method ``integers(n, size=)`` is used."""
         spec = self.solver
-        turns = _Stretches(self, SgdIterate.of(spec, self.products), rng)
-        iterate, status = solve(turns, turns.begin(), spec.most_steps(self.products.n))
+        iterations = _Stretches(self, SgdIterate.of(spec, self.products), rng)
+        iterate, status = solve(iterations, iterations.begin(), spec.most_steps(self.products.n))
         t, reason = status.n_iter, status.reason
         if spec.iterate == "random":
             iterate = iterate.before_step(1 + int(rng.integers(t, size=1)[0]))
@@ -349,8 +349,8 @@ class SgdIterate:
 
 
 @attrs.frozen(eq=False)
-class _Stretches(Turns[SgdIterate]):
-    """Steps on samples drawn at random: a turn is a stretch of them, and each of its steps is an iteration."""
+class _Stretches(Iterations[SgdIterate]):
+    """Steps on samples drawn at random: an `Iteration` is a stretch of them, and `n_iter` counts each step."""
 
     of: PreparedLmsvc
     iterate: SgdIterate
@@ -367,7 +367,7 @@ class _Stretches(Turns[SgdIterate]):
         first = max(FIRST_STEPS, self.of.solver.t_min)
         return Start(0, (first, max(first, self.of.products.n)), keeps_best=False)
 
-    def advance(self, active: list[Start[SgdIterate]]) -> Iterator[Turn[SgdIterate]]:
+    def advance(self, active: list[Start[SgdIterate]]) -> Iterator[Iteration[SgdIterate]]:
         """One stretch, and the gap if it is due."""
         [start] = active
         (size, next_check), settled, detail = cast("tuple[int, int]", start.state), False, start.detail
@@ -386,7 +386,7 @@ class _Stretches(Turns[SgdIterate]):
             gap = self.of.gap(iterate.average() if spec.iterate == "average" else iterate.last())[1]
             settled, words = gap <= GAP_TOLERANCE, f"relative duality gap {gap:.2g}"
             detail = f"{words} after {iterate.t} steps" if settled else f", {words}"
-        yield Turn(iterate, (2 * size, next_check), Ending.SETTLED if settled else None, detail)
+        yield Iteration(iterate, (2 * size, next_check), Ending.SETTLED if settled else None, detail)
 
     def recover(self, start: Start[SgdIterate]) -> None:
         """The steps of a stretch whose gap was not computed any more."""

@@ -15,7 +15,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import KernelRows, LinearRows, Outcome, Scores
-from clusterkit.contracts.turns import Finished, PassSolver, RowFunction
+from clusterkit.contracts.pass_solver import Finished, PassSolver, RowFunction
 from clusterkit.numerics.triangles import packed_upper, upper_of
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, device_copy, is_device_array, move_to
@@ -252,7 +252,7 @@ class Ridge(Solver):
     name: ClassVar[str] = "ridge"
     synonyms: ClassVar[tuple[str, ...]] = ("elm_ridge", "least_squares", "regularised_least_squares")
     codings: ClassVar[frozenset[Coding]] = frozenset(Coding)
-    targets: ClassVar[Literal["never", "start", "every_turn"]] = "every_turn"
+    targets: ClassVar[Literal["never", "start", "every_iteration"]] = "every_iteration"
     default_balancer: ClassVar[str | None] = "band"
     columns: ClassVar[bool] = True
     has_objective: ClassVar[bool] = True
@@ -282,7 +282,7 @@ def _features(spec: Ridge, space: FeatureSpace, task: Task, rng: Rng) -> Prepare
 
 
 def ridge_sums(spec: Ridge, space: FeatureSpace, task: Task) -> RidgeSums:
-    """The turns of ridge regression on features as sums; one pass for the Gram matrix, seldom two."""
+    """The iterations of ridge regression on features as sums; one pass for the Gram matrix, seldom two."""
     return RidgeSums(space.transform, factorise_gram(space, spec.C, spec.degrees, task.sample_weight))
 
 
@@ -294,7 +294,7 @@ def _kernel(spec: Ridge, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
 @final
 @attrs.frozen
 class TargetProducts(BlockFunction):
-    """The sums of a turn of ridge regression."""
+    """The sums of an iteration of ridge regression."""
 
     array_api: ClassVar[bool] = True
 
@@ -348,7 +348,7 @@ class RidgeSums(BlockFunction):
 
     @property
     def adder(self) -> TargetProducts:
-        """What adds up, without the factorisation, which would be sent in every turn."""
+        """What adds up, without the factorisation, which would be sent in every iteration."""
         return TargetProducts()
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
@@ -388,8 +388,8 @@ class RidgeLearner:
     gram: Array
 
     @property
-    def turns(self) -> RidgeSums:
-        """The turns; O(L³), because C follows from the eigenvalues of the Gram matrix so far unless it is given."""
+    def iterations(self) -> RidgeSums:
+        """Iterations; O(L³), because C follows from the eigenvalues of the Gram matrix so far unless it is given."""
         return RidgeSums(self.transform, factorise(self.gram, self.spec.C, self.spec.degrees))
 
     def more(self, space: FeatureSpace, weights: Array | None) -> RidgeLearner:

@@ -67,7 +67,7 @@ class Svm(Solver):
     name: ClassVar[str] = "svm"
     synonyms: ClassVar[tuple[str, ...]] = ("svc", "hinge", "iter_svm")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
-    targets: ClassVar[Literal["never", "start", "every_turn"]] = "every_turn"
+    targets: ClassVar[Literal["never", "start", "every_iteration"]] = "every_iteration"
     default_balancer: ClassVar[str | None] = "band"
     default_labeler: ClassVar[str | Mapping[str, object] | None] = {"name": "bias_threshold", "loss": "hinge"}
     has_objective: ClassVar[bool] = True
@@ -137,7 +137,7 @@ class Svr(Solver):
     name: ClassVar[str] = "svr"
     synonyms: ClassVar[tuple[str, ...]] = ("iter_svr", "support_vector_regression")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
-    targets: ClassVar[Literal["never", "start", "every_turn"]] = "every_turn"
+    targets: ClassVar[Literal["never", "start", "every_iteration"]] = "every_iteration"
     default_balancer: ClassVar[str | None] = "band"
     has_objective: ClassVar[bool] = True
     accuracy: ClassVar[float] = 3e-3

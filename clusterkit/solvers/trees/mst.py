@@ -14,7 +14,7 @@ from clusterkit.contracts.outcomes import Ending, Outcome, Status, Tree
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.samples import FeatureSpace, Space, memory
 from clusterkit.samples.coding import Coded
-from clusterkit.samples.limits import Report, reuse, tell
+from clusterkit.samples.limits import Report, notify, reuse
 from clusterkit.samples.transform import IdentityMap
 
 __all__ = ["Mst"]
@@ -104,7 +104,7 @@ class _PreparedMst(Prepared):
 
         k = min(self.spec.n_neighbors, self.space.n)
         if compiles_first(self.space.n, self.space.width, k):
-            tell(Report("mst: compiling, once for an installation", 0, None))
+            notify(Report("mst: compiling, once for an installation", 0, None))
         rows = self.space.rows()
         if isinstance(self.space.mapping, IdentityMap):  # the samples themselves: fits to them have the tree in common
             tree = reuse(self.space.points, ("spanning tree", k), lambda: minimum_spanning_tree(rows, k))

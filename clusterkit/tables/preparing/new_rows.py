@@ -15,7 +15,7 @@ from clusterkit._typing import Array
 from clusterkit.errors import TableError, TableWarning, counted, first_names, shortened
 from clusterkit.tables.cells.measures import are_alike, factor
 from clusterkit.tables.cells.readings import as_levels, marks_of
-from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, NumberColumn, Watch, other_size
+from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, NumberColumn, Observer, other_size
 from clusterkit.tables.preparing.summary import filling
 from clusterkit.tables.reading.frames import Column
 
@@ -38,7 +38,7 @@ FEWEST_OTHERS = 10
 
 
 @final
-class NewRows(Watch):
+class NewRows(Observer):
     """Collects what is strange, so that columns that are so in one way are one warning.
 
     Parameters

@@ -19,7 +19,17 @@ from clusterkit.tables.preparing.redundant_columns import as_option
 from clusterkit.tables.preparing.sums import ColumnSums
 from clusterkit.tables.reading.frames import Column
 
-__all__ = ["of_fit", "of_infinite", "of_numbers", "of_places", "of_rows", "of_sparse", "of_units", "of_unread", "tell"]
+__all__ = [
+    "of_fit",
+    "of_infinite",
+    "of_numbers",
+    "of_places",
+    "of_rows",
+    "of_sparse",
+    "of_units",
+    "of_unread",
+    "warn_of",
+]
 
 FIRST = {parsing.MONTH_FIRST: "month", parsing.DAY_FIRST: "day"}
 """What stands first, by the order of day and month."""
@@ -283,7 +293,7 @@ def of_numbers(column: Column, mark: str, measure: Measure = PLAIN) -> Iterator[
             yield _open_decimals(column.name, example, mark)
 
 
-def tell(sentences: Iterable[str]) -> None:
+def warn_of(sentences: Iterable[str]) -> None:
     """Warn of each sentence."""
     for sentence in sentences:
         warnings.warn(sentence, TableWarning, stacklevel=4)

@@ -41,7 +41,7 @@ __all__ = [
     "Donors",
     "LeftOut",
     "NumberColumn",
-    "Watch",
+    "Observer",
     "can_be_gap",
     "has_gaps",
     "other_size",
@@ -85,7 +85,7 @@ def refuse_both_orders(reading: Reading, column: Column) -> None:
     )
 
 
-class Watch:
+class Observer:
     """Sees what a preparation reads in new rows; this one looks away."""
 
     def odd(self, what: str, cells: NDArray[np.bool_], column: Column, done: str) -> None:
@@ -157,8 +157,8 @@ class ColumnPlan:
         """Names of the features that the column becomes."""
 
     @abstractmethod
-    def write(self, column: Column, out: Array, watch: Watch) -> Mask:
-        """Write the features of the cells into `out`, (n, number of features), and show them to a `Watch`.
+    def write(self, column: Column, out: Array, observer: Observer) -> Mask:
+        """Write the features of the cells into `out`, (n, number of features), and show them to an `Observer`.
 
         Returns which cells are gaps, (n,): what stands for one was written there.
         """
@@ -188,7 +188,7 @@ class LeftOut(ColumnPlan):
         """None."""
         return ()
 
-    def write(self, column: Column, out: Array, watch: Watch) -> Mask:
+    def write(self, column: Column, out: Array, observer: Observer) -> Mask:
         """Write nothing."""
         return np.zeros(len(column.values), dtype=bool)
 
@@ -298,15 +298,15 @@ class NumberColumn(ColumnPlan):
             return as_hours(column, self.clock, self.begin, digits=self.digits)
         return as_numbers(column, self.decimal, self.measure)
 
-    def write(self, column: Column, out: Array, watch: Watch) -> Mask:
+    def write(self, column: Column, out: Array, observer: Observer) -> Mask:
         """Write the scaled numbers."""
         reading = self.read(column)
         what = self.clock or "number"
-        watch.numbers(self, column, reading.values)
+        observer.numbers(self, column, reading.values)
         refuse_none(reading, column, what, self.unread)
-        watch.odd(f"no {what}", reading.unread, column, "counted as a gap")
+        observer.odd(f"no {what}", reading.unread, column, "counted as a gap")
         if column.kind == "number":
-            watch.odd("infinite", np.isinf(column.values), column, "counted as a gap")
+            observer.odd("infinite", np.isinf(column.values), column, "counted as a gap")
         x = reading.values
         gaps = np.isnan(x)
         if self.circle:
@@ -392,7 +392,7 @@ class CategoryColumn(ColumnPlan):
             groups.append(f"{self.name}=(other)")
         return (*(groups[1:] if len(groups) == 2 else groups), *_gap_feature(self))
 
-    def write(self, column: Column, out: Array, watch: Watch) -> Mask:
+    def write(self, column: Column, out: Array, observer: Observer) -> Mask:
         """Write the level of each cell."""
         numbers = {level: i for i, level in enumerate(self.levels)}
         column = self.worded(column)
@@ -401,7 +401,7 @@ class CategoryColumn(ColumnPlan):
         places = np.array([numbers.get(text, -1) for text in texts])
         places[gaps] = self.fill
         unknown = places < 0
-        watch.levels(self, column, unknown)
+        observer.levels(self, column, unknown)
         places[unknown] = len(self.levels) if self.rare else self.fill  # rare ones of the fit, and new ones
         if self.or_gap:
             out[:, 0] = self.weight * ~(gaps | unknown)
@@ -466,13 +466,13 @@ class DateColumn(ColumnPlan):
         """The cells of a column as seconds since 1970."""
         return as_seconds(column, self.form)
 
-    def write(self, column: Column, out: Array, watch: Watch) -> Mask:
+    def write(self, column: Column, out: Array, observer: Observer) -> Mask:
         """Write the elapsed time and the parts."""
         reading = self.read(column)
         if not self.both_orders:
             refuse_both_orders(reading, column)
         refuse_none(reading, column, "date", self.unread)
-        watch.odd("no clear date", reading.unread, column, "counted as a gap")
+        observer.odd("no clear date", reading.unread, column, "counted as a gap")
         gaps = np.isnan(reading.values)
         x = np.where(gaps, self.fill, reading.values)
         out[:, 0] = (x - self.centre) * self.factor

@@ -25,15 +25,15 @@ from clusterkit.tables.preparing.notices import (
     of_sparse,
     of_units,
     of_unread,
-    tell,
+    warn_of,
 )
-from clusterkit.tables.preparing.plans import GAP_CHOICES, ColumnPlan, Donors, LeftOut, Watch, has_gaps
-from clusterkit.tables.preparing.redundant_columns import of_twins
+from clusterkit.tables.preparing.plans import GAP_CHOICES, ColumnPlan, Donors, LeftOut, Observer, has_gaps
+from clusterkit.tables.preparing.redundant_columns import of_redundant_columns
 from clusterkit.tables.preparing.summary import facts, paragraph
 from clusterkit.tables.preparing.sums import TableSums
 from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of
-from clusterkit.tables.reading.row_sample import KeptRows
-from clusterkit.tables.reading.table import of_totals
+from clusterkit.tables.reading.row_sample import RowSample
+from clusterkit.tables.reading.table import of_total_row
 
 __all__ = ["FittedPreparation", "Preparation"]
 
@@ -184,7 +184,7 @@ class Preparation:
     def fit_blocks(self, blocks: Iterable[object]) -> FittedPreparation:
         """The preparation of a table that comes in blocks of rows; each is looked at once."""
         sums: TableSums | None = None
-        kept_rows: KeptRows | None = None
+        row_sample: RowSample | None = None
         title = ""
         drop, shared = set(self.drop), dict[str, str]()
         parts, last = 0, list[Column]()
@@ -198,10 +198,10 @@ class Preparation:
             if not len(columns[0].values):
                 continue
             last = columns
-            of_block, rows_of_block = TableSums.of(columns), KeptRows.of(columns)
+            of_block, rows_of_block = TableSums.of(columns), RowSample.of(columns)
             sums = of_block if sums is None else sums + of_block
-            kept_rows = rows_of_block if kept_rows is None else kept_rows + rows_of_block
-        if sums is None or kept_rows is None:
+            row_sample = rows_of_block if row_sample is None else row_sample + rows_of_block
+        if sums is None or row_sample is None:
             raise TableError("the table has no row")
         overrides = Overrides(
             frozenset(self.as_category), frozenset(self.as_number), frozenset(self.as_date), frozenset(self.keep),
@@ -212,14 +212,21 @@ class Preparation:
         check_distinct([plan.name for plan in plans if plan.used], shared, names, title)
         every = (of(plans, sums.columns) for of in (of_fit, of_units, of_places, of_infinite, of_unread))
         sparse = of_sparse(plans, sums.columns, similar=self.gaps == "similar")
-        tell([*chain.from_iterable(every), *sparse, *of_totals(plans, sums.columns, last), *of_twins(plans, kept_rows)])
+        warn_of(
+            [
+                *chain.from_iterable(every),
+                *sparse,
+                *of_total_row(plans, sums.columns, last),
+                *of_redundant_columns(plans, row_sample),
+            ]
+        )
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
         blank = 0
         if parts == 1:
             pairs = [(plan, column) for plan, column in zip(plans, columns, strict=True) if plan.used]
             blank = warn_of_blanks([column for _, column in pairs], [plan for plan, _ in pairs])
         fitted = FittedPreparation(self, plans, sums.rows, scale, reason, narrow, blank)
-        return fitted.with_donors(kept_rows) if self.gaps == "similar" else fitted
+        return fitted.with_donors(row_sample) if self.gaps == "similar" else fitted
 
     def read_as_asked(self, column: Column) -> Column:
         """The column, with the mark before decimals and the order of day and month that the parameters say."""
@@ -335,11 +342,11 @@ class FittedPreparation:
         if not n:
             shape = (0, len(self.used))
             raise TableError(f"Found table with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
-        watch = Watch() if quiet else NewRows(self.rows, similar=self.donors is not None)
-        out, gaps = self._written(columns, watch)
+        observer = Observer() if quiet else NewRows(self.rows, similar=self.donors is not None)
+        out, gaps = self._written(columns, observer)
         plans = self._used_plans
-        if isinstance(watch, NewRows):
-            watch.warn()
+        if isinstance(observer, NewRows):
+            observer.warn()
             warn_of_blanks(columns, plans)
         if self.donors is not None:
             self.donors.fill(out, gaps, plans)
@@ -349,7 +356,7 @@ class FittedPreparation:
     def _used_plans(self) -> list[ColumnPlan]:
         return [plan for plan in self.plans if plan.used]
 
-    def _written(self, columns: Sequence[Column], watch: Watch) -> tuple[Array, Mask]:
+    def _written(self, columns: Sequence[Column], observer: Observer) -> tuple[Array, Mask]:
         """The features of the used columns, with what is typical in gaps, and the gaps, (n, used columns)."""
         n = len(columns[0].values)
         out = np.empty((n, len(self.features)), dtype=np.float32 if self.narrow else np.float64)
@@ -357,14 +364,14 @@ class FittedPreparation:
         at = 0
         for j, (plan, column) in enumerate(zip(self._used_plans, columns, strict=True)):
             width = len(plan.features)
-            gaps[:, j] = plan.write(column, out[:, at : at + width], watch)
-            if isinstance(watch, NewRows):
-                watch.gaps(plan, column)
-                tell(of_rows(plan, column))
+            gaps[:, j] = plan.write(column, out[:, at : at + width], observer)
+            if isinstance(observer, NewRows):
+                observer.gaps(plan, column)
+                warn_of(of_rows(plan, column))
             at += width
         return out, gaps
 
-    def with_donors(self, rows: KeptRows) -> FittedPreparation:
+    def with_donors(self, rows: RowSample) -> FittedPreparation:
         """This preparation, with those rows of the fit from which gaps are filled; none where there is no gap."""
         if not has_gaps(self.plans):
             return self
@@ -374,7 +381,7 @@ class FittedPreparation:
             attrs.evolve(column, decimal=column.decimal or getattr(plan, "decimal", None), offset=0)
             for plan, column in pairs
         ]
-        X, gaps = self._written(columns, Watch())
+        X, gaps = self._written(columns, Observer())
         return attrs.evolve(self, donors=Donors.among(X, gaps, self._used_plans))
 
     def resolved(self) -> dict[str, object]:

@@ -13,9 +13,9 @@ from clusterkit.errors import shortened
 from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, NumberColumn
 from clusterkit.tables.reading.frames import Column
-from clusterkit.tables.reading.row_sample import KeptRows
+from clusterkit.tables.reading.row_sample import RowSample
 
-__all__ = ["as_option", "of_twins"]
+__all__ = ["as_option", "of_redundant_columns"]
 
 MOST_COLUMNS = 300
 """Columns up to which each is compared with all others; wider tables, of pixels or spectra, are alike by nature."""
@@ -42,13 +42,13 @@ Codes: TypeAlias = NDArray[np.intp]
 """The levels of a category by number, -1 for gaps."""
 
 
-def of_twins(plans: Sequence[ColumnPlan], rows: KeptRows) -> Iterator[str]:
+def of_redundant_columns(plans: Sequence[ColumnPlan], rows: RowSample) -> Iterator[str]:
     """A sentence about columns that say the same, in one row after another.
 
     Parameters
     ----------
     plans : sequence of ColumnPlan
-    rows : KeptRows
+    rows : RowSample
         Of the same columns.
 
     Notes
@@ -65,12 +65,12 @@ def of_twins(plans: Sequence[ColumnPlan], rows: KeptRows) -> Iterator[str]:
         if isinstance(plan, CategoryColumn) or (isinstance(plan, NumberColumn) and plan.flag)
     }
     places = {plan.name: j for j, plan in enumerate(plans)}
-    twins = [*_correlated(numbers), *_corresponding(codes, frozenset(numbers))]
-    if twins:
-        twins.sort(key=lambda pair: places[pair[1]])
-        shown = "; ".join(f"{shortened(a)!r} and {shortened(b)!r} ({why})" for a, b, why in twins[:SHOWN])
-        more = f"; and {len(twins) - SHOWN} more pairs" if len(twins) > SHOWN else ""
-        drop = [b for _, b, _ in twins[:SHOWN]]
+    redundant = [*_correlated(numbers), *_corresponding(codes, frozenset(numbers))]
+    if redundant:
+        redundant.sort(key=lambda pair: places[pair[1]])
+        shown = "; ".join(f"{shortened(a)!r} and {shortened(b)!r} ({why})" for a, b, why in redundant[:SHOWN])
+        more = f"; and {len(redundant) - SHOWN} more pairs" if len(redundant) > SHOWN else ""
+        drop = [b for _, b, _ in redundant[:SHOWN]]
         yield (
             f"columns that say the same count twice in every distance: {shown}{more}; --drop {as_option(drop)} (drop="
             f"{drop!r} in Python) leaves one of each out"
@@ -102,7 +102,7 @@ def _correlated(numbers: dict[str, NDArray[np.float64]]) -> list[tuple[str, str,
         filled = np.where(known, values - filled.sum(axis=0) / count, 0.0)
         filled /= np.sqrt(np.square(filled).sum(axis=0))
         likely = np.abs(filled.T @ filled) > FIRST_LOOK
-    twins: list[tuple[str, str, str]] = []
+    redundant: list[tuple[str, str, str]] = []
     second: set[int] = set()
     for j in range(len(names)):
         for i in np.flatnonzero(likely[j, :j]).tolist():
@@ -111,10 +111,10 @@ def _correlated(numbers: dict[str, NDArray[np.float64]]) -> list[tuple[str, str,
             both = known[:, i] & known[:, j]
             r = _correlation(values[both, i], values[both, j]) if both.sum() >= FEWEST else 0.0
             if abs(r) > ALIKE:
-                twins.append((names[i], names[j], f"correlation {r:.4f}"))
+                redundant.append((names[i], names[j], f"correlation {r:.4f}"))
                 second.add(j)
                 break
-    return twins
+    return redundant
 
 
 def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
@@ -126,17 +126,17 @@ def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 def _corresponding(codes: dict[str, Codes], numbers: frozenset[str]) -> list[tuple[str, str, str]]:
     """The same for categories, each level of which goes with one level of the other; flags are numbers elsewhere."""
     names = list(codes) if len(codes) <= MOST_CATEGORIES else []
-    twins: list[tuple[str, str, str]] = []
+    redundant: list[tuple[str, str, str]] = []
     second: set[str] = set()
     for j, name in enumerate(names):
         for other in names[:j]:
             if other in second or (name in numbers and other in numbers):
                 continue
             if _one_to_one(codes[other], codes[name]):
-                twins.append((other, name, "each value of one goes with one value of the other"))
+                redundant.append((other, name, "each value of one goes with one value of the other"))
                 second.add(name)
                 break
-    return twins
+    return redundant
 
 
 def _one_to_one(a: Codes, b: Codes) -> bool:

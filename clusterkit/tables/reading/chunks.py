@@ -132,7 +132,7 @@ def _of_text(path: str, form: Form, encoding: str, rows: int) -> Iterator[Table]
                 names = tuple(form.names)
                 yield Table(
                     path, frame, names, form.named, (), form.decimal, _Place(start), shared=form.shared,
-                    marks=form.marks, orders=form.orders, offset=start,
+                    decimal_marks=form.decimal_marks, orders=form.orders, offset=start,
                 )  # fmt: skip
                 start += len(frame)
     except (pandas.errors.ParserError, pandas.errors.ParserWarning, pandas.errors.EmptyDataError) as error:

@@ -78,7 +78,7 @@ class Form:
         Columns that stay texts: codes such as 007, and numbers that pandas would read with the wrong mark.
     shared : dict of str to str
         As `clusterkit.tables.cells.column_names.shared_names` returns it.
-    marks : dict of str to str
+    decimal_marks : dict of str to str
         Columns with another mark before the decimals than `decimal`.
     orders : dict of str to str
         The order of day and month between slashes, by column, where the first rows show it.
@@ -102,7 +102,7 @@ class Form:
     decimal: str | None
     texts: list[int]
     shared: dict[str, str]
-    marks: dict[str, str]
+    decimal_marks: dict[str, str]
     orders: dict[str, str]
     lead: int = 0
     records: int = 0
@@ -149,7 +149,7 @@ def read_delimited(
     frame = reader.frame(form.as_text)
     return Table(
         title, frame, tuple(form.names), form.named, notes, form.decimal, reader.place, reader.cells,
-        shared=form.shared, marks=form.marks,
+        shared=form.shared, decimal_marks=form.decimal_marks,
     )  # fmt: skip
 
 
@@ -185,18 +185,18 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     rows = (row for _, row in _rows(text, sep, quote=quote))
     seen = marks_in(islice(rows, lead + head, None), len(names), SAMPLE, more=any(sign in text for sign in signs))
     mark = decimal or seen.of_table
-    marks = {} if decimal else seen.of_columns(mark)
+    decimal_marks = {} if decimal else seen.of_columns(mark)
     texts = [
         j
         for j in range(len(names))
         if any(len(row) > j and parsing.is_code(row[j].strip()) for row in body)
-        or marks.get(j) == ","
+        or decimal_marks.get(j) == ","
         or (mark is None and j in seen.open)
     ]
     orders = {name: _order(row[j].strip() for row in body if len(row) > j) for j, name in enumerate(names)}
     return Form(
         title, sep, names, named, sample[max(head - 1, 0)][0] - (not named), mark, texts, shared,
-        {names[j]: its for j, its in marks.items()}, {name: order for name, order in orders.items() if order},
+        {names[j]: its for j, its in decimal_marks.items()}, {name: order for name, order in orders.items() if order},
         lead - bool(separator_line), _records(text, sep, sample[max(head - 1, 0)][0], quote) - (not named),
         word_columns(body, len(names), is_value), first.notice and f"{title}: {first.notice}", quote,
     )  # fmt: skip

@@ -153,14 +153,14 @@ class HoldsFrame:
     """Something with a data frame, or a mapping of names to arrays, as its attribute `frame`.
 
     `shared` has the names in the table of columns that have one name there (`column_names.shared_names`), `decimal` the
-    mark before the decimals of all columns, `marks` those of columns that have another one, `orders` the order of day
-    and month by column, `offset` the rows before those of a piece; see `Column`.
+    mark before the decimals of all columns, `decimal_marks` those of columns that have another one, `orders` the order
+    of day and month by column, `offset` the rows before those of a piece; see `Column`.
     """
 
     frame: object
     shared: Mapping[str, str] = MappingProxyType({})
     decimal: str | None = None
-    marks: Mapping[str, str] = MappingProxyType({})
+    decimal_marks: Mapping[str, str] = MappingProxyType({})
     orders: Mapping[str, str] = MappingProxyType({})
     offset: int | None = None
 
@@ -217,7 +217,7 @@ def columns_of(frame: object) -> list[Column]:
             attrs.evolve(
                 column,
                 header=frame.shared.get(column.name, column.header),
-                decimal=column.decimal or frame.marks.get(column.name, frame.decimal),
+                decimal=column.decimal or frame.decimal_marks.get(column.name, frame.decimal),
                 order=column.order or frame.orders.get(column.name),
                 offset=column.offset if frame.offset is None else frame.offset,
             )

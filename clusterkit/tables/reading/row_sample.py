@@ -14,7 +14,7 @@ from clusterkit._typing import AnyArray
 from clusterkit.numerics.selection import mixed
 from clusterkit.tables.reading.frames import MICROSECONDS, NA, NONE, Column, as_level
 
-__all__ = ["KeptRows"]
+__all__ = ["RowSample"]
 
 MOST_ROWS = 2000
 """Most rows that are kept while a table is read: four times those of `clusterkit.tables.preparing.plans`, which are
@@ -31,7 +31,7 @@ GAP = np.uint64(0x9E3779B97F4A7C15)
 
 @final
 @attrs.frozen(eq=False)
-class KeptRows:
+class RowSample:
     """The different rows with the smallest hashes of their cells.
 
     A hash has 64 bits and depends on the cells and on the names of the columns alone: not on the process, the platform,
@@ -52,7 +52,7 @@ class KeptRows:
     --------
     >>> from clusterkit.tables.reading.frames import columns_of
     >>> blocks = [columns_of({"a": np.array(values)}) for values in ([3.0, 1.0], [2.0, 1.0])]
-    >>> both = KeptRows.of(blocks[0]) + KeptRows.of(blocks[1])
+    >>> both = RowSample.of(blocks[0]) + RowSample.of(blocks[1])
     >>> sorted(both.columns[0].values.tolist())
     [1.0, 2.0, 3.0]
     """
@@ -61,22 +61,22 @@ class KeptRows:
     keys: Keys
 
     @classmethod
-    def of(cls, columns: Sequence[Column]) -> KeptRows:
+    def of(cls, columns: Sequence[Column]) -> RowSample:
         """Those of a block of rows."""
         keys = np.zeros(len(columns[0].values), dtype=np.uint64)
         for column in columns:
             keys += mixed(_cells(column) ^ _key_of_text(column.name))
         return cls(tuple(columns), keys)._smallest()
 
-    def __add__(self, other: KeptRows) -> KeptRows:
+    def __add__(self, other: RowSample) -> RowSample:
         """Those of both blocks, whose columns are of the same kinds."""
         columns = tuple(_joined(a, b) for a, b in zip(self.columns, other.columns, strict=True))
-        return KeptRows(columns, np.concatenate([self.keys, other.keys]))._smallest()
+        return RowSample(columns, np.concatenate([self.keys, other.keys]))._smallest()
 
-    def _smallest(self) -> KeptRows:
+    def _smallest(self) -> RowSample:
         keys, rows = np.unique(self.keys, return_index=True)
         most = max(1, min(MOST_ROWS, MOST_CELLS // len(self.columns)))
-        return KeptRows(tuple(column.take(rows[:most]) for column in self.columns), keys[:most])
+        return RowSample(tuple(column.take(rows[:most]) for column in self.columns), keys[:most])
 
 
 def _cells(column: Column) -> Keys:

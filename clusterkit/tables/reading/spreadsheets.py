@@ -66,7 +66,7 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     if not grid.values.size:
         if len(formulas):
             raise TableError(f"{title}, sheet {name!r} has nothing but formulas without values; {REMEDY}")
-        raise TableError(f"{title}{_of_sheet(name, sheets)} is empty{_elsewhere(name, sheets)}")
+        raise TableError(f"{title}{_of_sheet(name, sheets)} is empty{_other_sheets(name, sheets)}")
     lead = _lead(grid)
     grid = grid.from_row(lead)
     first = _first_row(grid, header)
@@ -77,7 +77,7 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     if not len(body):
         raise TableError(
             f"{title}{_of_sheet(name, sheets)} has no row of data, only the names {', '.join(names[:12])}"
-            f"{_elsewhere(name, sheets)}"
+            f"{_other_sheets(name, sheets)}"
         )
     _tell_of_formulas(title, name, formulas, places, dict(zip(grid.columns.tolist(), names, strict=True)))
     for notice in grid.notices:
@@ -87,7 +87,7 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     frame |= {name: with_percents(frame[name], rows) for name, rows in shares.items()}
     # these texts have a point before their decimals, whatever others have
     filled_cells = {name: sum(cell is not None for cell in frame[name]) for name in shares}
-    marks = {name: "." for name, rows in shares.items() if len(rows) == filled_cells[name]}
+    decimal_marks = {name: "." for name, rows in shares.items() if len(rows) == filled_cells[name]}
     shown = int((~grid.entered & (grid.values != None)).sum())  # noqa: E711 - cell by cell
     notes = _notes(name, sheets, lead, places, shown)
     return check_not_empty(
@@ -98,8 +98,8 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             first.named,
             notes,
             shared=shared_names(titles, names),
-            marks=marks,
-            elsewhere=_elsewhere(name, sheets),
+            decimal_marks=decimal_marks,
+            other_sheets=_other_sheets(name, sheets),
             line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
         )
     )
@@ -153,7 +153,7 @@ def _of_sheet(name: str, sheets: Sequence[str]) -> str:
     return f", sheet {name!r}," if len(sheets) > 1 else ""
 
 
-def _elsewhere(name: str, sheets: Sequence[str]) -> str:
+def _other_sheets(name: str, sheets: Sequence[str]) -> str:
     """The end of an error about a sheet: that the table may be in another one."""
     others = [sheet for sheet in sheets if sheet != name]
     if not others:

@@ -14,14 +14,14 @@ from clusterkit._typing import Array
 from clusterkit.errors import NotNumeric, TableError, first_names, shortened
 from clusterkit.tables.cells.column_names import select
 from clusterkit.tables.cells.readings import as_levels, as_numbers, marks_of
-from clusterkit.tables.preparing.notices import of_numbers, tell
+from clusterkit.tables.preparing.notices import of_numbers, warn_of
 from clusterkit.tables.preparing.plans import ColumnPlan, NumberColumn
 from clusterkit.tables.preparing.sums import ColumnSums
 from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of
 
 __all__ = [
     "Table",
-    "of_totals",
+    "of_total_row",
 ]
 
 
@@ -47,7 +47,7 @@ class Table(HoldsFrame):
         From the number of a row, counted from 0, to a place such as "row 3 (line 4)".
     shared : mapping of str to str
         The name in the file of each column that has it together with others; such columns cannot be used together.
-    marks : mapping of str to str
+    decimal_marks : mapping of str to str
         The mark before the decimals of columns that have another one than the table.
     orders : mapping of str to str
         The order of day and month between slashes (`clusterkit.tables.cells.parsing`), by column, where it is known.
@@ -55,7 +55,7 @@ class Table(HoldsFrame):
         Of a piece of a table, the number of rows before it.
     raw : callable or None
         Gives all cells as they are in the file, row by row; None where they are those of the frame.
-    elsewhere : str
+    other_sheets : str
         The end of an error about the table, where the file has another one: "; the file has other sheets: ...".
     """
 
@@ -68,10 +68,10 @@ class Table(HoldsFrame):
     line_of: Callable[[int], str] = lambda row: f"row {row + 1}"
     raw: Callable[[], list[list[str]]] | None = None
     shared: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
-    marks: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
+    decimal_marks: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
     orders: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
     offset: int | None = attrs.field(default=None, kw_only=True)
-    elsewhere: str = attrs.field(default="", kw_only=True)
+    other_sheets: str = attrs.field(default="", kw_only=True)
     _memo: dict[str, list[Column]] = attrs.field(factory=dict, init=False, repr=False)
 
     def columns(self) -> list[Column]:
@@ -124,7 +124,7 @@ class Table(HoldsFrame):
         gaps: dict[str, str] = {}
         for j, column in enumerate(columns):
             reading = as_numbers(column, ".")
-            tell(of_numbers(column, "."))
+            warn_of(of_numbers(column, "."))
             beside = marks_of(column)
             if len(beside) > 1:
                 raise NotNumeric(
@@ -174,7 +174,7 @@ SHOWN = 5
 """Columns that the sentence names."""
 
 
-def of_totals(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums], last: Sequence[Column]) -> Iterator[str]:
+def of_total_row(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums], last: Sequence[Column]) -> Iterator[str]:
     """A sentence about the last row if it is called a total and most of its numbers are the sums of those above.
 
     Parameters

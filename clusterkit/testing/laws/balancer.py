@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from clusterkit._typing import Labels, Sizes
 from clusterkit.contracts import BalanceDecision, Balancer, CostTable, Partitioner, Task, labels_by_blocks
 from clusterkit.errors import Infeasible
-from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.fitting.label_iterations import balanced_by
 from clusterkit.samples import Space, identity_space
 from clusterkit.samples.coding import Coding
 from clusterkit.testing.compare import same_bits

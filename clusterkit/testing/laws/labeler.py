@@ -175,7 +175,7 @@ def equal_samples_share_a_label(stage: Labeler, case: Case, share: float) -> Non
 def same_seed_same_labels(stage: Labeler, case: Case, share: float) -> None:
     """Equal outcomes and equal streams give equal labels."""
     one, other = (_Bench.of(stage, case, share).label() for _ in range(2))
-    same_bits(one.labels, other.labels, "two labelings")
+    same_bits(one.labels, other.labels, "two labellings")
 
 
 @law(LAWS, case=cases(), share=SHARES)

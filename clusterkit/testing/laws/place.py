@@ -29,10 +29,10 @@ from clusterkit.contracts import (
     Task,
     labels_by_blocks,
 )
-from clusterkit.contracts.turns import Iterating, Storing, Summing, adder_of, solve_by_sums
+from clusterkit.contracts.pass_solver import Iterating, Storing, Summing, adder_of, solve_by_sums
 from clusterkit.errors import Infeasible
 from clusterkit.fitting.device_paths import has_device_path
-from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.fitting.label_iterations import balanced_by
 from clusterkit.samples import FeatureSpace, identity_space
 from clusterkit.samples.array_libraries import has_array_api, to_host
 from clusterkit.samples.coding import Coded, Coding
@@ -197,7 +197,7 @@ ARRAY_MAP_LAWS: list[Law] = []
 """Laws of feature maps whose row maps carry the mark."""
 
 ARRAY_SOLVER_LAWS: list[Law] = []
-"""Laws of solvers whose turns carry the mark."""
+"""Laws of solvers whose iterations carry the mark."""
 
 ARRAY_CODEC_LAWS: list[Law] = []
 """Laws of codecs that carry the mark."""
@@ -297,11 +297,11 @@ def a_block_adds_the_same_on_a_device(stage: Solver, case: Case, view: str, codi
     assert path is not None
     weights = case.rng("weights").integers(0, 4, case.n).astype(np.float64) if weighted and path.weighted else None
     assume(weights is None or weights.any())
-    turns = bound_by_passes(stage, space, Task(case.n, k, sample_weight=weights)).turns
-    assert isinstance(turns, Summing)
+    iterations = bound_by_passes(stage, space, Task(case.n, k, sample_weight=weights)).iterations
+    assert isinstance(iterations, Summing)
     coded = Coded(case.labels[None] % k, coding, k, codebook(coding, k), weights)
-    H, function = space.rows(), solve_by_sums(turns, space, coded).extend
-    there, part, size = put(H), adder_of(turns).part, _size(H)
+    H, function = space.rows(), solve_by_sums(iterations, space, coded).extend
+    there, part, size = put(H), adder_of(iterations).part, _size(H)
     _same_part(part(there, coded, None), part(H, coded, None), "sums", size)
     _same_part(part(there[:0, :], coded.of(slice(0, 0)), None), part(H[:0], coded.of(slice(0, 0)), None), "none", size)
     scores, spread = function.on(H), float(np.abs(H.astype(np.float64)).max(initial=0.0)) ** 2 * H.shape[1]
@@ -320,23 +320,23 @@ def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, 
     assert path is not None
     weights = case.rng("weights").integers(1, 4, case.n).astype(np.float64) if weighted and path.weighted else None
     assume(not stage.nonnegative or space.minimum() >= 0)
-    turns = bound_by_passes(stage, space, Task(case.n, case.k, sample_weight=weights)).turns
-    assert isinstance(turns, Iterating)
+    iterations = bound_by_passes(stage, space, Task(case.n, case.k, sample_weight=weights)).iterations
+    assert isinstance(iterations, Iterating)
     H = space.rows()
     there, size = put(H), _size(H)
-    begin = turns.begin(space, case.rng("solve"))
-    here = turns.part(H, begin, None, weights)
-    _same_part(turns.part(there, begin, None, weights), here, "sums", 1e3 * size)
-    following = turns.finish(here, begin).following
+    begin = iterations.begin(space, case.rng("solve"))
+    here = iterations.part(H, begin, None, weights)
+    _same_part(iterations.part(there, begin, None, weights), here, "sums", 1e3 * size)
+    following = iterations.finish(here, begin).following
     scores = following.on(H)
     same_there(following.on(there), scores, "scores", digits=6, scale=1.0)
-    here = turns.part(H, following, begin, weights)
-    _same_part(turns.part(there, following, begin, weights), here, "sums of the second turn", 1e3 * size)
+    here = iterations.part(H, following, begin, weights)
+    _same_part(iterations.part(there, following, begin, weights), here, "sums of the second iteration", 1e3 * size)
 
 
 @law(ARRAY_SOLVER_LAWS, applies=_holds, case=cases(["blobs"]), view=st.sampled_from(FEATURES))
 def a_block_is_held_the_same_on_a_device(stage: Solver, case: Case, view: str) -> None:
-    """The numbers of every row that stay between the turns, and the sums, are those of numpy up to rounding."""
+    """The numbers of every row that stay between the iterations, and the sums, are those of numpy up to rounding."""
     X = np.abs(case.X) if stage.nonnegative else case.X
     space = VIEWS[view].space_of(X, Task(case.n, None), case.rng("space"))
     assert isinstance(space, FeatureSpace)
@@ -344,22 +344,22 @@ def a_block_is_held_the_same_on_a_device(stage: Solver, case: Case, view: str) -
     H = space.rows()
     rows, size = slice(0, case.n), 1e3 * _size(H)
     digits = 6 if H.dtype == np.float64 else 3
-    here, there = (bound_by_passes(stage, space, Task(case.n, case.k)).turns for _ in range(2))
+    here, there = (bound_by_passes(stage, space, Task(case.n, case.k)).iterations for _ in range(2))
     assert isinstance(here, Storing)
     assert isinstance(there, Storing)
     assert isinstance(here, Iterating)
     assert isinstance(there, Iterating)
     one, other = here.begin(space, case.rng("solve")), there.begin(space, case.rng("solve"))
-    for turn in ("first", "second"):
+    for iteration in ("first", "second"):
         total = here.part_of(rows, H, one)
-        _same_part(there.part_of(rows, put(H), other), total, f"sums of the {turn} turn", size)
+        _same_part(there.part_of(rows, put(H), other), total, f"sums of the {iteration} iteration", size)
         # both go on from the sums of the host
         one, other = here.finish(total, one).following, there.finish(total, other).following
         stored, rows_here = (
-            to_host(turns.stored(function).rows.read(rows)).astype(H.dtype)
-            for turns, function in ((there, other), (here, one))
+            to_host(iterations.stored(function).rows.read(rows)).astype(H.dtype)
+            for iterations, function in ((there, other), (here, one))
         )
-        close(stored, rows_here, f"rows of the {turn} turn", digits=digits, scale=1.0)
+        close(stored, rows_here, f"rows of the {iteration} iteration", digits=digits, scale=1.0)
 
 
 @law(ARRAY_CODEC_LAWS, applies=_decodes, k=st.integers(2, 5), n=st.integers(0, 30), levels=st.integers(1, 9),

@@ -18,18 +18,18 @@ from hypothesis import strategies as st
 from clusterkit._typing import Array
 from clusterkit.contracts import Codec, Prepared, Solver, Task
 from clusterkit.contracts.outcomes import Embedding, Outcome, Scores, Tree
-from clusterkit.contracts.turns import (
+from clusterkit.contracts.pass_solver import (
     Iterating,
-    PartOfTurn,
+    PartOfIteration,
     PassSolver,
     RowFunction,
     Step,
     Summing,
+    solve_by_iterations,
     solve_by_sums,
-    solve_by_turns,
 )
 from clusterkit.errors import InvalidData
-from clusterkit.fitting.label_turns import alternate
+from clusterkit.fitting.label_iterations import alternate
 from clusterkit.samples import FeatureSpace, Space, build_space
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.sums import Addable, total
@@ -225,7 +225,7 @@ def reports_itself(stage: Solver, case: Case, view: str, coding: Coding | None) 
     bench = _PreparedCase.of(stage, case, view, coding)
     outcome = bench.solve()
     assert all(isinstance(name, str) for name in bench.prepared.resolved)
-    if stage.targets == "every_turn":
+    if stage.targets == "every_iteration":
         return
     assert outcome.status is not None, "no status, and the driver cannot count its iterations"
     assert outcome.status.n_iter >= 0
@@ -344,7 +344,7 @@ SUMMING_LAWS: list[Law] = []
 """The laws of solvers by passes, in the order in which they stand below."""
 
 MOST_BYTES = 16 * 2**20
-"""Largest pickle that an engine sends for a turn."""
+"""Largest pickle that an engine sends for an iteration."""
 
 FEATURES = ("raw", "scaled", "random", "streamed")
 """Views of the samples as explicit features."""
@@ -365,7 +365,7 @@ def _sum_codings(stage: Solver) -> st.SearchStrategy[Coding]:
 
 
 @attrs.frozen(eq=False)
-class _Turn:
+class _Iteration:
     """A solver on a space with labels: as sums, and as it is prepared in memory."""
 
     space: FeatureSpace
@@ -375,7 +375,7 @@ class _Turn:
     case: Case
 
     @classmethod
-    def of(cls, stage: Solver, case: Case, view: str, coding: Coding) -> _Turn:
+    def of(cls, stage: Solver, case: Case, view: str, coding: Coding) -> _Iteration:
         k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
         space = VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
         assert isinstance(space, FeatureSpace)
@@ -392,9 +392,9 @@ class _Turn:
 
 
 def _summing(stage: Solver, space: FeatureSpace, task: Task) -> Summing:
-    turns = bound_by_passes(stage, space, task).turns
-    assert isinstance(turns, Summing), f"the turns must be a Summing, got {type(turns).__name__}"
-    return turns
+    iterations = bound_by_passes(stage, space, task).iterations
+    assert isinstance(iterations, Summing), f"the iterations must be a Summing, got {type(iterations).__name__}"
+    return iterations
 
 
 def bound_by_passes(stage: Solver, space: FeatureSpace, task: Task) -> PassSolver:
@@ -443,10 +443,10 @@ ANY_SUMMED: dict[str, Source] = {"case": cases(), "view": st.sampled_from(FEATUR
 @law(SUMMING_LAWS, applies=_adds_up, **ANY_SUMMED)
 def sums_and_finish_equal_solve(stage: Solver, case: Case, view: str, coding: Coding) -> None:
     """The function that `finish` makes of the sums gives the scores of `solve` bit for bit, within one group."""
-    turn = _Turn.of(stage, case, view, coding)
-    finished = solve_by_sums(turn.summing, turn.space, turn.coded)
-    same_bits(scores_on(finished.extend, turn.space), turn.solve().rows, "scores by sums and by solve")
-    assert finished.objective.shape == (turn.coded.starts,)
+    iteration = _Iteration.of(stage, case, view, coding)
+    finished = solve_by_sums(iteration.summing, iteration.space, iteration.coded)
+    same_bits(scores_on(finished.extend, iteration.space), iteration.solve().rows, "scores by sums and by solve")
+    assert finished.objective.shape == (iteration.coded.starts,)
     assert np.isfinite(finished.objective).all()
 
 
@@ -456,27 +456,27 @@ def any_cut_of_the_rows_gives_the_same_scores(
     stage: Solver, case: Case, view: str, coding: Coding, data: list[int], group: int
 ) -> None:
     """Where the rows are cut into blocks and groups changes rounding errors only."""
-    turn = _Turn.of(stage, case, view, coding)
-    assume(turn.coded.sizes().min() > 0)
+    iteration = _Iteration.of(stage, case, view, coding)
+    assume(iteration.coded.sizes().min() > 0)
     ends = tuple(sorted(min(end, case.n) for end in data))
-    space = turn.space
+    space = iteration.space
     cut = cut_space(space, ends)
     with small_groups(group):
-        again = _summing(stage, cut, Task(case.n, turn.coded.k))
-        finished = solve_by_sums(again, cut, turn.coded)
-    close(scores_on(finished.extend, space), turn.solve().rows, "scores after another cut", digits=6, scale=1.0)
+        again = _summing(stage, cut, Task(case.n, iteration.coded.k))
+        finished = solve_by_sums(again, cut, iteration.coded)
+    close(scores_on(finished.extend, space), iteration.solve().rows, "scores after another cut", digits=6, scale=1.0)
 
 
 @law(SUMMING_LAWS, applies=_adds_up, **ANY_SUMMED)
 def an_empty_block_adds_nothing(stage: Solver, case: Case, view: str, coding: Coding) -> None:
     """The part of a block without rows changes no bit of what is finished, before or behind the others."""
-    turn = _Turn.of(stage, case, view, coding)
-    H = turn.space.rows()
-    none = turn.summing.part(H[:0], turn.coded.of(slice(0, 0)), None)
-    every = turn.summing.part(H, turn.coded, None)
-    plain: Any = turn.summing.finish(every, None)
+    iteration = _Iteration.of(stage, case, view, coding)
+    H = iteration.space.rows()
+    none = iteration.summing.part(H[:0], iteration.coded.of(slice(0, 0)), None)
+    every = iteration.summing.part(H, iteration.coded, None)
+    plain: Any = iteration.summing.finish(every, None)
     for padded in (none + every, every + none):
-        finished: Any = turn.summing.finish(padded, None)
+        finished: Any = iteration.summing.finish(padded, None)
         assert type(finished) is type(plain)
         same_bits(finished.objective, plain.objective, "the objective with an empty block")
 
@@ -485,18 +485,18 @@ def an_empty_block_adds_nothing(stage: Solver, case: Case, view: str, coding: Co
     SUMMING_LAWS, applies=_adds_up, case=cases(dtypes=["float64"]), view=st.sampled_from(FEATURES), coding=_sum_codings
 )
 def sums_know_the_objective(stage: Solver, case: Case, view: str, coding: Coding) -> None:
-    """The objective from the sums is that of `objective`, with and without the scores of the turn before."""
-    turn = _Turn.of(stage, case, view, coding)
-    value = turn.prepared.objective(turn.coded, turn.solve())
+    """The objective from the sums is that of `objective`, with and without the scores of the iteration before."""
+    iteration = _Iteration.of(stage, case, view, coding)
+    value = iteration.prepared.objective(iteration.coded, iteration.solve())
     assert value is not None
-    first = solve_by_sums(turn.summing, turn.space, turn.coded)
-    size = max(1.0, turn.prepared.objective_factor) * case.n + float(np.square(turn.space.rows()).sum())
+    first = solve_by_sums(iteration.summing, iteration.space, iteration.coded)
+    size = max(1.0, iteration.prepared.objective_factor) * case.n + float(np.square(iteration.space.rows()).sum())
     close(first.objective, value, "objective from the sums", digits=6, scale=size)
 
     def part(rows: slice, H: Array) -> Addable:
-        return turn.summing.part(H, turn.coded.of(rows), first.extend.on(H))
+        return iteration.summing.part(H, iteration.coded.of(rows), first.extend.on(H))
 
-    step = turn.summing.finish(turn.space.reduce(part), first.extend)
+    step = iteration.summing.finish(iteration.space.reduce(part), first.extend)
     close(step.objective, value, "objective from sums with scores", digits=6, scale=size)  # type: ignore[union-attr]
 
 
@@ -504,17 +504,17 @@ def sums_know_the_objective(stage: Solver, case: Case, view: str, coding: Coding
      counts=st.integers(0, 2**16))  # fmt: skip
 def a_weight_of_three_is_three_equal_rows(stage: Solver, case: Case, view: str, coding: Coding, counts: int) -> None:
     """Whole weights of the samples give the scores and the objective of repeated samples with the same labels."""
-    turn = _Turn.of(stage, case, view, coding)
+    iteration = _Iteration.of(stage, case, view, coding)
     repeats = np.random.default_rng(counts).integers(0, 4, case.n)
-    labels = np.repeat(turn.coded.labels[0], repeats)
-    assume(len(np.unique(labels)) == turn.coded.k)  # the rule for empty classes takes each sample once
-    space, again = turn.space, np.repeat(np.arange(case.n), repeats)
+    labels = np.repeat(iteration.coded.labels[0], repeats)
+    assume(len(np.unique(labels)) == iteration.coded.k)  # the rule for empty classes takes each sample once
+    space, again = iteration.space, np.repeat(np.arange(case.n), repeats)
     repeated = build_space(space.points[again], space.mapping, before=space.before)
     assert isinstance(repeated, FeatureSpace)
-    task, weights = Task(len(again), turn.coded.k), repeats.astype(np.float64)
-    rows = solve_by_sums(_summing(stage, repeated, task), repeated, attrs.evolve(turn.coded, labels=labels[None]))
-    counted = Task(case.n, turn.coded.k, sample_weight=weights)
-    coded = attrs.evolve(turn.coded, weights=weights)
+    task, weights = Task(len(again), iteration.coded.k), repeats.astype(np.float64)
+    rows = solve_by_sums(_summing(stage, repeated, task), repeated, attrs.evolve(iteration.coded, labels=labels[None]))
+    counted = Task(case.n, iteration.coded.k, sample_weight=weights)
+    coded = attrs.evolve(iteration.coded, weights=weights)
     summing = _summing(stage, space, counted)
     finished = solve_by_sums(summing, space, coded)
     scores, expected = scores_on(finished.extend, space), scores_on(rows.extend, space)
@@ -531,21 +531,23 @@ def a_weight_of_three_is_three_equal_rows(stage: Solver, case: Case, view: str, 
 
 
 @law(SUMMING_LAWS, applies=_adds_up, **ANY_SUMMED)
-def turns_travel(stage: Solver, case: Case, view: str, coding: Coding) -> None:
+def iterations_travel(stage: Solver, case: Case, view: str, coding: Coding) -> None:
     """What an engine sends pickles, below 16 MiB, and gives the same bits elsewhere."""
-    turn = _Turn.of(stage, case, view, coding)
-    finished = solve_by_sums(turn.summing, turn.space, turn.coded)
-    part = total([(slice(0, case.n), turn.summing.part(turn.space.rows(), turn.coded, None))])
-    for thing in (turn.summing, finished, part):
+    iteration = _Iteration.of(stage, case, view, coding)
+    finished = solve_by_sums(iteration.summing, iteration.space, iteration.coded)
+    part = total([(slice(0, case.n), iteration.summing.part(iteration.space.rows(), iteration.coded, None))])
+    for thing in (iteration.summing, finished, part):
         assert len(pickle.dumps(thing)) <= MOST_BYTES, f"{type(thing).__name__} is too large to send"
     with small_blocks():
-        again = solve_by_sums(pickle.loads(pickle.dumps(turn.summing)), turn.space, turn.coded)
-        here = solve_by_sums(turn.summing, turn.space, turn.coded)
-    same_bits(scores_on(again.extend, turn.space), scores_on(here.extend, turn.space), "scores after a journey")
+        again = solve_by_sums(pickle.loads(pickle.dumps(iteration.summing)), iteration.space, iteration.coded)
+        here = solve_by_sums(iteration.summing, iteration.space, iteration.coded)
+    same_bits(
+        scores_on(again.extend, iteration.space), scores_on(here.extend, iteration.space), "scores after a journey"
+    )
 
 
 ITERATING_LAWS: list[Law] = []
-"""The laws of solvers whose turns by passes are an `Iterating`, in the order in which they stand below."""
+"""The laws of solvers whose iterations by passes are an `Iterating`, in the order in which they stand below."""
 
 
 def _iterates(stage: Solver) -> bool:
@@ -560,10 +562,10 @@ def _weighs_iterations(stage: Solver) -> bool:
 
 @attrs.frozen(eq=False)
 class _Fit:
-    """A solver on a space, and its first turn."""
+    """A solver on a space, and its first iteration."""
 
     space: FeatureSpace
-    turns: Iterating
+    iterations: Iterating
     begin: RowFunction
     case: Case
 
@@ -571,43 +573,45 @@ class _Fit:
     def of(cls, stage: Solver, case: Case, view: str) -> _Fit:
         space = VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
         assert isinstance(space, FeatureSpace)
-        turns = _turns(stage, space, Task(case.n, case.k))
-        return cls(space, turns, turns.begin(space, case.rng("solve")), case)
+        iterations = _iterations(stage, space, Task(case.n, case.k))
+        return cls(space, iterations, iterations.begin(space, case.rng("solve")), case)
 
-    def step(self, space: FeatureSpace, turns: Iterating | None = None, weights: Array | None = None) -> Step:
-        turns = turns or self.turns
-        return turns.finish(space.reduce(PartOfTurn(turns, self.begin, None, weights)), self.begin)
+    def step(self, space: FeatureSpace, iterations: Iterating | None = None, weights: Array | None = None) -> Step:
+        iterations = iterations or self.iterations
+        return iterations.finish(space.reduce(PartOfIteration(iterations, self.begin, None, weights)), self.begin)
 
 
-def _turns(stage: Solver, space: FeatureSpace, task: Task) -> Iterating:
+def _iterations(stage: Solver, space: FeatureSpace, task: Task) -> Iterating:
     try:
-        turns = bound_by_passes(stage, space, task).turns
+        iterations = bound_by_passes(stage, space, task).iterations
     except InvalidData:  # a documented refusal, for example of negative features
         reject()
-    assert isinstance(turns, Iterating), f"the turns must be an Iterating, got {type(turns).__name__}"
-    return turns
+    assert isinstance(iterations, Iterating), f"the iterations must be an Iterating, got {type(iterations).__name__}"
+    return iterations
 
 
 @law(ITERATING_LAWS, applies=_iterates, case=cases(), view=st.sampled_from(FEATURES))
-def turns_give_what_solve_gives(stage: Solver, case: Case, view: str) -> None:
-    """The function that the turns end with gives the scores of `solve`, in as many iterations."""
+def iterations_give_what_solve_gives(stage: Solver, case: Case, view: str) -> None:
+    """The function that the iterations end with gives the scores of `solve`, in as many iterations."""
     fit = _Fit.of(stage, case, view)
-    function, status = solve_by_turns(fit.turns, fit.space, case.rng("solve"))
+    function, status = solve_by_iterations(fit.iterations, fit.space, case.rng("solve"))
     prepared = stage.prepare(fit.space, Task(case.n, case.k), case.rng("prepare"))
     outcome = prepared.solve(None, None, case.rng("solve"))
     assert isinstance(outcome, Scores)
     assert outcome.status is not None
     assert status.n_iter == outcome.status.n_iter
     assert status.converged == outcome.status.converged
-    same_bits(scores_on(function, fit.space), outcome.rows, "scores by turns and by solve")
+    same_bits(scores_on(function, fit.space), outcome.rows, "scores by iterations and by solve")
     size = max(1.0, float(np.square(fit.space.rows()).sum()))
     close(np.array(status.history), np.array(outcome.status.history), "objectives", digits=3, scale=size)
 
 
 @law(ITERATING_LAWS, applies=_iterates, case=cases(["blobs"], dtypes=["float64"]), view=st.sampled_from(FEATURES),
      data=st.lists(st.integers(0, 200), max_size=5), group=st.integers(1, 40))  # fmt: skip
-def any_cut_of_the_rows_makes_the_same_turn(stage: Solver, case: Case, view: str, data: list[int], group: int) -> None:
-    """Where the rows are cut into blocks and groups changes rounding errors of a turn only."""
+def any_cut_of_the_rows_makes_the_same_iteration(
+    stage: Solver, case: Case, view: str, data: list[int], group: int
+) -> None:
+    """Where the rows are cut into blocks and groups changes rounding errors of an iteration only."""
     fit = _Fit.of(stage, case, view)
     plain = fit.step(fit.space)
     with small_groups(group):
@@ -619,15 +623,15 @@ def any_cut_of_the_rows_makes_the_same_turn(stage: Solver, case: Case, view: str
 
 
 @law(ITERATING_LAWS, applies=_iterates, case=cases(), view=st.sampled_from(FEATURES))
-def no_rows_add_nothing_to_a_turn(stage: Solver, case: Case, view: str) -> None:
-    """The part of a block without rows changes no bit of the turn, before or behind the others."""
+def no_rows_add_nothing_to_an_iteration(stage: Solver, case: Case, view: str) -> None:
+    """The part of a block without rows changes no bit of the iteration, before or behind the others."""
     fit = _Fit.of(stage, case, view)
-    H, turns = fit.space.rows(), fit.turns
+    H, iterations = fit.space.rows(), fit.iterations
     for before in (None, fit.begin):
-        every, none = (turns.part(rows, fit.begin, before, None) for rows in (H, H[:0]))
-        plain = turns.finish(every, fit.begin)
+        every, none = (iterations.part(rows, fit.begin, before, None) for rows in (H, H[:0]))
+        plain = iterations.finish(every, fit.begin)
         for padded in (none + every, every + none):
-            step = turns.finish(padded, fit.begin)
+            step = iterations.finish(padded, fit.begin)
             assert step.objective == plain.objective
             assert step.settled == plain.settled
             same_bits(scores_on(step.following, fit.space), scores_on(plain.following, fit.space), "scores")
@@ -636,7 +640,7 @@ def no_rows_add_nothing_to_a_turn(stage: Solver, case: Case, view: str) -> None:
 @law(ITERATING_LAWS, applies=_weighs_iterations, case=cases(dtypes=["float64"]), view=st.sampled_from(FEATURES),
      counts=st.integers(0, 2**16))  # fmt: skip
 def a_weight_is_as_many_equal_rows(stage: Solver, case: Case, view: str, counts: int) -> None:
-    """Whole weights of the samples make the turn of repeated samples from the same function."""
+    """Whole weights of the samples make the iteration of repeated samples from the same function."""
     fit = _Fit.of(stage, case, view)
     repeats = np.random.default_rng(counts).integers(0, 4, case.n)
     assume(repeats.any())
@@ -644,9 +648,9 @@ def a_weight_is_as_many_equal_rows(stage: Solver, case: Case, view: str, counts:
     repeated = build_space(fit.space.points[again], fit.space.mapping, before=fit.space.before)
     assert isinstance(repeated, FeatureSpace)
     weights = repeats.astype(np.float64)
-    rows = fit.step(repeated, _turns(stage, repeated, Task(len(again), case.k)))
-    turns = _turns(stage, fit.space, Task(case.n, case.k, sample_weight=weights))
-    counted = fit.step(fit.space, turns, weights)
+    rows = fit.step(repeated, _iterations(stage, repeated, Task(len(again), case.k)))
+    iterations = _iterations(stage, fit.space, Task(case.n, case.k, sample_weight=weights))
+    counted = fit.step(fit.space, iterations, weights)
     size = max(1.0, float(np.square(repeated.rows()).sum()))
     close(np.array([counted.objective]), np.array([rows.objective]), "objective by weights", scale=size)
     scores, expected = scores_on(counted.following, fit.space), scores_on(rows.following, fit.space)
@@ -654,15 +658,15 @@ def a_weight_is_as_many_equal_rows(stage: Solver, case: Case, view: str, counts:
 
 
 @law(ITERATING_LAWS, applies=_iterates, case=cases(), view=st.sampled_from(FEATURES))
-def turns_without_labels_travel(stage: Solver, case: Case, view: str) -> None:
+def iterations_without_labels_travel(stage: Solver, case: Case, view: str) -> None:
     """What an engine sends pickles, below 16 MiB, and gives the same bits elsewhere."""
     fit = _Fit.of(stage, case, view)
-    sent = PartOfTurn(fit.turns, fit.begin, fit.begin)
+    sent = PartOfIteration(fit.iterations, fit.begin, fit.begin)
     rows = slice(0, case.n)
     step = fit.step(fit.space)
     for thing in (sent, step, sent(rows, fit.space.rows())):
         assert len(pickle.dumps(thing)) <= MOST_BYTES, f"{type(thing).__name__} is too large to send"
-    arrived: PartOfTurn = pickle.loads(pickle.dumps(sent))
-    there = fit.turns.finish(arrived(rows, fit.space.rows()), fit.begin)
-    here = fit.turns.finish(sent(rows, fit.space.rows()), fit.begin)
+    arrived: PartOfIteration = pickle.loads(pickle.dumps(sent))
+    there = fit.iterations.finish(arrived(rows, fit.space.rows()), fit.begin)
+    here = fit.iterations.finish(sent(rows, fit.space.rows()), fit.begin)
     same_bits(scores_on(there.following, fit.space), scores_on(here.following, fit.space), "scores after a journey")

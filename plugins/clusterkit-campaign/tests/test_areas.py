@@ -259,18 +259,18 @@ class TestEdges:
     def test_piles_that_are_joined_without_a_word_are_seen(self, monkeypatch):
         monkeypatch.setattr("clusterkit.tuners._svc_search.Piles.of", lambda D: None)
         monkeypatch.setattr("clusterkit.tuners._svc_search.warn_of_nothing", lambda *arguments: None)
-        monkeypatch.setattr(edges, "_recipes", lambda turn: [])
+        monkeypatch.setattr(edges, "_recipes", lambda round_number: [])
         assert {problem.severity for problem, _ in check_edge("piles of equal rows", Counter(), 3, 0)} == {SILENT}
 
     def test_a_missing_warning_is_seen(self, monkeypatch):
-        monkeypatch.setattr("clusterkit.fitting.fit.shortage", lambda *arguments: None)
-        monkeypatch.setattr(edges, "_recipes", lambda turn: ["nmf"])
+        monkeypatch.setattr("clusterkit.fitting.fit.missing_clusters", lambda *arguments: None)
+        monkeypatch.setattr(edges, "_recipes", lambda round_number: ["nmf"])
         problems = [each for seed in range(4) for each in check_edge("more clusters than rows", Counter(), seed, 0)]
         assert {problem.what for problem, _ in problems} == {"more clusters than distinct rows, and no warning"}
 
     def test_a_forged_model_that_is_not_looked_at_is_seen(self, monkeypatch):
         monkeypatch.setattr("clusterkit.estimators.pipeline.Pipeline.check_whole", lambda model: None)
-        monkeypatch.setattr(edges, "_recipes", lambda turn: ["mixture"])
+        monkeypatch.setattr(edges, "_recipes", lambda round_number: ["mixture"])
         monkeypatch.setattr(edges, "FORGED_RECIPES", 1)
         assert check_edge("forged models", Counter(), 0, 0)
 

@@ -193,26 +193,26 @@ def test_one_process_and_two_at_once_give_the_same_bits(client):
 
 @pytest.mark.parametrize("persist", [False, "auto"])
 @pytest.mark.parametrize(
-    "turn", [pytest.param(0, id="in the survey"), pytest.param(2, id="in turn 3", marks=pytest.mark.deep)]
+    "iteration", [pytest.param(0, id="in the survey"), pytest.param(2, id="in iteration 3", marks=pytest.mark.deep)]
 )
-def test_a_killed_worker_changes_no_bit(client, tmp_path, turn, persist):
+def test_a_killed_worker_changes_no_bit(client, tmp_path, iteration, persist):
     X, mark = watched(tmp_path, kill_this_worker)
     before = set(client.run(os.getpid).values())
 
     def listen(report):
-        if report.stage == "loop" and report.turn == turn:
+        if report.stage == "loop" and report.iteration == iteration:
             if persist is False:
                 mark.touch()
             else:  # what is kept is not read again, until the worker that has it is gone
                 os.kill(min(client.run(os.getpid).values()), signal.SIGKILL)
 
-    if turn == 0:
+    if iteration == 0:
         mark.touch()
     with dask.config.set({"clusterkit.persist": persist}), listening(listen):
-        model = emmc(X, max_iter=turn + 2)
-    assert model.n_iter_ > turn
+        model = emmc(X, max_iter=iteration + 2)
+    assert model.n_iter_ > iteration
     assert not mark.exists()
-    same_fit(emmc(clusterkit.open(blobs()), max_iter=turn + 2), model)
+    same_fit(emmc(clusterkit.open(blobs()), max_iter=iteration + 2), model)
     client.wait_for_workers(2, timeout=300)
     assert set(client.run(os.getpid).values()) != before, "a worker was killed"
 
@@ -225,7 +225,7 @@ def test_a_worker_that_dies_while_it_writes_a_factor_changes_no_bit(client, tmp_
         return recipe("nmf", solver__checkpoint=tmp_path / name, **settings).fit(X)
 
     def listen(report):
-        if report.stage == "nmf" and report.turn == 2:
+        if report.stage == "nmf" and report.iteration == 2:
             mark.touch()
 
     with dask.config.set({"clusterkit.persist": False}), listening(listen):
@@ -236,12 +236,12 @@ def test_a_worker_that_dies_while_it_writes_a_factor_changes_no_bit(client, tmp_
     assert np.array_equal(there.labels_.compute(), here.labels_)
 
 
-def test_all_workers_may_be_started_anew_between_turns(client):
+def test_all_workers_may_be_started_anew_between_iterations(client):
     X = da.from_array(blobs(), chunks=(170, 5))
     restarted = []
 
     def listen(report):
-        if report.stage == "loop" and report.turn == 1:
+        if report.stage == "loop" and report.iteration == 1:
             for pid in client.run(os.getpid).values():
                 os.kill(pid, signal.SIGKILL)
             restarted.append(True)
@@ -257,14 +257,14 @@ def test_ctrl_c_during_a_pass_leaves_a_usable_model(client, tmp_path):
     X, mark = watched(tmp_path, lambda: (os.kill(this, signal.SIGINT), time.sleep(1)))
 
     def listen(report):
-        if report.stage == "loop" and report.turn == 2:
+        if report.stage == "loop" and report.iteration == 2:
             mark.touch()
 
     with dask.config.set({"clusterkit.persist": False}), listening(listen):
         model = emmc(X, max_iter=5)
     assert model.interrupted_
     assert not model.converged_
-    assert model.n_iter_ == 3, "the objective of the turn was known when its pass was interrupted"
+    assert model.n_iter_ == 3, "the objective of the iteration was known when its pass was interrupted"
     here = emmc(clusterkit.open(blobs()), max_iter=3)
     same_bits(model.predictor_.extend.coefficients, here.predictor_.extend.coefficients, "coefficients")
     assert np.array_equal(model.predict(blobs()), np.asarray(model.labels_))

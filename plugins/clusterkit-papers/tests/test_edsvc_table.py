@@ -139,7 +139,7 @@ def test_an_interrupted_search_stops_the_table(monkeypatch):
     from clusterkit.samples.limits import listening
 
     def press(report):
-        if report.stage == "edsvc" and report.turn == 3:
+        if report.stage == "edsvc" and report.iteration == 3:
             raise KeyboardInterrupt
 
     edsvc_table._warm_up()

@@ -33,7 +33,7 @@ def clouds(monkeypatch):
     return attrs.evolve(banana, n_train=1000, runs=2)
 
 
-def test_the_product_is_the_height_times_the_turns(clouds):
+def test_the_product_is_the_height_times_the_iterations(clouds):
     runs, rows = HeightRuns(clouds), clouds.load()
     values = runs.values("equal", 4, 7)
     parts = [
@@ -42,13 +42,13 @@ def test_the_product_is_the_height_times_the_turns(clouds):
     ]
     products = [len(part.imbalances) * part.imbalances[-1] for part in parts]
     assert values["product"] == pytest.approx(np.mean(products))
-    assert values["turns"] == pytest.approx(np.mean([len(part.imbalances) for part in parts]))
+    assert values["iterations"] == pytest.approx(np.mean([len(part.imbalances) for part in parts]))
     assert runs.values("equal", 4, 7) is values
-    assert runs.values("geoclust", 4, 7)["turns"] == 6000
-    assert runs.values("geoclust, stopped alike", 4, 7)["turns"] <= 6000
+    assert runs.values("geoclust", 4, 7)["iterations"] == 6000
+    assert runs.values("geoclust, stopped alike", 4, 7)["iterations"] <= 6000
 
 
-def test_centres_that_run_away_count_as_all_turns():
+def test_centres_that_run_away_count_as_all_iterations():
     assert heights._product(np.array([9, 8, 70]), 6000, 1.0)["product"] == 70 * 6000
     assert heights._product(np.array([9, 8, 70]), 2, 1.0)["product"] == 16
 

@@ -166,7 +166,7 @@ def test_an_interrupt_inside_a_fit_stops_the_table():
     """A fit keeps its best labels and returns; the table must not take that for a result."""
 
     def press(report):
-        if report.stage == "loop" and report.turn == 2:
+        if report.stage == "loop" and report.iteration == 2:
             signal.raise_signal(signal.SIGINT)
 
     with listening(press), pytest.warns(ClusterkitWarning, match="interrupted: 0 of 29 pieces"):
@@ -178,7 +178,7 @@ def test_progress_reaches_listeners():
     reports = []
     with listening(reports.append):
         run_jobs("emmc-table3", [job("a", finished), job("b", finished)])
-    assert [(report.stage, report.turn, report.max_turns) for report in reports] == [
+    assert [(report.stage, report.iteration, report.max_iter) for report in reports] == [
         ("emmc-table3", 1, 2),
         ("emmc-table3", 2, 2),
     ]

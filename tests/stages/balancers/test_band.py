@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from clusterkit.balancers.band import Band
 from clusterkit.contracts import CostTable, Task
 from clusterkit.errors import InvalidParameter
-from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.fitting.label_iterations import balanced_by
 from clusterkit.labelers.codecs import Argmax, Interval, Threshold
 from clusterkit_campaign.oracles import balance as oracle
 

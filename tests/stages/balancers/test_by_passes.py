@@ -15,7 +15,7 @@ from clusterkit.contracts import Costs, CostTable, Task
 from clusterkit.contracts import balancer as radix_selection
 from clusterkit.contracts.balancer import limit_of, ordered_keys
 from clusterkit.errors import Infeasible, InvalidData
-from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.fitting.label_iterations import balanced_by
 from clusterkit.samples.sums import total
 
 

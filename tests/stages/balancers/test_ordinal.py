@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clusterkit.balancers.band import Band, Ordinal
 from clusterkit.contracts import CostTable, Task
-from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.fitting.label_iterations import balanced_by
 from clusterkit.labelers.codecs import Interval, Threshold
 from clusterkit_campaign.oracles import balance as oracle
 

@@ -13,7 +13,7 @@ from clusterkit.balancers.band import Band
 from clusterkit.balancers.transport import Transport
 from clusterkit.contracts import CostTable, Task
 from clusterkit.errors import Infeasible, InvalidData, InvalidParameter
-from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.fitting.label_iterations import balanced_by
 from clusterkit_campaign.oracles import balance as oracle
 
 seeds = st.integers(0, 2**32 - 1)

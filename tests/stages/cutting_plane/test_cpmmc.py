@@ -249,7 +249,7 @@ def test_an_interruption_returns_the_last_iterate():
     labels = np.random.default_rng(0).integers(2, size=200)
 
     def stop(report):
-        if report.turn == 3:
+        if report.iteration == 3:
             raise KeyboardInterrupt
 
     with listening(stop):

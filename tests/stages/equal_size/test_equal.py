@@ -66,10 +66,10 @@ def problem(draw):
 @given(rows=problem(), step=st.sampled_from([0.001, 0.01, 0.1]), original=st.booleans(), seed=st.integers(0, 99))
 def test_sizes_of_every_iteration_equal_the_plain_loop(rows, step, original, seed):
     X, m = rows
-    turns = 40
-    parts = parts_of(X, m, seed, original=original, step=step, max_iter=turns, restarts=0)
+    iterations = 40
+    parts = parts_of(X, m, seed, original=original, step=step, max_iter=iterations, restarts=0)
     tolerance = -1 if original else DriftRule().tolerance_for(len(X), m)
-    sizes, centres = oracle.jacobi(X, seeds_of(X, m, seed), step, turns, tolerance=tolerance, original=original)
+    sizes, centres = oracle.jacobi(X, seeds_of(X, m, seed), step, iterations, tolerance=tolerance, original=original)
     common = min(len(parts.sizes), len(sizes))
     differ = np.flatnonzero((parts.sizes[:common] != sizes[:common]).any(axis=1))
     if len(differ):
@@ -93,11 +93,11 @@ def test_sizes_of_every_iteration_equal_the_plain_loop(rows, step, original, see
 def test_long_runs_equal_the_plain_loop_in_every_way_of_counting(d, m):
     rng = np.random.default_rng(d * m)
     X = rng.normal(size=(1500, d)) + 2.0 * rng.integers(2, size=(1500, d))
-    turns = 250
-    parts = parts_of(X, m, 3, max_iter=turns, size_tol=0, strict=True, restarts=0)
-    sizes, _ = oracle.jacobi(X, seeds_of(X, m, 3), DriftRule().step_for(m), turns)
+    iterations = 250
+    parts = parts_of(X, m, 3, max_iter=iterations, size_tol=0, strict=True, restarts=0)
+    sizes, _ = oracle.jacobi(X, seeds_of(X, m, 3), DriftRule().step_for(m), iterations)
     np.testing.assert_array_equal(parts.sizes, sizes[: len(parts.sizes)])
-    assert len(parts.sizes) == turns or "stand still" in parts.reason
+    assert len(parts.sizes) == iterations or "stand still" in parts.reason
 
 
 @given(n=st.integers(20, 150), d=st.integers(1, 5), m=st.integers(2, 6), seed=st.integers(0, 2**32 - 1))
@@ -338,7 +338,7 @@ def test_it_reports_and_keeps_the_best_at_an_interrupt():
 
     with listening(stop):
         outcome = solve(X, 11, 0, step=1e-5)
-    assert [report.turn for report in reports] == [100, 200, 300]
+    assert [report.iteration for report in reports] == [100, 200, 300]
     assert reports[0].stage == "equal"
     assert outcome.status.interrupted
     assert "interrupted after 300" in outcome.status.reason

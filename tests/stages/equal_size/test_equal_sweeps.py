@@ -12,24 +12,24 @@ from clusterkit.numerics.equal_size.drift import DriftRule, TiledLoop, find_part
 from clusterkit.testing.pytest_plugin import share_of_examples
 from clusterkit_campaign.oracles import balance as oracle
 
-TURNS = 1000
+ITERATIONS = 1000
 
 
-def both(X, m, seed, turns, rule):
+def both(X, m, seed, iterations, rule):
     """The parts, and the sizes by the plain loop on the same rows in double precision."""
     parts = find_parts(X, m, rule, np.random.default_rng(seed), record=True)
     X = np.asarray(X, dtype=np.float64)
     seeds = X[random_distinct_rows(X, m, np.random.default_rng(seed))[0]]
-    sizes, centres = oracle.jacobi(X, seeds, rule.step_for(m), turns, original=rule.original)
+    sizes, centres = oracle.jacobi(X, seeds, rule.step_for(m), iterations, original=rule.original)
     return parts, sizes, centres
 
 
-def check(X, m, seed, turns, *, ties=False, **more):
-    rule = DriftRule(max_iter=turns, size_tol=0, strict=True, restarts=0, **more)
-    parts, sizes, centres = both(X, m, seed, turns, rule)
+def check(X, m, seed, iterations, *, ties=False, **more):
+    rule = DriftRule(max_iter=iterations, size_tol=0, strict=True, restarts=0, **more)
+    parts, sizes, centres = both(X, m, seed, iterations, rule)
     done = len(parts.sizes)
     assert (parts.sizes.sum(axis=1) == len(X)).all()
-    assert done == turns or "stand still" in parts.reason or "ran away" in parts.reason
+    assert done == iterations or "stand still" in parts.reason or "ran away" in parts.reason
     differ = np.flatnonzero((parts.sizes != sizes[:done]).any(axis=1))
     if len(differ):
         # the plain loop may differ only where two distances are equal up to rounding
@@ -75,7 +75,7 @@ def test_whole_numbers_with_ties(n, d, m, levels, seed):
 def test_a_thousand_iterations(d, m, whole, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(300, d)) * 3.0 + 4.0 * rng.integers(2, size=(300, 1))
-    check(np.round(X) if whole else X, m, 1, TURNS, ties=whole)
+    check(np.round(X) if whole else X, m, 1, ITERATIONS, ties=whole)
 
 
 @pytest.mark.parametrize("m", [5, 12, 19])

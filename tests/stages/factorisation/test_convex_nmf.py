@@ -146,7 +146,7 @@ def test_interrupt_keeps_the_factors_so_far():
 
     def stop(report):
         assert report.stage == "convex_nmf"
-        if report.turn == 5:
+        if report.iteration == 5:
             raise KeyboardInterrupt
 
     with listening(stop):

@@ -130,8 +130,10 @@ def test_hals_never_rises_and_stays_finite_and_nonnegative(X, k):
 @pytest.mark.parametrize("seed", range(5))
 def test_hals_is_ahead_of_multiplicative_updates(seed):
     X = np.random.default_rng(seed).random((80, 30))
-    for turns in (5, 20):
-        (_, slow), (_, fast) = (solve(X, 4, seed, max_iter=turns, tol=0, update=u) for u in ("multiplicative", "hals"))
+    for iterations in (5, 20):
+        (_, slow), (_, fast) = (
+            solve(X, 4, seed, max_iter=iterations, tol=0, update=u) for u in ("multiplicative", "hals")
+        )
         assert fast[0] < slow[0]
 
 
@@ -332,7 +334,7 @@ def test_interrupt_keeps_the_factors_so_far():
 
     def stop(report):
         assert report.stage == "nmf"
-        if report.turn == 5:
+        if report.iteration == 5:
             raise KeyboardInterrupt
 
     with listening(stop):
@@ -358,7 +360,7 @@ def test_clusters_parts_and_repeats_for_a_seed():
 
 
 @pytest.mark.parametrize("law", iterating.ITERATING_LAWS, ids=lambda law: law.name)
-def test_rows_solved_from_the_basis_obey_the_laws_of_turns(law):
+def test_rows_solved_from_the_basis_obey_the_laws_of_iterations(law):
     stage = Nmf(update="anls", max_iter=20)
     assert law.applies(stage)
     law(stage)

@@ -158,10 +158,10 @@ def test_without_smoothing_it_is_the_mixture_of_scikit_learn(off, covariance, of
     X, _ = blobs(300, spread=1.0, seed=2)
     X = X + offset
     labels = np.random.default_rng(0).integers(3, size=300)
-    turns = 7
-    prepared = prepare(X, 3, covariance=covariance, tol=0.0, max_iter=turns, **off)
+    iterations = 7
+    prepared = prepare(X, 3, covariance=covariance, tol=0.0, max_iter=iterations, **off)
     ours = prepared.fit(labels)
-    assert ours.status.n_iter == turns
+    assert ours.status.n_iter == iterations
 
     floor = 1e-6 * float(X.var(axis=0).mean())
     groups = [X[labels == j] for j in range(3)]
@@ -171,7 +171,7 @@ def test_without_smoothing_it_is_the_mixture_of_scikit_learn(off, covariance, of
         "means_init": [group.mean(axis=0) for group in groups],
         "precisions_init": [np.linalg.inv(S) if covariance == "full" else 1 / np.diag(S) for S in spreads],
     }
-    theirs = GaussianMixture(3, covariance_type=covariance, reg_covar=floor, max_iter=turns, tol=0.0, **start)
+    theirs = GaussianMixture(3, covariance_type=covariance, reg_covar=floor, max_iter=iterations, tol=0.0, **start)
     with pytest.warns(UserWarning, match="did not converge"):
         theirs.fit(X)
     np.testing.assert_allclose(ours.rows, theirs.predict_proba(X), atol=1e-8)
@@ -306,21 +306,21 @@ def test_more_starts_are_no_worse():
     assert five.objective_ <= one.objective_
 
 
-@pytest.mark.parametrize("turn", [1, 3])
-def test_interrupt_keeps_the_last_turn(turn):
+@pytest.mark.parametrize("iteration", [1, 3])
+def test_interrupt_keeps_the_last_iteration(iteration):
     X, _ = blobs(spread=1.5)
     labels = np.random.default_rng(0).integers(3, size=150)
 
     def stop(report):
         assert report.stage == "lapgmm"
-        if report.turn == turn:
+        if report.iteration == iteration:
             raise KeyboardInterrupt
 
     with listening(stop):
         outcome = prepare(X, 3, tol=0.0).fit(labels)
     assert outcome.status.interrupted
-    assert f"after {turn} iterations" in outcome.status.reason
-    same = prepare(X, 3, tol=0.0, max_iter=turn).fit(labels)
+    assert f"after {iteration} iterations" in outcome.status.reason
+    same = prepare(X, 3, tol=0.0, max_iter=iteration).fit(labels)
     np.testing.assert_array_equal(outcome.rows, same.rows)
 
 

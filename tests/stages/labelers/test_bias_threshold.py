@@ -14,7 +14,7 @@ from clusterkit.balancers.band import Band
 from clusterkit.contracts import CostTable, Task
 from clusterkit.contracts.outcomes import Scores
 from clusterkit.errors import InvalidParameter
-from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.fitting.label_iterations import balanced_by
 from clusterkit.labelers.codecs import BiasThreshold
 from clusterkit.numerics.losses import LOSSES, best_bias, loss_of
 

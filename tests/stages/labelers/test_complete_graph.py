@@ -1,4 +1,4 @@
-"""Laws of the complete graph labeling, checked against the plain version with no short cut."""
+"""Laws of the complete graph labelling, checked against the plain version with no short cut."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def test_progress(function):
     assert {report.stage for report in reports} == {"complete_graph"}
     if function:
         inside = int((labeling.labels >= 0).sum())
-        assert reports[-1].turn == reports[-1].max_turns == inside
+        assert reports[-1].iteration == reports[-1].max_iter == inside
     else:
         assert len(reports) >= 2  # neighbours, proof
 

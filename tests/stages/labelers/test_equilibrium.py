@@ -1,4 +1,4 @@
-"""Laws of the equilibrium labeling, checked against the plain version with no short cut."""
+"""Laws of the equilibrium labelling, checked against the plain version with no short cut."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def test_progress_and_interrupt():
     reports = []
     with listening(reports.append):
         label(domain, X)
-    mine = [report.turn for report in reports if report.stage == "equilibrium"]
+    mine = [report.iteration for report in reports if report.stage == "equilibrium"]
     assert mine == sorted(mine)
     assert mine[-1] == 100
     assert len(mine) > 1

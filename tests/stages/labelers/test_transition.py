@@ -1,4 +1,4 @@
-"""Laws of the transition labeling, checked against components of the domain on a fine grid."""
+"""Laws of the transition labelling, checked against components of the domain on a fine grid."""
 
 from __future__ import annotations
 
@@ -96,10 +96,10 @@ def test_passes_are_what_they_claim(domain, seed):
     basins, passes = highest_passes(ascent, basins, rows, basins.of_start, 20, 10, "transition")
     tops = ascent.values(basins.points)
     c, w = ascent.columns.T, ascent.weights
-    for turn, (pair, value, point) in enumerate(zip(passes.pairs, passes.values, passes.saddles, strict=True)):
+    for iteration, (pair, value, point) in enumerate(zip(passes.pairs, passes.values, passes.saddles, strict=True)):
         assert value == pytest.approx(float(ascent.values(point[None])[0]), rel=1e-9)
         assert value <= tops[pair].min() * (1 + 1e-9)
-        if turn >= lines:
+        if iteration >= lines:
             np.testing.assert_allclose(plain.shift(point, c, w, 1.0), point, atol=1e-7)
             assert plain.curvature(point, c, w, 1.0) > 0
 

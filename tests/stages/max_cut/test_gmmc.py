@@ -243,7 +243,7 @@ def test_max_iter_warns_with_the_gap(method, max_iter):
 @pytest.mark.parametrize("method", METHODS)
 def test_interrupt_keeps_what_was_computed(method):
     def stop(report):
-        if report.stage == "gmmc" and report.turn == 4:
+        if report.stage == "gmmc" and report.iteration == 4:
             raise KeyboardInterrupt
 
     with listening(stop):

@@ -53,7 +53,7 @@ def noise_of(space):
     return Centroids().prepare(space, Task(space.n, 2), np.random.default_rng(0)).geometry.rounding_error
 
 
-def turn(space, labels, k):
+def solve_once(space, labels, k):
     """One iteration: the outcome and its objective."""
     prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
     coded = Argmax().encode(labels, k)
@@ -75,7 +75,7 @@ def problem(draw):
 @given(case=problem())
 def test_distances_equal_the_oracle_with_empty_classes(case):
     X, labels, k = case
-    outcome, value = turn(dense(X), labels, k)
+    outcome, value = solve_once(dense(X), labels, k)
     D = oracle.distances(X, labels, k, noise_of(dense(X)))
     atol = 1e-13 * (np.sum(X**2, axis=1).max() + D.max())
     np.testing.assert_allclose(-outcome.rows, D, rtol=1e-9, atol=atol)
@@ -87,7 +87,7 @@ def test_distances_equal_the_oracle_with_empty_classes(case):
 def test_kernel_distances_equal_the_oracle_with_empty_classes(case, width):
     X, labels, k = case
     space = KernelSpace(X, Gaussian(width / X.var()))
-    outcome, value = turn(space, labels, k)
+    outcome, value = solve_once(space, labels, k)
     D = oracle.kernel_distances(space.gram(), labels, k, noise_of(space))
     np.testing.assert_allclose(-outcome.rows, D, atol=1e-13)
     np.testing.assert_allclose(value, oracle.kernel_objective(space.gram(), labels), atol=1e-12)
@@ -98,8 +98,8 @@ def test_kernel_distances_equal_the_oracle_with_empty_classes(case, width):
 def test_linear_kernel_is_plain_kmeans(case):
     X, labels, k = case
     X = X - X.mean(axis=0)
-    plain, value = turn(dense(X), labels, k)
-    kernel, same = turn(KernelSpace(X, Linear()), labels, k)
+    plain, value = solve_once(dense(X), labels, k)
+    kernel, same = solve_once(KernelSpace(X, Linear()), labels, k)
     atol = 1e-12 * np.sum(X**2, axis=1).max()
     np.testing.assert_allclose(kernel.rows, plain.rows, rtol=1e-9, atol=atol)
     np.testing.assert_allclose(same, value, rtol=1e-9, atol=len(X) * atol)
@@ -109,8 +109,8 @@ def test_linear_kernel_is_plain_kmeans(case):
 def test_a_constant_added_to_the_kernel_changes_nothing(case, constant):
     X, labels, k = case
     X = (X - X.mean(axis=0)) / X.std()
-    plain, _ = turn(KernelSpace(X, Linear()), labels, k)
-    shifted, _ = turn(KernelSpace(X, Shifted(constant)), labels, k)
+    plain, _ = solve_once(KernelSpace(X, Linear()), labels, k)
+    shifted, _ = solve_once(KernelSpace(X, Shifted(constant)), labels, k)
     np.testing.assert_allclose(shifted.rows, plain.rows, atol=1e-11)
 
 
@@ -120,12 +120,12 @@ def test_translation_rotation_and_renumbering(case):
     X = (X - X.mean(axis=0)) / X.std()
     rng = np.random.default_rng(0)
     rotation = np.linalg.qr(rng.normal(size=(X.shape[1], X.shape[1])))[0]
-    plain, _ = turn(dense(X), labels, k)
+    plain, _ = solve_once(dense(X), labels, k)
     for moved in (X + 1000.0, X @ rotation):
-        np.testing.assert_allclose(turn(dense(moved), labels, k)[0].rows, plain.rows, atol=1e-9)
+        np.testing.assert_allclose(solve_once(dense(moved), labels, k)[0].rows, plain.rows, atol=1e-9)
     if len(np.unique(labels)) == k:
         number = rng.permutation(k)
-        renamed, _ = turn(dense(X), number[labels], k)
+        renamed, _ = solve_once(dense(X), number[labels], k)
         np.testing.assert_allclose(renamed.rows[:, number], plain.rows, atol=1e-12)
 
 
@@ -162,7 +162,7 @@ def test_kernel_fit_is_monotone_and_predicts_its_labels(case, width, seed):
 
 def test_identity_kernel_keeps_every_partition():
     labels = np.arange(12) % 3
-    outcome, _ = turn(KernelSpace(np.arange(12.0)[:, None], Gaussian(1e3)), labels, 3)
+    outcome, _ = solve_once(KernelSpace(np.arange(12.0)[:, None], Gaussian(1e3)), labels, 3)
     assert np.array_equal(np.argmax(outcome.rows, axis=1), labels)
     np.testing.assert_allclose(-outcome.rows[0], [0.75, 1.25, 1.25])
 
@@ -180,8 +180,8 @@ def test_large_offset_does_not_blur(offset):
     rng = np.random.default_rng(3)
     truth = np.repeat(np.arange(4), 50)
     X = rng.normal(scale=0.2, size=(200, 3)) + rng.normal(size=(4, 3))[truth] * 2
-    plain, value = turn(dense(X), truth, 4)
-    moved, same = turn(dense(X + offset), truth, 4)
+    plain, value = solve_once(dense(X), truth, 4)
+    moved, same = solve_once(dense(X + offset), truth, 4)
     np.testing.assert_allclose(moved.rows, plain.rows, atol=1e-7)
     np.testing.assert_allclose(same, value, rtol=1e-8)
     np.testing.assert_allclose(same, oracle.objective(X, truth), rtol=1e-8)
@@ -209,7 +209,7 @@ def test_fewer_distinct_rows_than_clusters_keep_duplicates_together(featuremap, 
     which = np.random.default_rng(1).integers(3, size=40)
     for seed in range(5):
         fitted = fit(Composition(featuremap, Centroids(), Argmax(), None, init, 6), values[which], Seeds(seed))
-        assert fitted.shortage == "only 3 distinct samples for n_clusters=6: 3 clusters stay empty"
+        assert fitted.missing_clusters == "only 3 distinct samples for n_clusters=6: 3 clusters stay empty"
         assert fitted.converged
         assert fitted.objective < 1e-9
         assert len(set(zip(fitted.labels, which, strict=True))) == 3
@@ -247,7 +247,7 @@ def test_float32_kernel():
 def test_columns_of_the_extension():
     X = np.random.default_rng(0).normal(size=(30, 3))
     for space in (dense(X), KernelSpace(X, Gaussian(0.5))):
-        outcome, _ = turn(space, np.arange(30) % 4, 4)
+        outcome, _ = solve_once(space, np.arange(30) % 4, 4)
         np.testing.assert_allclose(outcome.extend.columns(slice(1, 3))(X), outcome.rows[:, 1:3], atol=1e-12)
         assert outcome.extend(X[:0]).shape == (0, 4)
 

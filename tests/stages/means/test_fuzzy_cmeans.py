@@ -68,12 +68,12 @@ def problem(draw):
 @given(case=problem(), phi=FUZZIFIERS, seed=st.integers(0, 99))
 def test_equals_the_textbook(case, phi, seed):
     X, k = case
-    space, turns = dense(X), 5
-    prepared = prepare(space, k, fuzzifier=phi, tol=0.0, max_iter=turns)
+    space, iterations = dense(X), 5
+    prepared = prepare(space, k, fuzzifier=phi, tol=0.0, max_iter=iterations)
     start = prepared._start(np.random.default_rng(seed)).T + X.mean(axis=0)
     assume(oracle.fuzzy_distances(X, start).min() > 1e-6 * X.var())  # on a centre rounding decides what is 0
     outcome = prepared.solve(None, None, np.random.default_rng(seed))
-    U, V, history = oracle.fuzzy_iterate(X, start, phi, turns)
+    U, V, history = oracle.fuzzy_iterate(X, start, phi, iterations)
     assume(oracle.fuzzy_distances(X, V).min() > 1e-6 * X.var())
     np.testing.assert_allclose(outcome.rows, U, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(centres_of(outcome), V, atol=1e-6 * X.std())
@@ -305,20 +305,20 @@ def test_stops_by_tolerance_or_says_why_not():
     assert not once.status.converged
 
 
-@pytest.mark.parametrize("turn", [1, 4])
-def test_interrupt_keeps_the_memberships_so_far(turn):
+@pytest.mark.parametrize("iteration", [1, 4])
+def test_interrupt_keeps_the_memberships_so_far(iteration):
     X, _ = blobs(spread=1.5)
 
     def stop(report):
         assert report.stage == "fuzzy_cmeans"
-        if report.turn == turn:
+        if report.iteration == iteration:
             raise KeyboardInterrupt
 
     with listening(stop):
         outcome, value = solve(dense(X), 3, tol=0.0)
-    same, expected = solve(dense(X), 3, max_iter=turn, tol=0.0)
+    same, expected = solve(dense(X), 3, max_iter=iteration, tol=0.0)
     assert outcome.status.interrupted
-    assert f"interrupted after {turn} iterations" in outcome.status.reason
+    assert f"interrupted after {iteration} iterations" in outcome.status.reason
     assert np.array_equal(outcome.rows, same.rows)
     assert np.array_equal(outcome.extend(X), outcome.rows)
     assert value == expected

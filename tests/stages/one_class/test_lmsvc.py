@@ -337,7 +337,7 @@ class TestEnding:
 
         def stop(report):
             assert report.stage == "lmsvc"
-            if report.turn > 1000:
+            if report.iteration > 1000:
                 raise KeyboardInterrupt
 
         with listening(stop):

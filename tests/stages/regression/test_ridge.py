@@ -220,7 +220,7 @@ def test_float32_is_factored_in_float64(case):
     H, labels, k, codec, C = case
     single = H.astype(np.float32)
     prepared, _, outcome = solved(dense(single), labels, k, codec, C=C)
-    factor = prepared.turns.factor if H.shape[1] <= len(H) else prepared.factor
+    factor = prepared.iterations.factor if H.shape[1] <= len(H) else prepared.factor
     assert factor.matrix.dtype == np.float64
     assert outcome.rows.dtype == np.float32
     np.testing.assert_array_equal(outcome.extend(single), outcome.rows)

@@ -21,7 +21,7 @@ from clusterkit.samples.kernels import Gaussian, Linear
 from clusterkit.solvers.regression.support_vector import Svm
 
 
-def turn(space, labels, previous=None, **parameters):
+def solve_once(space, labels, previous=None, **parameters):
     """One iteration: the outcome and its objective."""
     prepared = Svm(**parameters).prepare(space, Task(space.n, 2), None)
     coded = BiasThreshold().encode(labels, 2)
@@ -37,7 +37,7 @@ weights = st.sampled_from([0.01, 1.0, 50.0])
 def test_scores_and_objective_equal_the_oracle(case, C):
     X, labels, gamma = case
     space, y = KernelSpace(X, Gaussian(gamma)), 2.0 * labels - 1.0
-    outcome, value = turn(space, labels, C=C)
+    outcome, value = solve_once(space, labels, C=C)
     K = space.gram()
     alpha = oracle.smo(K, y, np.where(y < 0, -C, 0.0), np.where(y > 0, C, 0.0), 0.0, 1e-6)
     # scikit-learn keeps kernel values in single precision, which C magnifies
@@ -50,8 +50,8 @@ def test_scores_and_objective_equal_the_oracle(case, C):
 @given(case=problem(), C=weights)
 def test_features_equal_the_linear_kernel(case, C):
     X, labels, _ = case
-    features, value = turn(dense(X), labels, C=C)
-    kernel, same = turn(KernelSpace(X, Linear()), labels, C=C)
+    features, value = solve_once(dense(X), labels, C=C)
+    kernel, same = solve_once(KernelSpace(X, Linear()), labels, C=C)
     np.testing.assert_allclose(features.rows, kernel.rows, atol=5e-3 * max(1.0, C))
     np.testing.assert_allclose(value, same, rtol=1e-4, atol=1e-4 * max(1.0, C * len(X)))
     np.testing.assert_array_equal(features.extend(X), features.rows)
@@ -61,8 +61,8 @@ def test_features_equal_the_linear_kernel(case, C):
 @given(case=problem(), C=weights)
 def test_translation_does_not_matter(case, C):
     X, labels, _ = case
-    plain, value = turn(dense(X), labels, C=C)
-    moved, same = turn(dense(X + 1e5), labels, C=C)
+    plain, value = solve_once(dense(X), labels, C=C)
+    moved, same = solve_once(dense(X + 1e5), labels, C=C)
     np.testing.assert_allclose(moved.rows, plain.rows, atol=5e-3 * max(1.0, C))
     np.testing.assert_allclose(same, value, rtol=1e-4, atol=1e-4 * max(1.0, C * len(X)))
 
@@ -71,13 +71,13 @@ def test_translation_does_not_matter(case, C):
 def test_other_numbers_negate_the_scores_to_the_bit(case, C):
     X, labels, gamma = case
     for space in (dense(X), KernelSpace(X, Gaussian(gamma))):
-        one, value = turn(space, labels, C=C)
-        other, same = turn(space, 1 - labels, C=C)
+        one, value = solve_once(space, labels, C=C)
+        other, same = solve_once(space, 1 - labels, C=C)
         np.testing.assert_array_equal(other.rows, -one.rows)
         np.testing.assert_allclose(same, value, rtol=1e-12)
         # also from the outcome of the previous iteration
         np.testing.assert_array_equal(
-            turn(space, 1 - labels, other, C=C)[0].rows, -turn(space, labels, one, C=C)[0].rows
+            solve_once(space, 1 - labels, other, C=C)[0].rows, -solve_once(space, labels, one, C=C)[0].rows
         )
 
 
@@ -85,7 +85,7 @@ def test_other_numbers_negate_the_scores_to_the_bit(case, C):
 def test_one_label_alone_scores_zero(label):
     X = np.random.default_rng(0).normal(size=(12, 3))
     for space in (dense(X), KernelSpace(X, Gaussian(0.5))):
-        outcome, value = turn(space, np.full(12, label))
+        outcome, value = solve_once(space, np.full(12, label))
         assert not outcome.rows.any()
         assert not outcome.extend(X).any()
         assert value == 0.0
@@ -101,7 +101,7 @@ def halves(n=40, gap=6.0, seed=0):
 def test_the_labels_of_separable_data_stay(solver):
     X, truth = halves()
     space = KernelSpace(X, Gaussian(0.05))
-    outcome, _ = turn(space, truth)
+    outcome, _ = solve_once(space, truth)
     codec = BiasThreshold(loss="hinge").calibrate(outcome.rows, Task(40, 2, (np.full(2, 20), np.full(2, 20))))
     np.testing.assert_array_equal(codec.decode(outcome.rows, 2), truth)
     model = Pipeline("rbf", solver, init="kmeans", n_clusters=2, random_state=0).fit(X)
@@ -139,7 +139,7 @@ def test_no_labelling_of_few_samples_has_a_lower_objective_than_brute_force_find
     for rest in product((0, 1), repeat=n - 1):
         labels = np.array((0, *rest))
         if abs(2 * labels.sum() - n) <= 2:
-            values[tuple(labels)] = turn(space, labels)[1]
+            values[tuple(labels)] = solve_once(space, labels)[1]
     canonical = tuple(model.labels_ if model.labels_[0] == 0 else 1 - model.labels_)
     assert canonical in values, "sizes out of the band"
     if model.converged_:
@@ -183,16 +183,16 @@ def test_single_precision():
 def test_too_few_steps_warn():
     X, labels = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
     with pytest.warns(ClusterkitWarning, match=r"solver 'svm' stopped after max_iter = 3 steps"):
-        turn(dense(X), labels, max_iter=3)
+        solve_once(dense(X), labels, max_iter=3)
 
 
 def test_the_matrix_respects_the_memory_cap(monkeypatch):
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "10K")
     X = np.random.default_rng(0).normal(size=(80, 6))
     with pytest.raises(NeedsMemory, match="80 x 80 matrix of inner products"):
-        turn(dense(X), np.arange(80) % 2)
+        solve_once(dense(X), np.arange(80) % 2)
     with pytest.raises(NeedsMemory, match="80 x 80 kernel matrix"):
-        turn(KernelSpace(X, Gaussian(1.0)), np.arange(80) % 2)
+        solve_once(KernelSpace(X, Gaussian(1.0)), np.arange(80) % 2)
 
 
 def test_two_clusters_only():

@@ -22,7 +22,7 @@ from clusterkit.solvers.regression.support_vector import Svr
 LOSSES = ("laplacian", "epsilon", "square")
 
 
-def turn(space, labels, previous=None, **parameters):
+def solve_once(space, labels, previous=None, **parameters):
     """One iteration: the outcome and its objective."""
     prepared = Svr(**parameters).prepare(space, Task(space.n, 2), None)
     coded = BiasThreshold().encode(labels, 2)
@@ -39,7 +39,7 @@ def test_scores_and_objective_equal_the_oracle(case, C, epsilon):
     X, labels, gamma = case
     space, y = KernelSpace(X, Gaussian(gamma)), 2.0 * labels - 1.0
     name = "epsilon" if epsilon else "laplacian"
-    outcome, value = turn(space, labels, C=C, loss=name, epsilon=epsilon)
+    outcome, value = solve_once(space, labels, C=C, loss=name, epsilon=epsilon)
     K, box = space.gram(), np.full(len(y), C)
     alpha = oracle.smo(K, y, -box, box, epsilon, 1e-6)
     # scikit-learn keeps kernel values in single precision, which C magnifies
@@ -53,7 +53,7 @@ def test_scores_and_objective_equal_the_oracle(case, C, epsilon):
 def test_least_squares_equal_a_dense_system(case, C):
     X, labels, gamma = case
     space, y = KernelSpace(X, Gaussian(gamma)), 2.0 * labels - 1.0
-    outcome, value = turn(space, labels, C=C, loss="square")
+    outcome, value = solve_once(space, labels, C=C, loss="square")
     K = space.gram()
     alpha, b = oracle.least_squares(K, y, C)
     g = outcome.rows[:, 0]
@@ -70,8 +70,8 @@ def test_features_equal_the_linear_kernel(case, C, loss):
     X, labels, _ = case
     wide = np.concatenate([X, np.random.default_rng(0).normal(size=(len(X), 40))], axis=1)
     for rows in (X, wide):  # fewer features than samples, and more
-        features, value = turn(dense(rows), labels, C=C, loss=loss)
-        kernel, same = turn(KernelSpace(rows, Linear()), labels, C=C, loss=loss)
+        features, value = solve_once(dense(rows), labels, C=C, loss=loss)
+        kernel, same = solve_once(KernelSpace(rows, Linear()), labels, C=C, loss=loss)
         np.testing.assert_allclose(features.rows, kernel.rows, atol=5e-3 * max(1.0, C))
         np.testing.assert_allclose(value, same, rtol=1e-4, atol=1e-4 * max(1.0, C * len(X)))
         np.testing.assert_array_equal(features.extend(rows), features.rows)
@@ -80,8 +80,8 @@ def test_features_equal_the_linear_kernel(case, C, loss):
 @given(case=problem(), C=weights, loss=st.sampled_from(LOSSES))
 def test_translation_does_not_matter(case, C, loss):
     X, labels, _ = case
-    plain, value = turn(dense(X), labels, C=C, loss=loss)
-    moved, same = turn(dense(X + 1e5), labels, C=C, loss=loss)
+    plain, value = solve_once(dense(X), labels, C=C, loss=loss)
+    moved, same = solve_once(dense(X + 1e5), labels, C=C, loss=loss)
     np.testing.assert_allclose(moved.rows, plain.rows, atol=5e-3 * max(1.0, C))
     np.testing.assert_allclose(same, value, rtol=1e-4, atol=1e-4 * max(1.0, C * len(X)))
 
@@ -90,8 +90,8 @@ def test_translation_does_not_matter(case, C, loss):
 def test_other_numbers_negate_the_scores(case, C, loss):
     X, labels, gamma = case
     for space in (dense(X), KernelSpace(X, Gaussian(gamma))):
-        one, value = turn(space, labels, C=C, loss=loss)
-        other, same = turn(space, 1 - labels, C=C, loss=loss)
+        one, value = solve_once(space, labels, C=C, loss=loss)
+        other, same = solve_once(space, 1 - labels, C=C, loss=loss)
         np.testing.assert_array_equal(other.rows, -one.rows)
         np.testing.assert_allclose(same, value, rtol=1e-12)
 
@@ -102,9 +102,9 @@ def test_going_on_from_other_labels_equals_a_fresh_start(case, C, seed, loss):
     space = KernelSpace(X, Gaussian(gamma))
     changed = np.where(np.random.default_rng(seed).random(len(labels)) < 0.2, 1 - labels, labels)
     changed[:2] = [0, 1]
-    before, _ = turn(space, labels, C=C, loss=loss)
-    warm, value = turn(space, changed, before, C=C, loss=loss)
-    cold, same = turn(space, changed, C=C, loss=loss)
+    before, _ = solve_once(space, labels, C=C, loss=loss)
+    warm, value = solve_once(space, changed, before, C=C, loss=loss)
+    cold, same = solve_once(space, changed, C=C, loss=loss)
     np.testing.assert_allclose(warm.rows, cold.rows, atol=5e-3 * max(1.0, C))
     np.testing.assert_allclose(value, same, rtol=1e-4, atol=1e-4 * max(1.0, C * len(X)))
 
@@ -113,7 +113,7 @@ def test_going_on_from_other_labels_equals_a_fresh_start(case, C, seed, loss):
 def test_one_label_alone_scores_zero(loss):
     X = np.random.default_rng(0).normal(size=(12, 3))
     for space in (dense(X), dense(X[:, :1]), KernelSpace(X, Gaussian(0.5))):
-        outcome, value = turn(space, np.ones(12, dtype=int), loss=loss)
+        outcome, value = solve_once(space, np.ones(12, dtype=int), loss=loss)
         assert not outcome.rows.any()
         assert not outcome.extend(X[:, : space.points.shape[1]]).any()
         assert value == 0.0
@@ -136,7 +136,7 @@ def test_itersvr_goes_the_way_of_the_oracle(loss, seed):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_other_numbers_at_the_start_give_the_other_numbers_at_the_end(loss):
     from clusterkit.balancers.band import Band
-    from clusterkit.fitting.label_turns import alternate
+    from clusterkit.fitting.label_iterations import alternate
 
     X = np.random.default_rng(1).normal(size=(40, 3))
     space, band, codec = KernelSpace(X, Gaussian(0.3)), Band(slack=4), BiasThreshold(loss=loss)
@@ -167,16 +167,16 @@ def test_a_fit_predicts_its_labels(loss):
 def test_least_squares_on_few_features_need_no_square_matrix(monkeypatch):
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "10K")
     X = np.random.default_rng(0).normal(size=(80, 6))
-    outcome, _ = turn(dense(X), np.arange(80) % 2, loss="square")
+    outcome, _ = solve_once(dense(X), np.arange(80) % 2, loss="square")
     assert outcome.rows.shape == (80, 1)
     with pytest.raises(NeedsMemory, match="80 x 80 matrix of inner products"):
-        turn(dense(X), np.arange(80) % 2)
+        solve_once(dense(X), np.arange(80) % 2)
 
 
 def test_too_few_steps_warn():
     X = np.random.default_rng(0).normal(size=(40, 3))
     with pytest.warns(ClusterkitWarning, match=r"solver 'svr' stopped after max_iter = 3 steps"):
-        turn(dense(X), np.arange(40) % 2, max_iter=3)
+        solve_once(dense(X), np.arange(40) % 2, max_iter=3)
 
 
 def test_unknown_loss():

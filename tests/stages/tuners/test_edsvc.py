@@ -317,7 +317,7 @@ def test_ctrl_c_keeps_the_candidates_so_far():
     X, _ = blobs()
 
     def stop(report):
-        if report.stage == "edsvc" and report.turn == 4:
+        if report.stage == "edsvc" and report.iteration == 4:
             raise KeyboardInterrupt
 
     with listening(stop):

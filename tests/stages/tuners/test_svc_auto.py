@@ -150,7 +150,7 @@ def test_ctrl_c_keeps_the_partitions_so_far():
     whole = tune(X)
 
     def stop(report):
-        if report.stage == "svc_auto" and report.turn >= 25:
+        if report.stage == "svc_auto" and report.iteration >= 25:
             raise KeyboardInterrupt
 
     with listening(stop):
@@ -165,9 +165,9 @@ def test_progress_is_reported():
     reports = []
     with listening(reports.append):
         tune(blobs(60)[0])
-    turns = [report.turn for report in reports if report.stage == "svc_auto"]
-    assert turns == sorted(turns)
-    assert turns[0] == 1
+    iterations = [report.iteration for report in reports if report.stage == "svc_auto"]
+    assert iterations == sorted(iterations)
+    assert iterations[0] == 1
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7])

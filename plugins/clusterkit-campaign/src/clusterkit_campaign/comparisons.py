@@ -15,7 +15,7 @@ from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts import Codec, CostTable, Task
 from clusterkit.contracts.labelings import Labelings
 from clusterkit.contracts.registry import registry
-from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.fitting.label_iterations import balanced_by
 from clusterkit.labelers.codecs import Argmax
 from clusterkit.numerics.gaussian_jit import gaussian_block, gaussian_sums
 from clusterkit.samples import KernelSpace, Space, build_space
@@ -213,7 +213,7 @@ def _ridge(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     yield "the ridge objective", objective[0], ridge.objective(H, B, T, C), 1e-9
 
 
-def _turn(space: Space, labels: Labels, k: int, rng: Rng) -> tuple[Any, Any, float]:
+def _solve_once(space: Space, labels: Labels, k: int, rng: Rng) -> tuple[Any, Any, float]:
     prepared: Any = registry.get("solver", "centroids")().prepare(space, Task(space.n, k), rng)
     coded: Coded = Argmax().encode(labels, k)
     outcome = prepared.solve(coded, None, rng)
@@ -224,13 +224,13 @@ def _centroids(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     X = rng.standard_normal((int(rng.integers(3, 40)), int(rng.integers(1, 6)))) * 10.0 ** int(rng.integers(-3, 4))
     k = int(rng.integers(2, min(len(X), 6)))
     labels = _labels(rng, len(X), k)
-    outcome, value, noise = _turn(_dense(X), labels, k, rng)
+    outcome, value, noise = _solve_once(_dense(X), labels, k, rng)
     D = means.distances(X, labels, k, noise)
     size = float(np.square(X).sum(axis=1).max() + D.max())
     yield "a distance to a centroid", -outcome.rows, D, 1e-12 * size
     yield "the k-means objective", value[0], means.objective(X, labels), 1e-12 * len(X) * size
     kernel = KernelSpace(X, Gaussian(float(rng.uniform(0.05, 0.5) / X.var())))
-    outcome, value, noise = _turn(kernel, labels, k, rng)
+    outcome, value, noise = _solve_once(kernel, labels, k, rng)
     yield "a distance in kernel space", -outcome.rows, means.kernel_distances(kernel.gram(), labels, k, noise), 1e-12
     yield "the kernel k-means objective", value[0], means.kernel_objective(kernel.gram(), labels), 1e-11
 
@@ -362,7 +362,7 @@ def _codecs(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
 
 
 COMPARISONS: Mapping[str, Comparison] = {
-    "agreement of two labelings": Comparison("metrics", _agreement),
+    "agreement of two labellings": Comparison("metrics", _agreement),
     "compactness": Comparison("metrics", _validity),
     "density": Comparison("metrics", _density),
     "Gaussian kernels": Comparison("featuremap:rbf", _sums),

@@ -53,15 +53,15 @@ Found: TypeAlias = Iterator[tuple[Problem, str]]
 """Problems with the programs that show them."""
 
 
-def check_edge(item: str, counts: Counter[str], seed: int, turn: int) -> list[tuple[Problem, str]]:
+def check_edge(item: str, counts: Counter[str], seed: int, round_number: int) -> list[tuple[Problem, str]]:
     """The problems of a case, with the programs that show them."""
-    return list(EDGES[item](np.random.default_rng([seed, 5]), counts, turn))
+    return list(EDGES[item](np.random.default_rng([seed, 5]), counts, round_number))
 
 
-def _recipes(turn: int) -> list[str]:
+def _recipes(round_number: int) -> list[str]:
     """The part of the recipes that a round takes."""
     names = [name for name in sorted(registry.available("recipe")) if name not in SLOWEST]
-    first = turn * RECIPES
+    first = round_number * RECIPES
     return [names[(first + i) % len(names)] for i in range(min(RECIPES, len(names)))]
 
 
@@ -101,12 +101,12 @@ def _program(subject: Subject, X: Array, k: int) -> str:
     )
 
 
-def _piles_of_equal_rows(rng: Rng, counts: Counter[str], turn: int) -> Found:
+def _piles_of_equal_rows(rng: Rng, counts: Counter[str], round_number: int) -> Found:
     """Equal rows share a label, or the fit says that sizes part them; a tuner finds the piles or warns."""
     sizes = rng.integers(8, 40, size=int(rng.integers(2, 5))).tolist()
     X = _piles(rng, sizes, int(rng.integers(1, 4)))
     tuned = [name for name in registry.available("recipe") if "tuner" in registry.get("recipe", name).parameters]
-    for name in dict.fromkeys([*_recipes(turn), *sorted(tuned)]):
+    for name in dict.fromkeys([*_recipes(round_number), *sorted(tuned)]):
         subject = of_recipe(name)
         k = 2 if subject.clusters == "two" else len(sizes)
         answer, ours, problems = _heard(subject, X, k, counts)
@@ -119,7 +119,7 @@ def _piles_of_equal_rows(rng: Rng, counts: Counter[str], turn: int) -> Found:
         yield from ((problem, _program(subject, X, k)) for problem in problems)
 
 
-def _more_clusters_than_rows(rng: Rng, counts: Counter[str], turn: int) -> Found:
+def _more_clusters_than_rows(rng: Rng, counts: Counter[str], round_number: int) -> Found:
     """Where fewer rows are distinct than clusters are asked for, every fit says so."""
     points = int(rng.integers(2, 5))
     X = _piles(rng, [5] * points, 2)
@@ -127,7 +127,7 @@ def _more_clusters_than_rows(rng: Rng, counts: Counter[str], turn: int) -> Found
         X = X[:, :1] * np.array([[1.0, 2.0]])  # on a ray, of which a factorisation has many
     k = int(rng.integers(points, points + 3))
     distinct = len(np.unique(X, axis=0))
-    for name in _recipes(turn):
+    for name in _recipes(round_number):
         subject = of_recipe(name)
         if subject.clusters != "given":
             continue
@@ -175,11 +175,11 @@ def _takes(stage: Any, name: str, value: object) -> bool:
     return True
 
 
-def _legal_bounds(part: int, rng: Rng, counts: Counter[str], turn: int) -> Found:
+def _legal_bounds(part: int, rng: Rng, counts: Counter[str], round_number: int) -> Found:
     """The bounds of parameters on rows at fewer points than clusters: an answer, or a documented refusal."""
     X, every = _piles(rng, [6, 6, 6], int(rng.integers(1, 4))), _bounds()
     for position in range(BOUNDS):
-        kind, name, parameter, value = every[((PARTS * turn + part) * BOUNDS + position) % len(every)]
+        kind, name, parameter, value = every[((PARTS * round_number + part) * BOUNDS + position) % len(every)]
         names = [each for each in recipes_with(kind, name) if each not in SLOWEST]
         subjects = compositions_with(kind, name) if not names and kind != "tuner" else ()
         if not names and not subjects:
@@ -193,7 +193,7 @@ def _legal_bounds(part: int, rng: Rng, counts: Counter[str], turn: int) -> Found
             yield from ((problem, _program(subject, X, k)) for problem in problems)
 
 
-def _weights(rng: Rng, counts: Counter[str], turn: int) -> Found:
+def _weights(rng: Rng, counts: Counter[str], round_number: int) -> Found:
     """Weights at the ends of the numbers: an answer that is finite, or a documented refusal."""
     X = rng.normal(size=(30, 2)) + np.repeat([[0.0], [6.0]], 15, axis=0)
     kinds = [
@@ -203,7 +203,7 @@ def _weights(rng: Rng, counts: Counter[str], turn: int) -> Found:
         np.r_[1e30, np.full(29, 1e-30)],
         np.r_[1.0, np.zeros(29)],
     ]
-    for name in _recipes(turn):
+    for name in _recipes(round_number):
         subject = of_recipe(name)
         for weights in kinds:
             counts["fits"] += 1
@@ -222,10 +222,10 @@ def _weights(rng: Rng, counts: Counter[str], turn: int) -> Found:
                 yield problem, program
 
 
-def _forged_models(rng: Rng, counts: Counter[str], turn: int) -> Found:
+def _forged_models(rng: Rng, counts: Counter[str], round_number: int) -> Found:
     """Models in which values were exchanged: an `InvalidModelFile`, or a model that answers."""
     X = rng.normal(size=(24, 3)) ** 2 + np.repeat([[0.0], [6.0]], 12, axis=0)
-    for name in rng.permutation(_recipes(turn))[:FORGED_RECIPES].tolist():
+    for name in rng.permutation(_recipes(round_number))[:FORGED_RECIPES].tolist():
         answer = fitted(of_recipe(name), X, 2, 0)
         if answer.model is None:
             continue
@@ -280,7 +280,7 @@ def _answer_of_forged(tree: Any, tensors: dict[str, Any], X: Array) -> Problem |
     return None
 
 
-def _saved_and_row_by_row(rng: Rng, counts: Counter[str], turn: int) -> Found:
+def _saved_and_row_by_row(rng: Rng, counts: Counter[str], round_number: int) -> Found:
     """Compositions that are fitted, saved and loaded: they label a row alone as in a batch, but for ties."""
     every = compositions_with()
     X = rng.normal(size=(20, 3)) ** 2 + np.repeat([[0.0], [5.0]], 10, axis=0)

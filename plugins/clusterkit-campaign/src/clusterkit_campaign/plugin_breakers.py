@@ -138,7 +138,7 @@ class _OddSolver(_Odd, Solver):
     """Spoils the scores of k-means."""
 
     codings: ClassVar[Any] = Centroids.codings
-    targets: ClassVar[Any] = "every_turn"
+    targets: ClassVar[Any] = "every_iteration"
     how: str = ""
 
     @property

@@ -12,7 +12,7 @@ from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from clusterkit._typing import AnyArray, Array, Labels
-from clusterkit.numerics.threads import suited
+from clusterkit.numerics.threads import limited_threads
 from clusterkit.samples import sums
 from clusterkit.samples.devices import Device
 from clusterkit.samples.engines import Engine
@@ -81,9 +81,9 @@ class DaskEngine(Engine):
         while len(nodes) > 1:
             nodes = [add(nodes[first : first + neighbours]) for first in range(0, len(nodes), neighbours)]
             neighbours = sums.FAN_IN
-        with suited(0):  # of Dask's own threads none could set the limit while this one lives
+        with limited_threads(0):  # of Dask's own threads none could set the limit while this one lives
             (totals,) = computed(nodes[0])
-        return sums.fold(cast("list[Part]", totals))
+        return sums.add_left_to_right(cast("list[Part]", totals))
 
     def there(self, function: Callable[[slice, Array], Value], device: Device) -> Callable[[slice, Array], Value]:
         """The function of a block as one that runs on a device of the worker: one device a worker."""

@@ -11,9 +11,9 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.errors import InvalidData
-from clusterkit.numerics.threads import suited
+from clusterkit.numerics.threads import limited_threads
 from clusterkit.samples.rows import Rows
-from clusterkit.samples.sums import Addable, fold
+from clusterkit.samples.sums import Addable, add_left_to_right
 
 __all__ = [
     "Span",
@@ -145,10 +145,10 @@ def sums_of_span(
     part: Callable[[slice, Array], Part], source: Array | Rows | Tables, span: Span, close: bool
 ) -> list[Part]:
     """The sums of the groups of a span, each from left to right; if `close`, the one sum of all of them."""
-    with suited(0):
+    with limited_threads(0):
         blocks = _Blocks(source, span)
-        totals = (fold(part(block, X) for block, X in blocks.of(group)) for group in span.groups)
-        return [fold(totals)] if close else list(totals)
+        totals = (add_left_to_right(part(block, X) for block, X in blocks.of(group)) for group in span.groups)
+        return [add_left_to_right(totals)] if close else list(totals)
 
 
 def one_of(totals: Sequence[Part], number: int) -> list[Part]:
@@ -158,12 +158,12 @@ def one_of(totals: Sequence[Part], number: int) -> list[Part]:
 
 def sum_of_nodes(nodes: Sequence[Sequence[Part]]) -> list[Part]:
     """One node of the tree: the sum of its neighbours in their order."""
-    return [fold(total for node in nodes for total in node)]
+    return [add_left_to_right(total for node in nodes for total in node)]
 
 
 def labels_of_span(label: Callable[[slice, Array], Labels], source: Array | Rows | Tables, span: Span) -> Labels:
     """The labels of the rows of a span."""
-    with suited(0):
+    with limited_threads(0):
         blocks = _Blocks(source, span)
         values = [label(block, X) for group in span.groups for block, X in blocks.of(group)]
     return np.concatenate(values).astype(np.intp, copy=False)
@@ -179,7 +179,7 @@ def labels_of_piece(
 ) -> Labels:
     """The labels of a partition whose place among the rows is not known, in blocks from its first row on."""
     X = numbers(piece, dtype, names, number)
-    with suited(0):
+    with limited_threads(0):
         starts = range(0, len(X), step)
         values = [label(slice(first, min(len(X), first + step)), X[first : first + step]) for first in starts]
     return np.concatenate([np.empty(0, dtype=np.intp), *values]).astype(np.intp, copy=False)
@@ -206,7 +206,7 @@ def stacked(pieces: Sequence[Array]) -> Array:
 
 def of_pair(function: Callable[[Array, Array], Value], one: Array, other: Array) -> Value:
     """A function of the rows of two parts."""
-    with suited(0):
+    with limited_threads(0):
         return function(one, other)
 
 

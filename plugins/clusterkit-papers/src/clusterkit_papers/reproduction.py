@@ -11,7 +11,7 @@ from typing import Any
 
 from clusterkit.datasets import DatasetNotFound
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 from clusterkit_papers.fits import ended_by_limits
 from clusterkit_papers.jobs import QUICK_PART, Cell, Job, Measurements, NotRun, Plan
 from clusterkit_papers.journals import Journal
@@ -107,7 +107,7 @@ def run_jobs(
     def step(text: str) -> None:
         nonlocal done
         done += 1
-        tell(Report(table, done, total))
+        notify(Report(table, done, total))
         if progress is not None:
             progress(done, total, text)
 

@@ -16,7 +16,7 @@ import attrs
 from clusterkit.contracts.outcomes import Ending
 from clusterkit.errors import BrokenPlugin, ClusterkitWarning, InvalidData, SolverFailed
 from clusterkit.samples import memory
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 
 __all__ = ["SOLVERS", "ConicRun", "load", "require_size", "solve", "warn_if_inaccurate"]
 
@@ -140,7 +140,7 @@ def solve(problem: Any, stage: str, candidates: tuple[str, ...], tol: float, max
     begin = time.perf_counter()
     failures: list[str] = []
     for name in candidates:
-        tell(Report(stage, 0, None))
+        notify(Report(stage, 0, None))
         status, iterations = _run(problem, stage, name, tol, max_iter or MAX_ITER[name])
         if status in ENDINGS and problem.value is not None:
             return ConicRun(name, status, iterations, time.perf_counter() - begin, "; ".join(failures))
@@ -199,7 +199,7 @@ def _clarabel(data: Any, options: dict[str, Any], stage: str, pressed: list[bool
     )
 
     def stop(info: Any) -> bool:
-        tell(Report(stage, int(info.iterations), None))
+        notify(Report(stage, int(info.iterations), None))
         return bool(pressed)
 
     solver.set_termination_callback(stop)

@@ -117,11 +117,11 @@ def accuracies(
     from clusterkit import recipe
     from clusterkit.contracts.seeds import Seeds
     from clusterkit.fitting.fit import bind
-    from clusterkit.numerics.threads import suited
+    from clusterkit.numerics.threads import limited_threads
 
     composition = recipe(name, n_clusters=len(np.unique(y)), **parameters).composition()
     rows = np.ascontiguousarray(X, dtype=np.float64)
-    with suited(len(X) * parameters.get("featuremap__n_hidden", len(X))):
+    with limited_threads(len(X) * parameters.get("featuremap__n_hidden", len(X))):
         bound = timed_fit(lambda: bind(composition, rows, Seeds.of(seed))).fitted
         init = composition.init
         assert init is not None

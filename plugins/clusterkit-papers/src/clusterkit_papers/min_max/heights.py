@@ -1,8 +1,8 @@
 """Min-max modular machine, figure 3: height times iterations of equal clustering and of GeoClust.
 
 The height h is the largest difference of the size of a part from the mean size. Both rules move the centres of the
-parts turn by turn; equal clustering stops at the first turn with ``h < n / 50 K``, GeoClust makes 6,000. A small
-product of height and iterations says that parts are about equal, and soon.
+parts iteration by iteration; equal clustering stops at the first iteration with ``h < n / 50 K``, GeoClust makes 6,000.
+A small product of height and iterations says that parts are about equal, and soon.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["RULES", "HeightRuns", "draw", "figure3"]
 
 RULES = ("equal", "geoclust", "geoclust, stopped alike")
-"""Equal clustering and GeoClust as published, and GeoClust ended at the turn at which equal clustering would stop."""
+"""Equal clustering and GeoClust as published, and GeoClust ended at the iteration where equal clustering would stop."""
 
 CELLS = (
     Cell("h × iterations", "product"),
     Cell("h (rows)", "height"),
-    Cell("iterations", "turns"),
+    Cell("iterations", "iterations"),
 )
 """Means over the two classes."""
 
@@ -91,19 +91,19 @@ class HeightRuns:
             timed = timed_fit(partial(find_parts, X, K, rule, np.random.default_rng(seed)))
             heights = np.asarray(timed.fitted.imbalances)
             # centres that run away end a search early, and its parts stay as they are
-            turns = rule.max_iter if name == "geoclust" else len(heights)
-            values[name] = _product(heights, turns, timed.seconds)
+            iterations = rule.max_iter if name == "geoclust" else len(heights)
+            values[name] = _product(heights, iterations, timed.seconds)
             if name == "geoclust":
                 low = np.flatnonzero(heights < tolerance)
-                turns = int(low[0]) + 1 if len(low) else rule.max_iter
-                values[RULES[2]] = _product(heights, turns, timed.seconds * min(1.0, turns / len(heights)))
+                iterations = int(low[0]) + 1 if len(low) else rule.max_iter
+                values[RULES[2]] = _product(heights, iterations, timed.seconds * min(1.0, iterations / len(heights)))
         return values
 
 
-def _product(heights: np.ndarray, turns: int, seconds: float) -> Values:
-    """Values of a search that ended after so many turns, with the height of its last turn."""
-    height = float(heights[min(turns, len(heights)) - 1])
-    return {"height": height, "turns": float(turns), "product": height * turns, "seconds": seconds}
+def _product(heights: np.ndarray, iterations: int, seconds: float) -> Values:
+    """Values of a search that ended after so many iterations, with the height of its last iteration."""
+    height = float(heights[min(iterations, len(heights)) - 1])
+    return {"height": height, "iterations": float(iterations), "product": height * iterations, "seconds": seconds}
 
 
 def figure3(plan: Plan, problems: Sequence[MinMaxProblem] | None = None) -> list[Job]:

@@ -251,7 +251,7 @@ def two_step_fit(X: np.ndarray, name: str, seed: int, **parameters: object) -> S
     from clusterkit import recipe
     from clusterkit.contracts.seeds import Seeds
     from clusterkit.fitting.fit import bind
-    from clusterkit.fitting.label_turns import read
+    from clusterkit.fitting.label_iterations import label_and_balance
 
     warm_up(name, featuremap__gamma=1.0)
     seeds = Seeds.of(seed)
@@ -260,7 +260,9 @@ def two_step_fit(X: np.ndarray, name: str, seed: int, **parameters: object) -> S
     prepared = timed_fit(partial(bind, composition, X, seeds))
     bound, rng = prepared.fitted, seeds.stream("solver")
     domain = timed_fit(partial(bound.prepared.solve, None, None, rng))
-    labels = timed_fit(partial(read, domain.fitted, composition.labeler, None, bound.space, bound.task, rng))
+    labels = timed_fit(
+        partial(label_and_balance, domain.fitted, composition.labeler, None, bound.space, bound.task, rng)
+    )
     return SvcFit(
         labels.fitted.labels.astype(np.int32),
         prepared.cpu_seconds + domain.cpu_seconds,

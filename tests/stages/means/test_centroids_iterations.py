@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from clusterkit import recipe
 from clusterkit.contracts import Prepared, Task, labels_by_blocks
-from clusterkit.fitting.label_turns import alternate
+from clusterkit.fitting.label_iterations import alternate
 from clusterkit.labelers.codecs import Argmax
 from clusterkit.numerics import lloyd
 from clusterkit.partitioners.seeds import Seeded
@@ -30,7 +30,7 @@ def dense(X):
 
 @attrs.frozen
 class InFull(Prepared):
-    """The solver without its turns that need no table of scores."""
+    """The solver without its iterations that need no table of scores."""
 
     prepared: Prepared
 
@@ -68,7 +68,7 @@ def overlapping(draw):
 
 @pytest.mark.parametrize("kind", ["products", "loops", "kernel"])
 @given(case=overlapping(), renewal=st.sampled_from([2, 5, 50]), max_iter=st.sampled_from([1, 2, 3, 4, 7, 300]))
-def test_quick_turns_are_the_turns_in_full(kind, case, renewal, max_iter):
+def test_quick_iterations_are_the_iterations_in_full(kind, case, renewal, max_iter):
     (X, labels, k), kernel = case, kind == "kernel"
     space = KernelSpace(X, Gaussian(0.3 / X.var())) if kernel else dense(X)
     prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
@@ -92,7 +92,7 @@ def seeded(X, k, seed):
 
 
 def leaves_a_cluster_empty(X, centres):
-    """Whether a cluster loses all its rows in plain Lloyd turns, after which each library has a rule of its own."""
+    """Whether a cluster loses all its rows in Lloyd's iterations, after which each library has a rule of its own."""
     while True:
         labels = np.argmin(((X[:, None] - centres) ** 2).sum(axis=2), axis=1)
         if len(np.unique(labels)) < len(centres):
@@ -174,7 +174,7 @@ def test_loops_give_streamed_features_the_same_bits(monkeypatch, dtype, group):
 
 @pytest.mark.parametrize("kind", ["products", "loops"])
 @given(case=overlapping(), renewal=st.sampled_from([2, 50]), offset=st.sampled_from([0.0, 1000.0, 5000.0]))
-def test_above_one_group_quick_turns_are_the_turns_in_full_bit_for_bit(kind, case, renewal, offset):
+def test_above_one_group_quick_iterations_are_the_iterations_in_full_bit_for_bit(kind, case, renewal, offset):
     X, labels, k = case
     X = (X + offset).astype(np.float32)
     with pytest.MonkeyPatch.context() as patch:
@@ -214,13 +214,13 @@ def test_starts_that_end_no_lower_are_left_without_labels():
     assert 1 < lower.sum() < len(starts)
 
 
-def test_ctrl_c_between_quick_turns_keeps_the_labels_reached():
+def test_ctrl_c_between_quick_iterations_keeps_the_labels_reached():
     X = np.random.default_rng(0).normal(size=(500, 2))
     start = Seeded().start(dense(X), Task(len(X), 8), np.random.default_rng(1))
     prepared = Centroids().prepare(dense(X), Task(len(X), 8), np.random.default_rng(0))
 
     def stop(report):
-        if report.stage == "loop" and report.turn == 4:
+        if report.stage == "loop" and report.iteration == 4:
             raise KeyboardInterrupt
 
     with listening(stop):
@@ -237,7 +237,7 @@ def test_ctrl_c_between_quick_turns_keeps_the_labels_reached():
     assert np.array_equal(last.answer.labels, labels)
 
 
-def test_a_balancer_sees_scores_in_every_turn(monkeypatch):
+def test_a_balancer_sees_scores_in_every_iteration(monkeypatch):
     def never(*_):
         raise AssertionError("quick iterations must not be used with a balancer")
 

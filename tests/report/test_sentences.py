@@ -12,7 +12,7 @@ pytest.importorskip("matplotlib")
 
 from clusterkit.cli import summary
 from clusterkit.profiles.doubts import Doubts
-from clusterkit.report import words
+from clusterkit.report import sentences
 from clusterkit.tables import Preparation, Table
 
 
@@ -31,7 +31,7 @@ def analysis(confidence=1.0, k=2, **choice):
 def both(**choice):
     """The sentence of the report, and the lines of the command line."""
     made = analysis(**choice)
-    return words.certainty(made)[0], summary._choice(made.model.resolved_["auto"])
+    return sentences.certainty(made)[0], summary._choice(made.model.resolved_["auto"])
 
 
 @pytest.mark.parametrize("confidence", [0.996, 1.0 - 1e-12, 1.0])
@@ -66,11 +66,13 @@ def test_ties_are_told_in_both():
 
 def test_where_the_confidence_does_not_apply_the_answer_is_open():
     made = analysis(confidence=0.9)
-    assert words.certainty(made)[0].startswith("This structure is clear")
+    assert sentences.certainty(made)[0].startswith("This structure is clear")
     made.doubts = Doubts(of_levels="All features are levels.")
-    assert words.certainty(made)[0].startswith("Whether this structure is real is open: the confidence is 90 %")
-    assert words.certainty(analysis(confidence=0.9, points=3))[0].startswith("Whether this structure is real is open")
-    assert words.certainty(analysis(confidence=0.9, points=2))[0].startswith("This structure is clear")
+    assert sentences.certainty(made)[0].startswith("Whether this structure is real is open: the confidence is 90 %")
+    assert sentences.certainty(analysis(confidence=0.9, points=3))[0].startswith(
+        "Whether this structure is real is open"
+    )
+    assert sentences.certainty(analysis(confidence=0.9, points=2))[0].startswith("This structure is clear")
 
 
 @pytest.mark.parametrize("single", ["", "Cluster 1 is row 81 alone."])
@@ -78,19 +80,19 @@ def test_a_doubt_beside_a_high_confidence_says_why(single):
     made = analysis(confidence=0.999)
     made.model.perhaps_one_cluster_ = True
     made.doubts = Doubts(of_single=single)
-    assert "above 99 %, because methods agree on" in words.certainty(made)[0]
+    assert "above 99 %, because methods agree on" in sentences.certainty(made)[0]
 
 
 def test_one_row_is_one_row():
-    assert words._belong(1) == "1 row belongs"
-    assert words._belong(1200) == "1,200 rows belong"
+    assert sentences._belong(1) == "1 row belongs"
+    assert sentences._belong(1200) == "1,200 rows belong"
 
 
 def test_cells_that_cannot_be_read_are_counted():
     cells = {"a": np.array(["1", "x", "3", None], dtype=object)}
     table = Table("t", cells, ("a",))
     X = np.arange(4.0)[:, None]
-    assert words.quality_of_cells(table, X, 1) == (
+    assert sentences.quality_of_cells(table, X, 1) == (
         "1 cell is missing; 1 cell cannot be read and counts as missing; no row occurs more than once, by the columns "
         "used."
     )
@@ -109,11 +111,11 @@ def test_no_confidence_has_a_reason(rows, facts, why):
     made.model.resolved_ = {} if facts is None else {"auto": facts}
     made.method = "none" if facts is None else facts["recipe"]
     made.clusters.n_rows = rows
-    [sentence] = words.certainty(made)
+    [sentence] = sentences.certainty(made)
     assert sentence.startswith("How sure that is could not be estimated: ")
     assert why in sentence
     made.model.interrupted_ = True
-    assert "the fit was interrupted" in words.certainty(made)[0]
+    assert "the fit was interrupted" in sentences.certainty(made)[0]
 
 
 def test_a_table_of_categories_has_no_units():

@@ -1,7 +1,7 @@
-"""Turns over labels in memory: solve for the current labels, read new labels, balance them.
+"""Iterations over labels in memory: solve for the current labels, read new labels, balance them.
 
-EMMC, k-means and IterSVR are fixed points of these turns; a solver that learns from no labels makes a single one. R
-starts run together as more columns if the solver can solve them so. The loop is
+EMMC, k-means and IterSVR are fixed points of these iterations; a solver that learns from no labels makes a single one.
+R starts run together as more columns if the solver can solve them so. The loop is
 `clusterkit.contracts.iteration.iterate`.
 """
 
@@ -31,23 +31,23 @@ from clusterkit.contracts import (
     Task,
 )
 from clusterkit.contracts.checks import (
-    During,
+    NamingStage,
     check_instance,
     check_labeling,
     check_labels,
     check_objective,
     check_outcome,
 )
-from clusterkit.contracts.iteration import Ended, Leap, Start, Turn, Turns, in_range, iterate, run_starts
+from clusterkit.contracts.iteration import Ended, Iteration, Iterations, Leap, Start, in_range, iterate, run_starts
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
-from clusterkit.contracts.turns import Finished, PassSolver, RowFunction, Summing, solve_by_sums
+from clusterkit.contracts.pass_solver import Finished, PassSolver, RowFunction, Summing, solve_by_sums
 from clusterkit.samples import Space
 from clusterkit.samples.coding import Coded
-from clusterkit.samples.limits import Report, tell
+from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.sums import Addable
 
-__all__ = ["BalancedLabeling", "LabelTurns", "alternate", "balanced_by", "one_turn", "read"]
+__all__ = ["BalancedLabeling", "LabelIterations", "alternate", "balanced_by", "label_and_balance", "solve_once"]
 
 CHUNK_BYTES = 256 * 1024**2
 """Bytes for the scores of the starts solved together; the chunk depends on sizes alone, not on free memory."""
@@ -74,7 +74,7 @@ class BalancedLabeling:
     exact : bool
         Whether predicting the training rows gives the labels.
     interrupted : bool
-        Whether Ctrl-C ended the labeling early.
+        Whether Ctrl-C ended the labelling early.
     facts : mapping
         What the balancer reported about the labels.
     memberships : ndarray of shape (n, k) or None
@@ -86,7 +86,7 @@ class BalancedLabeling:
     labeler_facts : mapping
         What the labeler reported.
     status : Status or None
-        Of the turn that they were read from.
+        Of the iteration that they were read from.
     """
 
     labels: Labels
@@ -102,11 +102,11 @@ class BalancedLabeling:
     status: Status | None = None
 
 
-def read(
+def label_and_balance(
     outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rng: Rng
 ) -> BalancedLabeling:
     """Labels of an outcome, balanced."""
-    with During(labeler):
+    with NamingStage(labeler):
         large = isinstance(outcome, Scores) and outcome.rows.nbytes >= PRICED_BYTES
         if large and balancer is None and isinstance(labeler, Codec) and isinstance(outcome, Scores):
             labeling = labeler.label_unpriced(outcome, task)
@@ -144,7 +144,7 @@ def read(
 
 def balanced_by(balancer: Balancer, costs: Costs, task: Task) -> BalanceDecision:
     """What a balancer decides about costs, checked; of costs in memory with the labels as an array."""
-    with During(balancer):
+    with NamingStage(balancer):
         decision = balancer.balance(costs, task)
     check_instance(balancer, "balance", decision, BalanceDecision)
     if costs.in_memory:
@@ -154,7 +154,7 @@ def balanced_by(balancer: Balancer, costs: Costs, task: Task) -> BalanceDecision
     return decision
 
 
-def one_turn(
+def solve_once(
     prepared: Prepared,
     labeler: Labeler,
     balancer: Balancer | None,
@@ -164,7 +164,7 @@ def one_turn(
     targets: Callable[[int], Coded | None] = lambda start: None,
     solver: Solver | None = None,
 ) -> tuple[list[Ended[BalancedLabeling]], bool]:
-    """Run a solver that needs a single turn once for each random stream.
+    """Run a solver that needs a single iteration once for each random stream.
 
     Parameters
     ----------
@@ -186,9 +186,9 @@ def one_turn(
     def made(index: int, lowest: float) -> tuple[Ended[BalancedLabeling], bool]:
         coded = targets(index)
         outcome = _solved(prepared, solver, coded, None, space, task, rngs[index])
-        balanced = read(outcome, labeler, balancer, space, task, rngs[index])
+        balanced = label_and_balance(outcome, labeler, balancer, space, task, rngs[index])
         values = _objective(prepared, solver, coded, outcome, 1)
-        status = outcome.status or Status(1, Ending.CONVERGED, "solved in one turn")
+        status = outcome.status or Status(1, Ending.CONVERGED, "solved in one iteration")
         objective, ending, reason = _reported(outcome.status), status.ending, status.reason
         if values is not None:
             objective = float(values[0])
@@ -238,7 +238,8 @@ def alternate(
     solver : Solver, optional
         What `prepared` was made by, for errors.
     best_only : bool
-        Whether a start that ends no lower than one before it may be left without its labels, which saves its last turn.
+        Whether a start that ends no lower than one before it may be left without its labels, which saves its last
+        iteration.
 
     Returns
     -------
@@ -253,15 +254,15 @@ def alternate(
     def made(first: int, lowest: float) -> tuple[list[Start[BalancedLabeling]], bool]:
         begun: list[Start[BalancedLabeling]]
         begun = [Start(index, draw(index)) for index in range(first, min(starts, first + chunk))]
-        turns = LabelTurns(prepared, codec, balancer, space, task, rng, solver, max_iter)
-        return begun, iterate(turns, begun, max_iter, lowest if best_only else math.inf)
+        iterations = LabelIterations(prepared, codec, balancer, space, task, rng, solver, max_iter)
+        return begun, iterate(iterations, begun, max_iter, lowest if best_only else math.inf)
 
     return run_starts((partial(made, first) for first in range(0, starts, chunk)), starts, report_each=False)
 
 
 @attrs.define(eq=False)
-class LabelTurns(Turns[BalancedLabeling]):
-    """Turns from labels to labels, of starts that are solved together.
+class LabelIterations(Iterations[BalancedLabeling]):
+    """Iterations from labels to labels, of starts that are solved together.
 
     Parameters
     ----------
@@ -282,10 +283,10 @@ class LabelTurns(Turns[BalancedLabeling]):
 
     @property
     def leaps(self) -> bool:  # type: ignore[override] # a property for a class attribute
-        """Whether something may make turns without a table of scores."""
+        """Whether something may make iterations without a table of scores."""
         return self.balancer is None
 
-    def advance(self, active: list[Start[BalancedLabeling]]) -> Iterator[Turn[BalancedLabeling]]:
+    def advance(self, active: list[Start[BalancedLabeling]]) -> Iterator[Iteration[BalancedLabeling]]:
         """Solve for the labels of all starts, and read those of each."""
         coded = self._coded(np.stack([cast("Labels", start.state) for start in active]))
         outcome = _solved(self.prepared, self.solver, coded, self._outcome, self.space, self.task, self.rng)
@@ -293,31 +294,35 @@ class LabelTurns(Turns[BalancedLabeling]):
         self._outcome = outcome
         for position, start in enumerate(active):
             part = outcome.start(position) if isinstance(outcome, Scores) else outcome
-            balanced = read(part, self.codec, self.balancer, self.space, self.task, self.rng)
+            balanced = label_and_balance(part, self.codec, self.balancer, self.space, self.task, self.rng)
             start.judge(None if objective is None else float(objective[position]))
             before = cast("Labels", start.state)
             repeats = np.array_equal(balanced.labels, before)
             keys = None if repeats else (_digest(before), _digest(balanced.labels))
-            yield Turn.of_labels(balanced, balanced.labels, repeats, keys, part.status)
+            yield Iteration.of_labels(balanced, balanced.labels, repeats, keys, part.status)
 
     def go_on(self, positions: list[int]) -> None:
-        """The outcome of the starts that go on is what the next turn begins with."""
+        """The outcome of the starts that go on is what the next iteration begins with."""
         if isinstance(self._outcome, Scores) and positions:
             self._outcome = self._outcome.take(positions)
 
     def leap(self, start: Start[BalancedLabeling], most: int) -> Leap:
-        """Turns without a table of scores."""
+        """Iterations without a table of scores."""
         before, coded = len(start.history), self._coded(cast("Labels", start.state))
-        turns = self.prepared.leap(coded) if self.codec.largest else None
-        if turns is None and self.codec.rowwise and isinstance(solver := self.prepared, PassSolver):
-            turns = _one_pass(solver, solver.turns, self.codec, coded) if isinstance(solver.turns, Summing) else None
-        if turns is None:
+        iterations = self.prepared.leap(coded) if self.codec.largest else None
+        if iterations is None and self.codec.rowwise and isinstance(solver := self.prepared, PassSolver):
+            iterations = (
+                _one_pass(solver, solver.iterations, self.codec, coded)
+                if isinstance(solver.iterations, Summing)
+                else None
+            )
+        if iterations is None:
             return Leap(start.state, [])
 
-        def report(turns: int, objective: float) -> None:
-            tell(Report(self.name, before + turns, self.max_iter, objective, 1))
+        def report(iterations: int, objective: float) -> None:
+            notify(Report(self.name, before + iterations, self.max_iter, objective, 1))
 
-        labels, history, interrupted, end = _descend(turns, coded.labels[0], most, report)
+        labels, history, interrupted, end = _take_leaps(iterations, coded.labels[0], most, report)
         if history:
             self._outcome = None
         settled, final = (end, None) if isinstance(end, str) else (None, end)
@@ -333,32 +338,32 @@ class LabelTurns(Turns[BalancedLabeling]):
         return self.codec.encode(labels, self.task.k, self.task.sample_weight)
 
 
-def _descend(
-    turns: Generator[tuple[float, Labels], None, str | float | None],
+def _take_leaps(
+    iterations: Generator[tuple[float, Labels], None, str | float | None],
     labels: Labels,
     most: int,
     report: Callable[[int, float], None],
 ) -> tuple[Labels, list[float], bool, str | float | None]:
-    """Make up to `most` turns of a solver without tables of scores, from labels (n,).
+    """Make up to `most` iterations of a solver without tables of scores, from labels (n,).
 
     Returns
     -------
     labels : ndarray of shape (n,)
     history : list of float
-        Objective of the labels before each turn.
+        Objective of the labels before each iteration.
     interrupted : bool
         Whether Ctrl-C came; the labels reached by then are returned.
     settled : str, float or None
-        Why the next turn, made in full, is the last one; the objective of the labels if it changes none of them; None
-        if it need not be the last.
+        Why the next iteration, made in full, is the last one; the objective of the labels if it changes none of them;
+        None if it need not be the last.
     """
     history: list[float] = []
     settled: str | float | None = None
     try:
         while most > 0:
-            # one turn more than are taken: only the generator knows whether the next one would be the last
+            # one iteration more than are taken: only the generator knows whether the next one would be the last
             try:
-                objective, following = next(turns)
+                objective, following = next(iterations)
             except StopIteration as end:
                 settled = end.value
                 break
@@ -375,9 +380,9 @@ def _descend(
 def _one_pass(
     solver: PassSolver, summing: Summing, codec: Codec, targets: Coded
 ) -> Generator[tuple[float, Labels], None, str | None]:
-    """Turns in one pass each: the labels of a block are read and added up while it is there.
+    """Iterations in one pass each: the labels of a block are read and added up while it is there.
 
-    Labels and objectives are those of full turns, bit for bit.
+    Labels and objectives are those of full iterations, bit for bit.
     """
     space = solver.space
     labels, last = targets.labels[0], math.inf
@@ -387,22 +392,22 @@ def _one_pass(
         if not objective < last * (1.0 - SMALLEST_DECREASE):
             return None
         following = np.empty(space.n, dtype=np.intp)
-        total = space.reduce(_Relabelled(summing, finished.extend, codec, targets, following))
+        total = space.reduce(_LabelAndAddInMemory(summing, finished.extend, codec, targets, following))
         if np.array_equal(following, labels):
             return None
         yield objective, following
         step = summing.finish(total, finished.extend)
         coded = attrs.evolve(targets, labels=following[None])
         finished = step if isinstance(step, Finished) else solve_by_sums(step, space, coded, finished.extend)
-        if finished.status is not None:  # the solver has something to say: the next turn is made in full
+        if finished.status is not None:  # the solver has something to say: the next iteration is made in full
             return None
         labels, last = following, objective
 
 
 @final
 @attrs.frozen(eq=False)
-class _Relabelled:
-    """The part of a block whose labels are read from the scores of the turn before, and written down."""
+class _LabelAndAddInMemory:
+    """The part of a block whose labels are read from the scores of the iteration before, and written down."""
 
     summing: Summing
     extend: RowFunction
@@ -426,8 +431,8 @@ def _solved(
     task: Task,
     rng: Rng,
 ) -> Outcome:
-    """The outcome of one turn, checked."""
-    with During(solver):
+    """The outcome of one iteration, checked."""
+    with NamingStage(solver):
         outcome = prepared.solve(coded, previous, rng)
     path = None if solver is None else solver.path(type(space))
     check_outcome(solver, outcome, Outcome if path is None else path.gives, task.n, coded)
@@ -438,7 +443,7 @@ def _objective(
     prepared: Prepared, solver: Solver | None, coded: Coded | None, outcome: Outcome, starts: int
 ) -> Array | None:
     """The objective of each start, checked; None if the solver has none."""
-    with During(solver):
+    with NamingStage(solver):
         values = prepared.objective(coded, outcome)
     check_objective(solver, values, starts)
     return values

@@ -1,11 +1,11 @@
-"""A solver bound to a space, and solvers whose turns are sums over the rows.
+"""A solver bound to a space, and solvers whose iterations are sums over the rows.
 
-`Prepared` is any solver bound to a space, `PassSolver` one whose turns are sums over the rows. A turn of every method
-that is linear in n is additive: the part of each block of features, the sum of all parts, a solve of the size of the
-features, and then a frozen function from features to scores. A solver that is written so has one implementation:
-`solve_by_sums` runs it on a space in memory, and an engine (`clusterkit.samples.engines`) runs the same parts where the
-rows lie. The engine reads the labels of a block from the function of the turn before, so that no state of n rows
-passes from turn to turn.
+`Prepared` is any solver bound to a space, `PassSolver` one whose iterations are sums over the rows. An iteration of
+every method that is linear in n is additive: the part of each block of features, the sum of all parts, a solve of the
+size of the features, and then a frozen function from features to scores. A solver that is written so has one
+implementation: `solve_by_sums` runs it on a space in memory, and an engine (`clusterkit.samples.engines`) runs the same
+parts where the rows lie. The engine reads the labels of a block from the function of the iteration before, so that no
+state of n rows passes from iteration to iteration.
 
 `Summing` is for solvers that learn from labels. `Iterating` is for solvers that learn from none (fuzzy c-means, matrix
 factorisation): they have a state of their own instead, which is a small function of a row (centres, a basis).
@@ -21,7 +21,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.contracts.iteration import Start, Turn, Turns, solve
+from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Extension, Outcome, Scores, Status
 from clusterkit.errors import InvalidParameter
 from clusterkit.samples import FeatureSpace
@@ -38,8 +38,8 @@ __all__ = [
     "Finished",
     "Iterating",
     "Learner",
+    "PartOfIteration",
     "PartOfLabels",
-    "PartOfTurn",
     "PassSolver",
     "Prepared",
     "RowFunction",
@@ -48,8 +48,8 @@ __all__ = [
     "Storing",
     "Summing",
     "adder_of",
+    "solve_by_iterations",
     "solve_by_sums",
-    "solve_by_turns",
 ]
 
 
@@ -67,8 +67,8 @@ else:
 class Prepared(ABC):
     """A solver bound to a space: whatever does not depend on targets has been done once.
 
-    It may need all samples at once. One whose turns are sums over the rows is a `PassSolver`
-    (`clusterkit.contracts.turns`).
+    It may need all samples at once. One whose iterations are sums over the rows is a `PassSolver`
+    (`clusterkit.contracts.pass_solver`).
     """
 
     @property
@@ -78,7 +78,7 @@ class Prepared(ABC):
 
     @abstractmethod
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Outcome:
-        """One turn. `targets` is None for a solver that learns from none."""
+        """One iteration. `targets` is None for a solver that learns from none."""
 
     @abstractmethod
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
@@ -93,14 +93,14 @@ class Prepared(ABC):
         return 1.0
 
     def leap(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | float | None] | None:
-        """Turns in memory without a table of scores, for labels that are columns of the largest scores; None: none.
+        """Iterations in memory without a table of scores, for labels that are columns of the largest scores; or None.
 
         Yield the objective of the labels of one start and the next labels (n,), a fresh array each time. The values are
         those of `solve`, `objective` and argmax up to rounding. Only for monotone solvers: labels cannot come back
-        while the objective falls, so nobody looks out for cycles. The generator ends before a turn that would change no
-        label, would not lower the objective, or is better made in full. It returns the reason if that turn is the last
-        one by a tolerance of the solver, the objective of the labels if it would change none of them, and None
-        otherwise.
+        while the objective falls, so nobody looks out for cycles. The generator ends before an iteration that would
+        change no label, would not lower the objective, or is better made in full. It returns the reason if that
+        iteration is the last one by a tolerance of the solver, the objective of the labels if it would change none of
+        them, and None otherwise.
         """
         return None
 
@@ -118,7 +118,7 @@ class RowFunction(Extension, Protocol):
 @final
 @attrs.frozen(eq=False)
 class Finished:
-    """What a turn leaves behind: small, and all that the next turn and the prediction need.
+    """What an iteration leaves behind: small, and all that the next iteration and the prediction need.
 
     Parameters
     ----------
@@ -136,27 +136,28 @@ class Finished:
 
 
 class Adder(Protocol):
-    """What adds up in a turn, as it is sent to where the rows lie."""
+    """What adds up in an iteration, as it is sent to where the rows lie."""
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Addable:
         """As of `Summing`."""
 
 
 def adder_of(summing: Summing) -> Adder:
-    """The part of a solver's turn that is sent: its `adder`, or all of it."""
+    """The part of a solver's iteration that is sent: its `adder`, or all of it."""
     adder: Adder = getattr(summing, "adder", summing)
     return adder
 
 
 @runtime_checkable
 class Summing(Protocol[PartT]):
-    """The turns of a solver as sums: frozen, small and picklable, because an engine sends it to where the rows lie.
+    """Iterations of a solver as sums: frozen, small and picklable, because an engine sends it to where the rows lie.
 
     It may have an attribute `adder` with the same `part` and without what only `finish` needs, such as a factorisation:
     that is then sent in its place.
 
-    What must be known of all rows before the first turn (the Gram matrix of ridge regression, the mean and the spread
-    of k-means) is read by the function `Path.prepare` through `FeatureSpace.reduce`, which is a pass of the engine too.
+    What must be known of all rows before the first iteration (the Gram matrix of ridge regression, the mean and the
+    spread of k-means) is read by the function `Path.prepare` through `FeatureSpace.reduce`, which is a pass of the
+    engine too.
     """
 
     @property
@@ -177,14 +178,14 @@ class Summing(Protocol[PartT]):
         """
 
     def finish(self, total: PartT, previous: RowFunction | None) -> Finished | Summing:
-        """The end of the turn from the sum of all parts; or one more pass over the same labels, which then ends it.
+        """End of the iteration from the sum of all parts; or one more pass over the same labels, which then ends it.
 
         Parameters
         ----------
         total : Addable
             Sum of the parts.
         previous : RowFunction or None
-            The function of the turn before.
+            The function of the iteration before.
         """
 
 
@@ -193,8 +194,8 @@ class Learner(Protocol):
     """A solver by sums that goes on with samples that come later, for `partial_fit`: frozen, and small."""
 
     @property
-    def turns(self) -> Summing:
-        """The turns, with what is known of all samples so far."""
+    def iterations(self) -> Summing:
+        """The iterations, with what is known of all samples so far."""
 
     def more(self, space: FeatureSpace, weights: Array | None) -> Learner:
         """The learner that knows the samples of another space too, under the same map; `weights` count them."""
@@ -216,7 +217,7 @@ class PartOfLabels(BlockFunction):
 def solve_by_sums(
     summing: Summing, space: FeatureSpace, targets: Coded, previous: RowFunction | None = None
 ) -> Finished:
-    """One turn in memory, for labels (R, n) that are there already: one pass, seldom more."""
+    """One iteration in memory, for labels (R, n) that are there already: one pass, seldom more."""
     step: Finished | Summing = summing
     while not isinstance(step, Finished):
         step = step.finish(space.reduce(PartOfLabels(adder_of(step), targets)), previous)
@@ -226,18 +227,18 @@ def solve_by_sums(
 @final
 @attrs.frozen(eq=False)
 class Step:
-    """What a turn leaves behind.
+    """What an iteration leaves behind.
 
     Parameters
     ----------
     following : RowFunction
-        The function of the next turn.
+        The function of the next iteration.
     objective : float
         Of the function that was added up.
     settled : str or None
         Why that function is the answer; None to go on.
     change : str
-        How far the turn was from that, in words, for the case that there is no further one.
+        How far the iteration was from that, in words, for the case that there is no further one.
     """
 
     following: RowFunction
@@ -248,7 +249,7 @@ class Step:
 
 @runtime_checkable
 class Iterating(Protocol[PartT]):
-    """The turns of a solver that learns from no labels: frozen, small and picklable, as `Summing`."""
+    """The iterations of a solver that learns from no labels: frozen, small and picklable, as `Summing`."""
 
     @property
     def name(self) -> str:
@@ -260,7 +261,7 @@ class Iterating(Protocol[PartT]):
 
     @property
     def max_iter(self) -> int:
-        """Most turns."""
+        """Most iterations."""
 
     @property
     def resolved(self) -> Mapping[str, object]:
@@ -276,19 +277,19 @@ class Iterating(Protocol[PartT]):
         ----------
         H : array of shape (b, L)
         function, before : RowFunction
-            `before` is None in the first turn.
+            `before` is None in the first iteration.
         weights : ndarray of shape (b,) or None
             How much each row counts.
         """
 
     def finish(self, total: PartT, function: RowFunction) -> Step:
-        """The end of a turn from the sum of all parts."""
+        """The end of an iteration from the sum of all parts."""
 
 
 @final
 @attrs.frozen(eq=False)
 class Stored:
-    """What the turns of `Storing` leave behind.
+    """What the iterations of `Storing` leave behind.
 
     Parameters
     ----------
@@ -310,27 +311,27 @@ class Stored:
 
 @runtime_checkable
 class Storing(Protocol):
-    """Turns that are `Iterating` and keep numbers of every row, where a turn needs those of the turn before.
+    """Iterations that are `Iterating` and keep numbers of every row, because each needs those of the one before.
 
-    What is stored is whole after every turn: a fit that was interrupted, or killed where it is stored in a file, goes
-    on from the last complete one.
+    What is stored is whole after every iteration: a fit that was interrupted, or killed where it is stored in a file,
+    goes on from the last complete one.
     """
 
     def part_of(self, rows: slice, H: Array, function: RowFunction) -> Addable:
-        """What a block adds, in the place of `part`; its numbers are read, and those of this turn are written.
+        """What a block adds, in the place of `part`; its numbers are read, and those of this iteration are written.
 
-        The same block may be computed again, or twice at once: what was stored by the turn before stays until the turn
-        is finished.
+        The same block may be computed again, or twice at once: what was stored by the iteration before stays until the
+        iteration is finished.
         """
 
     def last(self, function: RowFunction) -> tuple[tuple[float, ...], Step] | None:
-        """The objectives of all turns that led to a function and the end of the last one; None if there was none."""
+        """Objectives of all iterations that led to a function and the end of the last one; None if there was none."""
 
     def latest(self, function: RowFunction) -> RowFunction:
-        """The function of the last turn that is stored, of the fit that led to `function`."""
+        """The function of the last iteration that is stored, of the fit that led to `function`."""
 
     def stored(self, function: RowFunction) -> Stored:
-        """The scores of all samples, and of new ones, by the last turn."""
+        """The scores of all samples, and of new ones, by the last iteration."""
 
     def release(self) -> None:
         """Let other fits use the files, which `begin` has kept for this one; when the labels have been read."""
@@ -338,35 +339,35 @@ class Storing(Protocol):
 
 @final
 @attrs.frozen(eq=False)
-class PartOfTurn(BlockFunction):
-    """The part of a block of features in a turn, as an engine sends it."""
+class PartOfIteration(BlockFunction):
+    """The part of a block of features in an iteration, as an engine sends it."""
 
-    turns: Iterating
+    iterations: Iterating
     function: RowFunction
     before: RowFunction | None
     weights: Array | None = None
 
     def __call__(self, rows: slice, H: Array) -> Addable:
         """What the block adds."""
-        if isinstance(self.turns, Storing):
-            return self.turns.part_of(rows, H, self.function)
+        if isinstance(self.iterations, Storing):
+            return self.iterations.part_of(rows, H, self.function)
         weights = None if self.weights is None else self.weights[rows]
-        return self.turns.part(H, self.function, self.before, weights)
+        return self.iterations.part(H, self.function, self.before, weights)
 
 
 @attrs.frozen(eq=False)
-class StateTurns(Turns[RowFunction]):
-    """Turns of a solver with a state of its own, on a space in memory or on one whose rows an engine reads.
+class StateIterations(Iterations[RowFunction]):
+    """Iterations of a solver with a state of its own, on a space in memory or on one whose rows an engine reads.
 
     Parameters
     ----------
-    turns : Iterating
+    iterations : Iterating
     space : FeatureSpace
     weights : ndarray of shape (n,) or None
         How much each sample counts.
     """
 
-    turns: Iterating
+    iterations: Iterating
     space: FeatureSpace
     weights: Array | None = None
 
@@ -377,14 +378,14 @@ class StateTurns(Turns[RowFunction]):
     @property
     def name(self) -> str:  # type: ignore[override] # a property for a class attribute
         """That of the solver."""
-        return self.turns.name
+        return self.iterations.name
 
     def begin(self, rng: Rng) -> Start[RowFunction]:
         """A start, which may have been interrupted before."""
-        function = self.turns.begin(self.space, rng)
+        function = self.iterations.begin(self.space, rng)
         start: Start[RowFunction] = Start(0, (function, None), keeps_best=False)
         self._go_on(start, function)
-        made, most = start.n_iter, self.turns.max_iter
+        made, most = start.n_iter, self.iterations.max_iter
         if made > most:
             raise InvalidParameter(
                 f"the checkpoint of '{self.name}' holds {made} iterations, more than max_iter = {most}, and only the "
@@ -392,25 +393,27 @@ class StateTurns(Turns[RowFunction]):
             )
         return start
 
-    def advance(self, active: list[Start[RowFunction]]) -> Iterator[Turn[RowFunction]]:
+    def advance(self, active: list[Start[RowFunction]]) -> Iterator[Iteration[RowFunction]]:
         """One pass."""
         [start] = active
         function, before = cast("tuple[RowFunction, RowFunction | None]", start.state)
-        step = self.turns.finish(self.space.reduce(PartOfTurn(self.turns, function, before, self.weights)), function)
+        step = self.iterations.finish(
+            self.space.reduce(PartOfIteration(self.iterations, function, before, self.weights)), function
+        )
         start.judge(step.objective)
         # what is stored belongs to the function that was made of it
-        answer = step.following if isinstance(self.turns, Storing) else function
+        answer = step.following if isinstance(self.iterations, Storing) else function
         ending = None if step.settled is None else Ending.SETTLED
-        yield Turn(answer, (step.following, function), ending, step.settled or step.change)
+        yield Iteration(answer, (step.following, function), ending, step.settled or step.change)
 
     def recover(self, start: Start[RowFunction]) -> None:
-        """What is stored is the last turn that was complete."""
-        if isinstance(self.turns, Storing):
-            self._go_on(start, self.turns.latest(cast("tuple[RowFunction, RowFunction | None]", start.state)[0]))
+        """What is stored is the last iteration that was complete."""
+        if isinstance(self.iterations, Storing):
+            self._go_on(start, self.iterations.latest(cast("tuple[RowFunction, RowFunction | None]", start.state)[0]))
 
     def _go_on(self, start: Start[RowFunction], function: RowFunction) -> None:
         """Take up what is stored of a fit that led to a function."""
-        if isinstance(self.turns, Storing) and (earlier := self.turns.last(function)) is not None:
+        if isinstance(self.iterations, Storing) and (earlier := self.iterations.last(function)) is not None:
             history, step = earlier
             start.history, start.answer, start.detail = [*history], function, step.change
             start.n_iter = len(history)
@@ -418,23 +421,23 @@ class StateTurns(Turns[RowFunction]):
                 start.end(Ending.SETTLED, step.settled)
 
 
-def solve_by_turns(
-    turns: Iterating, space: FeatureSpace, rng: Rng, weights: Array | None = None
+def solve_by_iterations(
+    iterations: Iterating, space: FeatureSpace, rng: Rng, weights: Array | None = None
 ) -> tuple[RowFunction, Status]:
-    """All turns from a random start.
+    """All iterations from a random start.
 
     Returns
     -------
     (function, status)
-        The function of the last turn that was complete; after Ctrl-C too, unless none was.
+        The function of the last iteration that was complete; after Ctrl-C too, unless none was.
 
     Raises
     ------
     InvalidParameter
-        If more turns than `max_iter` are stored.
+        If more iterations than `max_iter` are stored.
     """
-    run = StateTurns(turns, space, weights)
-    return solve(run, run.begin(rng), turns.max_iter)
+    run = StateIterations(iterations, space, weights)
+    return solve(run, run.begin(rng), iterations.max_iter)
 
 
 SCORES = "scores of all rows, which the labeler needs on the host"
@@ -450,51 +453,51 @@ class PassSolver(Prepared):
     Parameters
     ----------
     space : FeatureSpace
-    turns : Summing or Iterating
-        What a turn adds up: of labels, or of a state of the solver's own.
+    iterations : Summing or Iterating
+        What an iteration adds up: of labels, or of a state of the solver's own.
     weights : ndarray of shape (n,) or None
-        How much each sample counts, for turns of a state.
+        How much each sample counts, for iterations of a state.
     """
 
     space: FeatureSpace
-    turns: Summing | Iterating
+    iterations: Summing | Iterating
     weights: Array | None = attrs.field(default=None, kw_only=True)
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """What the turns decided."""
-        return self.turns.resolved
+        """What the iterations decided."""
+        return self.iterations.resolved
 
     @property
     def objective_factor(self) -> float:
-        """That of the turns, where they have one."""
-        factor: float = getattr(self.turns, "objective_factor", 1.0)
+        """That of the iterations, where they have one."""
+        factor: float = getattr(self.iterations, "objective_factor", 1.0)
         return factor
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
-        """The scores of all samples after one turn over labels, or after all turns of a solver with its own state."""
-        if isinstance(self.turns, Iterating):
-            return self._solve_by_turns(self.turns, rng)
+        """Scores of all samples after one iteration over labels, or after all of a solver with a state of its own."""
+        if isinstance(self.iterations, Iterating):
+            return self._solve_by_iterations(self.iterations, rng)
         assert targets is not None
         before = previous.extend if isinstance(previous, Scores) else None
-        finished = solve_by_sums(self.turns, self.space, targets, before)  # type: ignore[arg-type] # it made that one
+        finished = solve_by_sums(self.iterations, self.space, targets, before)  # type: ignore[arg-type] # it made that one
         table = self._table(finished.extend, targets.starts * targets.codebook.shape[1])
         return Scores(table, finished.extend, starts=targets.starts, status=finished.status, carry=finished.objective)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """From the sums of the turn."""
-        if isinstance(self.turns, Iterating):
+        """From the sums of the iteration."""
+        if isinstance(self.iterations, Iterating):
             assert outcome.status is not None
             return np.array([outcome.status.history[-1]])
         assert isinstance(outcome, Scores)
         assert isinstance(outcome.carry, np.ndarray)
         return outcome.carry
 
-    def _solve_by_turns(self, turns: Iterating, rng: Rng) -> Scores:
-        function, status = solve_by_turns(turns, self.space, rng, self.weights)
-        if not isinstance(turns, Storing):
-            return Scores(self._table(function, turns.k), function, status=status)
-        stored = turns.stored(function)
+    def _solve_by_iterations(self, iterations: Iterating, rng: Rng) -> Scores:
+        function, status = solve_by_iterations(iterations, self.space, rng, self.weights)
+        if not isinstance(iterations, Storing):
+            return Scores(self._table(function, iterations.k), function, status=status)
+        stored = iterations.stored(function)
         self.space.require_table(stored.rows.d, SCORES)
         rows = to_host(stored.rows.read(slice(0, self.space.n))).astype(self.space.dtype, copy=False)
         status = attrs.evolve(status, predicts_labels=False)  # new rows do not end where the stored ones did

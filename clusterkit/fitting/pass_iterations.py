@@ -1,4 +1,4 @@
-"""Iterations over labels of rows outside memory, for solvers by sums: `PassTurns`.
+"""Iterations over labels of rows outside memory, for solvers by sums: `PassIterations`.
 
 `clusterkit.contracts.iteration.iterate` runs them. An iteration is one pass, and a balancer takes some more: each block
 is read and mapped, its labels are read from the small function that the iteration before left, and what the solver adds
@@ -22,9 +22,9 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels, Rng
 from clusterkit.contracts import BalanceDecision, Balancer, BlockLabels, Codec, Costs, CostTable, GivenLabels, Task
-from clusterkit.contracts.iteration import Ended, Start, Turn, Turns, iterate
+from clusterkit.contracts.iteration import Ended, Iteration, Iterations, Start, iterate
 from clusterkit.contracts.outcomes import Status
-from clusterkit.contracts.turns import (
+from clusterkit.contracts.pass_solver import (
     Adder,
     Finished,
     Iterating,
@@ -33,11 +33,11 @@ from clusterkit.contracts.turns import (
     Storing,
     Summing,
     adder_of,
-    solve_by_turns,
+    solve_by_iterations,
 )
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.fitting.device_paths import few_rows
-from clusterkit.fitting.label_turns import balanced_by
+from clusterkit.fitting.label_iterations import balanced_by
 from clusterkit.samples import memory
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -58,13 +58,13 @@ from clusterkit.samples.sums import Addable, Sums
 from clusterkit.samples.transform import Transform
 
 __all__ = [
+    "BlockLabeler",
     "CostsOfRows",
-    "Decide",
     "Digest",
+    "IterationCosts",
     "MixedDigest",
-    "PassTurns",
+    "PassIterations",
     "RowLabeling",
-    "TurnCosts",
     "digest_of",
     "iterate_labels",
     "iterate_without_labels",
@@ -97,11 +97,12 @@ def room_for_scores(n: int, d: int, dtype: np.dtype) -> RowsFile | None:
 
 @final
 @attrs.define(eq=False)
-class TurnCosts:
-    """The costs of the turns of a start. One file holds the scores of one turn after the other, until the context ends.
+class IterationCosts:
+    """The costs of the iterations of a start.
 
-    Scores are kept where this process computes the blocks on the host, and where they have the type of the rows: those
-    of another type have other blocks.
+    One file holds the scores of one iteration after the other, until the context ends. Scores are kept where this
+    process computes the blocks on the host, and where they have the type of the rows: those of another type have other
+    blocks.
 
     Parameters
     ----------
@@ -112,50 +113,50 @@ class TurnCosts:
     _file: RowsFile | None = attrs.field(init=False, default=None)
     _begun: bool = attrs.field(init=False, default=False)
 
-    def __enter__(self) -> TurnCosts:
+    def __enter__(self) -> IterationCosts:
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._file is not None:
             self._file.close()
 
-    def balanced(self, balancer: Balancer, decide: Decide, task: Task) -> Decide:
-        """The labels of a turn, balanced."""
-        costs: Costs = self.by(decide)
+    def balanced(self, balancer: Balancer, block_labeler: BlockLabeler, task: Task) -> BlockLabeler:
+        """The labels of an iteration, balanced."""
+        costs: Costs = self.by(block_labeler)
         if isinstance(self.space.engine, DeviceEngine) and few_rows(self.space.n):
             costs = CostTable(costs.table())  # few rows that a device computes are balanced as in memory
         decision = balanced_by(balancer, costs, task)
         if isinstance(decision.labels, np.ndarray):
             decision = attrs.evolve(decision, labels=GivenLabels(decision.labels))
-        return attrs.evolve(decide, decision=decision)
+        return attrs.evolve(block_labeler, decision=decision)
 
-    def by(self, decide: Decide) -> CostsOfRows:
-        """The costs by the function of a turn; those of the turn before are then read no more."""
+    def by(self, block_labeler: BlockLabeler) -> CostsOfRows:
+        """The costs by the function of an iteration; those of the iteration before are then read no more."""
         if not self._begun and isinstance(self.space.engine, LocalEngine):
             first = slice(0, 1)
-            scores = decide.scores(first, self.space.source.read(first))
+            scores = block_labeler.scores(first, self.space.source.read(first))
             if scores.dtype == self.space.source.dtype:
                 self._file = room_for_scores(self.space.n, scores.shape[1], scores.dtype)
         self._begun = True
-        return CostsOfRows(self.space, decide, self._file)
+        return CostsOfRows(self.space, block_labeler, self._file)
 
 
 @final
 @attrs.define(eq=False)
 class CostsOfRows(Costs):
-    """The costs of all rows by the function of a turn.
+    """The costs of all rows by the function of an iteration.
 
     Parameters
     ----------
     space : RowsSpace
-    decide : Decide
+    block_labeler : BlockLabeler
         How scores follow from the rows.
     file : RowsFile or None
         Where the first pass writes the scores.
     """
 
     space: RowsSpace
-    decide: Decide
+    block_labeler: BlockLabeler
     file: RowsFile | None = None
     _written: bool = attrs.field(init=False, default=False)
 
@@ -167,17 +168,17 @@ class CostsOfRows(Costs):
     @property
     def k(self) -> int:
         """Number of clusters."""
-        return self.decide.k
+        return self.block_labeler.k
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
         engine, width, file = self.space.engine, self.space.width, self.file if self._written else None
         whole: Part
         if file is not None:
-            read = _OfScores(self.decide.codec, self.decide.k, part)
+            read = _OfScores(self.block_labeler.codec, self.block_labeler.k, part)
             whole = engine.reduce(read, file, width)  # type: ignore[assignment] # its type is that of `part`
         else:
-            mapped = _OfRows(self.decide, part, self.file)
+            mapped = _OfRows(self.block_labeler, part, self.file)
             whole = engine.reduce(mapped, self.space.source, width)  # type: ignore[assignment] # as above
             self._written = True
         return whole
@@ -188,20 +189,20 @@ class CostsOfRows(Costs):
 class _OfRows(BlockFunction):
     """A part of costs, as a part of the raw rows, whose scores it may write to a file."""
 
-    decide: Decide
+    block_labeler: BlockLabeler
     part: Callable[[slice, Array], Addable]
     file: RowsFile | None
 
     @property
     def array_api(self) -> bool:
         """That of the labels: a part without the mark gets the costs on the host."""
-        return self.decide.array_api
+        return self.block_labeler.array_api
 
     def __call__(self, rows: slice, X: Array) -> Addable:
-        scores = self.decide.scores(rows, X)
+        scores = self.block_labeler.scores(rows, X)
         if self.file is not None:
             self.file.write(rows, scores)
-        costs = self.decide.codec.costs(scores, self.decide.k)
+        costs = self.block_labeler.codec.costs(scores, self.block_labeler.k)
         return self.part(rows, block_for(self.part, costs))
 
 
@@ -294,8 +295,8 @@ def _mixed(rows: slice, labels: Any) -> Any:
 
 @final
 @attrs.frozen(eq=False)
-class Decide(BlockFunction):
-    """How the labels of a block follow from its rows: from the start, or from the scores of a turn.
+class BlockLabeler(BlockFunction):
+    """How the labels of a block follow from its rows: from the start, or from the scores of an iteration.
 
     Parameters
     ----------
@@ -387,31 +388,31 @@ class Decide(BlockFunction):
 
 @final
 @attrs.frozen(eq=False)
-class _TurnSums:
-    """What a turn adds up: the sums of the solver, the sizes of the clusters, and a digest of the labels."""
+class _LabelledSums:
+    """What an iteration adds up: the sums of the solver, the sizes of the clusters, and a digest of the labels."""
 
     sums: Addable
     sizes: Counts
     digest: Digest
 
-    def __add__(self, following: _TurnSums) -> _TurnSums:
+    def __add__(self, following: _LabelledSums) -> _LabelledSums:
         digest = self.digest + following.digest
-        return _TurnSums(self.sums + following.sums, self.sizes + following.sizes, digest)
+        return _LabelledSums(self.sums + following.sums, self.sizes + following.sizes, digest)
 
-    def to_host(self) -> _TurnSums:
+    def to_host(self) -> _LabelledSums:
         """The same on the host, in as few copies as there are types of numbers."""
         if isinstance(self.sums, Sums) and isinstance(self.digest, MixedDigest):
             arrays: Any = Sums.of(*self.sums.arrays, self.sizes, self.digest.sums).to_host().arrays
-            return _TurnSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).to_host())
-        return _TurnSums(to_host(self.sums), to_host(self.sizes), self.digest.to_host())
+            return _LabelledSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).to_host())
+        return _LabelledSums(to_host(self.sums), to_host(self.sizes), self.digest.to_host())
 
 
 @final
 @attrs.frozen(eq=False)
-class _Turn(BlockFunction):
-    """The part of a block of raw rows in a turn."""
+class _LabelAndAdd(BlockFunction):
+    """The part of a block of raw rows in an iteration."""
 
-    decide: Decide
+    block_labeler: BlockLabeler
     adder: Adder
     weights: Array | None = None
     # one array for all blocks, of which a device keeps its copy
@@ -419,33 +420,33 @@ class _Turn(BlockFunction):
 
     @codebook.default
     def _codebook(self) -> Array:
-        return self.decide.codec.codebook(self.decide.k)
+        return self.block_labeler.codec.codebook(self.block_labeler.k)
 
-    def __call__(self, rows: slice, X: Array) -> _TurnSums:
-        H = self.decide.transform(X)
-        labels, scores = self.decide.on(rows, X, H)
-        k = self.decide.k
+    def __call__(self, rows: slice, X: Array) -> _LabelledSums:
+        H = self.block_labeler.transform(X)
+        labels, scores = self.block_labeler.on(rows, X, H)
+        k = self.block_labeler.k
         weights = None if self.weights is None else self.weights[rows]
-        coded = Coded(labels[None, :], self.decide.codec.coding, k, self.codebook, weights)
-        return _TurnSums(self.adder.part(H, coded, scores), class_counts(labels, k), digest_of(rows, labels))
+        coded = Coded(labels[None, :], self.block_labeler.codec.coding, k, self.codebook, weights)
+        return _LabelledSums(self.adder.part(H, coded, scores), class_counts(labels, k), digest_of(rows, labels))
 
 
 @final
 @attrs.frozen(eq=False)
 class RowLabeling:
-    """The labels of rows outside memory that a turn gave.
+    """The labels of rows outside memory that an iteration gave.
 
     Parameters
     ----------
-    decide : Decide
+    block_labeler : BlockLabeler
         How they follow from the rows.
     sizes : ndarray of shape (k,) or None
         Their numbers, where they were counted.
     status : Status or None
-        Of the turn that they were read from.
+        Of the iteration that they were read from.
     """
 
-    decide: Decide
+    block_labeler: BlockLabeler
     sizes: Counts | None
     status: Status | None
 
@@ -453,16 +454,16 @@ class RowLabeling:
 @final
 @attrs.frozen(eq=False)
 class _State:
-    """What a turn by passes begins with: labels, what they add up to once that is known, and what they were read by."""
+    """What an iteration by passes begins with: labels, their sums once these are known, and what they were read by."""
 
-    decide: Decide
-    sums: _TurnSums | None = None
+    block_labeler: BlockLabeler
+    sums: _LabelledSums | None = None
     previous: RowFunction | None = None
 
 
 @attrs.define(eq=False)
-class PassTurns(Turns[RowLabeling]):
-    """Turns from labels to labels: each is one pass, and there is one more for the first labels.
+class PassIterations(Iterations[RowLabeling]):
+    """Iterations from labels to labels: each is one pass, and there is one more for the first labels.
 
     Parameters
     ----------
@@ -471,32 +472,32 @@ class PassTurns(Turns[RowLabeling]):
     balancer : Balancer or None
         Its decisions take further passes over the costs.
     task : Task
-    costs : TurnCosts
+    costs : IterationCosts
     """
 
     space: RowsSpace
     summing: Summing
     balancer: Balancer | None
     task: Task
-    costs: TurnCosts
+    costs: IterationCosts
 
-    def advance(self, active: list[Start[RowLabeling]]) -> Iterator[Turn[RowLabeling]]:
+    def advance(self, active: list[Start[RowLabeling]]) -> Iterator[Iteration[RowLabeling]]:
         """Solve for what the labels add up to, and read and add up the next ones in one pass."""
         [start] = active
         at = cast("_State", start.state)
-        before = at.sums or _passed(self.space, self._turn(at.decide))
-        finished = self._finished(at.decide, before, at.previous)
+        before = at.sums or _passed(self.space, self._label_and_add(at.block_labeler))
+        finished = self._finished(at.block_labeler, before, at.previous)
         start.judge(float(finished.objective[0]))
-        decide = attrs.evolve(
-            at.decide, start=None, start_transform=None, extend=finished.extend, decision=BalanceDecision()
+        block_labeler = attrs.evolve(
+            at.block_labeler, start=None, start_transform=None, extend=finished.extend, decision=BalanceDecision()
         )
         if self.balancer is not None:
-            decide = self.costs.balanced(self.balancer, decide, self.task)
-        after = _passed(self.space, self._turn(decide))
+            block_labeler = self.costs.balanced(self.balancer, block_labeler, self.task)
+        after = _passed(self.space, self._label_and_add(block_labeler))
         status = finished.status
-        yield Turn.of_labels(
-            RowLabeling(decide, after.sizes, status),
-            _State(decide, after, finished.extend),
+        yield Iteration.of_labels(
+            RowLabeling(block_labeler, after.sizes, status),
+            _State(block_labeler, after, finished.extend),
             after.digest == before.digest,
             (before.digest, after.digest),
             status,
@@ -506,51 +507,51 @@ class PassTurns(Turns[RowLabeling]):
         """That of the labels returned."""
         at = cast("_State", start.state)
         assert at.sums is not None
-        return float(self._finished(at.decide, at.sums, at.previous).objective[0])
+        return float(self._finished(at.block_labeler, at.sums, at.previous).objective[0])
 
-    def _turn(self, decide: Decide) -> _Turn:
-        return _Turn(decide, adder_of(self.summing), self.task.sample_weight)
+    def _label_and_add(self, block_labeler: BlockLabeler) -> _LabelAndAdd:
+        return _LabelAndAdd(block_labeler, adder_of(self.summing), self.task.sample_weight)
 
-    def _finished(self, decide: Decide, sums: _TurnSums, previous: RowFunction | None) -> Finished:
-        """The end of a turn; further passes over the same labels where the solver asks for them."""
+    def _finished(self, block_labeler: BlockLabeler, sums: _LabelledSums, previous: RowFunction | None) -> Finished:
+        """The end of an iteration; further passes over the same labels where the solver asks for them."""
         step = self.summing.finish(sums.sums, previous)
         while not isinstance(step, Finished):
-            turn = attrs.evolve(self._turn(decide), adder=adder_of(step))
-            step = step.finish(_passed(self.space, turn).sums, previous)
+            iteration = attrs.evolve(self._label_and_add(block_labeler), adder=adder_of(step))
+            step = step.finish(_passed(self.space, iteration).sums, previous)
         return step
 
 
 def iterate_labels(
     space: RowsSpace,
     summing: Summing,
-    begin: Decide,
+    begin: BlockLabeler,
     max_iter: int,
     balancer: Balancer | None,
     task: Task,
     index: int,
 ) -> tuple[list[Start[RowLabeling]], bool]:
-    """Turns from the labels of a start until they repeat; labels and history are those of the loop in memory."""
+    """Iterations from the labels of a start until they repeat; labels and history are those of the loop in memory."""
     start: Start[RowLabeling] = Start(index, _State(begin))
-    with TurnCosts(space) as costs:
-        interrupted = iterate(PassTurns(space, summing, balancer, task, costs), [start], max_iter)
+    with IterationCosts(space) as costs:
+        interrupted = iterate(PassIterations(space, summing, balancer, task, costs), [start], max_iter)
     return [start], interrupted
 
 
 def iterate_without_labels(
     space: RowsSpace,
-    turns: Iterating,
+    iterations: Iterating,
     codec: Codec,
     balancer: Balancer | None,
     task: Task,
     rng: Rng,
     index: int,
 ) -> tuple[Ended[RowLabeling], bool]:
-    """The turns of a solver that learns from no labels, and the labels read from the last of them.
+    """The iterations of a solver that learns from no labels, and the labels read from the last of them.
 
     Parameters
     ----------
     space : RowsSpace
-    turns : Iterating
+    iterations : Iterating
     codec : Codec
         One whose labels are read row by row.
     balancer : Balancer or None
@@ -559,18 +560,18 @@ def iterate_without_labels(
     rng : Generator
         Of the start.
     """
-    function, status = solve_by_turns(turns, space, rng, task.sample_weight)
-    stored = turns.stored(function) if isinstance(turns, Storing) else None
+    function, status = solve_by_iterations(iterations, space, rng, task.sample_weight)
+    stored = iterations.stored(function) if isinstance(iterations, Storing) else None
     extend = function if stored is None else stored.extend
-    decide = Decide(space.reading, codec, task.k, extend=extend, stored=stored)
+    block_labeler = BlockLabeler(space.reading, codec, task.k, extend=extend, stored=stored)
     if balancer is not None:
-        with TurnCosts(space) as costs:
-            decide = costs.balanced(balancer, decide, task)
-    labeling = RowLabeling(decide, None, status)
+        with IterationCosts(space) as costs:
+            block_labeler = costs.balanced(balancer, block_labeler, task)
+    labeling = RowLabeling(block_labeler, None, status)
     end = Ended(labeling, status.n_iter, status.ending, status.reason, status.history[-1], status.history, index)
     return end, status.interrupted
 
 
-def _passed(space: RowsSpace, turn: Callable[[slice, Array], _TurnSums]) -> _TurnSums:
+def _passed(space: RowsSpace, iteration: Callable[[slice, Array], _LabelledSums]) -> _LabelledSums:
     """One pass over the raw rows, in the blocks of the features."""
-    return space.engine.reduce(turn, space.source, space.width)
+    return space.engine.reduce(iteration, space.source, space.width)

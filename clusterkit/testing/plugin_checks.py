@@ -1,4 +1,4 @@
-"""Verdicts on installed plugins: all that a plugin provides, each with the laws that it breaks.
+"""Checks of installed plugins: all that a plugin provides, each with the laws that it breaks.
 
 Stages have the laws of the conformance kit. A recipe fits two groups and what it fits can be saved, a command prints
 its help, and everything else loads.
@@ -18,7 +18,7 @@ from clusterkit.contracts.registry import ABSTRACT_NAMES, registry
 from clusterkit.testing.compare import check_recipe_saves
 from clusterkit.testing.conformance import cases_of
 
-__all__ = ["EXAMPLES", "Verdict", "verdicts_on"]
+__all__ = ["EXAMPLES", "PluginCheck", "checks_of"]
 
 EXAMPLES = 25
 """Examples of each law, as many as pytest tries by default."""
@@ -26,7 +26,7 @@ EXAMPLES = 25
 
 @final
 @attrs.frozen
-class Verdict:
+class PluginCheck:
     """What a thing that a plugin provides holds and breaks.
 
     Parameters
@@ -44,8 +44,8 @@ class Verdict:
     breaks: tuple[tuple[str, str], ...] = ()
 
 
-def verdicts_on(plugin: Plugin, examples: int = EXAMPLES) -> Iterator[Verdict]:
-    """The verdict on each thing that a plugin provides, one after the other; the same in every run.
+def checks_of(plugin: Plugin, examples: int = EXAMPLES) -> Iterator[PluginCheck]:
+    """What holds and breaks of each thing that a plugin provides, one after the other; the same in every run.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ def verdicts_on(plugin: Plugin, examples: int = EXAMPLES) -> Iterator[Verdict]:
             for law, check in laws:
                 try:
                     check()
-                except (Exception, SystemExit) as error:  # of a plugin: it is the verdict, and the rest is checked too
+                except (Exception, SystemExit) as error:  # of a plugin: it is what breaks, and the rest is checked too
                     breaks.append((law, f"{type(error).__name__}: {error}"))
                 else:
                     holds.append(law)
-        yield Verdict(kind, name, tuple(holds), tuple(breaks))
+        yield PluginCheck(kind, name, tuple(holds), tuple(breaks))
 
 
 def _laws_of(entry: Entry) -> list[tuple[str, Callable[[], object]]]:
@@ -102,10 +102,10 @@ def _fixed_examples(examples: int) -> Iterator[None]:
     """The same examples in every run, and nothing is written; afterwards hypothesis is set as before."""
     from hypothesis import settings
 
-    settings.register_profile("before-the-verdict", parent=settings.default)
-    settings.register_profile("verdict", max_examples=examples, deadline=None, derandomize=True, database=None)
-    settings.load_profile("verdict")
+    settings.register_profile("before-the-check", parent=settings.default)
+    settings.register_profile("plugin-check", max_examples=examples, deadline=None, derandomize=True, database=None)
+    settings.load_profile("plugin-check")
     try:
         yield
     finally:
-        settings.load_profile("before-the-verdict")
+        settings.load_profile("before-the-check")

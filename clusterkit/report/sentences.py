@@ -26,6 +26,7 @@ __all__ = [
     "certainty",
     "decimal",
     "is_single",
+    "main_sentences",
     "number",
     "of_feature",
     "one_cluster",
@@ -35,7 +36,6 @@ __all__ = [
     "quality_of_cells",
     "score_of_number",
     "sizes_of",
-    "verdict",
 ]
 
 
@@ -142,7 +142,7 @@ def sizes_of(clusters: Sequence[ClusterProfile]) -> str:
     return f"{min(sizes):,} to {max(sizes):,} rows"
 
 
-def verdict(analysis: Analysis) -> tuple[str, ...]:
+def main_sentences(analysis: Analysis) -> tuple[str, ...]:
     """Paragraphs: what was found, and how sure that is."""
     k, n = len(analysis.clusters.clusters), analysis.clusters.n_rows
     name = analysis.method.partition("(")[0]
