@@ -37,7 +37,8 @@ def test_a_file_of_numpy_is_mapped(tmp_path):
     rows = clusterkit.open(tmp_path / "x.npy")
     assert (rows.n, rows.d, rows.dtype, rows.names) == (1000, 3, np.float32, None)
     assert np.array_equal(rows.read(slice(10, 700)), X[10:700])
-    assert np.array_equal(rows.gather(np.array([999, 3, 3])), X[[999, 3, 3]])
+    index = np.array([999, 5, 3, 3, 6])  # neighbours, and some with one row between them
+    assert np.array_equal(rows.gather(index), X[index])
     assert len(pickle.dumps(rows)) < 1000
     assert np.array_equal(pickle.loads(pickle.dumps(rows)).read(slice(0, 5)), X[:5])
 
