@@ -354,6 +354,10 @@ class TestNotesOfExceptions:
     def fail(*_):
         return np.ones(3)[7]
 
+    @staticmethod
+    def stop(*_):
+        return next(iter(()))
+
     @pytest.mark.parametrize(
         "slots",
         [
@@ -371,6 +375,12 @@ class TestNotesOfExceptions:
             fit(X, **slots)
         kind = next(stage for stage in slots.values() if not isinstance(stage, str)).kind
         assert caught.value.__notes__ == [f"raised in {kind} 'odd' of odd-stages"]
+
+    @pytest.mark.parametrize("slots", [{"solver": OddSolver(stop)}, {"balancer": OddBalancer(stop)}])
+    def test_of_a_stop_of_an_iteration_which_ends_no_loop_of_the_fit(self, X, slots):
+        with pytest.raises(RuntimeError, match="a StopIteration left the stage") as caught:
+            fit(X, **slots)
+        assert caught.value.__notes__ == [f"raised in {next(iter(slots))} 'odd' of odd-stages"]
 
     def test_of_a_stage_inside_another_the_innermost(self, X, monkeypatch):
         monkeypatch.setattr(OddDriver, "run", lambda self, *_: fit(X, init=OddParts(self_fail)))
