@@ -25,9 +25,9 @@ from clusterkit.contracts import (
     Tuned,
     Tuner,
 )
-from clusterkit.contracts.outcomes import FunctionDomain, Scores
+from clusterkit.contracts.outcomes import Ending, FunctionDomain, Scores, Status
 from clusterkit.contracts.registry import registry
-from clusterkit.errors import BrokenStage, InvalidData, InvalidParameter
+from clusterkit.errors import BrokenStage, ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.featuremaps.scaling import Identity
 from clusterkit.labelers.codecs import Argmax
 from clusterkit.samples import build_space
@@ -175,6 +175,13 @@ def test_objectives(X, monkeypatch):
     monkeypatch.setattr(Odd, "objective", lambda self, targets, outcome: np.zeros(2))
     with pytest.raises(BrokenStage, match="objective must give 1 values, got shape \\(2,\\)"):
         fit(X, solver=OddSolver(lambda t: Scores(np.zeros((N, 3)), None)))
+
+
+def test_what_a_solver_warns_of_is_a_warning_of_the_fit(X, monkeypatch):
+    monkeypatch.setattr(Odd, "objective", lambda self, targets, outcome: np.zeros(1))
+    status = Status(1, Ending.CONVERGED, "as planned", warning="hardly any sample counts")
+    with pytest.warns(ClusterkitWarning, match="hardly any sample counts"):
+        fit(X, solver=OddSolver(lambda t: Scores(np.eye(3)[np.arange(N) % 3], None, status=status)))
 
 
 @attrs.frozen
