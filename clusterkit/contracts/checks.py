@@ -62,7 +62,8 @@ def named(stage: Stage) -> str:
 class NamingStage:
     """While a stage runs: an exception keeps its type and gets a note with the names of stage and distribution.
 
-    An error that a built-in stage raises on purpose names the stage already and gets none.
+    A StopIteration becomes a RuntimeError, as in generators: a loop around the stage would take it for its own end. An
+    error that a built-in stage raises on purpose names the stage already and gets none.
 
     Parameters
     ----------
@@ -84,6 +85,10 @@ class NamingStage:
             return
         if any(note.startswith(PREFIX) for note in getattr(error, "__notes__", ())):
             return
+        if isinstance(error, StopIteration):
+            broken = RuntimeError("a StopIteration left the stage")
+            broken.add_note(PREFIX + named(self.stage))
+            raise broken from error
         if not (_built_in(type(self.stage)) and type(error).__module__ == errors.__name__):
             error.add_note(PREFIX + named(self.stage))
 

@@ -129,6 +129,9 @@ class TestVoting:
     def test_a_cluster_without_partner_votes_for_what_it_overlaps(self):
         members = [[0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 2, 2]]
         assert consensus.voting(members).tolist() == [0, 0, 0, 0, 1, 1]
+        # one sample is overlap enough: the last one is known to the third member alone
+        members = [[0, 0, 0, 1, 1, -1], [0, 0, 0, 1, 1, -1], [0, 0, 2, 1, 1, 2]]
+        assert consensus.voting(members).tolist() == [0, 0, 0, 1, 1, 0]
 
     def test_samples_that_share_nothing_with_the_others_are_by_themselves(self):
         members = [[0, 0, 1, 1, 1, -1, -1, -1], [0, 0, 1, 1, 0, -1, -1, -1], [-1, -1, -1, -1, -1, 4, 4, 2]]

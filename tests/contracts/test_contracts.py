@@ -25,9 +25,9 @@ from clusterkit.contracts import (
     Tuned,
     Tuner,
 )
-from clusterkit.contracts.outcomes import FunctionDomain, Scores
+from clusterkit.contracts.outcomes import Ending, FunctionDomain, Scores, Status
 from clusterkit.contracts.registry import registry
-from clusterkit.errors import BrokenStage, InvalidData, InvalidParameter
+from clusterkit.errors import BrokenStage, ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.featuremaps.scaling import Identity
 from clusterkit.fitting import device_paths
 from clusterkit.labelers.codecs import Argmax
@@ -176,6 +176,13 @@ def test_objectives(X, monkeypatch):
     monkeypatch.setattr(Odd, "objective", lambda self, targets, outcome: np.zeros(2))
     with pytest.raises(BrokenStage, match="objective must give 1 values, got shape \\(2,\\)"):
         fit(X, solver=OddSolver(lambda t: Scores(np.zeros((N, 3)), None)))
+
+
+def test_what_a_solver_warns_of_is_a_warning_of_the_fit(X, monkeypatch):
+    monkeypatch.setattr(Odd, "objective", lambda self, targets, outcome: np.zeros(1))
+    status = Status(1, Ending.CONVERGED, "as planned", warning="hardly any sample counts")
+    with pytest.warns(ClusterkitWarning, match="hardly any sample counts"):
+        fit(X, solver=OddSolver(lambda t: Scores(np.eye(3)[np.arange(N) % 3], None, status=status)))
 
 
 @attrs.frozen
@@ -357,6 +364,10 @@ class TestNotesOfExceptions:
     def fail(*_):
         return np.ones(3)[7]
 
+    @staticmethod
+    def stop(*_):
+        return next(iter(()))
+
     @pytest.mark.parametrize(
         "slots",
         [
@@ -374,6 +385,12 @@ class TestNotesOfExceptions:
             fit(X, **slots)
         kind = next(stage for stage in slots.values() if not isinstance(stage, str)).kind
         assert caught.value.__notes__ == [f"raised in {kind} 'odd' of odd-stages"]
+
+    @pytest.mark.parametrize("slots", [{"solver": OddSolver(stop)}, {"balancer": OddBalancer(stop)}])
+    def test_of_a_stop_of_an_iteration_which_ends_no_loop_of_the_fit(self, X, slots):
+        with pytest.raises(RuntimeError, match="a StopIteration left the stage") as caught:
+            fit(X, **slots)
+        assert caught.value.__notes__ == [f"raised in {next(iter(slots))} 'odd' of odd-stages"]
 
     def test_of_a_stage_inside_another_the_innermost(self, X, monkeypatch):
         monkeypatch.setattr(OddDriver, "run", lambda self, *_: fit(X, init=OddParts(self_fail)))

@@ -216,7 +216,7 @@ class TestText:
         rows = clusterkit.open(self.written(tmp_path, X, mark=mark))
         assert (rows.n, rows.d, rows.names, rows.dtype) == (1000, 3, ("a", "b", "c"), np.float64)
         np.testing.assert_allclose(rows.read(slice(150, 500)), X[150:500], rtol=1e-12)  # pandas 2.1 rounds otherwise
-        index = np.array([999, 0, 5, 4, 5])
+        index = np.array([999, 0, 5, 4, 5, 7])  # neighbours are read at once, and 7 is none of 5
         np.testing.assert_allclose(rows.gather(index), X[index], rtol=1e-12)
 
     def test_several_files_and_some_columns(self, tmp_path):

@@ -168,7 +168,8 @@ def test_what_is_no_candidate(blobs):
     assert comparison.candidates[0].reason == "the score has no value for 1 clusters and 0 noise samples"
     with pytest.raises(InvalidParameter, match=r"every one of 1 candidates was excluded:[^$]*exclude=False keeps"):
         search(ScriptedClusterer(ONE), {}, blobs, "silhouette")
-    assert objections(np.array([0, 1, -1])) == ""
+    assert objections(np.array([0, 1, -1])) == objections(np.arange(150) % 12) == ""
+    assert objections(np.arange(150) % 13) == "shattered: 13 clusters of 150 samples, more than 12"
 
 
 def test_a_failure_is_a_row(blobs):

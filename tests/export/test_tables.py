@@ -242,6 +242,19 @@ class TestGapsTakenFromSimilarRows:
         np.testing.assert_array_equal(run(exported, **inputs(columns, exported))["labels"], model.labels_)
 
 
+def test_times_before_the_day_begins_are_of_the_next_one(run):
+    rng = np.random.default_rng(0)
+    hours = (23.5 + 0.7 * rng.normal(size=100)) % 24
+    hours = np.floor(60 * hours) / 60
+    texts = np.array([f"{int(hour):02d}:{round(60 * (hour % 1)):02d}" for hour in hours], dtype=object)
+    model = recipe("kmeans", n_clusters=2, random_state=0)
+    fit_prepared(model, {"time": texts})
+    assert model.preparation_.plans[0].begin > 0
+    labels = run(clusterkit.to_onnx(model), rows=hours[:, None])["labels"]
+    np.testing.assert_array_equal(labels, model.labels_)
+    assert len(set(labels[hours < 2])) == 1
+
+
 def test_times_all_around_the_clock(run):
     rng = np.random.default_rng(0)
     hours = rng.integers(0, 24 * 60, 600) / 60

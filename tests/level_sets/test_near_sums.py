@@ -195,6 +195,16 @@ def test_bounds_are_not_empty_promises():
     assert not bounds.is_inside(centre, 0.6, value, near, 0.8, case.blocks.arrays, work)
 
 
+def test_no_small_ball_beside_one_centre_is_outside_below_its_largest_value():
+    """In one dimension it is known. The ball is so small that the bound of second order is tried first."""
+    for off in np.linspace(0.5, 3.0, 51):
+        case = Sum(0, 1, 1, 0.0, 1e-3)
+        y, r = case.centres[0] + off, 0.1
+        value, near, work = case.at(y, r)
+        most = float(case.value((y - r)[None])[0])
+        assert not bounds.is_outside(y, r, value, near, most * (1.0 - 1e-9), case.blocks.arrays, work)
+
+
 @given(sums(max_d=6), st.floats(-3, 0).map(lambda power: 10.0**power))
 def test_the_expansion_bounds_the_sum(case, r):
     y, inside = case.ball(r)

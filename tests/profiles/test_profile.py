@@ -137,6 +137,7 @@ class TestNumbers:
             for feature in a.features:
                 twin = next(one for one in b.features if one.column == feature.column)
                 assert twin.auc == pytest.approx(feature.auc, abs=0.06)
+                assert twin.outside == pytest.approx(feature.outside, abs=0.2)
 
     def test_a_cluster_between_the_others_is_medium(self):
         rng = np.random.default_rng(0)

@@ -73,6 +73,15 @@ class TestMarks:
         assert "A comma is before the decimals of a; b." in fitted.paragraph()
         assert fitted.resolved()["decimal_commas"] == ["a", "b"]
 
+    def test_as_many_columns_of_each_decide_nothing_for_the_others(self):
+        both = table({"a": text(VALUES, ","), "share": text(VALUES, "."), "n": text(1000 + VALUES, ".", 3)})
+        assert both.decimal == "."
+        open_ = table({"a": text(VALUES, ","), "share": text(VALUES, "."), "n": ["1.211", "2.345", "3.500"] * 2})
+        assert open_.decimal is None
+        assert [column.decimal for column in open_.columns()] == [",", ".", None]
+        with pytest.warns(TableWarning, match="'n': '1.211' is read as 1.211 and may mean 1211"):
+            Preparation().fit(open_)
+
     def test_an_option_holds_though_no_cell_fits(self):
         option = table({"a": ["1.211", "2.345"], "b": ["1,5", "2"]}, decimal=",")
         np.testing.assert_allclose(option.numbers(), [[1211, 1.5], [2345, 2.0]])

@@ -276,7 +276,9 @@ class TestEdges:
 
 
 @pytest.mark.parametrize("slot", BREAKERS)
-@pytest.mark.parametrize("how", ["nothing", "another axis", "a single nan", "an exit", "objects", "text"])
+@pytest.mark.parametrize(
+    "how", ["nothing", "another axis", "a single nan", "an exit", "objects", "text", "a stop of an iteration"]
+)
 def test_broken_stages_are_named(slot, how):
     assert check_breaker(slot, how, Counter()) == []
 

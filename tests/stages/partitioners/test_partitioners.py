@@ -178,6 +178,18 @@ def test_more_trials_take_the_best_of_the_seeds_drawn(seed, k):
         assert np.array_equal(labels, D[:, chosen].argmin(axis=1))
 
 
+@pytest.mark.parametrize("k", [4, 12])
+@pytest.mark.parametrize("trials", [1, 3])
+def test_compiled_draws_are_those_of_small_data(monkeypatch, k, trials):
+    """Nine distinct values: with twelve seeds nothing is left to draw."""
+    X = np.random.default_rng(0).integers(3, size=(80, 2)).astype(float)
+    stage, space = Seeded("kmeans++", trials=trials), spaces(X)[0]
+    plain = [stage.start(space, Task(80, k), np.random.default_rng(seed)) for seed in range(5)]
+    monkeypatch.setattr("clusterkit.partitioners.seeds.compiled_pays", lambda *_: True)
+    compiled = [stage.start(space, Task(80, k), np.random.default_rng(seed)) for seed in range(5)]
+    np.testing.assert_array_equal(compiled, plain)
+
+
 def test_groups_of_rows_are_shuffled_differently():
     with small_groups(50):
         labels = Random().start(identity_space(np.zeros((100, 1))), Task(100, 2), np.random.default_rng(0))

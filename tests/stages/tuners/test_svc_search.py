@@ -118,6 +118,15 @@ def test_a_number_of_clusters_asked_for_decides_among_the_partitions():
         assert model.resolved_["tuner"]["ended"] == "all widths tried"
 
 
+def test_clusters_below_the_least_size_are_dissolved_and_not_covered():
+    X, _ = blobs(60)
+    runs = _svc_search.SvcRuns.of(STAGES, X, np.arange(60), 500, np.random.default_rng(0))
+    assert runs.least == 5
+    partition = runs.partition(np.repeat([0, 1, 2, 3, -1], [30, 20, 5, 4, 1]), 0, 0)
+    assert (partition.k, partition.coverage) == (3, 55 / 60)
+    assert np.bincount(partition.labels).sum() == 60
+
+
 def test_a_solution_that_is_inside_wider_bounds_is_solved_once(monkeypatch):
     from clusterkit.tuners._svc_search import WidthRuns
 
