@@ -38,9 +38,7 @@ __all__ = [
     "fast_exp",
     "gaussian_block",
     "gaussian_sum",
-    "gaussian_sum_at",
     "gaussian_sums",
-    "gaussian_sums_gradients",
     "near_blocks",
     "near_sum",
 ]
@@ -165,22 +163,6 @@ def gaussian_sums(Y: Array, centres: Array, weights: Array, gamma: float, thread
     return values
 
 
-def gaussian_sums_gradients(
-    Y: Array, centres: Array, weights: Array, gamma: float, threads: int | None = None
-) -> tuple[Array, Array]:
-    """The sums g of `gaussian_sums` and ``Σ_s weights_s K_s (centres_s - y)``, (p, d), which is ``∇g / (2 gamma)``."""
-    Y, columns = _same_type(Y, centres)
-    weights = np.ascontiguousarray(weights, dtype=Y.dtype)
-    values, directions = np.empty(len(Y)), np.empty(Y.shape)
-    over_rows(
-        lambda start, stop: _sums_gradients(Y, start, stop, columns, weights, Y.dtype.type(gamma), values, directions),
-        len(Y),
-        2 * columns.size,
-        threads,
-    )
-    return values, directions
-
-
 def gaussian_block(A: Array, B: Array, gamma: float, threads: int | None = None) -> Array:
     """Kernel values between all rows of A (p, d) and of B (s, d), shape (p, s), in their common type."""
     A, columns = _same_type(A, B)
@@ -253,44 +235,10 @@ def distances_to(y: Array, columns: Array, first: int, size: int, distances: Arr
 
 
 @njit
-def gaussian_sum_at(y: Array, columns: Array, weights: Array, gamma: float) -> float:
-    """`gaussian_sum` that allocates its work space."""
-    return gaussian_sum(y, columns, weights, gamma, np.empty(CENTRES, dtype=columns.dtype))
-
-
-@njit
 def _sums(Y: Any, start: Any, stop: Any, columns: Any, weights: Any, gamma: Any, values: Any) -> Any:
     distances = np.empty(CENTRES, dtype=Y.dtype)
     for i in range(start, stop):
         values[i] = gaussian_sum(Y[i], columns, weights, gamma, distances)
-
-
-@njit(fastmath=FAST)
-def _sums_gradients(
-    Y: Any, start: Any, stop: Any, columns: Any, weights: Any, gamma: Any, values: Any, directions: Any
-) -> Any:
-    distances = np.empty(CENTRES, dtype=Y.dtype)
-    for i in range(start, stop):
-        y = Y[i]
-        values[i] = 0.0
-        directions[i] = 0.0
-        for first in range(0, len(weights), CENTRES):
-            size = min(CENTRES, len(weights) - first)
-            distances_to(y, columns, first, size, distances)
-            part = Y.dtype.type(0.0)
-            w = weights[first : first + size]
-            for s in range(size):
-                value = w[s] * fast_exp(-gamma * distances[s])
-                distances[s] = value
-                part += value
-            values[i] += part
-            for c in range(len(y)):
-                part = Y.dtype.type(0.0)
-                at = y[c]
-                x = columns[c, first : first + size]
-                for s in range(size):
-                    part += distances[s] * (x[s] - at)
-                directions[i, c] += part
 
 
 @njit(fastmath=FAST)

@@ -22,7 +22,6 @@ __all__ = [
     "first_of_month",
     "in_dollars",
     "is_code",
-    "is_number",
     "is_slashed",
     "is_undivided",
     "month_number",
@@ -172,14 +171,6 @@ CODE = re.compile(r"0\d+")
 
 LONGEST = 40
 """Characters of the longest cell that is tried as a number or a date."""
-
-
-def is_number(cell: str) -> bool:
-    """Whether a cell is a plain finite number. Python reads 1_000 as a number, but in a table it is a word."""
-    try:
-        return math.isfinite(float(cell)) and "_" not in cell
-    except ValueError:
-        return False
 
 
 def is_code(text: str) -> bool:
