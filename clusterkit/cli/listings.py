@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,6 +25,9 @@ __all__ = [
 ]
 
 
+SHORT = 3
+"""Letters up to which a word that is looked for is no part of another one: "em" is not in "elements"."""
+
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 """The option that all three commands have."""
 
@@ -39,7 +43,7 @@ def stages(kind: str | None, word: str | None, as_json: bool) -> None:
     Without KIND, stages of all kinds are listed. With --search also names are found that papers and other libraries
     use: sgd, k-means++.
     """
-    from clusterkit.contracts.registry import ABSTRACT_NAMES, plain_word, registry
+    from clusterkit.contracts.registry import ABSTRACT_NAMES, registry
     from clusterkit.errors import UnknownName, nearest_names
 
     if kind is not None and kind not in ABSTRACT_NAMES:
@@ -50,12 +54,14 @@ def stages(kind: str | None, word: str | None, as_json: bool) -> None:
         for entry in registry.entries(each)
     ]
     if word is not None:
-        rows = [row for row in rows if any(plain_word(word) in plain_word(text) for text in _texts(row))]
+        rows = [row for row in rows if _has(row, word)]
     if as_json:
         console.as_json(rows)
         return
     if word is not None and not rows:
-        console.text(f"no stage has {word!r} in its names, parameters or summary")
+        console.text(
+            f"no stage has {word!r} in its names, parameters or summary; clusterkit recipes lists whole methods"
+        )
         return
     console.table(
         ["kind", "name", "parameters", "what it is"],
@@ -275,6 +281,20 @@ def _stage(kind: str, name: str, distribution: str) -> dict[str, Any]:
         "capabilities": declared,
         "problem": None,
     }
+
+
+def _has(row: Mapping[str, Any], words: str) -> bool:
+    """Whether a stage has a text in its names, or all of its words somewhere; short ones as whole words only."""
+    from clusterkit.contracts.registry import plain_word
+
+    texts = list(_texts(row))
+    if any(plain_word(words) == plain_word(text) for text in texts):
+        return True
+    whole = " ".join(texts).lower().replace("_", " ")
+    return all(
+        each in whole if len(each) > SHORT else re.search(rf"\b{re.escape(each)}\b", whole)
+        for each in words.lower().replace("_", " ").split()
+    )
 
 
 def _texts(row: Mapping[str, Any]) -> Iterator[str]:

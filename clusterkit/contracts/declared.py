@@ -145,8 +145,12 @@ def undeclared(stage: type[Stage]) -> list[str]:
         if name in known:
             if not fits(value, known[name].hint):
                 problems.append(f"{name} = {value!r} is no {known[name].type}")
-        elif name not in IDENTITY and (near := difflib.get_close_matches(name, known, 1, NEAR)):
+        elif name not in IDENTITY and (near := difflib.get_close_matches(name.lower(), known, 1, NEAR)):
             problems.append(f"{name} is no capability of a {stage.kind}: is {near[0]} meant?")
+    if lacking := sorted(getattr(stage, "__abstractmethods__", ())):
+        problems.append(f"it lacks {', '.join(lacking)}")
+    if not isinstance(getattr(stage, "name", None), str):
+        problems.append("name, by which it is called, is missing")
     problems += [
         f"{name} ({each.type}) is missing: {each.meaning}"
         for name, each in known.items()

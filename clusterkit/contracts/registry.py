@@ -9,7 +9,6 @@ stages loads none of them.
 from __future__ import annotations
 
 import importlib
-import inspect
 import re
 import types
 import warnings
@@ -159,27 +158,35 @@ class Registry:
             folder = where(kind, name, VARIABLE)
             # a saved model names its classes itself, so the seventy names of all of them help nobody
             advice = f"{folder}." if folder else nearest_names(name, self.names(kind), only_near=kind == "savable")
-            if kind in ABSTRACT_NAMES and (meant := self.called(name)):
-                advice = f"By that name papers and libraries call {' and '.join(meant)}. {advice}"
+            if kind in ABSTRACT_NAMES and (meant := self.called(kind, name)):
+                advice = (
+                    f"{meant} {advice.removeprefix(nearest_names(name, self.names(kind), only_near=True)).lstrip()}"
+                )
             raise UnknownName(f"no {kind} named {name!r}. {advice}".rstrip() + unusable)
         return self._load(entry)
 
-    def called(self, word: str) -> list[str]:
-        """What papers and other libraries call by a word: stages of all kinds, by synonym or by a value of a parameter.
+    def called(self, kind: str, word: str) -> str:
+        """A sentence about what papers and other libraries call by a word; empty if no stage has that name.
 
-        Upper case, hyphens, underscores and blanks do not matter. Only stages that load are looked at.
+        Stages of the kind are named if there are any, else those of the other kinds, by their names, their synonyms or
+        a value of a parameter; and a recipe of that name. Upper case, hyphens, underscores and blanks do not matter.
         """
+        meant = self._called(kind, word) or [each for other in ABSTRACT_NAMES for each in self._called(other, word)]
+        recipes = [name for name in self.names("recipe") if plain_word(name) == plain_word(word)]
+        whole = f" The recipe {recipes[0]!r} is the whole method." if recipes else ""
+        return (f"Papers and other libraries call {' and '.join(meant)} by that name." if meant else "") + whole
+
+    def _called(self, kind: str, word: str) -> list[str]:
         wanted, meant = plain_word(word), list[str]()
-        for kind in ABSTRACT_NAMES:
-            stages: Mapping[str, Any] = self.available(kind)
-            for name, stage in stages.items():
-                if wanted in map(plain_word, (name, *stage.synonyms)):
-                    meant.append(f"{kind} {name!r}")
-                    continue
-                for field in attrs.fields(stage):
-                    for option in field.metadata.get("options", ()):
-                        if isinstance(option, str) and plain_word(option) == wanted:
-                            meant.append(f"{kind} {name!r} with {field.name}={option!r}")
+        stages: Mapping[str, Any] = self.available(kind)
+        for name, stage in stages.items():
+            if wanted in map(plain_word, (name, *stage.synonyms)):
+                meant.append(f"{kind} {name!r}")
+                continue
+            for field in attrs.fields(stage):
+                for option in field.metadata.get("options", ()):
+                    if isinstance(option, str) and plain_word(option) == wanted:
+                        meant.append(f"{kind} {name!r} with {field.name}={option!r}")
         return meant
 
     def find(self, kind: str, name: str) -> Entry | None:
@@ -305,8 +312,8 @@ class Registry:
                 f"{plugin} calls register while it is loaded; a plugin provides names by its hooks, and register is "
                 "for the user"
             )
-        if isinstance(thing, type) and issubclass(thing, Stage) and not inspect.isabstract(thing):
-            _check_declared(thing, f"{thing.kind} {thing.name!r}")
+        if isinstance(thing, type) and issubclass(thing, Stage) and thing not in _abstract().values():
+            _check_declared(thing, f"{thing.kind} {getattr(thing, 'name', thing.__name__)!r}")
             self._enter([Entry(thing.kind, thing.name, thing, SESSION)], replace)
         elif isinstance(thing, Recipe):
             check_name("recipe", thing.name, "the Recipe")

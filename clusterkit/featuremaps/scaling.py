@@ -138,7 +138,7 @@ class ZScore(FeatureMap):
     """
 
     name: ClassVar[str] = "zscore"
-    synonyms: ClassVar[tuple[str, ...]] = ("standard_scaler", "standardise", "standardize", "scale")
+    synonyms: ClassVar[tuple[str, ...]] = ("standard_scaler", "scaler", "standardise", "standardize", "scale")
     reads: ClassVar[Literal["passes", "all"]] = "passes"
     nonnegative: ClassVar[bool | None] = False
 

@@ -311,7 +311,7 @@ class Single(Labeler[Tree]):
     """
 
     name: ClassVar[str] = "single"
-    synonyms: ClassVar[tuple[str, ...]] = ("single_linkage", "cut_tree")
+    synonyms: ClassVar[tuple[str, ...]] = ("single_linkage", "hierarchical", "agglomerative", "cut_tree")
     consumes: ClassVar[type[Outcome]] = Tree
 
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:

@@ -13,7 +13,8 @@ import clusterkit
 from clusterkit.contracts import Codec, Consensus
 from clusterkit.contracts.declared import capabilities, undeclared
 from clusterkit.contracts.registry import ABSTRACT
-from clusterkit.errors import BrokenPlugin, UnknownName
+from clusterkit.drivers.compose import resolve
+from clusterkit.errors import BrokenPlugin, InvalidParameter, UnknownName
 
 
 @pytest.mark.parametrize("abstract", [*ABSTRACT.values(), Codec], ids=lambda abstract: abstract.__name__)
@@ -51,12 +52,28 @@ def test_a_property_may_stand_for_a_capability_and_other_names_are_free():
     assert undeclared(declaring(finds_k=property(lambda self: True), source="Dudoit, Fridlyand 2003")) == []
 
 
+def test_an_object_of_a_class_that_is_not_registered_is_checked_too():
+    with pytest.raises(InvalidParameter, match="is finds_k meant"):
+        resolve("consensus", declaring(FINDS_K=True)())
+
+
+def test_the_name_of_a_whole_method_leads_to_its_recipe():
+    with pytest.raises(UnknownName, match=r"'excess_of_mass' by that name\. The recipe 'hdbscan' is the whole"):
+        clusterkit.Pipeline(labeler="hdbscan").fit(np.eye(4))
+
+
 def test_what_has_to_be_declared_is_named():
+    class Half(Consensus):
+        def marge(self, labelings, k, rng):
+            return labelings
+
+    with pytest.raises(BrokenPlugin, match="consensus 'Half': it lacks merge; name, by which it is called, is missing"):
+        clusterkit.register(Half)
 
     class Nothing(Codec):
         name = "nothing"
 
-    assert [problem.split(" ")[0] for problem in undeclared(Nothing)] == ["coding"]
+    assert [problem.split(" ")[0] for problem in undeclared(Nothing)] == ["it", "coding"]
 
 
 @pytest.mark.parametrize(
@@ -73,5 +90,5 @@ def test_what_has_to_be_declared_is_named():
     ],
 )
 def test_a_name_of_the_papers_leads_to_the_stage(slot, word, called):
-    with pytest.raises(UnknownName, match=f"call {re.escape(called)}\\."):
+    with pytest.raises(UnknownName, match=f"call {re.escape(called)} by that name"):
         clusterkit.Pipeline(**{"n_clusters": 2, slot: word}).fit(np.eye(4))

@@ -113,7 +113,13 @@ class Lmsvc(Solver):
     """
 
     name: ClassVar[str] = "lmsvc"
-    synonyms: ClassVar[tuple[str, ...]] = ("sgd", "sgd_lmsvc", "sgd_hyperplane", "hyperplane")
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "sgd",
+        "stochastic_gradient_descent",
+        "sgd_lmsvc",
+        "sgd_hyperplane",
+        "hyperplane",
+    )
     has_objective: ClassVar[bool] = True
 
     C: float = real(8.0, above=0.0, at_most=MOST_WEIGHT)

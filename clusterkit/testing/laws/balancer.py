@@ -87,7 +87,8 @@ def bounds_are_possible_or_refused(stage: Balancer, n: int, k: int) -> None:
     assert np.shape(low) == np.shape(high) == (k,)
     assert (np.asarray(low) <= high).all()
     assert np.sum(low) <= n <= np.sum(high), f"sizes in {low}..{high} never add up to {n}"
-    assert set(stage.resolved(n, k)) <= set(stage.parameters())
+    others = sorted(set(stage.resolved(n, k)) - set(stage.parameters()))
+    assert not others, f"`resolved` has {', '.join(others)}: only parameters that it changed, under their names"
 
 
 @law(LAWS, table=_tables)
