@@ -41,10 +41,10 @@ from clusterkit.fitting.label_turns import BalancedLabeling, alternate, one_turn
 from clusterkit.fitting.pass_turns import Decide, RowLabeling, iterate_labels, iterate_without_labels
 from clusterkit.fitting.samples import AnySamples, ArraySamples, EngineSamples, Samples, as_samples
 from clusterkit.fitting.starting import along_principal_axis, numbered_along_axis
-from clusterkit.numerics.selection import n_distinct, sets_of_equal_rows
+from clusterkit.numerics.selection import sets_of_equal_rows
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, Space, identity_space, memory
-from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array
+from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_host
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
 from clusterkit.samples.devices import on_host
@@ -92,45 +92,42 @@ def all_noise(n: int, facts: Mapping[str, object]) -> str:
     return f"{'all ' if n > 1 else ''}{n} row{'s are' if n > 1 else ' is'} noise, label -1: {reason}"
 
 
-def shortage(
-    used: int, k: int, n: int, distinct: Callable[[], int] | None = None, words: str | None = None
-) -> str | None:
+def shortage(used: int | None, k: int, n: int, distinct: Callable[[], int], words: str | None = None) -> str | None:
     """A sentence about the clusters that no sample has, or that only parting equal samples gives any; None otherwise.
 
     Parameters
     ----------
-    used : int
-        The number of clusters that have samples.
+    used : int or None
+        The number of clusters that have samples; None where it is not known, because labels are not computed yet.
     k : int
         The number of clusters asked for.
     n : int
         The number of samples.
-    distinct : callable, optional
+    distinct : callable
         Counts the distinct samples, at least up to k.
     words : str, optional
         What the solver says of empty clusters, in place of the sentences here.
 
     Examples
     --------
-    >>> shortage(3, 3, 100) is None
+    >>> shortage(3, 3, 100, lambda: 3) is None
     True
-    >>> shortage(75, 300, 300)
+    >>> shortage(75, 300, 300, lambda: 300)
     '75 of the 300 clusters that were asked for have rows'
     >>> shortage(3, 5, 60, lambda: 3)
     '3 of the 5 clusters that were asked for have rows, because only 3 rows are distinct'
     >>> shortage(5, 5, 60, lambda: 3)
     '5 clusters were asked for, and only 3 rows are distinct: some equal rows are in different clusters'
     """
-    if used >= k:
-        if distinct is None or (values := distinct()) >= k:
+    if used is None or used >= k:
+        if (values := distinct()) >= k:
             return None
         rows = "row is" if values == 1 else "rows are"
-        return (
-            f"{k} clusters were asked for, and only {values} {rows} distinct: some equal rows are in different clusters"
-        )
+        parts = "" if used is None else ": some equal rows are in different clusters"
+        return f"{k} clusters were asked for, and only {values} {rows} distinct{parts}"
     if words is not None or used == 0:  # all samples may be noise
         return words
-    values = k if distinct is None else distinct()
+    values = distinct()
     if values == 1:  # of which a fit warns before it begins
         return None
     if values < k:
@@ -449,6 +446,8 @@ def _of_rows(c: Composition, rows: RowLabeling, space: Space) -> BalancedLabelin
     assert isinstance(space, RowsSpace)
     decide = rows.decide
     exact = decide.start is None and decide.decision.exact and decide.stored is None and c.featuremap.exact_on_training
+    if decide.stored is not None and c.balancer is None:
+        _warn_of_parted(decide, space)
     return BalancedLabeling(
         space.engine.labels(decide, space.source, space.width),
         None,
@@ -458,6 +457,25 @@ def _of_rows(c: Composition, rows: RowLabeling, space: Space) -> BalancedLabelin
         memberships=_memberships(decide, space),
         status=rows.status,
     )
+
+
+FIRST_ROWS = 4096
+"""Rows outside memory among which equal ones are looked for whose labels differ."""
+
+
+def _warn_of_parted(decide: Decide, space: RowsSpace) -> None:
+    """Say where labels are read from stored numbers of each row, and equal rows among the first ones have several."""
+    rows = slice(0, min(space.n, FIRST_ROWS))
+    X = space.source.read(rows)
+    points = parted(to_host(X), to_host(decide(rows, X))).get("points_parted")
+    if points:
+        warnings.warn(
+            f"equal rows among the first {rows.stop:,} have different labels (distinct rows concerned: {points}): "
+            "the factor from which labels are read began at random in each row. Use solver__update='anls', in which it "
+            "follows from the row",
+            ClusterkitWarning,
+            stacklevel=5,
+        )
 
 
 def _memberships(decide: Decide, space: RowsSpace) -> Array | None:
@@ -548,19 +566,18 @@ def _shortage(bound: BoundComposition, sizes: Counts | None, labeling: BalancedL
 
     `sizes` are those of the clusters, where rows outside memory have been counted.
     """
-    task, labels, status = bound.task, labeling.labels, labeling.status
-    words = None if status is None else status.empty_clusters
-    if isinstance(bound.samples, EngineSamples):
-        if sizes is None and isinstance(labels, np.ndarray) and (labels >= 0).all():
-            sizes = np.bincount(labels, minlength=task.k)
-        return None if sizes is None else shortage(int((sizes > 0).sum()), task.k, task.n, words=words)
-    used = n_with_samples(labels)
+    samples, task, labels, status = bound.samples, bound.task, labeling.labels, labeling.status
+    used = None
+    if sizes is not None:
+        used = int((sizes > 0).sum())
+    elif isinstance(labels, np.ndarray):
+        used = n_with_samples(labels)
     if used == 0:
         return all_noise(len(labels), labeling.labeler_facts)
-    if task.n_clusters is None or task.n == 1 or bound.samples.all_equal():
+    if task.n_clusters is None or task.n == 1 or samples.n_distinct(2) == 1:
         return None
-    X = bound.samples.whole("", "")
-    return shortage(used, task.n_clusters, task.n, partial(n_distinct, X, task.n_clusters), words)
+    words = None if status is None else status.empty_clusters
+    return shortage(used, task.n_clusters, task.n, partial(samples.n_distinct, task.n_clusters), words)
 
 
 def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Labels) -> bool:

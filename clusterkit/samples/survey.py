@@ -1,4 +1,4 @@
-"""What the first pass over rows finds out: the extremes of every column, and values that are no finite numbers."""
+"""What passes over rows find out: extremes of every column, values that are no finite numbers, few distinct rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clusterkit.samples import sums
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_host
 from clusterkit.samples.features import FeatureSpace
 
-__all__ = ["Extremes", "OfFiniteRows", "draw_rows", "draw_weighted", "extremes"]
+__all__ = ["DistinctUpTo", "Extremes", "OfFiniteRows", "draw_rows", "draw_weighted", "extremes"]
 
 Value = TypeVar("Value")
 
@@ -104,6 +104,44 @@ class OfFiniteRows(BlockFunction, Generic[Value]):
         if X.shape[0]:
             Extremes.of(rows, X).check(self.names, before=self.before)
         return self.function(rows, X)
+
+
+@final
+@attrs.frozen(eq=False)
+class DistinctRows:
+    """The distinct rows of a block, or `enough` of them: the part of `DistinctUpTo`.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, d)
+    enough : int
+        How many of them there are at most. Their number is the same in whatever blocks the rows are seen.
+    """
+
+    rows: Array
+    enough: int
+
+    def __add__(self, following: DistinctRows) -> DistinctRows:
+        """Those of both blocks."""
+        if len(self.rows) >= self.enough:
+            return self
+        both = np.unique(np.concatenate((self.rows, following.rows)), axis=0)
+        return DistinctRows(both[: self.enough], self.enough)
+
+
+@final
+@attrs.frozen
+class DistinctUpTo(BlockFunction):
+    """The distinct rows of a block, counted only until there are `enough`."""
+
+    enough: int
+
+    def __call__(self, rows: slice, H: Array) -> DistinctRows:
+        """Those of a block (b, L): of its first rows, if enough of these are distinct."""
+        found = np.unique(H[: 2 * self.enough], axis=0)
+        if len(found) < self.enough and len(H) > 2 * self.enough:
+            found = np.unique(H, axis=0)
+        return DistinctRows(found[: self.enough], self.enough)
 
 
 def extremes(space: FeatureSpace) -> Extremes:
