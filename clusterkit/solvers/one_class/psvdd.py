@@ -12,9 +12,11 @@ from clusterkit._typing import Array, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task
 from clusterkit.contracts.outcomes import Domain, FunctionDomain, KernelDomain, Outcome
 from clusterkit.contracts.params import choice, integer, real
+from clusterkit.criteria.one_cluster import few_points
 from clusterkit.errors import InvalidParameter
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.coding import Coded
+from clusterkit.samples.kernels import Kernel
 from clusterkit.solvers.one_class._gram import FeatureMatrix
 from clusterkit.solvers.one_class.svdd import PreparedSvdd, Svdd
 
@@ -23,6 +25,11 @@ __all__ = ["Psvdd", "exponential", "inverse", "linear"]
 EQUAL_DISTANCES = 1e-9
 """Relative difference of distances up to which all samples count as equally far from the mean: rounding must not decide
 which samples are outliers."""
+
+
+MEETING = 1e-4
+"""Kernels meet where they are more than this fraction of their height: above that of points parted by
+`clusterkit.numerics.distances.parting_bandwidth`, which is 2^-16."""
 
 
 def linear(distances: Array) -> Array:
@@ -88,7 +95,8 @@ class Psvdd(Solver):
     weights : {"linear", "exponential", "inverse"}, sequence of n floats, or callable, default "linear"
         W: ``1 - (1 - 1/n) δ_i / max δ``, ``exp(-δ_i² / mean δ²)``, ``max(min δ / δ_i, 1/n)``, the bounds themselves
         (stored as a tuple), or a function from the distances δ (n,) to the bounds. A function must be importable by its
-        name for the stage to pickle. Where all samples are equally far from the mean every W is 1.
+        name for the stage to pickle. Every W is 1 where all samples are equally far from the mean, and where they lie at
+        few points whose kernels do not meet: a distance then tells how many are equal, not where they lie.
     tol : float, default 1e-6
         Optimality gap, as for `svdd`.
     max_iter : int or None, default None
@@ -190,7 +198,15 @@ def _prepare_kernel(solver: Psvdd, space: KernelSpace, task: Task, rng: Rng) -> 
     means = space.kernel.weighted_sum(points, points, np.full(space.n, 1.0 / space.n))
     diag = space.kernel.diag(points)
     rounding = 64.0 * float(np.finfo(np.float64).eps) * float(diag.max())
+    if few_points(points) is not None and _apart(space.kernel, np.unique(points, axis=0)):
+        rounding = np.inf
     return _prepare(solver, space, task, rng, diag - 2.0 * means + means.mean(), rounding)
+
+
+def _apart(kernel: Kernel, points: Array) -> bool:
+    """Whether the kernels of no two of some distinct points (p, d) meet."""
+    K = np.abs(kernel(points, points))  # (p, p)
+    return bool((K - np.diag(np.diag(K))).max() <= MEETING * np.diag(K).min())
 
 
 def _prepare_features(solver: Psvdd, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
