@@ -138,10 +138,10 @@ class DistinctUpTo(BlockFunction):
 
     def __call__(self, rows: slice, H: Array) -> DistinctRows:
         """Those of a block (b, L): of its first rows, if enough of these are distinct."""
-        found = np.unique(H[: 2 * self.enough], axis=0)
-        if len(found) < self.enough and len(H) > 2 * self.enough:
-            found = np.unique(H, axis=0)
-        return DistinctRows(found[: self.enough], self.enough)
+        distinct = np.unique(H[: 2 * self.enough], axis=0)
+        if len(distinct) < self.enough and len(H) > 2 * self.enough:
+            distinct = np.unique(H, axis=0)
+        return DistinctRows(distinct[: self.enough], self.enough)
 
 
 def extremes(space: FeatureSpace) -> Extremes:

@@ -504,8 +504,8 @@ class SvcAutoSearch:
         if piles is not None and piles.few(self.runs.pile):
             clusters = len(piles.large(self.runs.pile))
             if self.n_clusters in (None, clusters):
-                facts = {"rule": FEW_POINTS, "runs": 0, "clusters": clusters}
-                return self._of_piles(piles, self.runs.pile, facts, False)
+                rule = {"rule": FEW_POINTS, "runs": 0, "clusters": clusters}
+                return self._of_piles(piles, self.runs.pile, rule, False)
         start, widths = widths_of(self.runs.D)
         partitions = self._partitions(start, widths)
         if self.ended != ALL_TRIED:
@@ -519,8 +519,8 @@ class SvcAutoSearch:
         scored = None if tree is None else best(partitions, tree)
         if tree is None or scored is None:
             if piles is not None and self._qualify(piles):
-                rule = "no partition qualified: the points with most rows"
-                return self._of_piles(piles, self.runs.least, {"rule": rule, **facts}, interrupted)
+                facts = {"rule": "no partition qualified: the points with most rows", **facts}
+                return self._of_piles(piles, self.runs.least, facts, interrupted)
             facts = {"rule": "no partition qualified: the widest kernel", **facts}
             self._warn_unqualified()
             return SvcAutoChoice(float(widths[0]), min(FRACTIONS), 1, facts, interrupted)

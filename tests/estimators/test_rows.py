@@ -275,18 +275,18 @@ def test_empty_clusters_are_refilled_as_in_memory(small, weighting):
         ),
     ],
 )
-def test_more_clusters_than_distinct_rows_are_told_as_in_memory(small, name, settings, message):
+def test_more_clusters_than_distinct_rows_are_reported_as_in_memory(small, name, settings, message):
     X = np.repeat([[1.0, 2.0], [3.0, 1.0], [2.0, 5.0]], 200, axis=0)
     model = recipe(name, n_clusters=5, random_state=0, **settings)
-    told = []
+    messages = []
     for rows in (X, clusterkit.open(X)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model.fit(rows)
-        told.append([str(each.message) for each in caught])
-    assert told[0] == told[1]
-    assert len(told[1]) == 1
-    assert message is None or told[1][0].endswith(message)
+        messages.append([str(each.message) for each in caught])
+    assert messages[0] == messages[1]
+    assert len(messages[1]) == 1
+    assert message is None or messages[1][0].endswith(message)
 
 
 @pytest.mark.parametrize("group", [50, 150, 10_000])

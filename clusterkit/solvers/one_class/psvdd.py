@@ -95,8 +95,8 @@ class Psvdd(Solver):
     weights : {"linear", "exponential", "inverse"}, sequence of n floats, or callable, default "linear"
         W: ``1 - (1 - 1/n) δ_i / max δ``, ``exp(-δ_i² / mean δ²)``, ``max(min δ / δ_i, 1/n)``, the bounds themselves
         (stored as a tuple), or a function from the distances δ (n,) to the bounds. A function must be importable by its
-        name for the stage to pickle. Every W is 1 where all samples are equally far from the mean, and where they lie at
-        few points whose kernels do not meet: a distance then tells how many are equal, not where they lie.
+        name for the stage to pickle. Every W is 1 where all samples are equally far from the mean, and where they lie
+        at few points whose kernels do not meet: a distance then tells how many are equal, not where they lie.
     tol : float, default 1e-6
         Optimality gap, as for `svdd`.
     max_iter : int or None, default None
