@@ -52,10 +52,6 @@ BASIN_OUTLIERS = ("basin", *OUTLIERS)
 """The treatments of samples outside the domain: those of all labelers, and "basin", like any other sample."""
 
 
-FEW_ROWS = 20
-"""So few distinct samples all ascend: one away from the contour may be at a peak that no other one reaches."""
-
-
 def basin_labeling(
     ascent: Ascent,
     basins: Basins,
@@ -223,8 +219,8 @@ class Equilibrium(Labeler[KernelDomain]):
     ----------
     start : {"all", "strip", "cover"}, default "all"
         Samples that ascend; every other sample takes the basin of one of them. "strip": samples near the contour,
-        with ``|g(x) - level| <= strip * level``, the others by their nearest one; all samples if there are none, or
-        where no more than 20 of them are distinct.
+        with ``|g(x) - level| <= strip * level``, the others by their nearest one; all samples if there are none. A
+        pile of equal samples away from the contour is then part of another cluster.
         "cover": one sample of each cell of a grid, for all samples in the cell.
     n_segment_points : int, default 20
         Points tested on a segment between two equilibria: the m of the papers.
@@ -330,7 +326,7 @@ class Equilibrium(Labeler[KernelDomain]):
         if self.start == "cover":
             starts, source = np.unique(cover(ascent.scaled(rows), self.radius * np.sqrt(0.5)), return_inverse=True)
             return starts, source.reshape(-1), False
-        if self.start == "strip" and len(rows) > FEW_ROWS:
+        if self.start == "strip":
             from clusterkit.level_sets.neighbours import nearest_rows
 
             near = np.abs(domain.value(rows) - domain.level) <= self.strip * abs(domain.level)
@@ -340,7 +336,7 @@ class Equilibrium(Labeler[KernelDomain]):
                 source[starts] = np.arange(len(starts))
                 source[~near] = nearest_rows(rows[~near], rows[starts])
                 return starts, source, False
-        return every_row, every_row, self.start == "strip" and len(rows) > FEW_ROWS
+        return every_row, every_row, self.start == "strip"
 
 
 def joined_by_segments(points: Array, domain: KernelDomain, n_segment_points: int, rng: Rng) -> Labels:

@@ -215,7 +215,7 @@ PILES = {
     [
         pytest.param(name, X, id=f"{name}-{case}")
         for case, X in PILES.items()
-        for name in ("svc", "edsvc", *(() if case == "few" else ("psvc", "fsvc", "sgd-lmsvc", "sgd-lmsvc-strip")))
+        for name in ("svc", "edsvc", *(() if case == "few" else ("psvc", "fsvc", "sgd-lmsvc")))
     ],
 )
 def test_rows_in_piles_are_as_many_clusters(name, X):
