@@ -10,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.errors import InvalidData
+from clusterkit.numerics.selection import sets_of_equal_rows
 from clusterkit.numerics.sparse_rows import column_extremes
 from clusterkit.samples import sums
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_host
@@ -125,7 +126,7 @@ class DistinctRows:
         """Those of both blocks."""
         if len(self.rows) >= self.enough:
             return self
-        both = np.unique(np.concatenate((self.rows, following.rows)), axis=0)
+        both = _distinct(np.concatenate((self.rows, following.rows)))
         return DistinctRows(both[: self.enough], self.enough)
 
 
@@ -138,10 +139,16 @@ class DistinctUpTo(BlockFunction):
 
     def __call__(self, rows: slice, H: Array) -> DistinctRows:
         """Those of a block (b, L): of its first rows, if enough of these are distinct."""
-        distinct = np.unique(H[: 2 * self.enough], axis=0)
+        distinct = _distinct(H[: 2 * self.enough])
         if len(distinct) < self.enough and len(H) > 2 * self.enough:
-            distinct = np.unique(H, axis=0)
+            distinct = _distinct(H)
         return DistinctRows(distinct[: self.enough], self.enough)
+
+
+def _distinct(H: Array) -> Array:
+    """The distinct rows of H (b, L), each once."""
+    inverse = sets_of_equal_rows(H)
+    return H if inverse is None else H[np.unique(inverse, return_index=True)[1]]
 
 
 def extremes(space: FeatureSpace) -> Extremes:
