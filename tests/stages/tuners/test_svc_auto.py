@@ -239,6 +239,13 @@ def test_a_stray_row_joins_the_nearest_pile():
     assert model.labels_.max() == 1
 
 
+def test_single_rows_beside_piles_are_outliers_of_psvc():
+    X = np.vstack([piles([50, 60], CORNERS), [[9.0, 0.0], [0.0, 9.0], [12.0, 12.0]]])
+    model = recipe("psvc", random_state=0).fit(X)
+    assert np.flatnonzero(model.labels_ < 0).tolist() == [110, 111, 112]
+    assert model.n_clusters_ == 2
+
+
 @pytest.mark.parametrize("name", ["svc", "edsvc"])
 @pytest.mark.parametrize("exponent", [-150, -160, -200])
 def test_rows_too_close_for_any_bandwidth_are_one_cluster_with_a_warning(name, exponent):
