@@ -434,7 +434,7 @@ class AutoDriver(Driver):
             if self.between is not None:
                 reason = "one cluster: no candidate has from {} to {} clusters".format(*self.between)
             fitted = _one_cluster(len(fits.X), reason)
-            if (fits.X[0] == fits.X).all():
+            if len(fits.X) > 1 and (fits.X[0] == fits.X).all():
                 message = f"all {len(fits.X)} samples are equal, so they are in one cluster"
                 warnings.warn(message, ClusterkitWarning, stacklevel=4)
         else:

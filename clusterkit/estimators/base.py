@@ -179,6 +179,8 @@ class FittedAttributes(Outputs):
             label = _of_shape(self.predictor_(row), "a label", (1,), "iu")
             if label[0] < NOISE:
                 raise ValueError(f"the label of a row is {label[0]}")
+        elif self.why_not_inductive() is None and not self.interrupted_:
+            raise ValueError("predictor_ is None, and the stages can predict")
         if self.space_ is None:
             if k > 1 and self.outcome_ is not None:
                 raise ValueError("several clusters need the space_ in which they were found")

@@ -41,10 +41,10 @@ from clusterkit.fitting.label_iterations import BalancedLabeling, alternate, sol
 from clusterkit.fitting.pass_iterations import BlockLabeler, RowLabeling, iterate_labels, iterate_without_labels
 from clusterkit.fitting.samples import ArrayOrSamples, ArraySamples, EngineSamples, Samples, as_samples
 from clusterkit.fitting.starting import along_principal_axis, numbered_along_axis
-from clusterkit.numerics.selection import n_distinct, sets_of_equal_rows
+from clusterkit.numerics.selection import sets_of_equal_rows
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, Space, identity_space, memory
-from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array
+from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_host
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
 from clusterkit.samples.devices import on_host
@@ -93,44 +93,43 @@ def all_noise(n: int, facts: Mapping[str, object]) -> str:
 
 
 def missing_clusters(
-    used: int, k: int, n: int, distinct: Callable[[], int] | None = None, words: str | None = None
+    used: int | None, k: int, n: int, distinct: Callable[[], int], words: str | None = None
 ) -> str | None:
     """A sentence about the clusters that no sample has, or that only parting equal samples gives any; None otherwise.
 
     Parameters
     ----------
-    used : int
-        The number of clusters that have samples.
+    used : int or None
+        The number of clusters that have samples; None where it is not known, because labels are not computed yet.
     k : int
         The number of clusters asked for.
     n : int
         The number of samples.
-    distinct : callable, optional
+    distinct : callable
         Counts the distinct samples, at least up to k.
     words : str, optional
         What the solver says of empty clusters, in place of the sentences here.
 
     Examples
     --------
-    >>> missing_clusters(3, 3, 100) is None
+    >>> missing_clusters(3, 3, 100, lambda: 3) is None
     True
-    >>> missing_clusters(75, 300, 300)
+    >>> missing_clusters(75, 300, 300, lambda: 300)
     '75 of the 300 clusters that were asked for have rows'
     >>> missing_clusters(3, 5, 60, lambda: 3)
     '3 of the 5 clusters that were asked for have rows, because only 3 rows are distinct'
     >>> missing_clusters(5, 5, 60, lambda: 3)
     '5 clusters were asked for, and only 3 rows are distinct: some equal rows are in different clusters'
     """
-    if used >= k:
-        if distinct is None or (values := distinct()) >= k:
+    if used is None or used >= k:
+        if (values := distinct()) >= k:
             return None
         rows = "row is" if values == 1 else "rows are"
-        return (
-            f"{k} clusters were asked for, and only {values} {rows} distinct: some equal rows are in different clusters"
-        )
+        parts = "" if used is None else ": some equal rows are in different clusters"
+        return f"{k} clusters were asked for, and only {values} {rows} distinct{parts}"
     if words is not None or used == 0:  # all samples may be noise
         return words
-    values = k if distinct is None else distinct()
+    values = distinct()
     if values == 1:  # of which a fit warns before it begins
         return None
     if values < k:
@@ -450,21 +449,38 @@ def _of_rows(c: Composition, rows: RowLabeling, space: Space) -> BalancedLabelin
     """The labels of all rows, as of a fit in memory."""
     assert isinstance(space, RowsSpace)
     block_labeler = rows.block_labeler
-    exact = (
-        block_labeler.start is None
-        and block_labeler.decision.exact
-        and block_labeler.stored is None
-        and c.featuremap.exact_on_training
-    )
+    stored, decision = block_labeler.stored, block_labeler.decision
+    exact = block_labeler.start is None and decision.exact and stored is None and c.featuremap.exact_on_training
+    if stored is not None and c.balancer is None:
+        _warn_of_parted(block_labeler, space)
     return BalancedLabeling(
         space.engine.labels(block_labeler, space.source, space.width),
         None,
         _decoder(block_labeler),
         exact,
-        facts=block_labeler.decision.facts,
+        facts=decision.facts,
         memberships=_memberships(block_labeler, space),
         status=rows.status,
     )
+
+
+FIRST_ROWS = 4096
+"""Rows outside memory among which equal ones are looked for whose labels differ."""
+
+
+def _warn_of_parted(block_labeler: BlockLabeler, space: RowsSpace) -> None:
+    """Say where labels are read from stored numbers of each row, and equal rows among the first ones have several."""
+    rows = slice(0, min(space.n, FIRST_ROWS))
+    X = space.source.read(rows)
+    points = parted(to_host(X), to_host(block_labeler(rows, X))).get("points_parted")
+    if points:
+        warnings.warn(
+            f"equal rows among the first {rows.stop:,} have different labels (distinct rows concerned: {points}): "
+            "the factor from which labels are read began at random in each row. Use solver__update='anls', in which it "
+            "follows from the row",
+            ClusterkitWarning,
+            stacklevel=5,
+        )
 
 
 def _memberships(block_labeler: BlockLabeler, space: RowsSpace) -> Array | None:
@@ -554,19 +570,18 @@ def _missing_clusters(bound: BoundComposition, sizes: Counts | None, labeling: B
 
     `sizes` are those of the clusters, where rows outside memory have been counted.
     """
-    task, labels, status = bound.task, labeling.labels, labeling.status
-    words = None if status is None else status.empty_clusters
-    if isinstance(bound.samples, EngineSamples):
-        if sizes is None and isinstance(labels, np.ndarray) and (labels >= 0).all():
-            sizes = np.bincount(labels, minlength=task.k)
-        return None if sizes is None else missing_clusters(int((sizes > 0).sum()), task.k, task.n, words=words)
-    used = n_with_samples(labels)
+    samples, task, labels, status = bound.samples, bound.task, labeling.labels, labeling.status
+    used = None
+    if sizes is not None:
+        used = int((sizes > 0).sum())
+    elif isinstance(labels, np.ndarray):
+        used = n_with_samples(labels)
     if used == 0:
         return all_noise(len(labels), labeling.labeler_facts)
-    if task.n_clusters is None or task.n == 1 or bound.samples.all_equal():
+    if task.n_clusters is None or task.n == 1 or samples.n_distinct(2) == 1:
         return None
-    X = bound.samples.whole("", "")
-    return missing_clusters(used, task.n_clusters, task.n, partial(n_distinct, X, task.n_clusters), words)
+    words = None if status is None else status.empty_clusters
+    return missing_clusters(used, task.n_clusters, task.n, partial(samples.n_distinct, task.n_clusters), words)
 
 
 def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Labels) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts import Predict
 from clusterkit.contracts.registry import registry
+from clusterkit.numerics.selection import n_distinct
 from clusterkit.numerics.sparse_rows import SparseRows, column_extremes
 from clusterkit.samples import FeatureSpace, build_space, devices
 from clusterkit.samples.array_libraries import BlockFunction
@@ -22,7 +23,7 @@ from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
 from clusterkit.samples.engines import Engine
 from clusterkit.samples.rows import Rows, RowsOfColumns, place_of, read_whole
 from clusterkit.samples.rows_space import RowsSpace
-from clusterkit.samples.survey import Extremes, OfFiniteRows, extremes
+from clusterkit.samples.survey import DistinctUpTo, Extremes, OfFiniteRows, extremes
 from clusterkit.samples.transform import IdentityMap, RowMap, Transform
 
 __all__ = [
@@ -65,8 +66,8 @@ class Samples(ABC):
         """Smallest and largest value of each attribute, (d,) each."""
 
     @abstractmethod
-    def all_equal(self) -> bool:
-        """Whether all samples are the same."""
+    def n_distinct(self, enough: int) -> int:
+        """The number of distinct samples, or a smaller number of them that is at least `enough`."""
 
     @abstractmethod
     def gather(self, index: Indices) -> Array:
@@ -143,6 +144,10 @@ class ArraySamples(Samples):
             return bool(np.all(X.squares() == X.squares()[0])) and len(X.distinct()[0]) == 1
         first = X[0]
         return bool((X[-1] == first).all() and (X[len(X) // 2] == first).all() and (first == X).all())
+
+    def n_distinct(self, enough: int) -> int:
+        """Those of the array."""
+        return n_distinct(self.X, enough)
 
     def gather(self, index: Indices) -> Array:
         """Some rows."""
@@ -227,10 +232,10 @@ class EngineSamples(Samples):
         ends = extremes(self.identity)
         return ends.low, ends.high
 
-    def all_equal(self) -> bool:
-        """Whether the extremes of every column are equal, by one pass."""
-        low, high = self.extremes()
-        return self.n > 1 and bool((low == high).all())
+    def n_distinct(self, enough: int) -> int:
+        """By one pass, but where the first rows are enough."""
+        first = n_distinct(self.gather(np.arange(min(self.n, 2 * enough))), enough)
+        return first if first >= enough else len(self.identity.reduce(DistinctUpTo(enough)).rows)
 
     def gather(self, index: Indices) -> Array:
         """Some rows."""

@@ -214,7 +214,8 @@ class Equilibrium(Labeler[KernelDomain]):
     ----------
     start : {"all", "strip", "cover"}, default "all"
         Samples that ascend; every other sample takes the basin of one of them. "strip": samples near the contour,
-        with ``|g(x) - level| <= strip * level``, the others by their nearest one; all samples if there are none.
+        with ``|g(x) - level| <= strip * level``, the others by their nearest one; all samples if there are none. A
+        pile of equal samples away from the contour is then part of another cluster.
         "cover": one sample of each cell of a grid, for all samples in the cell.
     n_segment_points : int, default 20
         Points tested on a segment between two equilibria: the m of the papers.

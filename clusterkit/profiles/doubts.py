@@ -115,7 +115,7 @@ def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
     plans = fitted.preparation_.plans
     return Doubts(
         _of_gaps(fitted, table, labels, len(names)),
-        _of_pairs(plans, X, labels, names),
+        _of_pairs(fitted, X, labels, names),
         _of_single(X, labels, names),
         _of_levels(fitted, plans, X),
         _of_points(fitted, len(names)),
@@ -145,7 +145,7 @@ def _of_gaps(model: Any, table: object, labels: Labels, k: int) -> str:
     what = "it may come from the gaps, not from a group" if len(every) == 1 else (
         "they may come from the gaps, not from groups"
     )  # fmt: skip
-    otherwise = _otherwise(k - len(every), list(clusters), model.preparation_.plans)
+    otherwise = _otherwise(k - len(every), list(clusters), model)
     return f"{_begun('; '.join(parts))}: {what}; compare with {otherwise}."
 
 
@@ -168,7 +168,7 @@ def _missing(column: Column) -> Mask:
     return ~np.isfinite(column.values.astype(np.float64))
 
 
-def _of_pairs(plans: Sequence[ColumnPlan], X: Array, labels: Labels, names: Labels) -> str:
+def _of_pairs(model: Any, X: Array, labels: Labels, names: Labels) -> str:
     """The sentence about a column of two values that divides every group in two."""
     k = len(names)
     if k % 2:
@@ -176,7 +176,7 @@ def _of_pairs(plans: Sequence[ColumnPlan], X: Array, labels: Labels, names: Labe
     means = np.array([X[labels == name].mean(axis=0) for name in names])
     spread = X[labels >= 0].std(axis=0)
     start = 0
-    for plan in plans:
+    for plan in model.preparation_.plans:
         places = np.arange(start, start + len(plan.features))
         start += len(plan.features)
         if _is_two_valued(plan) and _pairs(
@@ -185,7 +185,7 @@ def _of_pairs(plans: Sequence[ColumnPlan], X: Array, labels: Labels, names: Labe
             what = f"The {k} clusters differ in {shortened(plan.name)!r} only, which has two values" if k == 2 else (
                 f"The {k} clusters come in pairs that differ in {shortened(plan.name)!r} only, which has two values"
             )  # fmt: skip
-            return f"{what}: it alone divides them; compare with {_otherwise(k // 2, [plan.name], plans)}."
+            return f"{what}: it alone divides them; compare with {_otherwise(k // 2, [plan.name], model)}."
     return ""
 
 
@@ -272,9 +272,10 @@ def _begun(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _otherwise(k: int, names: Sequence[str], plans: Sequence[ColumnPlan]) -> str:
+def _otherwise(k: int, names: Sequence[str], model: Any) -> str:
     """The options with which the clusters are not made by some columns."""
     # something must be left to cluster
-    drop = f"--drop {as_option(names)}" if len(names) < sum(plan.used for plan in plans) else ""
-    fewer = f"-k {k}" if k > 1 else ""
+    drop = f"--drop {as_option(names)}" if len(names) < sum(plan.used for plan in model.preparation_.plans) else ""
+    finds_number = hasattr(model, "labeler") and model.n_clusters is None  # by stages, which take no number
+    fewer = f"-k {k}" if k > 1 and not finds_number else ""
     return ", or with ".join(text for text in (fewer, drop) if text) or "the table without these rows"

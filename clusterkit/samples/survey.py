@@ -1,4 +1,4 @@
-"""What the first pass over rows finds out: the extremes of every column, and values that are no finite numbers."""
+"""What passes over rows find out: extremes of every column, values that are no finite numbers, few distinct rows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.errors import InvalidData
+from clusterkit.numerics.selection import sets_of_equal_rows
 from clusterkit.numerics.sparse_rows import column_extremes
 from clusterkit.samples import sums
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_host
 from clusterkit.samples.features import FeatureSpace
 
-__all__ = ["Extremes", "OfFiniteRows", "draw_rows", "draw_weighted", "extremes"]
+__all__ = ["DistinctUpTo", "Extremes", "OfFiniteRows", "draw_rows", "draw_weighted", "extremes"]
 
 Value = TypeVar("Value")
 
@@ -104,6 +105,50 @@ class OfFiniteRows(BlockFunction, Generic[Value]):
         if X.shape[0]:
             Extremes.of(rows, X).check(self.names, before=self.before)
         return self.function(rows, X)
+
+
+@final
+@attrs.frozen(eq=False)
+class DistinctRows:
+    """The distinct rows of a block, or `enough` of them: the part of `DistinctUpTo`.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, d)
+    enough : int
+        How many of them there are at most. Their number is the same in whatever blocks the rows are seen.
+    """
+
+    rows: Array
+    enough: int
+
+    def __add__(self, following: DistinctRows) -> DistinctRows:
+        """Those of both blocks."""
+        if len(self.rows) >= self.enough:
+            return self
+        both = _distinct(np.concatenate((self.rows, following.rows)))
+        return DistinctRows(both[: self.enough], self.enough)
+
+
+@final
+@attrs.frozen
+class DistinctUpTo(BlockFunction):
+    """The distinct rows of a block, counted only until there are `enough`."""
+
+    enough: int
+
+    def __call__(self, rows: slice, H: Array) -> DistinctRows:
+        """Those of a block (b, L): of its first rows, if enough of these are distinct."""
+        distinct = _distinct(H[: 2 * self.enough])
+        if len(distinct) < self.enough and len(H) > 2 * self.enough:
+            distinct = _distinct(H)
+        return DistinctRows(distinct[: self.enough], self.enough)
+
+
+def _distinct(H: Array) -> Array:
+    """The distinct rows of H (b, L), each once."""
+    inverse = sets_of_equal_rows(H)
+    return H if inverse is None else H[np.unique(inverse, return_index=True)[1]]
 
 
 def extremes(space: FeatureSpace) -> Extremes:

@@ -34,6 +34,7 @@ from clusterkit.samples import KernelSpace, Space
 
 __all__ = [
     "FEW_POINTS",
+    "SMALLEST_PILE",
     "Piles",
     "is_open",
     "search_space",
@@ -43,6 +44,9 @@ __all__ = [
 
 STRAY = 0.01
 """Up to this fraction of the rows may lie elsewhere than at the points that have enough of them."""
+
+SMALLEST_PILE = 2
+"""Equal rows at one of few points that are a cluster: far from all others, they are there more than once."""
 
 FEW_POINTS = "rows at few points: each of them is a cluster"
 """Value of the fact "rule" where the rows lie in piles."""

@@ -25,7 +25,7 @@ from clusterkit.numerics.distances import bandwidth_range, squared_distances, wi
 from clusterkit.samples import KernelSpace, memory
 from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.limits import Report, deadline, metered, notify
-from clusterkit.tuners import FEW_POINTS, Piles, search_space, warn_of_nothing
+from clusterkit.tuners import FEW_POINTS, SMALLEST_PILE, Piles, search_space, warn_of_nothing
 
 __all__ = [
     "ALL_TRIED",
@@ -248,6 +248,8 @@ class SvcRuns:
     labeler : Labeler
     least : int
         Smaller components are dissolved.
+    pile : int
+        So many equal rows are a cluster where rows lie at few points.
     D : ndarray of shape (m, m)
         Squared distances of the rows.
     rng : Generator
@@ -259,6 +261,7 @@ class SvcRuns:
     solver: Solver
     labeler: Labeler
     least: int
+    pile: int
     D: Array
     rng: Rng
     labels_of: Callable[[Any], Labels] | None
@@ -279,16 +282,17 @@ class SvcRuns:
         labeler = cast(Labeler, stages["labeler"])
         if labeler.takes_k:  # the search looks for components that last, whatever number is asked for in the end
             labeler = registry.get("labeler", "complete_graph")()
-        least, least_in_all = least_size(m), cast("int | None", labeler.parameters().get("min_cluster_size"))
+        least, pile = least_size(m), SMALLEST_PILE
+        least_in_all = cast("int | None", labeler.parameters().get("min_cluster_size"))
         if least_in_all is not None:
-            least = max(least, round(least_in_all * m / len(X)))
+            least, pile = (max(size, round(least_in_all * m / len(X))) for size in (least, pile))
         wanted = {"outliers": "noise", "min_cluster_size": 1, **UNLIMITED}
         labeler = labeler.with_parameters(**{name: wanted[name] for name in wanted if name in labeler.parameters()})
         by_candidates = getattr(labeler, "candidate_labels", None)
         labels_of = None
         if m > exact_rows and by_candidates is not None and np.isfinite(D).all():
             labels_of = by_candidates(space, least)
-        return cls(space, cast(Solver, stages["solver"]), labeler, least, D, rng, labels_of)
+        return cls(space, cast(Solver, stages["solver"]), labeler, least, pile, D, rng, labels_of)
 
     def at(self, row: int, gamma: float) -> WidthRuns:
         """The runs at a bandwidth, `row` being its number."""
@@ -496,10 +500,11 @@ class SvcAutoSearch:
     def choice(self) -> SvcAutoChoice:
         """Make the runs, and choose among their partitions; rows in piles need no run."""
         piles = Piles.of(self.runs.D)
-        if piles is not None and piles.few(self.runs.least):
-            clusters = len(piles.large(self.runs.least))
+        if piles is not None and piles.few(self.runs.pile):
+            clusters = len(piles.large(self.runs.pile))
             if self.n_clusters in (None, clusters):
-                return self._of_piles(piles, {"rule": FEW_POINTS, "runs": 0, "clusters": clusters}, False)
+                rule = {"rule": FEW_POINTS, "runs": 0, "clusters": clusters}
+                return self._of_piles(piles, self.runs.pile, rule, False)
         start, widths = widths_of(self.runs.D)
         partitions = self._partitions(start, widths)
         if self.ended != ALL_TRIED:
@@ -513,8 +518,8 @@ class SvcAutoSearch:
         scored = None if tree is None else best(partitions, tree)
         if tree is None or scored is None:
             if piles is not None and self._qualify(piles):
-                rule = "no partition qualified: the points with most rows"
-                return self._of_piles(piles, {"rule": rule, **facts}, interrupted)
+                facts = {"rule": "no partition qualified: the points with most rows", **facts}
+                return self._of_piles(piles, self.runs.least, facts, interrupted)
             facts = {"rule": "no partition qualified: the widest kernel", **facts}
             self._warn_unqualified()
             return SvcAutoChoice(float(widths[0]), min(FRACTIONS), 1, facts, interrupted)
@@ -545,11 +550,11 @@ class SvcAutoSearch:
         large = piles.large(self.runs.least)
         return 2 <= len(large) <= self._most and large.sum() >= LEAST_COVERAGE * len(self.runs.D)
 
-    def _of_piles(self, piles: Piles, facts: Mapping[str, Any], interrupted: bool) -> SvcAutoChoice:
+    def _of_piles(self, piles: Piles, least: int, facts: Mapping[str, Any], interrupted: bool) -> SvcAutoChoice:
         """The bandwidth that parts the points, without outliers: each is on the contour, however few its rows are."""
         m = len(self.runs.D)
         nu = 1.0 / m if self.open_nu else None
-        return SvcAutoChoice(piles.gamma, nu, self.runs.least, facts, interrupted, len(piles.sizes) / m)
+        return SvcAutoChoice(piles.gamma, nu, least, facts, interrupted, len(piles.sizes) / m)
 
     def _warn_unqualified(self) -> None:
         m, largest = len(self.runs.D), float(self.runs.D.max())

@@ -23,8 +23,7 @@ from clusterkit.numerics.distances import bandwidth_range, squared_distances, wi
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.numerics.threads import available
 from clusterkit.samples import Space, memory
-from clusterkit.tuners import FEW_POINTS, Piles, is_open, search_space, warn_of_nothing
-from clusterkit.tuners._svc_search import least_size
+from clusterkit.tuners import FEW_POINTS, SMALLEST_PILE, Piles, is_open, search_space, warn_of_nothing
 from clusterkit.tuners.edsvc_candidates import (
     BOUND_STEP,
     CURVES,
@@ -250,7 +249,7 @@ class EdSvcSearch:
         if self.open_gamma:
             D = self._distances()
             piles, limits = Piles.of(D), self._cluster_limits(n)
-            if piles is not None and piles.few(least_size(n)) and limits[0] <= len(piles.sizes) <= limits[1]:
+            if piles is not None and piles.few(SMALLEST_PILE) and limits[0] <= len(piles.sizes) <= limits[1]:
                 facts = {"rule": FEW_POINTS, "candidates": 0, "clusters": len(piles.sizes)}
                 return EdSvcChoice(piles.gamma, 1.0, facts)
             ends = self._bandwidth_ends(D)

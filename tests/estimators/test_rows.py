@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import attrs
 import numpy as np
@@ -14,7 +15,9 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData
 from clusterkit.fitting import pass_iterations
+from clusterkit.fitting.samples import EngineSamples
 from clusterkit.numerics.threads import THIN
+from clusterkit.samples.engines import LocalEngine
 from clusterkit.samples.rows import SlicedRows, gather_by_slices
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
@@ -256,6 +259,47 @@ def test_empty_clusters_are_refilled_as_in_memory(small, weighting):
         memory = recipe("kmeans", **parameters).fit(X)
     assert np.array_equal(rows.labels_, memory.labels_)
     assert rows.objective_ == memory.objective_ == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("cmeans", {}, None),  # in words of its solver
+        (
+            "elm-nmf",
+            {"solver__update": "anls", "labeler": "argmax", "solver__max_iter": 20},
+            "only 3 rows are distinct",
+        ),
+        (
+            "emmc-multi",
+            {"balancer": "transport"},
+            "only 3 rows are distinct: some equal rows are in different clusters",
+        ),
+    ],
+)
+def test_more_clusters_than_distinct_rows_are_reported_as_in_memory(small, name, settings, message):
+    X = np.repeat([[1.0, 2.0], [3.0, 1.0], [2.0, 5.0]], 200, axis=0)
+    model = recipe(name, n_clusters=5, random_state=0, **settings)
+    messages = []
+    for rows in (X, clusterkit.open(X)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(rows)
+        messages.append([str(each.message) for each in caught])
+    assert messages[0] == messages[1]
+    assert len(messages[1]) == 1
+    assert message is None or messages[1][0].endswith(message)
+
+
+@pytest.mark.parametrize("group", [50, 150, 10_000])
+def test_distinct_rows_are_counted_by_a_pass_only_where_the_first_are_too_few(monkeypatch, group):
+    X = np.repeat(np.arange(40.0)[:, None], 20, axis=0)
+    with small_groups(group), small_blocks():
+        samples = EngineSamples(clusterkit.open(X), LocalEngine())
+        assert [samples.n_distinct(enough) for enough in (39, 40, 41, 500)] == [39, 40, 40, 40]
+        assert EngineSamples(clusterkit.open(np.array([[0.0], [-0.0]] * 300)), LocalEngine()).n_distinct(2) == 1
+        monkeypatch.setattr(LocalEngine, "reduce", None)
+        assert EngineSamples(clusterkit.open(X[::20]), LocalEngine()).n_distinct(20) >= 20
 
 
 def test_an_interrupted_fit_keeps_the_last_labels(small, monkeypatch):

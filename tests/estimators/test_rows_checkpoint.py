@@ -321,10 +321,7 @@ def test_damage_is_said(tmp_path, damage):
 
 
 def test_features_that_are_all_zero(tmp_path):
-    with (
-        pytest.warns(ClusterkitWarning, match="all 700 samples are equal"),
-        pytest.warns(ClusterkitWarning, match="all 700 samples are in one cluster"),
-    ):
+    with pytest.warns(ClusterkitWarning, match="all 700 samples are equal"):
         model = nmf(clusterkit.open(np.zeros((700, 3))), tmp_path, featuremap="identity")
     assert model.converged_
     assert model.objective_ == 0.0
@@ -335,3 +332,12 @@ def test_negative_features_are_refused(tmp_path):
     with pytest.raises(InvalidData, match="needs nonnegative features"):
         nmf(clusterkit.open(blobs()), tmp_path, featuremap="identity")
     assert not list(tmp_path.iterdir())
+
+
+def test_equal_rows_with_different_labels_are_told(tmp_path):
+    ray = clusterkit.open(np.repeat([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]], 200, axis=0))
+    with pytest.warns(ClusterkitWarning, match=r"equal rows among the first 600 have different labels .*'anls'"):
+        parted = nmf(ray, tmp_path, n_clusters=3).labels_.reshape(3, 200)
+    assert (parted != parted[:, :1]).any()
+    together = nmf(ray, n_clusters=3, solver__update="anls").labels_.reshape(3, 200)
+    assert (together == together[:, :1]).all()

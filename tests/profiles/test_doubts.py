@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clusterkit import Auto, profile, search
+from clusterkit import Auto, profile, recipe, search
 from clusterkit.criteria.one_cluster import few_points
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.profiles.doubts import doubts
@@ -80,6 +80,17 @@ def test_a_confidence_of_levels_is_doubted():
     model, X = fitted(mixed)
     assert len(model.preparation_.features) == 11, "the levels are more features, and a small part of the variance"
     assert doubts(model, mixed, X).of_levels == ""
+
+
+def test_no_number_is_advised_to_a_method_that_finds_it():
+    rng = np.random.default_rng(0)
+    table = {name: rng.integers(0, 2, 120).astype(float) for name in "abc"}
+    model, X = fitted(table, n_clusters=8)
+    assert "compare with -k 4, or with --drop a." in doubts(model, table, X).of_pairs
+    model = recipe("psvc", random_state=0)
+    fit_prepared(model, table)
+    assert model.n_clusters_ == 8
+    assert "compare with --drop a." in doubts(model, table, X).of_pairs
 
 
 def test_tests_for_one_cluster_say_nothing_of_rows_at_few_points():

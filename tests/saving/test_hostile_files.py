@@ -210,6 +210,10 @@ DESCRIPTIONS = {
         f"no {name}": (lambda t, n=name: node_of(t, "Pipeline")["fields"].pop(n), f"it lacks {name}")
         for name in sorted(Pipeline.always_fitted)
     },
+    "predictor_ is None": (
+        lambda t: node_of(t, "Pipeline")["fields"].update(predictor_=None),
+        "predictor_ is None, and the stages can predict",
+    ),
     "no labels": (lambda t: node_of(t, "Pipeline")["fields"].update(labels_=None), "labels_"),
     "another number of columns": (
         lambda t: node_of(t, "Pipeline")["fields"].update(n_features_in_=7),

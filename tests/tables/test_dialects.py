@@ -314,3 +314,13 @@ def test_names_of_several_lines_cost_no_row(tmp_path, before):
     x, y, _ = read_table(str(path)).columns()
     assert x.values.tolist() == [1.5, 2.5, 3.5, 4.5, 5.5]
     assert (y.name, len(y.values)) == ("of two\nlines", 5)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "|"])
+def test_blanks_around_a_mark_belong_to_it(mark, tmp_path):
+    rows = [f" {i / 7:.3f} {mark} {'' if i == 3 else i % 5} {mark} {'x' if i % 2 else 'y'} " for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join([f" a {mark} b {mark} c ", *rows]))
+    table = read_table(tmp_path / "t.csv")
+    assert table.names == ("a", "b", "c")
+    assert [column.kind for column in table.columns()] == ["number", "number", "text"]
+    assert set(table.columns()[2].values) == {"x", "y"}

@@ -157,6 +157,18 @@ class TestNone:
         cells = np.array(["None", *others] * 60, dtype=object)[:60]
         assert "None" not in "".join(Preparation().fit({"a": cells, "b": OTHER}).features)
 
+    @pytest.mark.parametrize("word", ["None", "?", "NA", "N/A", "n.a.", "NULL", "-", ".", "#DIV/0!", "#VALUE!"])
+    def test_beside_numbers_and_dates_every_word_is_a_gap_also_above_all_of_them(self, word):
+        numbers = np.where(np.arange(60) < 20, word, OTHER.astype(object))
+        dates = np.array([word if i % 3 == 0 else f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(60)])
+        table = read_table(csv(n=numbers, d=dates, b=OTHER))
+        fitted = quiet(Preparation().fit, table)
+        assert fitted.features == ("n", "d", "b")
+        assert "Gaps in n (20); d (20) take the value of" in fitted.paragraph()
+        shuffled = np.random.default_rng(1).permutation(60)
+        same = Preparation().fit({"n": numbers[shuffled], "d": dates[shuffled], "b": OTHER[shuffled]})
+        assert same.features == fitted.features
+
     @pytest.mark.parametrize("word", ["?", "-", "None", "."])
     def test_signs_are_levels_of_what_is_said_to_be_a_category(self, word):
         table = read_table(csv(grade=column(word, "x", "y"), b=OTHER))

@@ -271,8 +271,11 @@ class Nmf(Solver):
     Notes
     -----
     A factorisation need not be unique; equal samples in memory get the mean of their rows of A, so that they share a
-    label. New samples are folded in: with W fixed, their rows get a fixed number of updates from a deterministic start.
-    The rows of the training samples ended elsewhere (but for "anls"), so predicting the training samples need not give
+    label. Outside memory "anls" gives equal rows one label. With a checkpoint their rows of A stay where they ended,
+    and a fit warns where equal ones among the first 4,096 rows have different labels.
+
+    New samples are folded in: with W fixed, their rows get a fixed number of updates from a deterministic start. The
+    rows of the training samples ended elsewhere (but for "anls"), so predicting the training samples need not give
     `labels_` (`exact_on_training` is False). New samples outside the training range may have negative features;
     negative products with W count as 0. After Ctrl-C the current factors are kept if at least one iteration is
     complete. Sums have the same order for every number of threads.

@@ -8,13 +8,15 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Mask, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task
 from clusterkit.contracts.outcomes import Domain, FunctionDomain, KernelDomain, Outcome
 from clusterkit.contracts.params import choice, integer, real
+from clusterkit.criteria.one_cluster import few_points
 from clusterkit.errors import InvalidParameter
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.coding import Coded
+from clusterkit.samples.kernels import Kernel
 from clusterkit.solvers.one_class._gram import FeatureMatrix
 from clusterkit.solvers.one_class.svdd import PreparedSvdd, Svdd
 
@@ -23,6 +25,11 @@ __all__ = ["Psvdd", "exponential", "inverse", "linear"]
 EQUAL_DISTANCES = 1e-9
 """Relative difference of distances up to which all samples count as equally far from the mean: rounding must not decide
 which samples are outliers."""
+
+
+MEETING = 1e-4
+"""Kernels meet where they are more than this fraction of their height: above that of points parted by
+`clusterkit.numerics.distances.parting_bandwidth`, which is 2^-16."""
 
 
 def linear(distances: Array) -> Array:
@@ -88,7 +95,9 @@ class Psvdd(Solver):
     weights : {"linear", "exponential", "inverse"}, sequence of n floats, or callable, default "linear"
         W: ``1 - (1 - 1/n) δ_i / max δ``, ``exp(-δ_i² / mean δ²)``, ``max(min δ / δ_i, 1/n)``, the bounds themselves
         (stored as a tuple), or a function from the distances δ (n,) to the bounds. A function must be importable by its
-        name for the stage to pickle. Where all samples are equally far from the mean every W is 1.
+        name for the stage to pickle. Every W is 1 where all samples are equally far from the mean. Where samples lie
+        at few points whose kernels do not meet, a distance tells how many are equal, not where they lie: W of those
+        that are equal to others is 1.
     tol : float, default 1e-6
         Optimality gap, as for `svdd`.
     max_iter : int or None, default None
@@ -139,8 +148,8 @@ class Psvdd(Solver):
             FeatureSpace: Path(_prepare_features, gives=FunctionDomain),
         }
 
-    def bounds(self, squared_distances: Array, rounding: float = 0.0) -> tuple[float, ...]:
-        """W from the squared distances δ², (n,), whose rounding error is at most `rounding`.
+    def bounds(self, squared_distances: Array, rounding: float = 0.0, piled: Mask | None = None) -> tuple[float, ...]:
+        """W from the squared distances δ², (n,), whose rounding error is at most `rounding`; 1 where `piled`, (n,).
 
         Raises
         ------
@@ -156,6 +165,8 @@ class Psvdd(Solver):
             # A rounding error must not decide which samples are outliers.
             equal = np.ptp(distances) <= EQUAL_DISTANCES * distances.max() or np.ptp(squared_distances) <= rounding
             weights = np.ones(n) if equal else _evaluated(function, distances)
+            if piled is not None and weights.shape == (n,):
+                weights = np.where(piled, 1.0, weights)
         if weights.shape != (n,) or not np.all(np.isfinite(weights) & (weights > 0)):
             raise InvalidParameter(
                 f"solver 'psvdd': weights must be one finite bound > 0 for each of the {n} samples, got {weights}"
@@ -165,9 +176,9 @@ class Psvdd(Solver):
             raise InvalidParameter(f"solver 'psvdd': weights must sum to 1 at least, got {total:g}")
         return tuple(np.minimum(weights, 1.0).tolist())
 
-    def bounded(self, squared_distances: Array, rounding: float) -> Svdd:
+    def bounded(self, squared_distances: Array, rounding: float, piled: Mask | None = None) -> Svdd:
         """`svdd` with the bounds W of the squared distances."""
-        weights = self.bounds(squared_distances, rounding)
+        weights = self.bounds(squared_distances, rounding, piled)
         return Svdd(
             C=1.0, weights=weights, tol=self.tol, max_iter=self.max_iter,
             cache_mb=self.cache_mb, precision=self.precision,
@@ -191,7 +202,18 @@ def _prepare_kernel(solver: Psvdd, space: KernelSpace, task: Task, rng: Rng) -> 
     means = space.kernel.weighted_sum(points, points, np.full(space.n, 1.0 / space.n))
     diag = space.kernel.diag(points)
     rounding = 64.0 * float(np.finfo(np.float64).eps) * float(diag.max())
-    return _prepare(solver, space, task, rng, diag - 2.0 * means + means.mean(), rounding)
+    return _prepare(solver, space, task, rng, diag - 2.0 * means + means.mean(), rounding, _piled(space.kernel, points))
+
+
+def _piled(kernel: Kernel, points: Array) -> Mask | None:
+    """Which rows are equal to others, (n,), where rows lie at few points whose kernels do not meet; None elsewhere."""
+    if few_points(points) is None:
+        return None
+    distinct, inverse, counts = np.unique(points, axis=0, return_inverse=True, return_counts=True)
+    K = np.abs(kernel(distinct, distinct))  # (p, p)
+    if (K - np.diag(np.diag(K))).max() > MEETING * np.diag(K).min():
+        return None
+    return np.asarray(counts[inverse.reshape(-1)] > 1)
 
 
 def _prepare_features(solver: Psvdd, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
@@ -199,10 +221,12 @@ def _prepare_features(solver: Psvdd, space: FeatureSpace, task: Task, rng: Rng) 
     return _prepare(solver, space, task, rng, FeatureMatrix.of(space).diag, 0.0)
 
 
-def _prepare(solver: Psvdd, space: Space, task: Task, rng: Rng, squares: Array, rounding: float) -> Prepared:
-    sphere = solver.bounded(squares, rounding).prepare(space, task, rng)
+def _prepare(
+    solver: Psvdd, space: Space, task: Task, rng: Rng, squares: Array, rounding: float, piled: Mask | None = None
+) -> Prepared:
+    sphere = solver.bounded(squares, rounding, piled).prepare(space, task, rng)
     assert isinstance(sphere, PreparedSvdd)
-    return PreparedPsvdd(squares, rounding, sphere)
+    return PreparedPsvdd(squares, rounding, sphere, piled)
 
 
 @final
@@ -217,11 +241,14 @@ class PreparedPsvdd(Prepared):
     rounding : float
         Largest rounding error of these.
     sphere : PreparedSvdd
+    piled : ndarray of shape (n,) or None
+        Rows whose bound is 1 whatever their distance.
     """
 
     squared_distances: Array
     rounding: float
     sphere: PreparedSvdd
+    piled: Mask | None = None
 
     @property
     def resolved(self) -> Mapping[str, object]:
@@ -234,7 +261,7 @@ class PreparedPsvdd(Prepared):
 
     def resolve(self, spec: Psvdd, previous: Outcome) -> Domain:
         """The contour for other parameters, started from a previous outcome on the same samples."""
-        return self.sphere.resolve(spec.bounded(self.squared_distances, self.rounding), previous)
+        return self.sphere.resolve(spec.bounded(self.squared_distances, self.rounding, self.piled), previous)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """The dual to be minimised, as for `svdd`."""

@@ -132,7 +132,12 @@ def day_of_digits(value: float) -> float | None:
     return (moment - EPOCH).total_seconds()
 
 
-MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-", "--", ".", "#n/a", "<na>", "nat"})
+MISSING = frozenset(
+    {
+        "", "?", "na", "n/a", "n.a.", "nan", "null", "none", "-", "--", ".", "<na>", "nat",
+        "#n/a", "#na", "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!",
+    }
+)  # fmt: skip
 """Cells that mean a missing value, in lower case: those of UCI files, R, pandas, SQL and spreadsheets."""
 
 SIGNS = "$€£¥"

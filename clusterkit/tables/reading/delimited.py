@@ -48,6 +48,9 @@ BETWEEN_APOSTROPHES = re.compile(r"(?:^|[,;\t|])\s*'[^']*'\s*(?=[,;\t|]|$)")
 FIRST = "\t;|"
 """Delimiters that hardly occur inside a cell, as commas and blanks do."""
 
+MARKS = frozenset(",;\t|")
+"""Delimiters. Where one stands between blanks in every row, they belong to it."""
+
 FEWEST_EQUAL = 0.8
 """Share of rows that a delimiter must cut into the same number of cells."""
 
@@ -387,6 +390,8 @@ def _delimiter(text: str, quote: str) -> str:
 def _between_blanks(text: str, width: int, quote: str) -> bool:
     """Whether blanks delimit cells, and do not only stand between the words of sentences."""
     rows = [row for _, row in _rows(text, " ", SAMPLE, quote=quote)]
+    if all(any(cell in MARKS for cell in row) for row in rows):
+        return False
     if all(len(row) == width for row in rows):
         return True
     return all(is_value(cell) for row in rows[1:] if len(row) == width for cell in row)

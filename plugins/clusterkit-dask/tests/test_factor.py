@@ -8,6 +8,7 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import recipe
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
 NEEDED = "the engine of clusterkit-dask needs dask, with its arrays and frames"
@@ -35,3 +36,9 @@ def test_a_factor_in_files_has_the_same_bits(update, tmp_path):
     same_bits(here.history_, there.history_, "objectives")
     assert isinstance(there.labels_, da.Array)
     assert np.array_equal(there.labels_.compute(), here.labels_)
+
+
+def test_more_clusters_than_distinct_rows_are_reported_though_labels_are_not_computed_yet():
+    few = da.from_array(np.repeat([[1.0, 2.0], [3.0, 1.0], [2.0, 5.0]], 200, axis=0), chunks=(170, 2))
+    with pytest.warns(ClusterkitWarning, match="5 clusters were asked for, and only 3 rows are distinct$"):
+        recipe("nmf", n_clusters=5, solver__update="anls", labeler="argmax", random_state=0).fit(few)

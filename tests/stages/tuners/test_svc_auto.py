@@ -203,11 +203,21 @@ PILES = {
     "grid": piles([20] * 16, np.indices((4, 4)).reshape(2, -1).T),
     "answers from 1 to 5": piles([10, 40, 60, 40, 15], [[1], [2], [3], [4], [5]]),
     "few": piles([3, 3], CORNERS),
+    "uneven": piles([10, 500], CORNERS),
+    "uneven three": piles([10, 100, 500], CORNERS),
+    "uneven four": piles([10, 20, 300, 500], CORNERS),
+    "three rows and thirty": piles([3, 30], CORNERS),
 }
 
 
-@pytest.mark.parametrize("X", PILES.values(), ids=PILES)
-@pytest.mark.parametrize("name", ["svc", "edsvc"])
+@pytest.mark.parametrize(
+    ("name", "X"),
+    [
+        pytest.param(name, X, id=f"{name}-{case}")
+        for case, X in PILES.items()
+        for name in ("svc", "edsvc", *(() if case == "few" else ("psvc", "fsvc", "sgd-lmsvc")))
+    ],
+)
 def test_rows_in_piles_are_as_many_clusters(name, X):
     model = recipe(name, random_state=0).fit(X)
     pile = np.unique(X, axis=0, return_inverse=True)[1]
@@ -215,11 +225,25 @@ def test_rows_in_piles_are_as_many_clusters(name, X):
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
+def test_a_least_size_of_the_user_holds_for_piles():
+    X = piles([30, 100], CORNERS)
+    assert recipe("svc", labeler__min_cluster_size=30, random_state=0).fit(X).n_clusters_ == 2
+    with pytest.warns(ClusterkitWarning, match="no partition qualified"):
+        assert recipe("svc", labeler__min_cluster_size=31, random_state=0).fit(X).n_clusters_ == 1
+
+
 def test_a_stray_row_joins_the_nearest_pile():
     X = np.vstack([piles([100, 100], CORNERS), [[3.0, 3.0]]])
     model = recipe("svc", random_state=0).fit(X)
     assert np.unique(X[model.labels_ == model.labels_[-1]], axis=0).tolist() == [[2.0, 2.0], [3.0, 3.0]]
     assert model.labels_.max() == 1
+
+
+def test_single_rows_beside_piles_are_outliers_of_psvc():
+    X = np.vstack([piles([50, 60], CORNERS), [[9.0, 0.0], [0.0, 9.0], [12.0, 12.0]]])
+    model = recipe("psvc", random_state=0).fit(X)
+    assert np.flatnonzero(model.labels_ < 0).tolist() == [110, 111, 112]
+    assert model.n_clusters_ == 2
 
 
 @pytest.mark.parametrize("name", ["svc", "edsvc"])
