@@ -4,13 +4,12 @@ With the cluster sizes W and a step α, all centres move at once in every iterat
 
     c_i ← c_i + α Σ_j r_ij (c_j - c_i),   r_ij = (l - 1) (W_j - W_i) / (W_j + (l - 1) W_i)
 
-- `drift`: seeds, choice of the loop, new starts (`find_parts`);
-- `drift_jit`: the update (`finish`, `_coefficients`, `_move`), and the loops for centres on a line and with a tree;
-- `tree_jit`: cluster sizes by a tree of boxes, for up to three attributes;
-- `sweep_jit`, `border_list_jit`, `tiles`: cluster sizes by sweeps in single precision, for more attributes: the inner
-  loops, the outer loop with the list of rows near a border, and the arrays for both;
-- `fade`: where that does not reach balance, cells with weights that fade to zero (`find_even_parts`);
-- `repair`: exactly equal sizes (±1) by offsets of the scores (`even_out`).
+- `drift`: seeds, choice of the loop, new starts (`find_parts`), the arrays of the sweeps (`TiledLoop`), and exactly equal
+  sizes (±1) by offsets of the scores (`even_out`);
+- `drift_jit`: the update (`finish`, `_coefficients`, `_move`), the loop for centres on a line, and sweeps over tiles of
+  rows in single precision (`tally`);
+- `border_list_jit`: the loop of the sweeps, with the list of rows near a border;
+- `fade`: where that does not reach balance, cells with weights that fade to zero (`find_even_parts`).
 
 Source: Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient,
 International Conference on Neural Information Processing.

@@ -9,7 +9,7 @@ With the sizes W of the clusters and a step α, in every iteration, all at once:
 - `_drifting_centres`: both rules bound to features, and the scores (minus squared distances).
 
 The mathematics is in `clusterkit.numerics.equal_size`: the update in ``drift_jit.finish``, the choice of the loop in
-``drift.find_parts``, the repair to exactly equal sizes in ``repair.even_out``.
+``drift.find_parts``, the repair to exactly equal sizes in ``drift.even_out``.
 
 Source: Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient,
 International Conference on Neural Information Processing.
