@@ -4,8 +4,8 @@ With the cluster sizes W and a step α, all centres move at once in every iterat
 
     c_i ← c_i + α Σ_j r_ij (c_j - c_i),   r_ij = (l - 1) (W_j - W_i) / (W_j + (l - 1) W_i)
 
-- `drift`: seeds, choice of the loop, new starts (`find_parts`), the arrays of the sweeps (`TiledLoop`), and exactly equal
-  sizes (±1) by offsets of the scores (`even_out`);
+- `drift`: seeds, choice of the loop, new starts (`find_parts`), the arrays of the sweeps (`TiledLoop`), and exactly
+  equal sizes (±1) by offsets of the scores (`even_out`);
 - `drift_jit`: the update (`finish`, `_coefficients`, `_move`), the loop for centres on a line, and sweeps over tiles of
   rows in single precision (`tally`);
 - `border_list_jit`: the loop of the sweeps, with the list of rows near a border;
