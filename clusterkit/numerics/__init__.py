@@ -6,7 +6,7 @@ load numba.
 
 - `distances`, `gaussian_jit`, `near_jit`, `exponential_jit`: squared distances ``|a - b|²`` and sums of Gaussian
   kernels ``Σ_s w_s exp(-gamma |x_s - y|²)``, exact or without the terms that are too small to matter;
-- `sparse_rows`, `distinct_rows_jit`: matrices that are mostly zeros, and equal rows of a matrix;
+- `sparse_rows`, `selection`: matrices that are mostly zeros, and equal rows of a matrix;
 - `lloyd`, `losses`, `min_max_jit`, `disjoint_jit`: k-means, sums of losses over sorted scores, minimum and maximum over
   the modules of a classifier, disjoint sets;
 - `triangles`: symmetric and triangular matrices as half as many numbers;

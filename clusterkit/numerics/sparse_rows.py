@@ -194,7 +194,7 @@ class SparseRows:
         return first, inverse
 
     def find(self, Y: SparseRows) -> NDArray[np.intp]:
-        """The number of an equal row for each row of Y, or -1, as `distinct_rows_jit.find_rows` returns it."""
+        """The number of an equal row for each row of Y, or -1, as `structures_jit.find_rows` returns it."""
         number: dict[bytes, int] = {}
         for index, key in enumerate(self.keys()):
             number.setdefault(key, index)
