@@ -27,6 +27,7 @@ from clusterkit.numerics.neighbour_graph import (
     neighbour_search,
     self_tuned_weights,
 )
+from clusterkit.numerics.selection import distinct_rows
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory
 from clusterkit.samples.limits import Report, notify, reuse
 from clusterkit.samples.row_graph import Node
@@ -421,8 +422,6 @@ def _centred(X: Array) -> tuple[Indices, Indices, Array, Array, float]:
 
     They are moved to the origin and scaled, so that neither offsets nor tiny or huge units cost digits.
     """
-    from clusterkit.numerics.structures_jit import distinct_rows
-
     first, inverse = distinct_rows(X)
     rows = X[first].astype(np.float64)
     origin = rows.mean(axis=0)

@@ -23,6 +23,7 @@ from clusterkit.contracts import Labeler, Labeling, Task
 from clusterkit.contracts.labelings import NOISE, by_appearance
 from clusterkit.contracts.outcomes import Outcome, Tree
 from clusterkit.contracts.params import flag, integer, real
+from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.spanning_trees.tree import births, edge_masses, least_side, nearest_first
 from clusterkit.samples import Space
 from clusterkit.samples.row_graph import Node
@@ -222,7 +223,6 @@ class Genie(Labeler[Tree]):
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the k clusters at which the merges end."""
         from clusterkit.numerics.spanning_trees.hierarchy_jit import genie
-        from clusterkit.numerics.structures_jit import distinct_rows
 
         if outcome.n_neighbors == 1 and outcome.heights.size and outcome.heights[0] > 0:
             first_equal: Indices = np.arange(len(outcome.rows))  # equal rows would be joined at height 0
@@ -317,7 +317,6 @@ class Single(Labeler[Tree]):
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the k clusters of the highest merges."""
         from clusterkit.numerics.spanning_trees.hierarchy_jit import cut_off, hierarchy, trunks
-        from clusterkit.numerics.structures_jit import distinct_rows
 
         tree, n = hierarchy(outcome.merges, outcome.heights), len(outcome.rows)
         merged_at = np.append(tree.height[tree.parent[:-1]], 0.0)

@@ -51,15 +51,18 @@ __all__ = ["Components", "Contour"]
 LEAF = 4
 """Largest number of points in a leaf of the tree: the 16 pairs of two leaves are tested one by one."""
 MAPPED = 3000
-"""Number of points from which the map of cells is worth its cost of some 20 ms."""
+"""Number of points from which the map of cells is worth its cost of some 20 ms: up to 1.7 times as fast on Moons and
+Banana; below it bounds by the tree alone are, up to 9 times on blobs in three attributes."""
 MANY = 16
 """Number of components from which the map of cells is made whatever the number of points."""
 ALWAYS_PRODUCTS = 2e8
-"""Pairs times centres up to which products of matrices are faster than bounds whatever the number of components."""
+"""Pairs times centres up to which products of matrices are faster than bounds whatever the number of components: up to
+17 times on Wine. Above it bounds are, 2 to 21 times on Banknote and Abalone."""
 FEW_PRODUCTS, FEW_PRODUCTS_MAPPED = 3e10, 4e9
 """The same for at least `MANY` components: in dimensions without a map of cells, and in those with one."""
 BY_DISTANCES = 32
-"""Number of attributes from which segments are tested by distances, and products of matrices are preferred."""
+"""Number of attributes from which segments are tested by distances, up to 2.5 times as fast on Musk, and products of
+matrices are preferred, 8 to 25 times as fast on Ionosphere."""
 MOST_PRODUCTS = 1e12
 """Pairs times centres up to which products of matrices are used with `BY_DISTANCES` attributes or more."""
 DISTANCE_BYTES = 2**30

@@ -34,7 +34,8 @@ from clusterkit.samples.limits import Report, notify, spend
 __all__ = ["SparseGaussianTest"]
 
 DISTANCE_BYTES = 2**29
-"""Most memory for the distances of the points to the centres that a search stores; beyond it they are recomputed."""
+"""Most memory for the distances of the points to the centres that a search stores; beyond it they are recomputed, in up
+to 1.2 times the time."""
 BATCH = 2048
 """Rows or edges whose distances to the centres are in memory at a time."""
 

@@ -16,6 +16,7 @@ from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.neighbour_graph import unique_pairs
+from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.spanning_trees.searches import nearest_in_tree
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 from clusterkit.samples.array_libraries import as_type, is_device_array, to_host
@@ -39,43 +40,38 @@ CLOSE = 1e-12
 """The same for squared distances in their expanded form, relative to the extent of the points as well."""
 
 
-def nearest_edges(queries: Array, points: Array, k: int, index: Indices | None = None) -> Indices:
-    """Edges from each query to its k nearest points, (e, 2), no edge twice, the shortest first.
+def nearest_edges(points: Array, k: int) -> Indices:
+    """Edges from each point to its k nearest others, (e, 2), no edge twice, the shortest first.
 
     Parameters
     ----------
-    queries : ndarray of shape (q, d)
-        Some of the points.
     points : ndarray of shape (u, d)
         No two equal.
     k : int
-        Neighbours of each query, not counting the query itself; more than u - 1 means all others.
-    index : ndarray of shape (q,), optional
-        Index of each query among the points; None if the queries are all points in their order.
+        Neighbours of each point; more than u - 1 means all others.
     """
     k = min(k + 1, len(points))
-    if k < 2 or not len(queries):
+    if k < 2:
         return np.empty((0, 2), dtype=np.int64)
-    distances, neighbours = _nearest(queries, points, k)
-    index = np.arange(len(points)) if index is None else index
-    pairs = np.stack([np.repeat(index, k), neighbours.reshape(-1)], axis=1)
+    distances, neighbours = _nearest(points, k)
+    pairs = np.stack([np.repeat(np.arange(len(points)), k), neighbours.reshape(-1)], axis=1)
     edges, first = unique_pairs(pairs, len(points))
     edges = edges[np.argsort(distances.reshape(-1)[first], kind="stable")]
     return np.ascontiguousarray(edges[edges[:, 0] != edges[:, 1]])
 
 
-def _nearest(queries: Array, points: Array, k: int) -> tuple[Array, Indices]:
-    """Distances and indices of the k nearest points of each query, (q, k), ascending."""
+def _nearest(points: Array, k: int) -> tuple[Array, Indices]:
+    """Distances and indices of the k nearest points of each point, itself among them, (u, k), ascending."""
     if isinstance(points, SparseRows):
-        return _nearest_sparse(queries, points, k)
+        return _nearest_sparse(points, points, k)
     if points.shape[1] <= TREE_DIMENSIONS:
         from scipy.spatial import KDTree
 
-        distances, neighbours = nearest_in_tree(KDTree(points), queries, k)
+        distances, neighbours = nearest_in_tree(KDTree(points), points, k)
         return distances, neighbours.astype(np.int64)
     from sklearn.neighbors import NearestNeighbors
 
-    distances, neighbours = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(points).kneighbors(queries)
+    distances, neighbours = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(points).kneighbors(points)
     return distances, neighbours.astype(np.int64)
 
 
@@ -188,8 +184,6 @@ class DistinctRows:
     @classmethod
     def of(cls, points: Array) -> DistinctRows:
         """The distinct rows of `points` (n, d); O(n d)."""
-        from clusterkit.numerics.structures_jit import distinct_rows
-
         points = as_rows(points, np.float64)
         first, inverse = distinct_rows(points)
         return cls(points[first], inverse, np.bincount(inverse, minlength=len(first)))

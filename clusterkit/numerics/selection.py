@@ -16,6 +16,7 @@ __all__ = [
     "FIRST_FACTOR",
     "SECOND_FACTOR",
     "STEP",
+    "distinct_rows",
     "mixed",
     "n_distinct",
     "sample_rows",
@@ -45,7 +46,7 @@ def sample_rows(n: int, max_rows: int, rng: Rng) -> Indices:
 
 
 PRIME, SHIFT = np.uint64(1099511628211), np.uint64(29)
-"""Of the hash of the bits of a row, which is that of `structures_jit.distinct_rows` without the compiler."""
+"""Of the hash of the bits of a row, FNV's, column by column."""
 
 
 def n_distinct(X: Array | SparseRows, enough: int) -> int:
@@ -65,30 +66,61 @@ def n_distinct(X: Array | SparseRows, enough: int) -> int:
     return count
 
 
+def distinct_rows(X: Array | SparseRows) -> tuple[Indices, Indices]:
+    """First row of each set of equal rows, in order of appearance, and the number of the set of every row.
+
+    O(n d + n log n), without the compiler, whose import takes longer than many a fit. A compiled table of hashes took a
+    fifth to two thirds of the time up to 5,000 rows, where that is some hundredths of a fit, and up to four times as
+    long for 300,000 rows.
+
+    Parameters
+    ----------
+    X : ndarray or sparse rows of shape (n, d)
+        Finite numbers. 0.0 and -0.0 are equal.
+
+    Returns
+    -------
+    first : ndarray of shape (u,)
+    inverse : ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> first, inverse = distinct_rows(np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0]]))
+    >>> first.tolist(), inverse.tolist()
+    ([0, 1], [0, 1, 0])
+    """
+    if isinstance(X, SparseRows):
+        return X.distinct()
+    codes, every = np.zeros(len(X), dtype=np.uint64), np.arange(len(X))
+    for column in X.T:
+        codes = (codes ^ (column.astype(np.float64) + 0.0).view(np.uint64)) * PRIME  # 0.0 and -0.0 are equal
+        codes ^= codes >> SHIFT
+    ordered = np.sort(codes)
+    if (ordered[1:] != ordered[:-1]).all():
+        return every, every.copy()
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    repeated = np.flatnonzero(first[inverse] != every)
+    if (X[repeated] != X[first[inverse[repeated]]]).any():  # of different rows with one hash
+        _, first, inverse = np.unique(X, axis=0, return_index=True, return_inverse=True)
+        inverse = inverse.reshape(-1)
+    order = np.argsort(first)
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    return first[order], number[inverse]
+
+
 def sets_of_equal_rows(X: Array | SparseRows) -> Indices | None:
     """The number of the set of equal rows of each row of X (n, d), as (n,); None if no two rows are equal.
 
     Examples
     --------
     >>> sets_of_equal_rows(np.array([[2.0], [1.0], [2.0]])).tolist()
-    [1, 0, 1]
+    [0, 1, 0]
     >>> sets_of_equal_rows(np.array([[2.0], [1.0]])) is None
     True
     """
-    inverse: Indices
-    if isinstance(X, SparseRows):
-        inverse = X.distinct()[1]
-    else:
-        codes = np.zeros(len(X), dtype=np.uint64)
-        for column in X.T:
-            codes = (codes ^ (column.astype(np.float64) + 0.0).view(np.uint64)) * PRIME  # 0.0 and -0.0 are equal
-            codes ^= codes >> SHIFT
-        _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-        inverse = inverse.reshape(-1)
-        repeated = np.flatnonzero(first[inverse] != np.arange(len(X)))
-        if (X[repeated] != X[first[inverse[repeated]]]).any():  # of different rows with one hash
-            inverse = np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
-    return None if int(inverse.max(initial=-1)) + 1 == X.shape[0] else inverse
+    first, inverse = distinct_rows(X)
+    return None if len(first) == X.shape[0] else inverse
 
 
 STEP = np.uint64(0x9E3779B97F4A7C15)

@@ -1,8 +1,8 @@
-"""Compiled data structures: disjoint sets, tables of equal rows, and heaps.
+"""Compiled data structures: disjoint sets, tables of rows, and heaps.
 
-Disjoint sets (union-find) say which elements have been joined, directly or through others. Equal rows of a matrix are
-found by hashing instead of sorting, O(n d). A binary heap is a stretch of two arrays, the least key first; one entry is
-moved to its place (`sift_down`, `sift_up`).
+Disjoint sets (union-find) say which elements have been joined, directly or through others. Rows of one matrix are found
+in another by hashing instead of sorting, O(n d). A binary heap is a stretch of two arrays, the least key first; one
+entry is moved to its place (`sift_down`, `sift_up`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from clusterkit._typing import Array, Indices
 from clusterkit.numerics.sparse_rows import Rows, SparseRows
 
 __all__ = [
-    "distinct_rows",
     "find",
     "find_rows",
     "join",
@@ -58,35 +57,6 @@ def roots(parent: Indices) -> Indices:
     for i in range(len(parent)):
         parent[i] = find(parent, i)
     return parent
-
-
-def distinct_rows(points: Rows) -> tuple[Indices, Indices]:
-    """First row of each set of equal rows, in order of appearance, and the number of the set of every row.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, d)
-        Finite numbers. 0.0 and -0.0 are equal.
-
-    Returns
-    -------
-    first : ndarray of shape (u,)
-    inverse : ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> first, inverse = distinct_rows(np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0]]))
-    >>> first.tolist(), inverse.tolist()
-    ([0, 1], [0, 1, 0])
-    """
-    if isinstance(points, SparseRows):
-        return points.distinct()
-    points = np.ascontiguousarray(points, dtype=np.float64)
-    table = _table(len(points))
-    first, inverse = np.empty(len(points), dtype=np.intp), np.empty(len(points), dtype=np.intp)
-    number = np.empty(len(points), dtype=np.intp)
-    return first[: _distinct(points, table, first, inverse, number)].copy(), inverse
 
 
 def find_rows(rows: Rows, Y: Rows) -> Indices:
@@ -133,20 +103,6 @@ def _place(Y: Any, i: Any, rows: Any, table: Any) -> Any:
             break
         place = (place + np.uint64(1)) & mask
     return place
-
-
-@njit
-def _distinct(points: Any, table: Any, first: Any, inverse: Any, number: Any) -> Any:
-    count = 0
-    for i in range(len(points)):
-        place = _place(points, i, points, table)
-        if table[place] < 0:
-            table[place] = i
-            first[count] = i
-            number[i] = count
-            count += 1
-        inverse[i] = number[table[place]]
-    return count
 
 
 @njit

@@ -13,6 +13,7 @@ from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.outcomes import Domain
 from clusterkit.contracts.params import check_count
 from clusterkit.errors import counted
+from clusterkit.numerics.selection import distinct_rows
 from clusterkit.plots._domains import draw_domain, projection_of
 from clusterkit.plots.figure import (
     FAINT,
@@ -151,7 +152,6 @@ def graph_of(domain: Domain, points: Array, n_segment_points: int) -> SegmentGra
 
     from clusterkit.level_sets.neighbours import nearest_edges
     from clusterkit.level_sets.segment_test import segment_test
-    from clusterkit.numerics.structures_jit import distinct_rows
 
     points = np.ascontiguousarray(points, dtype=np.float64)
     first, inverse = distinct_rows(points)
@@ -161,7 +161,7 @@ def graph_of(domain: Domain, points: Array, n_segment_points: int) -> SegmentGra
     rows = np.ascontiguousarray(points[index])
     if not len(rows):
         return SegmentGraph(np.empty((0, 2), dtype=np.intp), np.empty((0, 2), dtype=np.intp), 0, 0)
-    near = nearest_edges(rows, rows, NEIGHBOURS)
+    near = nearest_edges(rows, NEIGHBOURS)
     hit = test.connected(rows[near[:, 0]], rows[near[:, 1]])
     forest = _forest(rows, near[hit])
     search = test.search(rows, "connectivity")

@@ -94,16 +94,6 @@ def drift() -> tuple[np.ndarray, str]:
     ), f"{iterations} iterations of the best starts, ranges {worst}"
 
 
-def drift_of_many() -> tuple[np.ndarray, str]:
-    """One start of equal clustering on 100,000 rows, which are counted by the tree."""
-    from equal import bananas
-
-    from clusterkit.numerics.equal_size.drift import DriftRule, find_parts
-
-    parts = find_parts(bananas(100_000), 20, DriftRule(max_iter=300, restarts=0), np.random.default_rng(0), record=True)
-    return parts.sizes[-1], f"{len(parts.sizes)} iterations"
-
-
 def transport() -> tuple[np.ndarray, str]:
     """Equal sizes for the distances of 200,000 rows to ten of them."""
     from clusterkit.balancers.transport import Transport
@@ -131,7 +121,6 @@ CONSTANTS = {
     "CHECK_INTERVAL": Constant("clusterkit.numerics.equal_size.drift_jit", (drift,)),
     "RUNAWAY_FACTOR": Constant("clusterkit.numerics.equal_size.drift", (drift,)),
     "COLLAPSE_SHARE": Constant("clusterkit.numerics.equal_size.drift", (drift,)),
-    "LEAF": Constant("clusterkit.numerics.equal_size.drift_jit", (drift_of_many,)),
     "SAMPLE_RATIO": Constant("clusterkit.numerics.transport", (transport,)),
 }
 

@@ -15,8 +15,9 @@ from clusterkit import Pipeline, recipe
 from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.estimators import samples
 from clusterkit.numerics.distances import squared_distances
+from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.numerics.structures_jit import distinct_rows, find_rows
+from clusterkit.numerics.structures_jit import find_rows
 
 
 @pytest.fixture

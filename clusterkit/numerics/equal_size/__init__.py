@@ -4,11 +4,10 @@ With the cluster sizes W and a step α, all centres move at once in every iterat
 
     c_i ← c_i + α Σ_j r_ij (c_j - c_i),   r_ij = (l - 1) (W_j - W_i) / (W_j + (l - 1) W_i)
 
-- `drift`: seeds, choice of the loop, new starts (`find_parts`), and exactly equal sizes (±1) by offsets of the scores
-  (`even_out`);
-- `drift_jit`: the update (`finish`, `_coefficients`, `_move`), the loops for centres on a line (`run_on_line`) and with
-  a tree of boxes for up to three attributes (`run_with_tree`), and cluster sizes by sweeps in single precision for more
-  attributes (`tally`);
+- `drift`: seeds, choice of the loop, new starts (`find_parts`), the arrays of the sweeps (`TiledLoop`), and exactly
+  equal sizes (±1) by offsets of the scores (`even_out`);
+- `drift_jit`: the update (`finish`, `_coefficients`, `_move`), the loop for centres on a line (`run_on_line`), and
+  sweeps over tiles of rows in single precision (`tally`);
 - `border_list_jit`: the loop over these sweeps, with the list of rows near a border (`run_with_tiles`);
 - `fade`: where moving centres does not reach balance, cells with weights that fade to zero (`find_even_parts`).
 

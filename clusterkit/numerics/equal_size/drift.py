@@ -20,7 +20,7 @@ from clusterkit._typing import Array, Counts, Indices
 
 if TYPE_CHECKING:
     from clusterkit.numerics.equal_size.border_list_jit import BorderList, SweepRoom
-    from clusterkit.numerics.equal_size.drift_jit import BoxTree, DriftRecord, DriftSettings, TiledRows
+    from clusterkit.numerics.equal_size.drift_jit import DriftRecord, DriftSettings, TiledRows
 
 __all__ = [
     "MOST_ITERATIONS",
@@ -174,8 +174,6 @@ def _aligned(shape: tuple[int, ...], dtype: Any) -> Array:
     return memory[begin : begin + int(np.prod(shape))].reshape(shape)
 
 
-TREE_ATTRIBUTES = 3
-"""Up to so many attributes a tree of boxes counts cluster sizes faster than sweeps over the rows do."""
 RUNAWAY_FACTOR = 1e12
 """Centres farther out than this many times the extent of the seeds do not return; their squares stay finite.
 
@@ -320,11 +318,9 @@ def find_parts(
     """
     X = np.ascontiguousarray(X, dtype=np.float64)
     tolerance, best = rule.tolerance_for(len(X), m), None
-    tree = None
     for start in range(rule.new_starts + 1):
         seeds, distinct = random_distinct_rows(X, m, rng)
-        loop = _DriftLoop.of(X, X[seeds], rule, tolerance, start < rule.new_starts and distinct == m, record, tree)
-        tree = loop.tree
+        loop = _DriftLoop.of(X, X[seeds], rule, tolerance, start < rule.new_starts and distinct == m, record)
         parts = loop.run(rule, tolerance, start + 1, distinct, report)
         if best is None or parts.imbalance < best.imbalance:
             best = attrs.evolve(parts, starts=start + 1)
@@ -372,14 +368,11 @@ class _DriftLoop:
         ``iterate(first, last)`` runs the iterations first..last - 1; returns how many are finished, and why it ended.
     place : callable
         Converts centres from the coordinates of the loop, as columns, to rows (m, d).
-    tree : BoxTree or None
-        The tree over the rows, if the loop uses one: the next start needs the same one.
     record : DriftRecord
     """
 
     iterate: Callable[[int, int], tuple[int, int]]
     place: Callable[[Array], Array]
-    tree: BoxTree | None
     record: DriftRecord
 
     @classmethod
@@ -391,9 +384,8 @@ class _DriftLoop:
         tolerance: int,
         restarts_follow: bool,
         record: bool,
-        tree: BoxTree | None,
     ) -> _DriftLoop:
-        """Choose the loop: a line for two centres or one attribute, a tree for few attributes, else sweeps."""
+        """Choose the loop: a line for two centres or one attribute, else sweeps."""
         from clusterkit.numerics.equal_size import drift_jit
 
         n, d = X.shape
@@ -433,15 +425,9 @@ class _DriftLoop:
 
             def iterate(first: int, last: int) -> tuple[int, int]:
                 return drift_jit.run_on_line(Q, C, order, sizes, first, last, settings, history)
-        elif d <= TREE_ATTRIBUTES:
-            boxes: BoxTree = drift_jit.build(X) if tree is None else tree
-            tree, room = boxes, drift_jit.tree_room(m)
-
-            def iterate(first: int, last: int) -> tuple[int, int]:
-                return drift_jit.run_with_tree(boxes, C, sizes, room, first, last, settings, history)
         else:
             iterate = TiledLoop(X, C, sizes, settings, history)
-        return cls(iterate, place, tree, history)
+        return cls(iterate, place, history)
 
     def run(
         self,

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
+from clusterkit.numerics.selection import distinct_rows
 
 __all__ = [
     "SpanningTree",
@@ -78,7 +79,6 @@ def minimum_spanning_tree(X: Array, n_neighbors: int = 1) -> SpanningTree:
         return _in_order(edges, squares, core)
     from clusterkit.numerics.spanning_trees.boruvka import Tasks, boruvka, build_tree
     from clusterkit.numerics.spanning_trees.kd_tree_jit import FILTERED
-    from clusterkit.numerics.structures_jit import distinct_rows
 
     filtered = X.shape[1] >= FILTERED
     with Tasks(n) as tasks:

@@ -17,7 +17,6 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.contracts.outcomes import Extension, KernelRows, LinearRows, Status
 from clusterkit.errors import InvalidData
-from clusterkit.numerics.selection import sets_of_equal_rows
 from clusterkit.numerics.threads import available
 from clusterkit.samples import KernelSpace, coding
 from clusterkit.samples.array_libraries import (
@@ -245,7 +244,7 @@ def factor_gram(A: Array) -> Array:
     return G
 
 
-def average_equal_rows(A: Array, points: Array, gram: Array) -> float:
+def average_equal_rows(A: Array, sets: Indices | None, gram: Array) -> float:
     """Give equal samples the same row of A (n, k), in place: the mean of theirs.
 
     A factorisation with more parts than the samples have dimensions is not unique, and rows of equal samples end where
@@ -254,8 +253,8 @@ def average_equal_rows(A: Array, points: Array, gram: Array) -> float:
     Parameters
     ----------
     A : ndarray of shape (n, k)
-    points : ndarray of shape (n, d)
-        The samples.
+    sets : ndarray of shape (n,) or None
+        The set of equal samples of each sample, as `sets_of_equal_rows` gives it.
     gram : ndarray of shape (k, k)
         ``W'W``.
 
@@ -264,11 +263,10 @@ def average_equal_rows(A: Array, points: Array, gram: Array) -> float:
     decrease : float
         By how much the error is less.
     """
-    inverse = sets_of_equal_rows(points)
-    if inverse is None:
+    if sets is None:
         return 0.0
-    repeated = np.flatnonzero(np.bincount(inverse)[inverse] > 1)
-    number, place = np.unique(inverse[repeated], return_inverse=True)
+    repeated = np.flatnonzero(np.bincount(sets)[sets] > 1)
+    number, place = np.unique(sets[repeated], return_inverse=True)
     before = A[repeated].astype(np.float64)
     sums = np.zeros((len(number), A.shape[1]))
     np.add.at(sums, place.reshape(-1), before)

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, cast, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, KernelRows, Outcome, Scores, Status
+from clusterkit.numerics.selection import sets_of_equal_rows
 from clusterkit.samples import KernelSpace, Space
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.solvers.factorisation._updates import (
@@ -90,7 +91,8 @@ class ConvexNmf(Solver):
 
 def _kernel(spec: ConvexNmf, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     """The kernel matrix, if the memory cap allows it and no value is negative."""
-    return _PreparedConvexNmf(spec, space, task.k, nonnegative_kernel("convex_nmf", space))
+    K = nonnegative_kernel("convex_nmf", space)
+    return _PreparedConvexNmf(spec, space, task.k, K, sets_of_equal_rows(space.points))
 
 
 @final
@@ -107,12 +109,13 @@ class _ConvexFactors:
 @final
 @attrs.frozen(eq=False)
 class _PreparedConvexNmf(Prepared):
-    """Convex NMF of a kernel matrix."""
+    """Convex NMF of a kernel matrix, with the sets of equal samples, if any are."""
 
     spec: ConvexNmf
     space: KernelSpace
     k: int
     K: Array
+    sets: Indices | None
 
     @property
     def resolved(self) -> Mapping[str, Any]:
@@ -133,7 +136,7 @@ class _PreparedConvexNmf(Prepared):
             status = Status(1, Ending.CONVERGED, "all kernel values are zero, and so are the rows", (0.0,))
         else:
             factors, status = self._iterate(R, A, update)
-            status = lowered(status, average_equal_rows(factors.R, self.space.points, factors.AKA))
+            status = lowered(status, average_equal_rows(factors.R, self.sets, factors.AKA))
         status = attrs.evolve(status, predicts_labels=False)
         space = self.space
         products = KernelRows(space.coordinates, space.points, space.kernel, factors.A)

@@ -14,12 +14,13 @@ from typing import Any, ClassVar, Literal, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, KernelRows, LinearRows, Outcome, Scores, Status
 from clusterkit.contracts.pass_solver import PassSolver, RowFunction, Step
 from clusterkit.errors import InvalidData
+from clusterkit.numerics.selection import sets_of_equal_rows
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.array_libraries import (
@@ -327,7 +328,8 @@ def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     mean = float(space.adjoint(np.ones((space.n, 1))).sum()) / (space.n * space.width)
     # slicing sparse rows copies them: once, not in every pass
     blocks = list(space.blocks()).__iter__ if space.sparse else space.blocks
-    return _PreparedNmf(spec, space, task.k, blocks, space.width, mean, float(space.squared_norms().sum()))
+    norm, sets = float(space.squared_norms().sum()), sets_of_equal_rows(space.points)
+    return _PreparedNmf(spec, space, task.k, blocks, space.width, mean, norm, sets)
 
 
 def _anls(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
@@ -370,13 +372,13 @@ def _kernel(spec: Nmf, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     K = nonnegative_kernel("nmf", space)
     blocks = blocks_of(K)
     mean, norm = float(K.mean(dtype=np.float64)), sum(inner(part, part) for _, part in blocks())
-    return _PreparedNmf(spec, space, task.k, blocks, space.n, mean, norm)
+    return _PreparedNmf(spec, space, task.k, blocks, space.n, mean, norm, sets_of_equal_rows(space.points))
 
 
 @final
 @attrs.frozen(eq=False)
 class _PreparedNmf(Prepared):
-    """NMF of a matrix H (n, L) with its mean and squared Frobenius norm."""
+    """NMF of a matrix H (n, L) with its mean, its squared Frobenius norm, and the sets of equal samples, if any are."""
 
     spec: Nmf
     space: FeatureSpace | KernelSpace
@@ -385,6 +387,7 @@ class _PreparedNmf(Prepared):
     width: int
     mean: float
     norm: float
+    sets: Indices | None
 
     @property
     def resolved(self) -> Mapping[str, Any]:
@@ -409,7 +412,7 @@ class _PreparedNmf(Prepared):
             iterations.pool = None if slow else workers(self.space.n, self.width, self.k)
             with nullcontext() if iterations.pool is None else iterations.pool:
                 _, status = solve(iterations, Start(0, None, keeps_best=False), spec.max_iter)
-            status = lowered(status, average_equal_rows(A, self.space.points, factor_gram(W)))
+            status = lowered(status, average_equal_rows(A, self.sets, factor_gram(W)))
         status = attrs.evolve(status, predicts_labels=False)
         norms = np.linalg.norm(W.astype(np.float64, copy=False), axis=0)
         if spec.normalize:

@@ -26,6 +26,7 @@ from clusterkit.numerics.neighbour_graph import (
     neighbour_search,
     self_tuned_weights,
 )
+from clusterkit.numerics.selection import distinct_rows
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, memory
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.limits import Report, notify
@@ -165,8 +166,6 @@ def tuned_graph(rows: Array, n_neighbors: int, scale_neighbor: int, k: int) -> T
         Number of clusters.
     """
     from scipy.sparse import csr_array, diags_array
-
-    from clusterkit.numerics.structures_jit import distinct_rows
 
     first, inverse = distinct_rows(rows)
     points = rows[first].astype(np.float64)

@@ -19,6 +19,7 @@ from clusterkit.contracts import Path, Prepared, Solver, Task
 from clusterkit.contracts.outcomes import Domain, FunctionDomain, KernelDomain, Outcome, Status, SupportCounts
 from clusterkit.contracts.params import choice, integer, real
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, memory
 from clusterkit.samples.array_libraries import (
@@ -140,8 +141,6 @@ class GaussianDual:
     @classmethod
     def of(cls, points: Array, kernel: Gaussian, precision: str) -> GaussianDual:
         """The dual of samples (n, d); O(n d)."""
-        from clusterkit.numerics.structures_jit import distinct_rows
-
         centres = as_rows(points, np.float64)
         n, inverse = len(centres), None
         first, where = distinct_rows(centres)

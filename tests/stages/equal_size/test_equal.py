@@ -110,16 +110,6 @@ def test_ties_of_whole_numbers_go_to_the_lowest(n, d, m, seed):
     np.testing.assert_array_equal(parts.sizes, sizes)
 
 
-def test_a_tree_and_sweeps_count_alike(monkeypatch):
-    X = bananas(4000)
-    settings = {"max_iter": 300, "size_tol": 0, "strict": True, "restarts": 0}
-    tree = parts_of(X, 11, 1, **settings)
-    monkeypatch.setattr(drift, "TREE_ATTRIBUTES", 0)
-    sweeps = parts_of(X, 11, 1, **settings)
-    np.testing.assert_array_equal(tree.sizes, sweeps.sizes)
-    np.testing.assert_array_equal(tree.centres, sweeps.centres)
-
-
 @given(rows=problem(), seed=st.integers(0, 99))
 def test_the_status_of_a_fit_is_true(rows, seed):
     X, m = rows
