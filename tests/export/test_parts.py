@@ -16,7 +16,7 @@ from clusterkit.contracts import FeatureMap
 from clusterkit.drivers.auto_fits import Complete, Votes
 from clusterkit.drivers.on_sample import NearestSampleRow
 from clusterkit.errors import InvalidParameter, NotExportable
-from clusterkit.export.onnx import Graph
+from clusterkit.export import Graph
 from clusterkit.fitting.fit import AllZero
 from clusterkit.samples import build_space
 from clusterkit.samples.transform import Transform
@@ -189,7 +189,7 @@ class TestErrors:
             clusterkit.to_onnx(recipe("kmeans", n_clusters=2).fit(X))
 
     def test_more_than_a_file_holds(self, monkeypatch):
-        monkeypatch.setattr("clusterkit.export.onnx.MOST_BYTES", 100)
+        monkeypatch.setattr("clusterkit.export.MOST_BYTES", 100)
         with pytest.raises(NotExportable, match="more than 100 bytes of constants"):
             clusterkit.to_onnx(recipe("kmeans", n_clusters=2).fit(X))
 

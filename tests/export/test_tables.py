@@ -11,7 +11,7 @@ import clusterkit
 from clusterkit import Auto, recipe
 from clusterkit.errors import NotExportable
 from clusterkit.estimators.preparing import fit_prepared
-from clusterkit.export.onnx import MOST_TERMS, Graph, PreparedColumns
+from clusterkit.export import MOST_TERMS, Graph, PreparedColumns
 from clusterkit.tables import Preparation, TableWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
