@@ -255,7 +255,7 @@ class _Samples:
 
 
 def limit_problem(value: Any) -> str | None:
-    """What a lowest or highest size must be, or None if the value is valid."""
+    """Description of the valid values of a lowest or highest size, for an error message; None if this one is valid."""
     if value is None:
         return None
     if is_count(value, 0):
@@ -266,7 +266,7 @@ def limit_problem(value: Any) -> str | None:
 
 
 def sizes_problem(value: Any) -> str | None:
-    """What the list of sizes must be, or None if the value is valid."""
+    """Description of the valid lists of sizes, for an error message; None if this one is valid."""
     if value is None:
         return None
     whole = isinstance(value, tuple) and all(is_count(size, 0) for size in value)

@@ -53,7 +53,7 @@ class CompletedLikelihood:
 
     @classmethod
     def of(cls, X: Array) -> CompletedLikelihood:
-        """Of rows (n, d); O(n d² + d³) time."""
+        """The criterion for the rows of X (n, d); O(n d² + d³) time."""
         low, high = X.min(axis=0), X.max(axis=0)
         two = (low < high) & np.array([bool(np.isin(X[:, j], (low[j], high[j])).all()) for j in range(X.shape[1])])
         rows, variances, total = _components(X, MOST_COORDINATES)

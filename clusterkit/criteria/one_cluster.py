@@ -129,14 +129,15 @@ class OneCluster:
     The projection test sees clusters in any number of attributes, the tree test clusters of any shape in up to about
     five. A single ring, arc or curve is no log-concave cloud: the projection test calls it several. Neither sees
     clusters that touch and differ much in size, nor most others below some hundred rows: "not several" means that
-    nothing was shown, and is no reason to overrule a clustering. Of rows at few points (`few_points`) they say nothing.
+    nothing was shown, and is no reason to overrule a clustering. For rows at few points (`few_points`) neither test is
+    valid.
 
     Parameters
     ----------
     p_value : float
-        Of the projection test.
+        p-value of the projection test.
     statistic : float
-        Of the tree test.
+        Statistic of the tree test.
     """
 
     p_value: float

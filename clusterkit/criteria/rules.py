@@ -171,9 +171,9 @@ def unknown_number(
     labelings : sequence of ndarray of shape (n,)
         Labels 0..k-1 without noise, each of which occurs.
     families : sequence
-        What kind of method found each; candidates of one family do not confirm each other.
+        Family of the method that found each labelling; candidates of one family do not confirm each other.
     stability : sequence of float
-        Of `subsample_stability`, for each candidate.
+        Result of `subsample_stability` for each candidate.
 
     Returns
     -------
@@ -234,7 +234,7 @@ def unknown_number(
 
 
 def _unlike(labelings: Sequence[Labels]) -> tuple[Indices, list[Labels]]:
-    """For each labelling the place of its partition among those that differ, and these: each is scored once."""
+    """Index of the distinct partition of each labelling, (m,), and the distinct partitions: each is scored once."""
     first = distinct(labelings)
     originals, place = np.unique(first, return_inverse=True)
     return place, [canonical(labelings[i]) for i in originals]

@@ -68,7 +68,7 @@ class Terrain:
 
     @classmethod
     def of_tree(cls, X: Array, edges: Indices, weights: Array, core: Array) -> Terrain:
-        """The terrain of data X, shape (n, d), from a tree that is at hand.
+        """The terrain of data X, shape (n, d), from a tree that is already computed.
 
         The mass of an edge of length w that joins two components, of births b_1 >= b_2 and s_1, s_2 rows, is
         ``ln(w / b_1) sqrt(min(s_1, s_2))``: how much longer it is than the densest place of the sparser side, and how
@@ -124,7 +124,7 @@ LARGEST_RATIO = 6.0
 @final
 @attrs.frozen(eq=False)
 class Separation:
-    """What a labelling does to the tree: edges and masses within its clusters and between them.
+    """Statistics of a labelling on the tree: edges and masses within its clusters and between them.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Separation:
 
     @classmethod
     def of(cls, terrain: Terrain, labels: Labels) -> Separation:
-        """Of labels 0..k-1, (n,), each of which occurs; O(n) time."""
+        """The statistics of labels 0..k-1, (n,), each of which occurs; O(n) time."""
         from clusterkit.criteria import _criteria_jit
 
         t, labels = terrain, np.ascontiguousarray(labels, dtype=np.int64)
@@ -219,14 +219,14 @@ def mass_drop(terrain: Terrain, k: int) -> float:
 
 
 def border_contrast(terrain: Terrain, labels: Labels) -> float:
-    """Borders that weigh much against what the clusters still hold apart inside them, each row with equal weight.
+    """Logarithm of the borders of the clusters over the contrasts that remain inside them; each row has equal weight.
 
     ``max(0, ln((1 + exp(sum_c p_c ln(1 + o_c √n_c))) / (2 + sum_c p_c i_c)))`` with share p_c, size n_c.
     o_c, at least 0, is how much longer, in logarithms, the shortest edge that leaves c is than the mean of those in it.
     i_c is the largest ``v √m`` of an edge inside it with m rows, at least 5, on its smaller side, where v is how
     much longer the edge is than the mean of either side. `Separation.contrast` measures borders against the densest
-    place of a cluster, and gives clusters, not rows, equal weight. Where no border is longer than the edges beside it,
-    it is 0.
+    place of a cluster, and gives clusters, not rows, equal weight. The contrast is 0 if no border is longer than the
+    edges beside it.
 
     Parameters
     ----------

@@ -159,7 +159,8 @@ MOST_VERTICES = 200_000
 """Most distinct rows of which all become vertices without being asked for, in up to 20 attributes: the neighbours and
 eigenvectors of so many take about ten seconds on one core."""
 MOST_PAIRED = 50_000
-"""The same in more attributes, where the distances of all pairs are computed: 2.5 billion of them."""
+"""Most distinct rows of which all become vertices in more than 20 attributes, where the distances of all pairs are
+computed: 2.5 billion of them."""
 LANDMARKS = 20_000
 """Vertices that are drawn where there are more rows: enough for the shape of clusters of some hundred rows each."""
 GAP_EIGENVALUES = 20
@@ -417,9 +418,10 @@ class Graph(FeatureMap):
 
 
 def _centred(X: Array) -> tuple[Indices, Indices, Array, Array, float]:
-    """Numbers of the distinct rows of X and of the one that each row equals, these rows, their origin and their size.
+    """The distinct rows of X, centred and scaled, so that neither offsets nor tiny or huge units cost digits.
 
-    They are moved to the origin and scaled, so that neither offsets nor tiny or huge units cost digits.
+    Returns the indices of their first occurrences in X, the number of the distinct row that each row equals, the
+    distinct rows, and the origin and the scale that were subtracted and divided by.
     """
     from clusterkit.numerics.structures_jit import distinct_rows
 
@@ -433,7 +435,7 @@ def _centred(X: Array) -> tuple[Indices, Indices, Array, Array, float]:
 
 
 def _require_pynndescent() -> None:
-    """One line on what to install, if approximate neighbours are asked for without their extra."""
+    """Raise an error that says what to install, if approximate neighbours are asked for without their extra."""
     try:
         import pynndescent  # noqa: F401
     except ImportError:

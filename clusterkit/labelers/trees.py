@@ -54,7 +54,7 @@ class NearestRow:
     n_neighbors : int
     labels : ndarray of shape (n,)
     farthest : ndarray of shape (k,) or None
-        For each cluster the mutual reachability distance from which on a row is noise; None if none ever is.
+        Mutual reachability distance to each cluster from which on a row is noise; None if no row is ever noise.
     """
 
     transform: Transform

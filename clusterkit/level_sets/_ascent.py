@@ -56,7 +56,7 @@ class Balls:
         return cls(np.empty((0, d)), np.empty(0), np.empty(0, dtype=np.intp))
 
     def with_ball(self, centre: Array, radius: float, limit: int) -> Balls:
-        """These balls and one more."""
+        """A copy of the balls with one more."""
         return Balls(
             np.concatenate([self.centres, centre[None]]), np.append(self.radii, radius), np.append(self.limits, limit)
         )
@@ -83,7 +83,7 @@ class Ascent:
     columns : ndarray of shape (d, s)
         Centres.
     weights : ndarray of shape (s,)
-        All > 0.
+        Weights of the centres, all > 0.
     tol, merge : float
         In scaled coordinates: the length of a step that ends an ascent, and the distance up to which two ends of
         ascents are the same equilibrium.
@@ -211,7 +211,7 @@ def climb_together(ascent: Ascent, starts: Array, balls: Balls) -> tuple[Array, 
     ----------
     ascent : Ascent
     starts : array of shape (p, d)
-        Of any library, float64.
+        Scaled points, an array of any library, float64.
     balls : Balls
 
     Returns
@@ -219,7 +219,7 @@ def climb_together(ascent: Ascent, starts: Array, balls: Balls) -> tuple[Array, 
     ends : ndarray of shape (p, d)
         In the memory of the host; undefined where the ascent ended in a ball.
     end_balls : ndarray of shape (p,)
-        As of `Ascent.climb`.
+        The ball that each ascent ended in, as returned by `Ascent.climb`.
     """
     from clusterkit.level_sets._ascent_jit import NO_BALL, UNFINISHED
 

@@ -57,7 +57,8 @@ MANY = 16
 ALWAYS_PRODUCTS = 2e8
 """Pairs times centres up to which products of matrices are faster than bounds whatever the number of components."""
 FEW_PRODUCTS, FEW_PRODUCTS_MAPPED = 3e10, 4e9
-"""The same for at least `MANY` components: in dimensions without a map of cells, and in those with one."""
+"""Pairs times centres up to which products of matrices are faster with at least `MANY` components: in dimensions
+without a map of cells, and in those with one."""
 BY_DISTANCES = 32
 """Number of attributes from which segments are tested by distances, and products of matrices are preferred."""
 MOST_PRODUCTS = 1e12

@@ -389,9 +389,9 @@ def _value(position: Any, length2: Any, one: Any, other: Any, shares: Any) -> An
 
 @njit
 def _gather(i: Any, j: Any, lists: Any, run: Any, stamp: Any, mark: Any, work: Any) -> Any:
-    """Write scaled distances of both ends to the centres that matter, and their weights, to `work`; their number.
+    """Write scaled distances of both ends to the centres that matter, and their weights, to `work`.
 
-    It is -1 where the lists do not reach far enough.
+    Returns the number of these centres, or -1 if the lists of near centres do not reach far enough.
     """
     D, near, reach = lists
     weights, gamma = run.weights, np.float32(run.gamma)

@@ -203,7 +203,7 @@ def reject_pairs_mapped(
     stack: Any, top: Any, budget: Any, tree: Any, parent: Any, samples: Any, contour: Any, order: Any, boxes: Any,
     cells: Any,
 ) -> Any:  # fmt: skip
-    """As `reject_pairs`, by look-ups; kernel sums only for segments with undecided cells."""
+    """`reject_pairs` by look-ups in the map of cells, with kernel sums only for segments with undecided cells."""
     rows, start, stop, children, single, _, radius = tree
     points, m = samples.points, contour.n_segment_points
     work, sums = segment_workspace(points.shape[1], contour), np.zeros(1, dtype=np.int64)
@@ -501,9 +501,9 @@ def _pairs_left(
     k: Any, position: Any, a: Any, b: Any, tree: Any, points: Any, value: Any, third: Any, low: Any, ball: Any,
     pairs: Any, rest: Any,
 ) -> Any:  # fmt: skip
-    """Of the first `rest` pairs left keep those whose sample point k may be inside by the expansion to third order.
+    """Keep, among the first `rest` pairs left, those whose sample point k may be inside by a third-order expansion.
 
-    The sample point of (i, j) is off the centre by ``a_i + b_j``, so the quadratic form splits into terms of i, of j
+    The sample point of (i, j) is at the centre plus ``a_i + b_j``, so the quadratic form splits into terms of i, of j
     and one inner product.
     """
     order, start, stop, centre = tree.order, tree.start, tree.stop, tree.centre

@@ -102,9 +102,9 @@ def labels_of_domains(
     ----------
     points : ndarray of shape (n, d), or sparse rows
     label_one : callable
-        Labels any single domain. It is called for domains of another kind (another kernel, centres that are none of
-        the points), and is returned itself if the points are sparse, more than 4,000, or their distances exceed the
-        memory cap.
+        Function that labels any single domain. The result calls it for domains of another kind (another kernel,
+        centres that are none of the points). It is the result itself if the points are sparse, more than 4,000, or
+        their distances exceed the memory cap.
     n_segment_points : int
         Points tested on a segment.
     outliers : {"noise", "nearest", "singleton"}

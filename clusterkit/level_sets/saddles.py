@@ -116,8 +116,8 @@ class _Intervals:
 def lowest_on_segments(ascent: Ascent, starts: Array, ends: Array, n_segment_points: int) -> tuple[Array, Array]:
     """Lowest point, (e, d), and its value, (e,), on the segments from `starts` to `ends`, both (e, d).
 
-    It is the lowest of `n_segment_points` evenly spaced points, of both ends, of the points that halve intervals which
-    may hold a lower one, and of the points of some refinements around the lowest of these.
+    The candidates are `n_segment_points` evenly spaced points, both ends, midpoints of intervals that may contain a
+    lower point, and the points of some refinements around the lowest of these.
     """
     lowest, values = np.empty(starts.shape), np.empty(len(starts))
     for first in range(0, len(starts), SEGMENTS_AT_A_TIME):
@@ -254,8 +254,8 @@ def neighbour_pairs(points: Array, n_neighbors: int) -> Indices:
 def border_pairs(ascent: Ascent, rows: Array, of_row: Indices, n_neighbors: int) -> tuple[Indices, Indices]:
     """Pairs of near samples in different basins.
 
-    For every two basins that share a border: of the pairs of nearest neighbours across it the `BORDER_PAIRS` whose
-    lower sample is highest.
+    For every two basins that share a border, the result has `BORDER_PAIRS` pairs of nearest neighbours across it: those
+    whose lower sample is highest.
 
     Parameters
     ----------

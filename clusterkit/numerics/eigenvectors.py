@@ -86,7 +86,9 @@ def inverted_leading(
     max_restarts: int | None = None,
     factor: SuperLU | None = None,
 ) -> tuple[Array, Array]:
-    """The same, in any order, by a Lanczos iteration on ``(1 + s - A)^-1`` in the complement of the known vectors.
+    """The `count` largest eigenvalues, in any order, and their eigenvectors, by a Lanczos iteration.
+
+    The iteration is on ``(1 + s - A)^-1`` in the orthogonal complement of the known eigenvectors.
 
     Parameters
     ----------
@@ -100,7 +102,7 @@ def inverted_leading(
     max_restarts : int, optional
         By default scipy's, ten for each row.
     factor : SuperLU, optional
-        Of `inverse_factor`, where it is at hand: it does not depend on the number of eigenvectors.
+        Result of `inverse_factor`, if already computed: it does not depend on the number of eigenvectors.
 
     Raises
     ------
@@ -251,7 +253,7 @@ def fixed_basis(values: Array, vectors: Array, drawn: Array) -> Array:
     Parameters
     ----------
     values : ndarray of shape (r,)
-        Falling.
+        In descending order.
     vectors : ndarray of shape (n, r)
     drawn : ndarray of shape (n, r)
         Random vectors.

@@ -45,7 +45,7 @@ def sample_rows(n: int, max_rows: int, rng: Rng) -> Indices:
 
 
 PRIME, SHIFT = np.uint64(1099511628211), np.uint64(29)
-"""Of the hash of the bits of a row, which is that of `structures_jit.distinct_rows` without the compiler."""
+"""Constants of the hash of the bits of a row: the hash of `structures_jit.distinct_rows`, here without compilation."""
 
 
 def n_distinct(X: Array | SparseRows, enough: int) -> int:

@@ -88,8 +88,8 @@ def over_rows(function: Callable[[int, int], object], n: int, work: int, threads
 
 
 ParallelFor: TypeAlias = Callable[[Callable[[int, int], object], int, int, int], None]
-"""Calls ``function(start, stop)`` on ranges that cover the rows from one number to another; the last number is the cost
-of a row, as of `over_rows`."""
+"""Called with ``function, start, stop, work``: calls ``function`` on ranges that cover the rows from `start` to `stop`;
+`work` is the cost of a row in nanoseconds, as in `over_rows`."""
 
 
 def serial_for(function: Callable[[int, int], object], begin: int, end: int, work: int) -> None:

@@ -57,7 +57,7 @@ class Heaps(NamedTuple):
     Parameters
     ----------
     keys : ndarray of shape (pool,)
-        What a row loses by moving from p to q.
+        Increase of the cost if the row moves from p to q.
     rows : int32 ndarray of shape (pool,)
         The row. A row that has left p stays until it reaches the top (`drop_stale`).
     starts, capacity, lengths : integer ndarray of shape (k²,)
@@ -175,7 +175,7 @@ class Arcs(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """What every cluster hands to T.
+    """Numbers of rows that flow from every cluster to the node T.
 
     Parameters
     ----------
@@ -498,12 +498,13 @@ def moves(C, labels):
 
 @njit
 def audit(C, labels, prices, low, high, sizes):
-    """Bound on the distance of labels from the optimum, its scale, and the number of rows with another cheapest label.
+    """Duality gap of a labelling, a scale to divide it by, and the number of rows with a cheaper label at the prices.
 
-    By weak duality the distance is at most the gap: what every row could save at the prices, plus the price of sizes
-    that are not at the bound which their price stands for. The scale is the expected cost of uniformly random labels
-    less the cost of each row's cheapest label; like the gap it does not change when a constant is added to a row. O(n
-    k).
+    By weak duality the cost is above the optimum by at most the gap. The gap sums what each row could save at the
+    prices, and the violations of complementary slackness: a positive price times the rows missing to the upper bound
+    of the size, a negative one times the rows above the lower bound. The scale is the expected cost of uniformly random
+    labels less that of each row's cheapest label; like the gap it does not change when a constant is added to a row.
+    O(n k).
     """
     n, k = C.shape
     gap, scale, others = 0.0, 0.0, 0

@@ -157,7 +157,7 @@ def _nearest_by_products(differences: Any, centres: Any) -> tuple[Any, Any]:
 @final
 @attrs.define(eq=False)
 class _Remembered:
-    """What `NearestOf` finds for rows in memory, with the distances kept: only centres that are new are compared.
+    """`NearestOf` for rows in memory, with the distances stored: an update compares only the new centres.
 
     Parameters
     ----------
@@ -167,11 +167,11 @@ class _Remembered:
     squares : ndarray of shape (n,)
         Squared distances to the nearest centre.
     numbers : ndarray of shape (n,)
-        Its number.
+        Number of the nearest centre of each row.
     count : int
-        Number of centres compared.
+        Number of centres compared so far.
     nearest : NearestOf
-        The centres.
+        The nearest-centre function for all centres.
     """
 
     space: FeatureSpace
@@ -183,13 +183,13 @@ class _Remembered:
 
     @classmethod
     def of(cls, space: FeatureSpace, origin: Array) -> _Remembered:
-        """Before the first centre."""
+        """The state before the first centre."""
         lengths = space.squared_distances_to(origin)
         nothing = np.full(space.n, np.inf, dtype=space.dtype)
         return cls(space, lengths, nothing, np.zeros(space.n, dtype=np.intp), 0, NearestOf(origin, origin[None]))
 
     def to(self, nearest: NearestOf) -> _Remembered:
-        """This, for more centres: those compared before come first."""
+        """Compare the centres of `nearest` from number `count` on; those before were compared already."""
         from clusterkit.numerics.nearest_jit import approach
 
         more = nearest.centres[self.count :]
@@ -199,9 +199,9 @@ class _Remembered:
         return self
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
-        """The sum of a part over all rows, as of the space, where the cut of the rows is without effect on it.
+        """The sum of a part over all rows, as `space.reduce`, for parts that do not depend on the cut into blocks.
 
-        So the parts are larger than blocks of features, which would cost more calls than work.
+        The blocks are larger than those of the space, because small blocks cost more calls than work.
         """
         [(_, H)] = self.space.pieces()
         starts = range(0, len(H), RANGE)
@@ -209,11 +209,11 @@ class _Remembered:
         return reduce(add, (value for _, value in in_threads(part, ranges)))
 
     def distances(self, rows: slice, H: Array) -> Array:
-        """As of `NearestOf`, bit for bit."""
+        """Squared distances of the rows to the nearest centre, as `NearestOf.distances` computes them, bit for bit."""
         return self.nearest.rounded(self.squares[rows], self.lengths[rows])
 
     def __call__(self, rows: slice, H: Array) -> Labels:
-        """As of `NearestOf`."""
+        """Index of the nearest centre of each row of the slice, (b,), from the stored values."""
         return self.numbers[rows]
 
 

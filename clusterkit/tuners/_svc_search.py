@@ -238,7 +238,7 @@ def least_size(m: int) -> int:
 @final
 @attrs.frozen(eq=False)
 class SvcRuns:
-    """What the runs have in common.
+    """The inputs that all runs of the search share.
 
     Parameters
     ----------
@@ -247,12 +247,12 @@ class SvcRuns:
     solver : Solver
     labeler : Labeler
     least : int
-        Smaller components are dissolved.
+        Size below which components are dissolved.
     D : ndarray of shape (m, m)
         Squared distances of the rows.
     rng : Generator
     labels_of : callable or None
-        Labels of a domain by candidate edges; None: those of the labeler.
+        Labels of a domain by candidate edges; None: labels from the labeler.
     """
 
     space: KernelSpace

@@ -123,8 +123,8 @@ class EdSvc(Tuner):
     all candidates; equal partitions are scored once. O(n²) memory; about n² s operations a candidate for s support
     vectors.
 
-    The ranges of the numbers of clusters and of the bandwidths are ours: the publication prints only how many there
-    are.
+    The ranges of the numbers of clusters and of the bandwidths are chosen here: the publication says only how many
+    there are.
 
     References
     ----------

@@ -67,7 +67,7 @@ PLAN = np.dtype(
 def first_plan(unsure: float) -> np.void:
     """The plan of a new start; ``unsure=-inf`` never gives up the tiles' precision.
 
-    It extrapolates 4 iterations with a margin of 0.2 after a first iteration without a list, which gives the direction.
+    The plan extrapolates 4 iterations with a margin of 0.2. Its first iteration has no list: it gives the direction.
     """
     plan: Any = np.zeros(1, dtype=PLAN)[0]
     plan.length, plan.ahead, plan.margin, plan.pause, plan.unsure = -1.0, 4.0, 0.2, 1.0, unsure

@@ -312,7 +312,7 @@ def find_parts(
     Returns
     -------
     Parts
-        Of the start with the lowest imbalance, the first one on ties.
+        Result of the start with the lowest imbalance, the first one on ties.
 
     Notes
     -----

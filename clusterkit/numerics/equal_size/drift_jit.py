@@ -296,7 +296,7 @@ def tally(tiles, D, numbers, n, X, C, weights, offsets, near, sizes, room):
     weights, offsets : ndarray
         The same centres as `pack` arranges them.
     near : ndarray of shape (b,)
-        In tile b scores that differ by at most ``near[b]`` are not trusted.
+        Two scores in tile b that differ by at most ``near[b]`` are computed again in double precision.
     sizes : integer ndarray of shape (m,)
     room : ndarray of shape (3 more than m made even, TILE)
         Work space.

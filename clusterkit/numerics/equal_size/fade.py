@@ -96,9 +96,9 @@ class Cells:
 def find_even_parts(
     X: Array, m: int, rule: DriftRule, rng: np.random.Generator, report: Callable[[int, float], None] | None = None
 ) -> Parts:
-    """`find_parts`; where it does not reach the tolerance and ``rule.fade`` asks for it, weights that fade.
+    """The result of `find_parts`, improved by fading weights if it misses the tolerance and ``rule.fade`` is set.
 
-    What fading reaches is one more iteration, the last one, if it is better than all before.
+    If fading lowers the imbalance, its result counts as one more iteration, the last one.
     """
     parts = find_parts(X, m, rule, rng, report)
     tried = parts.converged or parts.interrupted

@@ -219,7 +219,8 @@ def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
     if d > kd.BALLS:
         tasks(kd.ball_task, tree.rows, tree.row, tree.low, tree.high, tree.centre, tree.radius)
     else:
-        boxes(tree.least, tree.most, tree.low, tree.high)  # of so few columns leaves are in double precision
+        # with so few columns leaves are in double precision: their boxes are exact, and no balls are needed
+        boxes(tree.least, tree.most, tree.low, tree.high)
     return tree
 
 
@@ -229,7 +230,7 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
     Parameters
     ----------
     tree : KdTree
-        Of n rows, no two of them equal, with leaves in single precision from `FILTERED` columns on.
+        Tree of n distinct rows, with leaves in single precision from `FILTERED` columns on.
     n_neighbors : int
         As in `minimum_spanning_tree`; 1 for the Euclidean tree.
     repeats : ndarray of shape (n,) or (0,)

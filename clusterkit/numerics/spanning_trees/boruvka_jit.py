@@ -112,9 +112,9 @@ def component_candidates(
     least: Array,
     need: Counts,
 ) -> None:
-    """For each component the least known weight, and how many rows may have a lesser one.
+    """Write the least known edge weight of each component, and how many of its rows may have a lesser one.
 
-    `best` and `least` come with weights to begin with: infinite, or above one that a search will find.
+    On entry `best` and `least` hold upper bounds of that weight: infinite, or from an edge that a search will find.
     """
     for c in range(len(need)):
         need[c] = 0
@@ -277,10 +277,10 @@ def merge(
 ) -> tuple[int, int]:
     """Add the best edge of every component that is ready, and renumber the components.
 
-    Of edges of equal weight and length the one between the lowest (lower, higher) rows is taken; edges that would
-    close a cycle, which equal weights can propose, are left out. Returns the numbers of edges and of components.
+    Among edges of equal weight and length the one between the lowest (lower, higher) rows is taken. Edges that would
+    close a cycle, which can happen with equal weights, are left out. Returns the numbers of edges and of components.
 
-    `chosen`, `parent` and `renumbered` are room for a number per component.
+    `chosen`, `parent` and `renumbered` are work space, one number per component.
     """
     count = len(ready)
     for c in range(count):
@@ -372,9 +372,9 @@ def smallest(values: Array, count: int, k: int) -> float:
 
 @inner
 def smallest_weighted(values: Array, weights: Counts, count: int, k: int) -> tuple[float, int]:
-    """The least of the first `count` values that weighs k together with the smaller ones, and how many are these.
+    """Weighted k-th smallest: the least of the first `count` values at which the cumulated weights reach k.
 
-    They are brought to the front.
+    Also returns how many values are at most this one; they are moved to the front.
     """
     low, high, lighter = 0, count, 0
     while high - low > 1:

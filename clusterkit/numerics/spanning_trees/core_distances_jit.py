@@ -65,7 +65,7 @@ LARGEST = float(np.finfo(np.float64).max)
 
 @inner
 def _limit_of(square: float, filtered: bool, scale: float, grow: float, slack: float) -> float:
-    """What a squared distance is at most, by its value in the leaves' type."""
+    """Upper bound of a squared distance, from its rounded value in the type of the leaves."""
     if filtered:
         reach = (math.sqrt(square) * grow + slack) / scale
         return reach * reach

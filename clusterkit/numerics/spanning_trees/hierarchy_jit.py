@@ -134,7 +134,7 @@ def trunks(tree: Hierarchy) -> Indices:
 
 @njit
 def cut_off(tree: Hierarchy, cuts: Mask, n: int) -> Labels:
-    """For each row its lowest ancestor, or itself, that is cut off; else the root."""
+    """The lowest cluster that contains each row and is cut off, or the row itself, (n,); else the root."""
     root = len(tree.parent) - 1
     owner = np.empty(root + 1, np.int64)
     owner[root] = root
@@ -260,7 +260,7 @@ def _of_rows(
     probability: Array,
     score: Array,
 ) -> None:
-    """What the rows get from the clusters that they are in."""
+    """Write the chosen cluster of each row (`owner`), its degree of membership and its outlier score, each (n,)."""
     for i in range(len(owner)):
         c = cluster[i]
         owner[i] = within[c]
@@ -386,10 +386,10 @@ def _merge_even(
 
 @njit
 def persistence(merges: Indices, heights: Array, birth: Array) -> tuple[Array, Counts]:
-    """For each merge ``ln(height / birth)`` of the cluster that is born later, and the rows of the smaller one.
+    """Persistence ``ln(height / birth)`` of the younger cluster of each merge, and the rows of the smaller, (n - 1,).
 
-    Merges (n - 1, 2) come by ascending height, and each row is born at ``birth > 0``, a cluster at the least birth of
-    its rows.
+    The merges (n - 1, 2) are in the order of their heights. Each row is born at ``birth > 0``, and a cluster at the
+    least birth of its rows.
     """
     n = len(birth)
     parent, size, born = np.arange(n), np.ones(n, np.int64), birth.copy()

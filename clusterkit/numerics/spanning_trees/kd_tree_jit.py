@@ -284,7 +284,7 @@ def work_arrays(tree: KdTree) -> Work:
 
 @inner
 def edge_of(limit: float, filtered: bool, scale: float, grow: float, slack: float, cut: float) -> float:
-    """What distances of the leaves' type may be at most, for a limit of the squared distances."""
+    """Largest squared distance in the type of the leaves that a squared distance of at most `limit` can have."""
     if filtered:
         reach = np.sqrt(limit) * scale * grow + slack
         return min(reach * reach, cut)
@@ -442,9 +442,10 @@ def leaf_squares(
     starts: Counts,
     hits: Counts,
 ) -> None:
-    """Squared distances of the wanted ones of the first queries from all slots of a leaf, and how many are near.
+    """Write squared distances from the wanted ones of the first queries to all slots of a leaf, and count the near.
 
-    Those of query a come from ``out[a, starts[a]]`` on, in the type of the leaves; near means at most its edge.
+    The distances of query a are in ``out[a]`` from place ``starts[a]`` on, in the type of the leaves. ``hits[a]``
+    counts those of at most ``edges[a]``.
     """
     d, slots = points.shape[1], points.shape[2]
     for a in range(count):

@@ -188,7 +188,7 @@ def edge_masses(edges: Indices, weights: Array, birth: Array) -> tuple[Array, Co
         By ascending weight.
     weights : ndarray of shape (n - 1,)
     birth : ndarray of shape (n,)
-        Of `births`.
+        Result of `births`.
     """
     from clusterkit.numerics.spanning_trees.hierarchy_jit import persistence
 
@@ -206,16 +206,16 @@ BLOCK = 4096
 def nearest_by_reachability(X: Array, core_distances: Array, n_neighbors: int, Y: Array) -> tuple[Indices, Array]:
     """For each row y the row x of least ``max(|x - y|, core_x, core_y)``, and that value.
 
-    Of several such rows the nearest one is taken, then the first.
+    Among several such rows the nearest one is taken, then the first.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
     core_distances : ndarray of shape (n,)
-        Of `minimum_spanning_tree` for the rows of X.
+        Core distances of the rows of X, from `minimum_spanning_tree`.
     n_neighbors : int
-        As there: the core distance of a new row reaches to its ``n_neighbors - 1``-th nearest row of X, because it
-        counts itself.
+        As in `minimum_spanning_tree`: the core distance of a new row is the distance to its ``n_neighbors - 1``-th
+        nearest row of X, because it counts itself.
     Y : ndarray of shape (m, d)
 
     Returns

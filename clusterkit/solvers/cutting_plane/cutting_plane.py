@@ -74,9 +74,9 @@ class CuttingPlaneSettings:
 
 
 def balance_slack(task: Task) -> float:
-    """The l for which "sizes differ by at most l" means the size bounds of the task; n if the task has none.
+    """Largest allowed difference l of two sums of outputs, from the size bounds of the task; n if the task has none.
 
-    For two clusters it is the upper bound minus the lower one.
+    For two clusters l is the upper bound minus the lower one.
     """
     k = task.k
     if task.bounds is None:
@@ -244,7 +244,7 @@ class CuttingPlaneLoop(Iterations[CuttingPlaneIterate]):
 
     @property
     def name(self) -> str:  # type: ignore[override] # a property for a class attribute
-        """That of the solver."""
+        """Name of the solver, for progress reports."""
         return self.settings.name
 
     def run(self) -> tuple[CuttingPlaneIterate, Status]:
@@ -484,8 +484,8 @@ class Cpm3c(Solver):
 
     Notes
     -----
-    As `cpmmc`, with k outputs: O(n L k) for each program and each cut, O(n k) and O(n² k) on a kernel, one byte a
-    sample and cut. The dual has one variable a cut and k for the balance instead of k (k - 1), because the amounts by
+    Cost as of `cpmmc` with k outputs: O(n L k) for each program and each cut, O(n k) and O(n² k) on a kernel, one byte
+    a sample and cut. The dual has one variable a cut and k for the balance instead of k (k - 1), because the amounts by
     which the outputs are lowered sum to 0.
 
     One change to the published method makes the objective fall or stay between two cuts, as it does for two clusters:

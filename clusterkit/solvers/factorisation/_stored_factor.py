@@ -145,7 +145,7 @@ class FactorFiles:
                     older.unlink()
 
     def state(self) -> dict[str, Array] | None:
-        """What `commit` wrote last, with the array "turn"; None if there was no commit.
+        """The small arrays written by the last `commit`, and the array "turn"; None if there was no commit.
 
         Raises
         ------
@@ -288,7 +288,7 @@ class HeldRows:
 
 @attrs.define(eq=False)
 class FactorInMemory:
-    """What `FactorFiles` keeps on disk, for a fit whose blocks are all computed by one process.
+    """The factor and its state in memory instead of on disk (`FactorFiles`), for a fit by one process.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ class FactorInMemory:
             del self._iterations[older]
 
     def state(self) -> dict[str, Array] | None:
-        """What `commit` wrote last; None if there was no commit."""
+        """The small arrays kept by the last `commit`; None if there was no commit."""
         return self._small
 
 
@@ -351,7 +351,7 @@ class FeatureTotals:
 
     @classmethod
     def of(cls, rows: slice, H: Array) -> FeatureTotals:
-        """Those of a block."""
+        """The totals of a block of features, H (b, L)."""
         return cls._of(H, _digest(np.ascontiguousarray(H).tobytes()))
 
     @classmethod
@@ -384,14 +384,14 @@ class TotalsAnywhere(BlockFunction):
     array_api: ClassVar[bool] = True
 
     def __call__(self, rows: slice, H: Array) -> FeatureTotals:
-        """Those of a block."""
+        """The totals of a block of features, H (b, L)."""
         return FeatureTotals._of(H, b"")
 
 
 @final
 @attrs.frozen(eq=False)
 class _IterationDone(BlockFunction):
-    """What an iteration leaves behind, beside the rows of A, which are stored: W, and what led to it.
+    """The result of an iteration besides the rows of A, which are stored: W, and the history of the fit.
 
     Parameters
     ----------
@@ -435,11 +435,11 @@ class StoredIterations(BlockFunction):
     checkpoint : str or None
         Folder of the checkpoints; each start has one of its own in it. None keeps the rows of A in memory.
     totals : FeatureTotals
-        Of all features.
+        Totals of all features.
     rows, columns, new : RowUpdate
         How the rows of A, those of W, and those of new samples are updated.
     tol, max_iter, normalize
-        As of the solver `nmf`.
+        Parameters of the solver `nmf`.
     on_host : bool
         Whether rows of A that are kept in memory lie on the host; else each block stays where it is computed.
     """
@@ -462,7 +462,7 @@ class StoredIterations(BlockFunction):
 
     @property
     def name(self) -> str:
-        """That of the solver."""
+        """Name of the solver, for progress reports."""
         return "nmf"
 
     @property
@@ -472,7 +472,7 @@ class StoredIterations(BlockFunction):
 
     @property
     def table_columns(self) -> int:
-        """Of the rows of A, before and after an iteration, their products, and what the updates make of them."""
+        """Columns of the temporary arrays of a block: `TABLES` arrays of k columns, the rows of A and their updates."""
         return TABLES * self.k
 
     def begin(self, space: FeatureSpace, rng: Rng) -> RowFunction:

@@ -94,7 +94,10 @@ class RowUpdate:
     stop_ratio: float = 0.0
 
     def advance(self, A: Array, N: Array, G: Array) -> float:
-        """Update the rows of A (b, q) in place from N (b, q) and G (q, q); returns the sum of squared changes."""
+        """Update the rows of A (b, q) in place for a fixed factor W, from ``N = X W`` (b, q) and ``G = W'W`` (q, q).
+
+        Returns the sum of the squared changes of A.
+        """
         from clusterkit.solvers.factorisation._updates_jit import advance
 
         N = np.ascontiguousarray(N)
@@ -248,8 +251,8 @@ def factor_gram(A: Array) -> Array:
 def average_equal_rows(A: Array, points: Array, gram: Array) -> float:
     """Give equal samples the same row of A (n, k), in place: the mean of theirs.
 
-    A factorisation with more parts than the samples have dimensions is not unique, and rows of equal samples end where
-    their random starts lead. The error ``|H - A W'|² / 2`` is convex in a row, so that the mean is no worse.
+    A factorisation with more parts than the samples have dimensions is not unique: rows of equal samples may differ,
+    depending on their random starts. The error ``|H - A W'|² / 2`` is convex in a row, so that the mean is no worse.
 
     Parameters
     ----------
@@ -262,7 +265,7 @@ def average_equal_rows(A: Array, points: Array, gram: Array) -> float:
     Returns
     -------
     decrease : float
-        By how much the error is less.
+        Amount by which the error falls.
     """
     inverse = sets_of_equal_rows(points)
     if inverse is None:
@@ -346,7 +349,7 @@ class FoldIn(BlockFunction):
 
     @property
     def table_columns(self) -> int:
-        """Of the rows, their products, and what the updates make of them."""
+        """Columns of the temporary arrays of a block: `TABLES` arrays of q columns, the rows of A and their updates."""
         return TABLES * len(self.gram)
 
     def __call__(self, Y: Array) -> Array:
@@ -462,7 +465,7 @@ def multiplied(A: Any, N: Any, G: Array, max_passes: int, delta: float) -> Any:
 
 
 def update_block(H: Any, W: Array, G: Array, A: Any, update: RowUpdate) -> tuple[Any, Any, Any, Any]:
-    """One iteration for a block: the new rows of A, and what they add; `update_rows` of _updates.py elsewhere.
+    """One iteration for a block of H: its new rows of A, and its terms of ``H'A`` and ``A'A``.
 
     Parameters
     ----------
@@ -471,7 +474,7 @@ def update_block(H: Any, W: Array, G: Array, A: Any, update: RowUpdate) -> tuple
     G : ndarray of shape (q, q), float64
         ``W'W``.
     A : array of shape (b, q)
-        In the type of H, where it lies.
+        In the type of H, on the device of H.
     update : RowUpdate
 
     Returns
@@ -482,7 +485,7 @@ def update_block(H: Any, W: Array, G: Array, A: Any, update: RowUpdate) -> tuple
     gram : array of shape (q, q), float64
         ``A'A``.
     moved : array of no dimension, float64
-        Sum of the squared changes.
+        Sum of the squared changes of A.
     """
     xp = array_namespace(H)
     N, before = as_type(xp.matmul(H, to_device_of(W, H)), np.float64), as_type(A, np.float64)

@@ -109,7 +109,7 @@ class _SurveyOf(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class AnlsIterations(BlockFunction):
-    """Iterations of alternating nonnegative least squares; the function of each is `FoldIn`, the rows of A by W.
+    """Iterations of alternating nonnegative least squares; each yields a `FoldIn`, which computes rows of A from W.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class AnlsIterations(BlockFunction):
     norm : float
         ``|H|²``.
     tol, max_iter
-        As of the solver `nmf`.
+        Parameters of the solver `nmf`.
     """
 
     array_api: ClassVar[bool] = True
@@ -139,7 +139,7 @@ class AnlsIterations(BlockFunction):
 
     @property
     def name(self) -> str:
-        """That of the solver."""
+        """Name of the solver, for progress reports."""
         return "nmf"
 
     @property
@@ -149,7 +149,7 @@ class AnlsIterations(BlockFunction):
 
     @property
     def table_columns(self) -> int:
-        """As of the rows of A."""
+        """Columns of the temporary arrays of a block: `TABLES` arrays of k columns, the rows of A and their updates."""
         return TABLES * self.k
 
     def begin(self, space: FeatureSpace, rng: Rng) -> FoldIn:

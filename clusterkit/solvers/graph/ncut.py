@@ -125,16 +125,16 @@ class TunedGraph:
     Parameters
     ----------
     weights : Affinity
-        Between the vertices: the distinct rows, but for outliers.
+        Weights between the vertices: the distinct rows without outliers.
     vertex : ndarray of shape (n,)
-        Vertex that each row is, or goes with.
+        The vertex of each row; for an outlier the vertex whose label it gets.
     outliers : int
-        Rows that are no vertex.
+        Number of rows that are no vertex.
     groups : ndarray of shape (v,) or None
         k groups of the connected components, where there are more than k.
     n_attributes : int
     resolved : mapping
-        What was decided on the way.
+        Quantities that were chosen during the fit.
     """
 
     weights: Affinity

@@ -67,10 +67,10 @@ class MaxCutProblem:
         return float(products.sum()) + (self.price * short if short else 0.0)
 
     def bound(self, g: Array) -> float:
-        """Dual value of the multipliers g (n,) after they were made feasible: below every primal value.
+        """Dual value of the multipliers g (n,) after they were made feasible: a lower bound on every primal value.
 
-        They are cut to [0, price] and scaled by the largest factor up to 1 that leaves ``S - diag(g)`` positive
-        semidefinite: 1 over the largest eigenvalue of ``D S⁻¹ D`` with ``D² = diag(g)``. O(n³).
+        The multipliers are clipped to [0, price] and scaled by the largest factor up to 1 that leaves ``S - diag(g)``
+        positive semidefinite: 1 over the largest eigenvalue of ``D S⁻¹ D`` with ``D² = diag(g)``. O(n³).
         """
         g = np.clip(g, 0.0, self.price)
         root = np.sqrt(g)
@@ -303,7 +303,7 @@ def _next_point(problem: MaxCutProblem, point: InteriorPoint) -> InteriorPoint |
     """The point after a predictor and a corrector step; None if rounding leaves no step.
 
     The conditions ``W Z = μ I``, ``g s = μ``, ``p (price - g) = μ`` with ``Z = S - diag(g)`` are linearised; W's part
-    is made symmetric. What remains is one system for the change d of g:
+    is made symmetric. Eliminating all but the change d of g leaves one system:
     ``(W ∘ Z⁻¹ + diag(s/g + p/(price - g))) d = 1 + μ (1/g - diag(Z⁻¹) - 1/(price - g))``.
     """
     W, p, g, s = point.W, point.p, point.g, point.s

@@ -40,7 +40,7 @@ __all__ = [
 @final
 @attrs.frozen
 class ExactSums:
-    """Class sums on two grids, as of `clusterkit.numerics.exact_sums_jit`.
+    """Class sums without rounding errors, on the two grids of `clusterkit.numerics.exact_sums_jit`.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class CentroidSums(BlockFunction):
     about : CentredFeatures
     k : int
     tol : float
-        As of the solver `centroids`.
+        Parameter of the solver `centroids`.
     exact : ExactSums or None
         How the rows of a class are added; None: by products, whose rounding errors depend on the blocks.
     """
@@ -219,7 +219,7 @@ class RefillEmpty(BlockFunction):
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """As of the iteration."""
+        """Quantities that the iteration chose."""
         return self.iteration.resolved
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Farthest:
@@ -288,7 +288,7 @@ class Farthest:
         return joined.candidates()
 
     def candidates(self) -> Farthest:
-        """Without the samples that cannot be chosen."""
+        """A copy without the samples that cannot be chosen."""
         index = _candidates(self.distances, self.count, self.rounding_error)
         if len(index) == len(self.distances):
             return self
@@ -296,9 +296,9 @@ class Farthest:
 
 
 def _candidates(distances: Array, count: int, rounding_error: float) -> Indices:
-    """The samples without those that cannot be chosen: nearer than the `count` farthest by more than rounding.
+    """Indices of the samples that may be chosen: at most a rounding error nearer than the `count`-th farthest.
 
-    Of samples at the same distance the first `count` are enough.
+    Of samples at equal distances only the first `count` are kept.
     """
     if len(distances) <= count:
         return np.arange(len(distances))

@@ -64,7 +64,7 @@ class ClassSumUpdates(Protocol):
 
 
 class _ClassSizeUpdates:
-    """What all forms share: class sizes that follow the labels."""
+    """Base of the class sum updates: class sizes that follow the labels."""
 
     def __init__(self, k: int) -> None:
         self.k = k
@@ -110,7 +110,7 @@ class UpdatesByProducts(_Rounded):
     """Rounded sums, moved by a product with one column for each class."""
 
     def move(self, H: Array, index: Indices, old: Labels, new: Labels) -> None:
-        """As of `ClassSumUpdates`."""
+        """Note a change of the classes of rows, as `ClassSumUpdates.move`."""
         self.note(old, new)
         self.change += (H[index].T @ transfers(old, new, self.k, H.dtype)).T
 
@@ -120,7 +120,7 @@ class UpdatesByLoops(_Rounded):
     """Rounded sums, moved by compiled loops in float64."""
 
     def move(self, H: Array, index: Indices, old: Labels, new: Labels) -> None:
-        """As of `ClassSumUpdates`."""
+        """Note a change of the classes of rows, as `ClassSumUpdates.move`."""
         from clusterkit.numerics.nearest_jit import transfer
 
         self.note(old, new)
@@ -150,7 +150,7 @@ class ExactUpdates(_ClassSizeUpdates):
             self.fresh = False
 
     def move(self, H: Array, index: Indices, old: Labels, new: Labels) -> None:
-        """As of `ClassSumUpdates`, but the sums change at once."""
+        """Change the class sums at once, instead of noting the change for `settle`."""
         self.note(old, new)
         self.exact.move(self.tables, H, index, old, new)
 
@@ -189,7 +189,7 @@ def safe_bound(rounding_error: float) -> float:
 
 @final
 class NearestByLoops:
-    """By compiled loops on several threads, for many samples of few features.
+    """A `NearestSearch` by compiled loops on several threads, for many samples of few features.
 
     Parameters
     ----------
@@ -209,12 +209,12 @@ class NearestByLoops:
         self.fresh = True
 
     def renew(self) -> None:
-        """As of `NearestSearch`."""
+        """Have the next iteration look at all samples."""
         self.hamerly_bound[:] = -np.inf
         self.fresh = True
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
-        """As of `NearestSearch`; the first number is nan unless all samples are looked at."""
+        """Update labels and class sums, as `NearestSearch.__call__`; returns a sum of nan unless all are looked at."""
         geometry = self.geometry
         means = (centres + geometry.origin[:, None]).T
         falls: list[Array] = []
@@ -285,14 +285,14 @@ def _places(starts: list[int], counts: Indices) -> Indices:
 
 @final
 class NearestByProducts:
-    """By products of the samples with the centres.
+    """A `NearestSearch` by matrix products of the samples with the centres.
 
     Parameters
     ----------
     geometry : FeatureMeans
     sums : ClassSumUpdates
     as_in_blocks : bool
-        As of `NearestByLoops`.
+        As in `NearestByLoops`.
     """
 
     def __init__(self, geometry: FeatureMeans, sums: ClassSumUpdates, as_in_blocks: bool) -> None:
@@ -300,7 +300,7 @@ class NearestByProducts:
         self.hamerly_bound = np.empty(geometry.space.n)
 
     def renew(self) -> None:
-        """As of `NearestSearch`."""
+        """Have the next iteration look at all samples."""
         self.hamerly_bound[:] = -np.inf
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
@@ -433,7 +433,7 @@ def feature_iterations(geometry: FeatureMeans, targets: Coded, summing: Centroid
 def _iterations(
     search: NearestSearch, sums: ClassSumUpdates, geometry: FeatureMeans, targets: Coded, shift_tol: float
 ) -> Iterations:
-    """As of `feature_iterations`."""
+    """The iterations of `feature_iterations`, with the given search and class sums."""
     labels, k, last = targets.labels[0], targets.k, np.inf
     centres: Array = np.empty(0)
     steps = centres

@@ -92,7 +92,10 @@ def _features(spec: Centroids, space: FeatureSpace, task: Task, rng: Rng) -> Pre
 
 
 def centroid_learner(spec: Centroids, space: FeatureSpace, task: Task) -> CentroidSums:
-    """The same for samples that come in batches, whose largest distance is not known beforehand."""
+    """The iterations for samples that come in batches (`partial_fit`), with rounded class sums.
+
+    (Exact sums would need the largest distance of all samples in advance.)
+    """
     return CentroidSums(CentredFeatures.of(space, task.sample_weight), task.k, spec.tol)
 
 

@@ -140,7 +140,7 @@ class Memberships(BlockFunction):
 
     @property
     def table_columns(self) -> int:
-        """Of the distances, and of what becomes of them."""
+        """Columns of the temporary arrays of a block: `TABLES` arrays of the distances and of their powers."""
         return TABLES * table_columns(self.nearness)
 
     def on(self, H: Array) -> Array:
@@ -179,7 +179,7 @@ class Memberships(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class FuzzySums:
-    """What the rows of a block, or of several, give to an iteration.
+    """The sums over the rows of one or more blocks that an iteration needs.
 
     Parameters
     ----------
@@ -195,11 +195,11 @@ class FuzzySums:
     change: float
 
     def to_host(self) -> FuzzySums:
-        """The same on the host."""
+        """A copy of the sums on the host."""
         return FuzzySums(self.sums.to_host(), self.objective, self.change)
 
     def __add__(self, following: FuzzySums) -> FuzzySums:
-        """Those of both."""
+        """The sums of both."""
         objective = self.objective + following.objective
         return FuzzySums(self.sums + following.sums, objective, max(self.change, following.change))
 
@@ -207,14 +207,14 @@ class FuzzySums:
 @final
 @attrs.frozen(eq=False)
 class FuzzyIterations(BlockFunction):
-    """The iterations of fuzzy c-means on features; the function of an iteration is `Memberships`.
+    """The iterations of fuzzy c-means on features; each yields the `Memberships` of its centres.
 
     Parameters
     ----------
     about : CentredFeatures
     k : int
     fuzzifier, tol, max_iter
-        As of the solver `fuzzy_cmeans`.
+        Parameters of the solver `fuzzy_cmeans`.
     weights : ndarray of shape (n,) or None
         How much each sample counts in the first centres.
     """
@@ -230,7 +230,7 @@ class FuzzyIterations(BlockFunction):
 
     @property
     def name(self) -> str:
-        """That of the solver."""
+        """Name of the solver, for progress reports."""
         return "fuzzy_cmeans"
 
     @property
@@ -240,7 +240,7 @@ class FuzzyIterations(BlockFunction):
 
     @property
     def table_columns(self) -> int:
-        """Of the distances, and of what becomes of them."""
+        """Columns of the temporary arrays of a block: `TABLES` arrays of k columns, the distances and their powers."""
         return TABLES * self.k
 
     def function(self, centres: Array) -> Memberships:

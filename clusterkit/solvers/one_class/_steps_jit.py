@@ -447,8 +447,8 @@ def _extremes(G: Any, beta: Any, bounds: Any) -> Any:
 def _step(G: Any, column: Any, other: Any, change: Any, barrier: Any) -> Any:
     """Update the gradient by ``change (column - other)`` and choose the variable to grow: (index, its G).
 
-    It is the one of smallest G, the first of equals; the index is -1 if no variable may grow. `barrier` is 0 for
-    variables that may grow and `_HUGE` for all others.
+    The choice is the variable of smallest G, the first of equals; the index is -1 if no variable may grow. `barrier` is
+    0 for variables that may grow and `_HUGE` for all others.
     """
     best, where = _HUGE, 0
     for first in range(0, len(G), _BLOCK):

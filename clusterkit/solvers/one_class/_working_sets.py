@@ -201,7 +201,7 @@ class WorkingSetSearch:
     Parameters
     ----------
     points, bounds, kernel, tol, max_iter, pool_bytes, sizes, pools
-        As for `minimise_gaussian`.
+        Parameters of `minimise_gaussian`.
     n_moved : int
         Pairs moved, in all sets together.
     n_sets : int
