@@ -66,7 +66,7 @@ class Ordinal(Balancer):
     slack: float = params.free(0.03, slack_problem, invalid=(-1, -0.1, float("nan"), "wide"))
 
     def bounds(self, n: int, k: int) -> tuple[Counts, Counts]:
-        """The window, the same for every cluster."""
+        """Lowest and highest sizes, the same for every cluster, (k,) each."""
         low, high = self._window(n, k)
         return np.full(k, low), np.full(k, high)
 

@@ -36,7 +36,7 @@ LEAST_INNER_SIDE = 5
 @final
 @attrs.frozen(eq=False)
 class Terrain:
-    """The tree of mutual reachability of a data set, with what is derived from it once for all candidates.
+    """The tree of mutual reachability of a data set, with the quantities derived from it once for all candidates.
 
     Parameters
     ----------

@@ -170,7 +170,7 @@ class ExcessOfMass(Labeler[Tree]):
         )
 
     def _why_none(self, n: int) -> str:
-        """Why n rows are all noise."""
+        """The reason why all n rows are noise, for the facts of the labelling."""
         least = self.min_cluster_size
         single = self.allow_single_cluster
         if n < (least if single else 2 * least):

@@ -246,7 +246,7 @@ def climb_together(ascent: Ascent, starts: Array, balls: Balls) -> tuple[Array, 
 
 
 def _without(gone: Mask, x: Array, numbers: Indices) -> tuple[Array, Indices]:
-    """The points that go on, with their numbers."""
+    """The points and numbers without those whose ascent has ended."""
     if not gone.any():
         return x, numbers
     return rows_at(x, np.flatnonzero(~gone)), numbers[~gone]
@@ -255,7 +255,7 @@ def _without(gone: Mask, x: Array, numbers: Indices) -> tuple[Array, Indices]:
 @final
 @attrs.frozen(eq=False)
 class _Steps:
-    """Mean-shift steps beside the points: ``P(x) = Σ_s p_s(x) c_s``.
+    """Mean-shift steps in the library and on the device of the points: ``P(x) = Σ_s p_s(x) c_s``.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ class _Steps:
 @final
 @attrs.frozen(eq=False)
 class _Enclosing:
-    """Certified balls beside the points, or none."""
+    """Certified balls on the device of the points; None in both attributes if there are none."""
 
     centres: Centres | None
     radii: Any
@@ -302,7 +302,7 @@ class _Enclosing:
         return cls(Centres.to_device_of(block, balls.centres), move_to(balls.radii, block, np.float64))
 
     def balls_of(self, x: Array) -> Indices:
-        """The ball in which each point lies deepest, or `NO_BALL`, (b,)."""
+        """Number of the ball in which each point lies deepest, or `NO_BALL`, (b,)."""
         from clusterkit.level_sets._ascent_jit import NO_BALL
 
         if self.centres is None:

@@ -231,7 +231,7 @@ def spanning_tree(D: Any, rows: Any) -> Any:
 
 @njit
 def bounded_pairs(bounds: Any, rows: Any, long: Any, pairs: Any) -> Any:
-    """Pairs i > j that the bounds do not reject, written to `pairs` until it is full.
+    """Write the pairs i > j that the bounds do not reject to `pairs` until it is full.
 
     Parameters
     ----------

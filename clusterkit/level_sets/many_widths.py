@@ -161,7 +161,7 @@ class LabelsOfDomains:
     distinct : DistinctRows
         The points without repetitions.
     D : ndarray of shape (u, u)
-        Their squared distances.
+        Squared distances of the distinct points.
     least : ndarray of shape (u, u)
         Below the diagonal, the squared distance from one point of each segment to the nearest of all points.
     spanning : ndarray of shape (u - 1, 2)
@@ -198,7 +198,7 @@ class LabelsOfDomains:
         return self._labels(inside, roots(parent))
 
     def _contour(self, domain: Domain) -> DistanceContour | None:
-        """The domain in terms of distances; None if it is of another kind."""
+        """The domain, expressed by distances; None if it is of another kind (another kernel, other centres)."""
         if not is_positive_gaussian(domain) or isinstance(domain.centres, SparseRows):
             return None
         assert isinstance(domain.kernel, Gaussian)
@@ -301,7 +301,7 @@ MOST_LINE_TERMS = 20_000_000
 @final
 @attrs.frozen(eq=False)
 class CandidateLabels:
-    """The function that labels domains of the same points; what depends on the points alone is computed once.
+    """Function that labels domains of the same points; quantities that depend on the points alone are computed once.
 
     Parameters
     ----------
@@ -367,7 +367,7 @@ class CandidateLabels:
         return np.where(is_inside, roots(parent), -1)[self.distinct.inverse]
 
     def _run(self, domain: Domain) -> tuple[RunArrays, Array] | None:
-        """The domain in terms of the points, and the weights of its centres; None if it is of another kind."""
+        """The domain, expressed by the points, and the weights of its centres; None if it is of another kind."""
         if not is_positive_gaussian(domain) or isinstance(domain.centres, SparseRows):
             return None
         assert isinstance(domain.kernel, Gaussian)
@@ -408,7 +408,7 @@ class CandidateLabels:
         return 1 < len(after) < len(before)
 
     def _join_large(self, parent: Indices, is_inside: Mask, values: Array, run: RunArrays) -> None:
-        """Try the nearest and the innermost points of large components, then lines from every point to each of them."""
+        """Test the segments between nearest and innermost points of large components, then from every point to each."""
         component = roots(parent).copy()
         sizes = np.bincount(component[is_inside], weights=self.distinct.counts[is_inside], minlength=len(parent))
         large = np.flatnonzero(sizes >= max(2.0, self.smallest / 2.0))
@@ -440,7 +440,7 @@ class CandidateLabels:
 
 
 def _rank_in_row(rows: Indices, u: int) -> Indices:
-    """How many entries before each one have the same value, (e,)."""
+    """Number of earlier entries with the same value as each entry, (e,)."""
     order = np.argsort(rows, kind="stable")
     counts = np.bincount(rows, minlength=u)
     first = np.concatenate([[0], np.cumsum(counts)[:-1]])

@@ -52,18 +52,18 @@ ROUNDING = 1e-6
 
 @attrs.frozen(eq=False)
 class _Intervals:
-    """Intervals of segments, with what bounds the sum in each; arrays of shape (q,) but for `lengths`.
+    """Intervals of segments, with the values that bound the sum in each; arrays of shape (q,) but for `lengths`.
 
     Parameters
     ----------
     segments : ndarray
         Number of the segment of each interval.
     starts, steps : ndarray
-        Where it starts, and how long it is, as parts of the segment.
+        Start and length of each interval, as parts of the segment.
     at_start, at_end : ndarray
-        The convex function L at its ends.
+        The convex function L at the ends of each interval.
     before, after : ndarray
-        Slopes of chords of L over intervals on its left and on its right.
+        Slopes of chords of L over intervals on the left and on the right of each.
     lengths : ndarray of shape (e,)
         Scaled length of each segment.
     """
@@ -141,7 +141,7 @@ def _sums(ascent: Ascent, a: Array, b: Array, at: Array) -> Array:
 
 
 def _lowest_places(ascent: Ascent, a: Array, b: Array, count: int) -> tuple[Array, Array]:
-    """Where on each segment the lowest of its points is, (e,), and how far beside it a lower one may be, (e,).
+    """Position of the lowest tested point on each segment, (e,), and how far from it a lower one may be, (e,).
 
     The points are `count` evenly spaced ones, both ends among them, and those that halve intervals.
     """

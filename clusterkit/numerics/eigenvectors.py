@@ -279,7 +279,7 @@ def _dense(W: csr_array, roots: Array, known: Array, count: int, start: Array) -
 
 
 def _iterated(W: csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution | None:
-    """Lanczos iteration on A; what has converged after the last restart, or None if not all has."""
+    """The `count` leading eigenvectors by a Lanczos iteration on A; None if not all converge within `RESTARTS`."""
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
@@ -303,7 +303,7 @@ def _iterated(W: csr_array, roots: Array, known: Array, count: int, start: Array
 def _inverted(
     W: csr_array, roots: Array, known: Array, count: int, start: Array, factor: Callable[[], SuperLU] | None
 ) -> Solution | None:
-    """Lanczos iteration on ``(1 + s - A)^-1`` in the complement of the known vectors."""
+    """The `count` leading eigenvectors by `inverted_leading`; None if not all converge within `RESTARTS`."""
     from scipy.sparse.linalg import ArpackError
 
     try:

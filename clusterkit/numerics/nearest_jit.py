@@ -193,7 +193,7 @@ def transfer(H: Array, index: Indices, old: Labels, new: Labels, change: Array) 
 
 @njit
 def cumulate(distances: Array, noise: float, sums: Array) -> None:
-    """Write the sums of all distances up to each one, without those up to `noise`."""
+    """Write the cumulative sums of the distances, where distances up to `noise` count as 0."""
     total = 0.0
     for i in range(len(distances)):
         if distances[i] > noise:
@@ -203,7 +203,10 @@ def cumulate(distances: Array, noise: float, sums: Array) -> None:
 
 @njit
 def reachable(best: Array, labels: Labels, reach: Array, index: Indices) -> int:
-    """Write which rows are farther from the centre of their label than its reach, all squared; count them."""
+    """Write to `index` the rows that are farther from the centre of their label than its reach; return their number.
+
+    `best` and `reach` are squared distances.
+    """
     count = 0
     for i in range(len(best)):
         index[count] = i

@@ -141,7 +141,7 @@ def _solve(C: Array, low: Counts, high: Counts) -> tuple[Labels, Counts, Array] 
 
 
 def _loss(C: Array, prices: Array, labels: Labels, share: float) -> float:
-    """The quantile `share` of what a row loses by its second best label at these prices, estimated from some rows."""
+    """Quantile `share` of the loss of a row by its second cheapest label at these prices, estimated from some rows."""
     rows = _spread(len(C), QUANTILE_ROWS)
     priced = C[rows] + prices
     present = np.take_along_axis(priced, labels[rows, None], axis=1)[:, 0]

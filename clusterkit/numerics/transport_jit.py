@@ -251,7 +251,7 @@ def move_along_paths(C, labels, sizes, prices, low, high, window):
 
 @njit
 def _initial_flow(n, sizes, prices, low, high):
-    """The amounts that complementary slackness demands at these prices, and the surpluses they leave."""
+    """The flow that complementary slackness requires at these prices, with the surpluses that remain."""
     k = len(sizes)
     amount = np.empty(k, dtype=np.int64)
     excess = np.empty(k + 1, dtype=np.int64)
@@ -269,7 +269,7 @@ def _initial_flow(n, sizes, prices, low, high):
 
 @njit
 def _begin_search(flow: Flow, search: PathSearch):
-    """Start the search at every surplus; False if there is none."""
+    """Start the search at every node with a surplus; False if there is none."""
     excess, distance, before, final = flow.excess, search.distance, search.before, search.final
     surplus = False
     for v in range(len(excess)):

@@ -637,13 +637,13 @@ class SvcAutoSearch:
                 yield partition if qualified else None
 
     def _run(self, at_width: WidthRuns, column: int) -> GridPartition | None:
-        """One run; None if a limit ended it, which ends the search."""
+        """The partition of one run; None if a limit ended the run, which ends the search."""
         remaining = None if self.max_work is None else self.max_work - self.work
         seconds = None if self.end is None else self.end - time.monotonic()
         with deadline(seconds) as limit, metered(remaining) as meter:
             partition = at_width.partition(self._fractions[column], column)
         if meter.passed:
-            # of the work of the run given up nothing is used
+            # the work of the run that was given up is not counted
             self.ended = "max_work"
             return None
         self.work += meter.spent

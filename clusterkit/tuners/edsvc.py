@@ -289,7 +289,7 @@ class EdSvcSearch:
     def _search_grid(
         self, runs: CandidateRuns, scored: ScoredCandidates, ends: tuple[float, float], first: float
     ) -> None:
-        """All pairs of bandwidths and bounds, then more bandwidths beside the best."""
+        """All pairs of bandwidths and bounds, then more bandwidths near the best."""
         groups = self._grid(runs, ends, first)
         scored.add(GRID_STEP, runs.over(groups, self.tuner.name))
         scored.add(GRID_STEP, runs.over(_beside_best(scored, groups), self.tuner.name))

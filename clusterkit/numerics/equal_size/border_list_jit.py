@@ -75,7 +75,7 @@ def first_plan(unsure: float) -> np.void:
 
 
 class BorderList(NamedTuple):
-    """The rows that may change their centre, and what the others contribute.
+    """The rows that may change their centre, and the cluster sizes that the other rows contribute.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def _set_margins(path, scale, margins):
 
 @njit
 def _progress(centres, begin, path):
-    """The share of the path, from 0 to 1, at which it comes nearest to the centres."""
+    """Share of the extrapolated path, from 0 to 1, at which its point is nearest to the present centres."""
     along, square = 0.0, 0.0
     for f in range(centres.shape[0]):
         for j in range(centres.shape[1]):
@@ -262,7 +262,7 @@ def _extrapolate(room: SweepRoom, iterations):
 
 @njit
 def _rounding(longest, radius, d, D, rotated, unit, size, stray, off):
-    """Bound on what rounding changes in the difference of two scores, or of two half squared distances in `count`.
+    """Bound on the rounding error of the difference of two scores, or of two half squared distances in `count`.
 
     `unit` is the rounding error of the tiles' numbers, `longest` and `radius` the largest norm of a row before and
     after the projection on the hull, `size` the largest norm of a centre there, `stray` and `off` the values of
@@ -305,7 +305,7 @@ def _make_list(rows: TiledRows, border: BorderList, room: SweepRoom, plan, d, si
 
 @njit
 def _learn(plan, n):
-    """Give up the list; adapt how far the next one looks, so that lists cost about as much as the sweeps over them."""
+    """Drop the list and adapt how far ahead the next one extrapolates: making lists should cost as much as sweeps."""
     cost = plan.length / n * plan.age
     if cost < CHEAP:
         if plan.progress > 0.95:

@@ -51,7 +51,7 @@ LEAST_ROWS = 20
 
 @attrs.frozen(eq=False)
 class Cells:
-    """Centres, weights, and what follows from them.
+    """Centres and weights of a power diagram, with the nearest cells of the rows and the sizes.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def fade_weights(X: Array, centres: Array, tolerance: int) -> Cells:
 
 
 def _fade(X: Array, cells: Cells, tolerance: int, share: float, left: list[int]) -> tuple[Array, bool]:
-    """Take the weights away in steps; centres at the end of the way, and whether it led to weight zero."""
+    """Reduce the weights to 0 in steps; returns the centres of the last step, and whether the weights reached 0."""
     mean, full, part = len(X) / len(cells.centres), cells.weights, 1.0
     while part > 0.0 and share >= LEAST_SHARE and left[0] > 0:
         smaller = max(0.0, part - share)
@@ -214,10 +214,10 @@ def _even_by_moves(X: Array, cells: Cells, aim: float, moves: int, left: list[in
 
 
 def _border_rates(X: Array, cells: Cells) -> tuple[Array, Indices]:
-    """How many rows pass a border as centres move: for its two sides, (2, b, m d), and its two cells, (b, 2).
+    """Rates at which rows change cells at each of b borders as the m centres move, (2, b, m d), and its cells, (b, 2).
 
-    Rates are those at which the first cell of a border gains; side 0 has the rows of the first cell, side 1 the rows of
-    the second.
+    A rate is the number of rows that the first cell of a border gains per unit of a coordinate of a centre. Side 0 is
+    estimated from the rows of the first cell near the border, side 1 from those of the second.
     """
     m, d = cells.centres.shape
     low, high = np.minimum(cells.first, cells.second), np.maximum(cells.first, cells.second)

@@ -48,10 +48,10 @@ def slabs(
     least: Array,
     diagonal: float,
 ) -> None:
-    """Lower `best` to what the facing ends of components weigh, and raise the bounds of rows that may have lesser ones.
+    """Lower `best` by the edges between the facing ends of components, and raise the bounds of rows on that basis.
 
-    Arguments are those of `component_candidates`, after it; `diagonal` is that of the box of all rows. A lowered `best`
-    is above a weight that a search finds, by `ROOM` at least, so that the search for lesser ones finds it.
+    The arguments are the results of `component_candidates`; `diagonal` is that of the box of all rows. A lowered `best`
+    exceeds the weight of that edge by `ROOM` at least, so that a search for lesser weights finds the edge.
     """
     count, d = len(best), rows.shape[1]
     members = [np.flatnonzero(component == c) for c in range(count)]
@@ -136,7 +136,7 @@ class Tasks:
             self.pool.shutdown(cancel_futures=True)
 
     def beside(self, function: Callable[..., Value], *arguments: object) -> Callable[[], Value]:
-        """Begin a call in another thread, where there is one; its value is what is returned by a call of the answer."""
+        """Call a function in another thread, if there is one; returns a function that waits and returns its value."""
         if self.pool is not None:
             return self.pool.submit(function, *arguments).result
         value = function(*arguments)

@@ -67,10 +67,10 @@ def row_candidates(
     lists: Indices,
     pointer: Indices,
 ) -> None:
-    """Update what the rows of a task know: the nearest listed one of another component, or a higher bound.
+    """Update the edge candidates of the rows of a task: the nearest listed row of another component, or a higher bound.
 
-    `rows` are in slot order, `lists` (slots, K) the nearest slots of each row, nearest first; where fewer are listed,
-    the rest is -1, and others are not nearer than the core distance. With `euclidean` all core distances are 0.
+    `rows` are in slot order; `lists` (slots, K) are the nearest slots of each row, nearest first. With fewer neighbours
+    the rest is -1, and no unlisted row is nearer than the core distance. With `euclidean` all core distances are 0.
     """
     K, slots = lists.shape[1], len(component)
     for s in range(t * slots // TASKS, (t + 1) * slots // TASKS):

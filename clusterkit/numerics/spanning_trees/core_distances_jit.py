@@ -74,7 +74,7 @@ def _limit_of(square: float, filtered: bool, scale: float, grow: float, slack: f
 
 @inner
 def _pack(values: Array, places: Indices, count: int, edge: float) -> int:
-    """Bring the values that are not above `edge` to the front, with their places; how many these are."""
+    """Move the values that are at most `edge` to the front, with their places; returns their number."""
     left = 0
     for i in range(count):  # no branch on a value, which would be mispredicted
         value = values[i]
@@ -112,7 +112,10 @@ def _keep_nearest(
     scratch: Array,
     weights: Counts,
 ) -> tuple[float, int]:
-    """Keep those that weigh k together, the nearest by their exact distances; the k-th distance and their number."""
+    """Keep the nearest places, by exact distances, whose weights sum to k; the k-th distance and their number.
+
+    Without `repeats` all weights are 1.
+    """
     for i in range(count):
         square = squared(rows, slot, places[i])
         squares[i], scratch[i] = square, square
@@ -377,7 +380,7 @@ def _gather(
     apart: Array,
     near: Indices,
 ) -> int:
-    """The leaves that may hold rows nearer to those of a node than `reach`, or more of them until they have k rows."""
+    """Write the leaves that may hold rows nearer than `reach` to rows of a node, and more until they hold k rows."""
     lows, highs, centres, radii = tree.low, tree.high, tree.centre, tree.radius
     leaves = tree.points.shape[0]
     low, high, centre, radius = lows[node], highs[node], centres[node], radii[node]

@@ -352,9 +352,9 @@ def point_bound(lows: Array, highs: Array, node: int, rows: Array, s: int) -> fl
 def reaching(
     points: Array, home: int, least: Array, most: Array, leaf: int, edges: Array, out: Array, wanted: Mask
 ) -> None:
-    """Which slots of the leaf `home` are so near the box of another that one of its rows may be within their edges.
+    """Mark in `wanted` the slots of the leaf `home` that may have a row of the leaf `leaf` within their edges.
 
-    `out` gets the lower bounds of their distances, in the type of the leaves.
+    `out` gets the lower bounds of their squared distances to the box of that leaf, in the type of the leaves.
     """
     d, slots = points.shape[1], points.shape[2]
     for j in range(slots):

@@ -283,7 +283,7 @@ class Cuts:
         self.vectors.add(T)
 
     def most_violated(self, F: Array) -> Labels:
-        """Rivals of the cut of all samples whose margin is below 1, with their best rivals; none is violated more."""
+        """Rivals of the most violated cut: the best rival of samples whose margin is below 1, `NONE` for all others."""
         return np.where(self.leads(F) < 1.0 - EDGE, rivals(F, self.z), NONE).astype(self.rival.dtype)
 
     def leads(self, F: Array) -> Array:
@@ -594,7 +594,7 @@ def _attempts(conic: tuple[Any, ...]) -> Iterator[tuple[Array, Array]]:
 
 
 def _interior(conic: tuple[Any, ...], tolerance: float, regularization: float, step: float) -> tuple[Array, Array]:
-    """Solution and multipliers by Clarabel; zeros, which are feasible, where these are not finite."""
+    """Solution and multipliers by Clarabel; numbers that are not finite become zeros, which are feasible."""
     import clarabel
 
     settings = clarabel.DefaultSettings()

@@ -165,7 +165,7 @@ class PreparedCuttingPlanes(Prepared):
 
     @property
     def _half_width(self) -> float:
-        """Half width of the interval for mean outputs: those of any two of k clusters may differ by l/n."""
+        """Half width of the interval for the mean outputs: the means of any two of k clusters may differ by l/n."""
         return self.balance_slack / self.space.n / (1.0 if self.settings.n_outputs == 1 else 2.0)
 
     def _start(self, labels: Labels, rng: Rng) -> Labels:
@@ -260,7 +260,7 @@ class CuttingPlaneLoop(Iterations[CuttingPlaneIterate]):
         return iterate, attrs.evolve(status, reason=reason, facts=facts, empty_clusters=empty)
 
     def advance(self, active: list[Start[CuttingPlaneIterate]]) -> Iterator[Iteration[CuttingPlaneIterate]]:
-        """Add the most violated cut, and solve for the present ones; the first cuts are those of the labels."""
+        """Add the most violated cut, and solve for all cuts; the first cuts are made from the labels of the start."""
         [start] = active
         settings, cuts = self.settings, self.cuts
         if start.answer is None:

@@ -281,7 +281,7 @@ def average_equal_rows(A: Array, points: Array, gram: Array) -> float:
 
 
 def lowered(status: Status, decrease: float) -> Status:
-    """The status of a fit whose last objective, of its labels, was lowered afterwards."""
+    """The status with the last objective lowered, after the fit improved the rows once more."""
     return attrs.evolve(status, history=(*status.history[:-1], max(0.0, status.history[-1] - decrease)))
 
 

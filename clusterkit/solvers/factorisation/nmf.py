@@ -79,7 +79,7 @@ def refuse_negative(smallest: float) -> None:
 @final
 @attrs.frozen(eq=False)
 class _Survey:
-    """The smallest feature of a block and the sum of its squares; part of what is known before the first iteration."""
+    """The smallest feature and the sum of squares of one or more blocks, computed before the first iteration."""
 
     smallest: float
     norm: float
@@ -144,7 +144,7 @@ class AnlsIterations(BlockFunction):
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """Nothing is decided on the way."""
+        """Empty: no parameter is chosen during the fit."""
         return {}
 
     @property
@@ -333,7 +333,7 @@ def _anls(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
 
 
 def stored_iterations(spec: Nmf, space: FeatureSpace, task: Task) -> StoredIterations:
-    """The iterations with a checkpoint, or without one with A in memory, beside the samples; one pass."""
+    """The iterations with a checkpoint, or with A in memory on the device of the samples; one pass."""
     totals = space.reduce(TotalsAnywhere() if spec.checkpoint is None else FeatureTotals.of)
     refuse_negative(totals.smallest)
     mean, k = totals.mean(space.n), task.k

@@ -154,7 +154,7 @@ def low_rank_descent(problem: MaxCutProblem, rank: int, tol: float, max_iter: in
 
 @attrs.define(eq=False)
 class _Sweeps(Iterations[Array]):
-    """Sweeps that change V in place; the dual bound, and with it the gap, is computed now and then, and at the end."""
+    """Sweeps that change V in place; the dual bound, and with it the gap, is computed after some, and at the end."""
 
     problem: MaxCutProblem
     V: Array
@@ -183,7 +183,7 @@ class _Sweeps(Iterations[Array]):
         yield Iteration(self.V, None, Ending.SETTLED if gap <= self.tol else None, f"{gap:.1e}")
 
     def recover(self, start: Start[Array]) -> None:
-        """The rows that a sweep has changed so far."""
+        """Accept V after an interrupted sweep, which has changed some rows."""
         self._judge(start)
         start.answer = self.V
 

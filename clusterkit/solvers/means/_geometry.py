@@ -115,7 +115,7 @@ class NearestMeans(BlockFunction):
         return scores
 
     def _sent(self, H: Any) -> tuple[Any, Any, Any]:
-        """The rounded origin, twice the centres about it, and their squared lengths, where a block lies."""
+        """The rounded origin, twice the centres about it, and their squared lengths, on the device of a block."""
         dtype = host_dtype(H)
         origin = self.origin.astype(dtype)
         centres = (self.centres + (self.origin - origin)[:, None]).astype(dtype)

@@ -129,7 +129,7 @@ class UpdatesByLoops(_Rounded):
 
 @final
 class ExactUpdates(_ClassSizeUpdates):
-    """Sums without rounding errors of their own: those of the labels, bit for bit, however they came about."""
+    """Exact sums: bit for bit the sums of the labels, whatever the sequence of updates that led to them."""
 
     def __init__(self, space: FeatureSpace, k: int, exact: ExactSums) -> None:
         super().__init__(k)
@@ -169,7 +169,7 @@ GATHERED_BYTES = 4 * 1024**2
 
 
 class NearestSearch(Protocol):
-    """The samples in doubt of an iteration."""
+    """Search for the nearest centres of the samples in doubt: those whose bound allows another nearest centre."""
 
     def renew(self) -> None:
         """Have the next iteration look at all samples."""
@@ -183,7 +183,10 @@ class NearestSearch(Protocol):
 
 
 def safe_bound(rounding_error: float) -> float:
-    """A bound above it also holds between computed scores, and the second distance is above the rounding error."""
+    """Hamerly bound above which rounding cannot change the nearest centre of a sample.
+
+    Above it computed scores have the same order, and the second distance exceeds the rounding error.
+    """
     return float(np.sqrt(3.0 * rounding_error))
 
 
@@ -304,7 +307,7 @@ class NearestByProducts:
         self.hamerly_bound[:] = -np.inf
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
-        """As of `NearestSearch`."""
+        """Update labels and class sums, as `NearestSearch.__call__`."""
         geometry, total, decrease = self.geometry, 0.0, 0.0
         constants, rounding_error = geometry.constants(centres), geometry.rounding_error
         self.hamerly_bound -= shrinkage[labels]
@@ -328,7 +331,7 @@ class NearestByProducts:
         return total, decrease
 
     def _batches(self, doubtful: Indices) -> Iterator[tuple[Indices, Array, tuple[slice, Array] | None]]:
-        """Samples in doubt with their rows; where it matters, also the block that they are in, with its rows."""
+        """Samples in doubt with their rows; with `as_in_blocks` also the block of the samples, with its rows."""
         space = self.geometry.space
         if not self.as_in_blocks:
             for index, H in gathered(space, doubtful):

@@ -235,7 +235,7 @@ class FuzzyIterations(BlockFunction):
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """Nothing is decided on the way."""
+        """Empty: no parameter is chosen during the fit."""
         return {}
 
     @property

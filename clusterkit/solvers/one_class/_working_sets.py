@@ -308,7 +308,7 @@ class WorkingSetSearch:
         return iterate
 
     def _solve_sample(self, points: Array, bounds: Array, tol: float, order: Indices) -> tuple[Indices, Array]:
-        """The sample as sorted indices, and its β, whose bounds are widened so that they sum to what all bounds do."""
+        """Sorted indices of a sample and its β; its bounds are widened, so that their sum is that of all bounds."""
         n = len(points)
         size = max(n // self.sizes.sample_divisor, min(FEWEST_SAMPLED, self.sizes.max_direct))
         sample = np.sort(order[:size])

@@ -179,7 +179,7 @@ class Triangle:
     decomposed: bool = False
 
     def __add__(self, following: Triangle) -> Triangle:
-        """The factor of both."""
+        """The triangular factor of the rows of both."""
         return _decomposed([self.factor().rows, following.rows])
 
     def __reduce__(self) -> tuple[Callable[..., Triangle], tuple[object, ...]]:
