@@ -241,7 +241,7 @@ def adopt(low: Any, high: Any, labels: Any) -> Any:
     """
     n = len(labels)
     parent, label, size = np.arange(n), labels.copy(), np.ones(n, dtype=np.int64)
-    # an edge between two clusters is passed over, and what is behind it has a label then: one sweep reaches every row
+    # an edge between two clusters is skipped: rows behind it have a label already, so one sweep reaches every row
     for e in range(len(low)):
         a, b = find(parent, low[e]), find(parent, high[e])
         if a == b or (label[a] >= 0 and label[b] >= 0):

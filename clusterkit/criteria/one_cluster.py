@@ -76,7 +76,7 @@ def dip_p_value(values: Array) -> float:
     share = place - row
     table = np.asarray(QUANTILES)
     quantiles = (1.0 - share) * table[row] + share * table[row + 1]
-    # nothing is below 0, and a step beyond the last quantile is worth as much as the step before it
+    # the statistic is at least 0, and the last quantile is extended linearly by one step
     grid = np.concatenate([[0.0], quantiles, [2.0 * quantiles[-1] - quantiles[-2]]])
     logs = np.log(np.concatenate([[1.0], TAILS, [TAILS[-1] / 2.0]]))
     return float(math.exp(np.interp(statistic, grid, logs)))

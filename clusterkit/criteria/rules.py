@@ -139,7 +139,7 @@ def known_number(terrain: Terrain, labelings: Sequence[Labels]) -> Ranking:
     Returns
     -------
     Ranking
-        With the terms "separation" (V), "entropy" (H, in nats) and "likelihood" (icl, minus the best of all
+        The scores, with the terms "separation" (V), "entropy" (H, in nats) and "likelihood" (icl, minus the best of all
         candidates), all unweighted.
 
     Notes
@@ -178,10 +178,11 @@ def unknown_number(
     Returns
     -------
     Ranking
-        With the terms "contrast" (b, `border_contrast`), "agreement" (A3), "inside" (i, `inner_contrast`), "confirmed"
-        (C, mean over the clusters of their agreement with other families), "least_confirmed" (c, the least of them),
-        "stability" (S, which counts ``exp(-3 b)``) and "separation" (V, `Separation.validity`). With fewer than 5
-        families with "contrast" (rw, `Separation.contrast`), "stability", "agreement" and "mass_drop" (mk).
+        The scores, with the terms "contrast" (b, `border_contrast`), "agreement" (A3), "inside" (i,
+        `inner_contrast`), "confirmed" (C, mean over the clusters of their agreement with other families),
+        "least_confirmed" (c, the least of them), "stability" (S, which counts ``exp(-3 b)``) and "separation" (V,
+        `Separation.validity`). With fewer than 5 families with "contrast" (rw, `Separation.contrast`), "stability",
+        "agreement" and "mass_drop" (mk).
 
     Notes
     -----

@@ -78,7 +78,7 @@ class Terrain:
         ----------
         X : ndarray of shape (n, d)
         edges : ndarray of int, shape (n - 1, 2)
-            In the order of their weights; those of equal weight in any order.
+            Edges in the order of their weights; edges of equal weight in any order.
         weights : ndarray of shape (n - 1,)
             Mutual reachability distances.
         core : ndarray of shape (n,)
@@ -231,8 +231,8 @@ def border_contrast(terrain: Terrain, labels: Labels) -> float:
     Parameters
     ----------
     terrain : Terrain
-        By distances to the 2nd neighbour (`clusterkit.criteria.rules.NEAR`): with more, thin clusters of few rows have
-        no borders.
+        Terrain by distances to the 2nd neighbour (`clusterkit.criteria.rules.NEAR`): with more, thin clusters of few
+        rows have no borders.
     labels : ndarray of shape (n,)
         0..k-1, each of which occurs; k is at least 2.
     """

@@ -217,7 +217,7 @@ def climb_together(ascent: Ascent, starts: Array, balls: Balls) -> tuple[Array, 
     Returns
     -------
     ends : ndarray of shape (p, d)
-        In the memory of the host; undefined where the ascent ended in a ball.
+        Ends of the ascents, on the host; undefined where the ascent ended in a ball.
     end_balls : ndarray of shape (p,)
         The ball that each ascent ended in, as returned by `Ascent.climb`.
     """

@@ -58,7 +58,7 @@ class DistanceContour(NamedTuple):
     E : ndarray of shape (u, s)
         ``gamma`` times the squared distances of the points to the centres.
     weights : ndarray of shape (s,)
-        With sum 1.
+        Weights of the centres, with sum 1.
     level : float
     n_segment_points : int
         Points tested on a segment.

@@ -284,7 +284,7 @@ class _PairWorkspace(NamedTuple):
     left : ndarray of shape (BLOCK², 3) of int
         Pairs that are left, and the sample number at which their bound is lowest.
     bounds : ndarray of shape (BLOCK²,)
-        That bound.
+        Lowest bound of each pair left.
     """
 
     offsets: Array
@@ -371,7 +371,7 @@ def reject_pairs(
             continue
         if single[a] and single[b] and find(parent, rows[start[a]]) == find(parent, rows[start[b]]):
             continue
-        # the bound at one sample number after the other, until it rejects all pairs or few of them are left
+        # compute the bound at one sample number after another, until it rejects all pairs or few of them are left
         count_a, count_b = stop[a] - start[a], stop[b] - start[b]
         rejected, best, least, rest = False, hint, np.inf, -1
         for step in range(-1, len(order)):

@@ -178,7 +178,7 @@ def _lowest_places(ascent: Ascent, a: Array, b: Array, count: int) -> tuple[Arra
         i = intervals.segments
         if not len(i):
             return at, width
-        # a kink in an interval that was too long to be refined as it was needs the finer points
+        # an interval that was too long for refinement may have a kink, which only finer points find
         width[i] = np.minimum(spacing, SHORT / lengths[i])
         middles = intervals.starts + 0.5 * intervals.steps
         logs = np.log(np.maximum(_sums(ascent, a[i], b[i], middles[:, None])[:, 0], UNDERFLOW))
@@ -272,7 +272,7 @@ def border_pairs(ascent: Ascent, rows: Array, of_row: Indices, n_neighbors: int)
     pairs : ndarray of shape (e, 2)
         Indices of rows.
     basins : ndarray of shape (e, 2)
-        Their basins, the lower number first.
+        Basins of the samples of each pair, the lower number first.
     """
     from scipy.spatial import cKDTree
 

@@ -307,7 +307,7 @@ class LabelledGroups:
     rows : ndarray of shape (u, d), float64
         Sorted by group.
     first : ndarray of shape (g + 1,)
-        Where each group begins, and u.
+        Index of the first row of each group, and u.
     middles : ndarray of shape (d, g)
         One row of each group, near its middle.
     radius : ndarray of shape (g,)

@@ -174,7 +174,7 @@ def _take_over() -> None:
             library.clear_controlling_thread(force=True)
 
 
-# the limit is one for the process: how many fits are inside it, and what removes it
+# the limit is one for the whole process: number of fits inside it, and the object that removes it
 _lock = threading.Lock()
 _inside = 0
 _limit: Any = None
@@ -204,4 +204,4 @@ def limited_threads(elements: int) -> Iterator[None]:
             if _inside == 0:
                 _take_over()
                 _limit.restore_original_limits()
-                _take_over()  # nobody keeps it, so that a caller's limit can end
+                _take_over()  # no thread owns the limit afterwards, so that a caller's limit can end

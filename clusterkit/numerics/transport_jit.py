@@ -61,7 +61,7 @@ class Heaps(NamedTuple):
     rows : int32 ndarray of shape (pool,)
         The row. A row that has left p stays until it reaches the top (`drop_stale`).
     starts, capacity, lengths : integer ndarray of shape (k²,)
-        Where each heap begins, how many entries it can hold, and how many it has.
+        First entry, capacity and number of entries of each heap.
     used : integer ndarray of shape (1,)
         Entries of the pool that belong to a heap.
     """
@@ -244,7 +244,7 @@ def move_along_paths(C, labels, sizes, prices, low, high, window):
         while again:
             source = _augment(labels, sizes, arcs, flow, search, target)
             heaps = _repair_heaps(C, labels, heaps, arcs, search, target)
-            # the same path once more if ties make it as cheap as before
+            # repeat the same path if ties make it as cheap as before
             again = flow.excess[source] > 0 and flow.excess[target] < 0 and _is_free(arcs, flow, prices, search, target)
     return DONE
 

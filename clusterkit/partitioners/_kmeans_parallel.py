@@ -256,7 +256,7 @@ def scattered_centres(
 @final
 @attrs.frozen(eq=False)
 class _Drawn:
-    """The rows of smallest key among those seen, at most `size` of them."""
+    """The `size` rows of smallest key among the rows seen so far (all rows while there are fewer)."""
 
     keys: Array
     rows: Array
@@ -283,7 +283,7 @@ class _Draw(BlockFunction):
     def __call__(self, rows: slice, H: Array) -> _Drawn:
         from clusterkit.numerics.draws_jit import smallest_keys
 
-        # those of 0 are candidates, or equal to one
+        # rows at distance 0 are candidates already, or equal to one: they are not drawn
         distances = to_host(self.nearest.distances(rows, H))
         if self.weights is not None:
             distances = distances * self.weights[rows]

@@ -554,7 +554,7 @@ class SvcAutoSearch:
     def _warn_unqualified(self) -> None:
         m, largest = len(self.runs.D), float(self.runs.D.max())
         if not 0.0 < largest < float(np.finfo(self.runs.space.points.dtype).max):
-            return  # of equal rows the fit warns, and refuses those whose distances overflow
+            return  # the fit itself warns of equal rows and refuses rows whose distances overflow
         reason = f"{m} rows are too few to search" if m < FEWEST_ROWS else "no partition qualified"
         warn_of_nothing("svc_auto", reason, "set featuremap__gamma, or try another recipe, such as 'auto'", 4)
 
@@ -616,7 +616,7 @@ class SvcAutoSearch:
         """
         fractions, most = self._fractions, self._most
         shattered = dict.fromkeys(range(len(fractions)), 0)
-        # from the smallest fraction on: its solution may be that of the others too, and is their start otherwise
+        # in ascending order: the solution of the smallest fraction may hold for the others, and is their start if not
         columns = sorted(range(len(fractions)), key=lambda column: fractions[column] or 0.0)
         done, total = 0, len(widths) * len(columns)
         for row in sorted(range(len(widths)), key=lambda row: (abs(row - zero), -row)):

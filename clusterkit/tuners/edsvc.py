@@ -208,7 +208,7 @@ class EdSvcChoice:
     gamma, C : float
         Values of the winner; nan where the parameter was not open.
     facts : mapping
-        How they were found, for `resolved_`.
+        How the values were found, for `resolved_`.
     interrupted : bool
         Whether Ctrl-C ended the search early.
     """
@@ -255,7 +255,7 @@ class EdSvcSearch:
                 return EdSvcChoice(piles.gamma, 1.0, facts)
             ends = self._bandwidth_ends(D)
         if n < 2 or (self.open_gamma and not ends[0] < math.inf):
-            if n > 1 and 0.0 < float(D.max()) < math.inf:  # of equal rows and of those that overflow the fit speaks
+            if n > 1 and 0.0 < float(D.max()) < math.inf:  # the fit itself warns of equal rows and of overflow
                 warn_of_nothing("edsvc", "the rows are too close for a bandwidth", "multiply the data by a constant", 2)
             return EdSvcChoice(1.0, 1.0, {"rule": "rows without a scale: one cluster", "candidates": 0})
         grid = self.tuner.search == "plane"

@@ -112,7 +112,7 @@ class SweepRoom(NamedTuple):
     weights : ndarray of shape (2, ceil(m / 2), ceil(D / 4), 2, 4)
         Two sets of centres as `pack` arranges them: the present and the extrapolated ones.
     offsets : ndarray of shape (3, m made even)
-        Their offsets: present; present less the margins; extrapolated less the margins.
+        Offsets of the centres: present; present minus the margins; extrapolated minus the margins.
     rest : ndarray of shape (d, m)
     scores : ndarray of shape (3 more than m made even, TILE)
     """

@@ -361,7 +361,7 @@ class TreeRoom(NamedTuple):
     lists : integer ndarray of shape (DEPTH, m)
         Centres that may be nearest to a row of a node, one list for each level of the recursion.
     lengths : integer ndarray of shape (DEPTH,)
-        Their numbers.
+        Number of centres in each list.
     stack : integer ndarray of shape (DEPTH, 2)
         Nodes to visit, each with the level of its parent's list.
     """

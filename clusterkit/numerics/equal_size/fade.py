@@ -135,7 +135,7 @@ def fade_weights(X: Array, centres: Array, tolerance: int) -> Cells:
     Returns
     -------
     Cells
-        With weights of zero; those with the lowest imbalance reached.
+        Cells with weights of zero: the cells with the lowest imbalance reached.
 
     Notes
     -----

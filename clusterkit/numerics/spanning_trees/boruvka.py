@@ -75,7 +75,7 @@ def slabs(
     lowest = weights.min(axis=1)
     lower = lowest < best
     best[lower], least[lower] = lowest[lower], np.inf
-    # rounding of a projection: some units of the last place for each of d products, of vectors no longer than these
+    # rounding error of a projection: some units of the last place for each of d products, of vectors up to `diagonal`
     rounding = 4.0 * (d + 4) * 2.0**-52 * diagonal
     for c, places in enumerate(members):
         others = np.arange(count) != c
@@ -285,7 +285,7 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
         if _choose(sizes[:count], by_size, most if iteration else n, searched):
             pure_nodes(component, pure)
             places_and_bests = tree, component, pure, core, floor, searched, best, least
-            del undecided, by_size  # what the first round holds decides how much memory the tree needs
+            del undecided, by_size  # the peak memory of the tree is that of the first round
             tasks(rounds.search_task, *places_and_bests, *state, rows=int(need[searched].sum()))
             del places_and_bests
         ready = searched | (need == 0)

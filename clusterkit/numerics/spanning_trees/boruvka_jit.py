@@ -218,7 +218,7 @@ def search_task(
                     if my_core <= limit and pure[node] != mine:
                         gap = point_bound(lows, highs, node, rows, s)
                         if _less(max(floor[node], gap, my_core), gap, limit, near_limit):
-                            # what is as far as the limit of the weight cannot be nearer than that of the distance
+                            # if the core distance equals the weight limit, only the distance can make an edge better
                             ranges[a] = near_limit if my_core == limit else limit
                             edges[a] = edge_of(ranges[a], filtered, scale, grow, slack, cut)
                             wanted[a] = True
@@ -497,7 +497,7 @@ def kth_near(values: Array, bits: Counts, count: int, k: int, guess: float, scra
         start = max(low, 0.0)
         if high == np.inf:
             guess = start * min((k - 0.5) / max(below, 1), GROWTH)
-        else:  # a little below the k-th, from where it is reached by steps
+        else:  # a little below the k-th value, which is then reached by single steps
             aim = max(k - 0.5 * STEPS - (0.5 if upto - below > MANY else 0.0), 0.5 * (below + k))
             guess = start + (high - start) * ((aim - below) / (upto - below))
     if k - below > STEPS:

@@ -210,11 +210,11 @@ def core_task(
     leaves, _, slots = points.shape
     K = near_to.shape[1]
     cap = BLOCKS * (k + slots) + ROOM
-    # what a row has met: distances in the leaves' type, and slots
+    # candidates of each row: squared distances in the type of the leaves, and slots
     values, places = np.empty((slots, cap), points.dtype), np.empty((slots, cap), np.int32)
     buffer, near = np.empty(cap, points.dtype), np.empty(cap + 1, np.int32)
     squares, scratch, weights, listed = np.empty(cap), np.empty(cap), np.empty(cap, np.int64), np.empty(K)
-    # how many these are, what they weigh (their number if all stand for one), and a bound of the k-th distance
+    # weight of the candidates of each row (their number if no row is repeated), and a bound of the k-th distance
     masses, limits, fresh = np.empty(slots, np.int64), np.empty(slots), np.empty(slots, np.int64)
     again = max(k // 2, FRESH)
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
@@ -262,7 +262,7 @@ def core_task(
                             for j in range(slots):
                                 if values[a, count + j] <= edges[a]:
                                     masses[a] += repeats[first + j]
-                        if hits[a] * DENSE >= slots:  # the others among them do no harm
+                        if hits[a] * DENSE >= slots:  # rows that are too far among them do no harm
                             part = places[a, count : count + slots]
                             for j in range(slots):
                                 part[j] = first + j
@@ -434,7 +434,7 @@ def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_
     points, n, lows, highs, centres, radii = tree.points, tree.n, tree.low, tree.high, tree.centre, tree.radius
     leaves, _, slots = points.shape
     K = near_to.shape[1]
-    # room for all leaves, of which memory is taken for those that are gathered
+    # space for all leaves; the operating system gives memory only for the leaves gathered
     near, first = np.empty(leaves, np.int64), np.empty(leaves, np.int64)
     places = leaves * slots + 1
     xs, ys, values, buffer = np.empty(places), np.empty(places), np.empty(places), np.empty(places)
@@ -467,7 +467,7 @@ def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_
                         first[met] = (near[j] - leaves + 1) * slots
                         rows += _rows_of(near[j] - leaves + 1, leaves, n)
                         met += 1
-                if rows < k:  # all of them have more, and the k-th of those bounds what the next look gathers
+                if rows < k:  # all leaves gathered hold at least k rows: the k-th distance bounds the next gathering
                     met = count
                     for j in range(count):
                         first[j] = (near[j] - leaves + 1) * slots

@@ -58,7 +58,7 @@ def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
     nodes = 2 * n - 1
     parent, height = np.full(nodes, -1, np.int32), np.zeros(nodes)
     size, first = np.ones(nodes, np.int32), np.arange(nodes, dtype=np.int32)
-    # the lowest row of a set holds -1 - the node of the set, every other one a lower row of it
+    # disjoint sets: the lowest row of a set has -1 - (the node of the set), every other row a lower row of the set
     link = np.arange(-1, -n - 1, -1, dtype=np.int32)
     ties = _merge(merges, heights, parent, height, size, first, link)
     if ties:
@@ -113,7 +113,7 @@ def _without_ties(
             number[v] = count
             count += 1
     for v in range(len(parent)):
-        if same[v] == v:  # its number is at most v: what is overwritten has been read
+        if same[v] == v:  # number[v] is at most v: only values already read are overwritten
             u, p = number[v], parent[v]
             height[u], size[u], first[u] = height[v], size[v], first[v]
             parent[u] = number[same[p]] if p >= 0 else -1

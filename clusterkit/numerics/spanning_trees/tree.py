@@ -95,7 +95,7 @@ def minimum_spanning_tree(X: Array, n_neighbors: int = 1) -> SpanningTree:
             edges, squares, core = boruvka(search, k, np.bincount(inverse), tasks)
         else:
             edges, squares, core = np.empty((0, 2), np.int64), np.empty(0), np.zeros(1)
-    # every further copy hangs on the first one; no edge of it can be shorter than its core distance
+    # every further copy of a row is joined to the first one; no edge of it can be shorter than its core distance
     copies = np.setdiff1d(np.arange(n), first, assume_unique=True)
     hanging = np.stack([first[inverse[copies]], copies], axis=1)
     return _in_order(
@@ -185,7 +185,7 @@ def edge_masses(edges: Indices, weights: Array, birth: Array) -> tuple[Array, Co
     Parameters
     ----------
     edges : ndarray of int, shape (n - 1, 2)
-        By ascending weight.
+        Edges in the order of ascending weight.
     weights : ndarray of shape (n - 1,)
     birth : ndarray of shape (n,)
         Result of `births`.

@@ -401,8 +401,8 @@ class RestrictedProgram:
     half_width : float
         Half width of the interval that holds the mean outputs, >= 0.
     centre : (ndarray of shape (p, q), float) or None
-        Where the bias is not a variable but ``W · mean``: inner products of the cut vectors with the mean sample in
-        each output, and its squared length.
+        If the bias is ``W · mean`` instead of a variable: inner products of the cut vectors with the mean sample in
+        each output, and the squared length of the mean.
     """
 
     gram: Array

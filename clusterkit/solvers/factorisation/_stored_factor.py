@@ -141,7 +141,7 @@ class FactorFiles:
         for older in Path(self.folder).glob("factor-*.npy"):
             number = older.stem.removeprefix("factor-")
             if number.isdigit() and int(number) < iteration:
-                with suppress(OSError):  # a reader may have it open, where that forbids its removal
+                with suppress(OSError):  # a reader may have the file open, which on some systems forbids its removal
                     older.unlink()
 
     def state(self) -> dict[str, Array] | None:
@@ -403,7 +403,7 @@ class _IterationDone(BlockFunction):
     history : tuple of float
         Objectives of the iterations so far.
     change : float
-        How far the factors moved in the last one.
+        Root mean square change of the factors in the last iteration.
     """
 
     fold: FoldIn
@@ -437,7 +437,7 @@ class StoredIterations(BlockFunction):
     totals : FeatureTotals
         Totals of all features.
     rows, columns, new : RowUpdate
-        How the rows of A, those of W, and those of new samples are updated.
+        Updates of the rows of A, of the rows of W, and of new samples.
     tol, max_iter, normalize
         Parameters of the solver `nmf`.
     on_host : bool

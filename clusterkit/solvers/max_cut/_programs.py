@@ -95,7 +95,7 @@ class MaxCutSolution:
     bound : float
         Dual value; the optimum lies between it and the primal one.
     status : Status
-        How the iterations ended; its history has the primal values.
+        How the iterations ended, with the primal values as history.
     """
 
     leading: Array

@@ -95,7 +95,7 @@ class CentroidSums(BlockFunction):
     tol : float
         Parameter of the solver `centroids`.
     exact : ExactSums or None
-        How the rows of a class are added; None: by products, whose rounding errors depend on the blocks.
+        Exact summation of the rows of a class; None: sums by products, whose rounding errors depend on the blocks.
     """
 
     array_api: ClassVar[bool] = True
@@ -263,9 +263,9 @@ class Farthest:
         Squared distances of the samples from the centres of their classes, float64.
     labels : ndarray of shape (b,)
     rows : ndarray of shape (b, L)
-        Their features.
+        Features of the samples.
     count : int
-        How many samples will be chosen.
+        Number of samples to choose.
     rounding_error : float
         Distances that differ by no more are equal.
     """

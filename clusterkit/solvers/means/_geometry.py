@@ -427,7 +427,7 @@ def blocks_of(space: FeatureSpace, piece: slice) -> list[slice]:
     """The blocks of the block plan that a piece of the rows consists of."""
     in_group = piece.start // sums.GROUP == (piece.stop - 1) // sums.GROUP
     if in_group and piece.stop - piece.start <= block_rows(space.width, space.dtype):
-        return [piece]  # of a space whose pieces are blocks, which has many of them
+        return [piece]  # the space has many pieces, each of which is one block
     plan = block_plan(space.n, space.width, space.dtype)
     return [rows for rows in plan if piece.start <= rows.start < piece.stop]
 

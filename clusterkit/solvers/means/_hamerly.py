@@ -47,11 +47,11 @@ class ClassSumUpdates(Protocol):
     """Sums of the features of each class, for labels that change a little from iteration to iteration."""
 
     sizes: Counts
-    """(k,), as of the last `settle`"""
+    """number of samples in each class, (k,), at the last `settle`"""
 
     @property
     def total(self) -> Array:
-        """(L, k), float64, as of the last `settle`."""
+        """Class sums (L, k), float64, at the last `settle`."""
 
     def renew(self, labels: Labels) -> None:
         """Add up all samples."""
@@ -138,7 +138,7 @@ class ExactUpdates(_ClassSizeUpdates):
 
     @property
     def total(self) -> Array:
-        """(L, k)."""
+        """Class sums, (L, k)."""
         return self.exact.sums(self.tables)
 
     def renew(self, labels: Labels) -> None:
@@ -394,7 +394,7 @@ def _nearest(rows: Array, labels: Labels, rounding_error: float) -> tuple[Labels
 
 
 RENEWAL = 50
-"""Iterations after which sums and bounds are recomputed, so that their rounding errors stay those of 50 additions.
+"""Iterations after which sums and bounds are recomputed, so that rounding errors of at most 50 additions add up.
 
 Not sensitive: 25 and 100 gave the same labels in the same number of iterations, 25 in 1.04 to 1.22 of the time and 100
 in 0.87 to 0.97 (`tests/benchmarks/constants.py`).

@@ -90,7 +90,7 @@ def memberships(distances: Array, fuzzifier: float) -> Array:
     if is_device_array(distances):
         return _memberships_on_device(distances, fuzzifier)
     distances = distances.astype(np.float64, copy=False)
-    # relative to the nearest centre: exactly 1 there, at most 1 elsewhere, and 0 beside a distance of 0
+    # shares relative to the nearest centre: exactly 1 there, at most 1 elsewhere; 0 for all others if it is at 0
     if fuzzifier == 2.0:  # the usual value: a quotient, which cannot overflow
         nearest = distances.min(axis=1, keepdims=True)
         shares = np.divide(nearest, distances, out=np.ones_like(distances), where=distances > 0.0)
@@ -165,7 +165,7 @@ class Memberships(BlockFunction):
         on_centre, least = distances.equals(0.0), distances.least()
         if self.fuzzifier == 2.0:
             shares = least / distances
-        else:  # 1 stands for a distance of 0, beside which no other centre has a share
+        else:  # a distance of 0 is replaced by 1: no other centre has a share then
             quotients = least.equals(0.0).where(1.0, least) / on_centre.where(1.0, distances)
             shares = least.equals(0.0).where(0.0, (quotients.log() / (self.fuzzifier - 1.0)).exp())
         shares = on_centre.where(1.0, shares)

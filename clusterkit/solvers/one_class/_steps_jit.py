@@ -101,13 +101,13 @@ class Minimum:
     Parameters
     ----------
     beta : ndarray of shape (n,)
-        Feasible: the bounds hold exactly, the sum up to rounding.
+        The minimiser: the bounds hold exactly, the sum up to rounding.
     gradient : ndarray of shape (n,)
         ``2 K β - diag(K)``, computed afresh at the end.
     gap : float
         Largest violation of the optimality conditions, in units of the gradient.
     status : Status
-        Its number of iterations is that of pairs moved.
+        Status, whose number of iterations counts the pairs moved.
     rounds : int
         Working sets solved, 1 where pairs move over all variables.
     """

@@ -53,7 +53,7 @@ class SetSizes:
     min_candidates : int
         A working set has at least this many candidates to grow, and as many to shrink.
     candidate_divisor : int
-        Of n points, a working set has at least ``n / candidate_divisor`` candidates of each kind.
+        A working set of n points has at least ``n / candidate_divisor`` candidates of each kind.
     max_free : int
         Most variables off their bounds in a working set.
     sample_divisor : int
@@ -123,8 +123,8 @@ def minimise_gaussian(
         Feasible β to start from instead of samples; not changed.
     sizes : SetSizes
     pools : dict, optional
-        Where the kernel columns of all points are kept, for other bounds of the same points and kernel; filled only
-        where pairs move over all points.
+        Cache of the kernel columns of all points, for other bounds of the same points and kernel; filled only where
+        pairs move over all points.
 
     Returns
     -------

@@ -224,9 +224,9 @@ class PreparedLmsvc(Prepared):
         objective = norm2 / 2.0 + C / n * float(np.maximum(0.0, 1.0 - values).sum())
         clipped = np.minimum(alpha, C / n)
         dual = self._dual(clipped)
-        # A count differs from its mean by chance long after its sample is clearly inside or outside: put these samples
-        # where the optimum has them. Every feasible point bounds J from below, so the best of a few may be taken.
-        # The support of such a point is nearly all samples, O(n²) kernel values: only where the gap ends the run.
+        # α follows from random counts, which differ from their means long after a sample is clearly inside or outside:
+        # such samples get the α of the optimum, C/n or 0. Every feasible point bounds J from below, so the best of a
+        # few may be taken. Nearly all samples support such a point, O(n²) kernel values: only if the gap ends the run.
         for margin in MARGINS if self.solver.stop == "gap" else ():
             rounded = np.where(values < 1.0 - margin, C / n, np.where(values > 1.0 + margin, 0.0, clipped))
             dual = max(dual, self._dual(rounded))

@@ -287,7 +287,7 @@ class MinusSquaredDistance(BlockFunction):
     Parameters
     ----------
     mapping : RowMap
-        From coordinates to features h.
+        Map from coordinates to features h.
     centre : ndarray of shape (L,)
     dtype : numpy dtype
         Type of the training data, in which rows are mapped.
@@ -323,7 +323,7 @@ class KernelPower(BlockFunction):
     centres : ndarray of shape (s, d)
         Support vectors.
     weights : ndarray of shape (s,)
-        Their β.
+        β of the support vectors.
     kernel : Kernel
     """
 
