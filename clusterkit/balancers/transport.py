@@ -59,14 +59,14 @@ rows, and two or three are usual."""
 
 
 def are_many(n: int, k: int) -> bool:
-    """Whether the costs of n rows and k clusters are more than are solved at once."""
+    """Whether n rows and k clusters have too many costs to be solved at once."""
     return n * k > GATHERED
 
 
 @final
 @attrs.frozen(eq=False)
 class Level:
-    """Prices, and the difference of reduced costs above which a row has its label for good."""
+    """Prices, and the difference of reduced costs above which the label of a row is final."""
 
     prices: Array
     margin: float
@@ -80,7 +80,7 @@ class Level:
 
 
 def split(levels: tuple[Level, ...], costs: Array) -> tuple[Mask, Labels]:
-    """Which rows are in the border of the last level, and the labels of the others, of the first level that is sure."""
+    """Mask of the rows in the border of the last level, and labels of the others, from the first level that decides."""
     border, labels = np.ones(len(costs), dtype=bool), np.zeros(len(costs), dtype=np.intp)
     for level in levels:
         sure, here = level.sure(costs)

@@ -139,7 +139,7 @@ def documented_by(stage: type[Consensus]) -> Callable[[F], F]:
 
 
 def _text(stage: type[Consensus]) -> str:
-    """Description of the stage, all parameters, what is returned and refused, and the notes of the stage."""
+    """Documentation of a stage: description, all parameters, result and errors, and notes."""
     before, _, notes = inspect.cleandoc(stage.__doc__ or "").partition(NOTES)
     description, _, parameters = before.partition(PARAMETERS)
     every = "\n".join(

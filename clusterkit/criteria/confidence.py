@@ -1,6 +1,6 @@
 """How likely it is that a chosen clustering describes the structure of the data, on the scale of a probability.
 
-It follows from how far clusterings of one data set agree: which are equal, and what other families find.
+The confidence follows from the agreement of clusterings of one data set: equal partitions, and other families' results.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ number themselves."""
 # The weights are those of logistic regressions (ridge, C = 10) of "adjusted Rand index of at least .8 with the
 # generated structure" on 200 generated sets of ten families, each with a weight of 1 / its number of clusters, by
 # tests/benchmarks/confidence.py; `UNKNOWN` on 77 more of right_numbers.py, with seeds below 100. While the form was
-# chosen by cross-validation on these, figures of parts of the shapes and named sets stood beside it, so the figures on
+# chosen by cross-validation on these, figures of parts of the shapes and named sets were visible, so the figures on
 # those are not strictly blind.
 
 

@@ -101,8 +101,8 @@ balls is .12 to .19 in 2 dimensions, at most .09 in 3, and 0 from 5 dimensions o
 
 
 MOST_POINTS, REPEATS = 20, 5
-"""Rows that lie at so few points, with so many rows a point on average, are no sample of a density: neither test can
-see anything there, since the projections are a few steps and most distances to neighbours are 0."""
+"""Largest number of distinct points, and least average number of rows a point, of data that are no sample of a density.
+Neither test can see anything there, since the projections are a few steps and most distances to neighbours are 0."""
 
 
 def few_points(X: Array) -> int | None:

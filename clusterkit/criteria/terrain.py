@@ -226,7 +226,7 @@ def border_contrast(terrain: Terrain, labels: Labels) -> float:
     i_c is the largest ``v √m`` of an edge inside it with m rows, at least 5, on its smaller side, where v is how
     much longer the edge is than the mean of either side. `Separation.contrast` measures borders against the densest
     place of a cluster, and gives clusters, not rows, equal weight. The contrast is 0 if no border is longer than the
-    edges beside it.
+    edges next to it.
 
     Parameters
     ----------

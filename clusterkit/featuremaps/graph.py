@@ -369,7 +369,7 @@ class Graph(FeatureMap):
     def _eigenvectors(
         self, W: Any, points: Array, scales: Array, task: Task, rng: Rng, resolved: dict[str, Any]
     ) -> tuple[Eigenvectors, Array]:
-        """Leading eigenvectors, and the degrees; what was decided on the way goes to `resolved`."""
+        """Leading eigenvectors, and the degrees; writes chosen quantities to `resolved`."""
         from scipy.sparse import diags_array
 
         v = len(points)

@@ -298,7 +298,7 @@ def undecided_pairs(sums: Any, rows: Any, columns: Any, bounds: Any, reach: Any,
 
 
 LEFT_OUT = 1e-4
-"""Bound of what is left out of a sum, relative to the level: a segment that comes as near may be decided either way."""
+"""Bound of the terms left out of a sum, relative to the level: a segment this near the level may be decided wrongly."""
 CLOSE = 3e-5
 """Sums in single precision this near the level, relative to it, are computed again in double precision: their rounding,
 which differs between processors, must not decide."""

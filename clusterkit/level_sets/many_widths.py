@@ -138,7 +138,7 @@ class _RemainingPairs(NamedTuple):
     ----------
     pairs : ndarray of shape (e, 2)
     too_many : bool
-        Whether they are so many that bounds over whole sets of segments are faster than testing them one by one:
+        Whether bounds over whole sets of segments are faster than testing these pairs one by one:
         long segments in narrow kernels of few attributes.
     """
 

@@ -4,7 +4,7 @@ A path needs the lowest point of the kernel sum on a segment (`lowest_on_segment
 segment give. On a line on which t measures scaled length, ``(log g)'' = 4 Var_p - 2 >= -2`` (p are the shares of the
 centres as in `_ascent_jit`, the variance that of their coordinates along the line). So ``L(t) = log g + t²`` is convex,
 and its chord over an interval, extended, lies below it outside the interval. Between two points L is therefore at least
-the larger of the two extended chords of the intervals beside, and log g at least that minus t², which is concave on
+the larger of the two extended chords of the adjacent intervals, and log g at least that minus t², which is concave on
 both sides of the point where the chords meet: it is least there or at the ends. An interval in which this bound is not
 below the least value known needs no further points, however far its ends are apart; the others are halved.
 """
@@ -36,18 +36,18 @@ __all__ = [
 SEGMENTS_AT_A_TIME = 1024
 """Segments whose points are evaluated at a time: bounds the memory."""
 REFINEMENTS = (11, 11, 11)
-"""Points about the lowest point of a segment, in each refinement over the two intervals beside it."""
+"""Points around the lowest point of a segment, in each refinement over the two intervals that meet there."""
 EXCESS = 1e-3
-"""How far the logarithm of a lowest value may lie above the true one: about what the refinements leave at a kink."""
+"""Largest accepted error of the logarithm of a lowest value: about the error that the refinements leave at a kink."""
 SHORT = 0.25
-"""Scaled length up to which the intervals beside the lowest point go to the refinements as they are.
+"""Scaled length up to which the intervals at the lowest point are refined without being halved first.
 
 Between two low points in them log g rises by SHORT² at most, as its second derivative is at least -2.
 """
 UNDERFLOW = 1e-200
 """Sums up to this count as 0: terms that underflow do not follow the law of the second derivative."""
 ROUNDING = 1e-6
-"""Places nearer than this part of an interval are one: far above rounding, far below the shortest interval beside."""
+"""Positions that differ by less than this part of an interval are equal: far above rounding, far below any interval."""
 
 
 @attrs.frozen(eq=False)
@@ -386,7 +386,7 @@ def components_above(
     cut : float
         Smallest value of a path that joins.
     n_clusters : int or None
-        Replaces the cut: equilibria are joined until so many components have `min_cluster_size` samples.
+        Replaces the cut: equilibria are joined until this number of components has `min_cluster_size` samples.
     sizes : ndarray of shape (count,)
         Number of samples of each equilibrium.
     min_cluster_size : int

@@ -27,7 +27,7 @@ __all__ = [
 
 
 EXPLICIT_DIMENSIONS = 4
-"""Up to so many attributes the differences are formed explicitly; above, a matrix product is faster."""
+"""Number of attributes up to which the differences are formed explicitly; above, a matrix product is faster."""
 
 
 def squared_distances(A: Rows, B: Rows) -> Array:

@@ -61,7 +61,7 @@ def dense_leading(W: Array | csr_array, roots: Array, known: Array, count: int) 
 
 
 def inverse_factor(W: csr_array, roots: Array) -> SuperLU:
-    """The factor of ``1 + s - A`` that `inverted_leading` solves with; W and roots as there."""
+    """Factorisation of ``1 + s - A`` for the systems of `inverted_leading`, with the same parameters W and roots."""
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import splu
 

@@ -216,7 +216,7 @@ def join_nearest(points: Array, scales: Array, component: Labels, count: int) ->
 
     Notes
     -----
-    O(c³) at most, beside the queries for the nearest rows.
+    O(c³) at most, besides the queries for the nearest rows.
     """
     gaps = np.log1p(_gaps(points, scales, component))
     sizes = np.bincount(component).astype(np.float64)

@@ -45,9 +45,9 @@ _of_this_thread = threading.local()
 
 @contextmanager
 def undivided() -> Iterator[None]:
-    """Context in which `over_rows` starts no threads for this one, which shares the cores with others already.
+    """Context in which `over_rows` starts no threads for this thread, which shares the cores with others already.
 
-    Each thread that starts takes memory for its stack and for what it allocates.
+    Each thread that starts takes memory for its stack and its allocations.
     """
     before = is_undivided()
     _of_this_thread.undivided = True
@@ -166,8 +166,8 @@ def _controller() -> Any:
 def _take_over() -> None:
     """Let the calling thread set the limit, whichever thread set one before.
 
-    Newer versions of threadpoolctl let one thread set the threads of OpenBLAS, and leave undone what others ask for,
-    without a word. The limit of a fit in one thread would then stay when a fit in another thread ends last.
+    Newer versions of threadpoolctl let only one thread set the threads of OpenBLAS, and ignore the requests of others
+    without a warning. The limit of a fit in one thread would then stay when a fit in another thread ends last.
     """
     for library in _controller().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):

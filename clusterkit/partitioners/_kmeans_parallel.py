@@ -48,8 +48,8 @@ MARGIN = 16.0
 in the partitioner `seeds`."""
 
 COMPARED_CENTRES = 64
-"""Most centres that a device compares one by one, from differences, which need no rule for what cancels; more of them
-are compared by products, which cost less of its memory's time."""
+"""Most centres that a device compares one by one, from differences, which need no rule for cancellation; more are
+compared by products, which need less memory traffic."""
 
 
 @final

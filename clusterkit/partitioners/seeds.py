@@ -27,8 +27,8 @@ __all__ = [
 
 
 DRAW_MARGIN = 1e-4
-"""Share of a distance by which the triangle inequality must hold, so that no rounding error decides: far above those of
-float32, far below what it would cost to look at more rows."""
+"""Share of a distance by which the triangle inequality must hold, so that no rounding error decides: far above the
+errors of float32, and so small that hardly more rows are compared."""
 
 
 def drawn_by_distance(

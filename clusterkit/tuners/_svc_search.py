@@ -219,7 +219,7 @@ def _reach(partition: GridPartition, grid: Grid, step: int, same: float = SAME) 
 STEP = math.sqrt(2.0)
 """Ratio of consecutive bandwidths: half an octave."""
 MOST_WIDTHS = 60
-"""At most so many bandwidths, the narrowest ones: 30 octaves, more than data without extreme outliers need."""
+"""Most bandwidths, of which the narrowest are taken: 30 octaves, more than data without extreme outliers need."""
 SMALLEST_CLUSTER = 5
 """Smallest cluster that is not dissolved, for up to 100 rows; above that √m / 2."""
 LOCAL = 0.2
@@ -417,7 +417,7 @@ outlier fraction, because at that boundary chance would decide whether a run cou
 FEWEST_ROWS = 8
 """With fewer rows there is nothing to search: the widest kernel is used."""
 SHATTERED = 1
-"""So many shattered runs in a row end an outlier fraction: narrower kernels only break the clusters further."""
+"""Shattered runs in a row that end an outlier fraction: narrower kernels only break the clusters further."""
 HALF = 0.5
 """Outlier fraction used with the local bandwidth."""
 FEW_COORDINATES = 3
@@ -428,10 +428,10 @@ three consecutive bandwidths, an octave. On data where it is right it stays so o
 LOCAL_LOSS = 0.3
 """A finer partition at the local bandwidth wins only if its separation is not worse than the best one's by more."""
 HOPELESS = 2
-"""A best partition that is no better than chance is replaced in any case if it lasts over at most so many bandwidths:
-those of 36 single clouds all lasted over one."""
+"""Number of bandwidths up to which a best partition that is no better than chance is replaced in any case: the
+partitions of 36 single clouds all lasted over one."""
 CHANCE_LOSS = 0.2
-"""If it lasts longer, it stays where the separation of the partition at the local bandwidth is worse by more."""
+"""A best partition no better than chance that lasts longer stays if the local bandwidth loses more separation."""
 
 ALL_TRIED = "all widths tried"
 """Value of the fact "ended" where nothing cut the search short; of an outlier fraction the bandwidths up to the one
@@ -592,7 +592,7 @@ class SvcAutoSearch:
         return None
 
     def _partitions(self, start: float, widths: Array) -> list[GridPartition]:
-        """The qualified partitions; sets the number of runs, their work and what ended the search."""
+        """The qualified partitions; sets the number of runs, their work and the reason why the search ended."""
         partitions: list[GridPartition] = []
         if len(widths) < 2 or len(self.runs.D) < FEWEST_ROWS:
             return partitions

@@ -70,7 +70,7 @@ class EdSvc(Tuner):
         random, or with "plane" every number occurs equally often.
     search : {"coordinate", "plane"}, default "coordinate"
         "coordinate": bandwidths first, then bounds. "plane": a grid of all pairs of 24 bandwidths and 12 bounds, then
-        8 more bandwidths beside the best one.
+        8 more bandwidths around the best one.
     score : {"nmi", "ami"}, default "nmi"
         Mean normalised mutual information with the members, or the same adjusted for chance; both with the geometric
         mean of the entropies.
@@ -105,7 +105,7 @@ class EdSvc(Tuner):
     to the nearest neighbour), beyond which most samples are alone. The bandwidths of the grid go from 1/8 of the last
     bandwidth with one cluster at C = 1 to the first with more than 0.6 n clusters, both found on a scan of 16; its
     outlier fractions p, with ``C = 1 / (p n)``, are 0, .02, .05, .1, .2, ..., .9. Then four bandwidths follow in each
-    gap beside the best one, with all fractions: with many outliers one step of the grid may lead from a handful of
+    gap next to the best one, with all fractions: with many outliers one step of the grid may lead from a handful of
     clusters past √n. Ties within 1e-12 go to the smallest `gamma`, then the largest `C`. If no candidate qualifies, the
     widest kernel without outliers is used, and a warning says so.
 
@@ -185,7 +185,7 @@ SCAN = 16
 """Bandwidths of the scan that finds the ends of the grid."""
 
 BETWEEN = 4
-"""Bandwidths that follow in each of the two gaps beside the best bandwidth of the grid."""
+"""Additional bandwidths in each of the two gaps next to the best bandwidth of the grid."""
 
 MEMBERS = 10
 """Members of the ensemble by default: the published number."""

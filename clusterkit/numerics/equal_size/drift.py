@@ -175,7 +175,7 @@ def _aligned(shape: tuple[int, ...], dtype: Any) -> Array:
 
 
 TREE_ATTRIBUTES = 3
-"""Up to so many attributes a tree of boxes counts cluster sizes faster than sweeps over the rows do."""
+"""Number of attributes up to which a tree of boxes counts cluster sizes faster than sweeps over the rows do."""
 RUNAWAY_FACTOR = 1e12
 """Centres farther out than this many times the extent of the seeds do not return; their squares stay finite.
 
@@ -364,7 +364,7 @@ def random_distinct_rows(X: Array, m: int, rng: np.random.Generator) -> tuple[In
 
 @attrs.define(eq=False)
 class _DriftLoop:
-    """A start under way.
+    """State and loop of one start.
 
     Parameters
     ----------

@@ -27,11 +27,11 @@ MEAN_ITERATIONS = 5
 Weights are then small: without any iteration 12 of 42 runs on generated mixtures ended below 2 % of the mean size, with
 five 17, in less time."""
 ROUNDS = 6
-"""Most times that weights are found anew and fade: what is left of them after a round is small."""
+"""Most rounds in which weights are computed anew and fade: the weights that remain after a round are small."""
 COUNTS = 600
 """Most times that sizes are counted before a call ends; a bound of the time, about 3 s for 40,000 rows in 20 parts."""
 FIRST_SHARE = 0.2
-"""Share of the weights that the first step of a round takes away; steps grow and shrink by what follows."""
+"""Share of the weights that the first step of a round removes; steps grow after a success and shrink after a failure."""
 LEAST_SHARE = 1e-5
 """A round ends if its steps become shorter than this share of the weights."""
 JUMP = 0.5

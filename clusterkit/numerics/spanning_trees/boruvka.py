@@ -31,7 +31,8 @@ __all__ = [
 
 
 ROOM = 1e-9
-"""Relative room for rounding in squared distances and bounds of them: far above it, and far below what they differ."""
+"""Relative margin for rounding in squared distances and their bounds: far above rounding errors, far below the
+differences of distances that matter."""
 
 BLOCK = 8192
 """Rows that are projected at once: their projections on the axes of all components take about a megabyte."""

@@ -323,14 +323,14 @@ def merge(
 
 
 MARGIN = 1.5
-"""Places beside the k-th at which a guess aims until it is between two of them: about how far a guess is off."""
+"""Places from the k-th value at which a guess aims until two guesses enclose it: the typical error of a guess."""
 
 GUESSES = 12
-"""Guesses, with a count of what is not above, before the rest is sorted out one by one: they are on a straight line
-between the last two, and so three or four are needed unless many of the numbers are equal."""
+"""Most guesses, each with a count of the values up to it, before the rest is searched one by one. A guess is on the
+straight line between the last two, so three or four suffice unless many of the numbers are equal."""
 
 STEPS = 2
-"""Values by which the k-th smallest is reached from below, each by a look at all for the next one."""
+"""Most values below the k-th smallest from which it is reached step by step, each step a pass over all values."""
 
 MANY = 10
 """Values between two guesses from which on a straight line between them is likely to miss by more than one."""

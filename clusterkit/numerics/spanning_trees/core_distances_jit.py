@@ -1,14 +1,14 @@
 """Core distances, which reach to the k-th neighbour, of all rows of a k-d tree, with lists of the nearest neighbours.
 
 A row keeps the distances of the leaves that it meets (`core_task`), and lowers the bound of its k-th neighbour by
-counting them: a guess, and how many distances are not above it. Processors count several at a time, which sorting does
-not let them. The lists (`list_task`) hold the nearest neighbours; few of them reach to the core distance.
+counting them: a guess, and the number of distances up to it. Processors count several distances at a time, but cannot
+sort them so. The lists (`list_task`) hold the nearest neighbours; few of them reach to the core distance.
 
 **Two columns** (`gathered_task`): the leaves that may hold a neighbour of any row of a leaf are few and nearly the same
-for all of its rows, and so they are put side by side once. A row looks at all of them: processors take several
-distances at a time, and the k-th smallest needs no more than counts of the distances up to some guesses. How far to
-gather is guessed too, from the area of the leaf; rows that reach farther are looked at again, with leaves up to what
-they reached. With more columns the leaves to gather are many more than those that a single row needs.
+for all of its rows, and so they are copied side by side once. Every row is compared with all of them: processors take
+several distances at a time, and the k-th smallest needs no more than counts of the distances up to some guesses. The
+radius to gather is guessed too, from the area of the leaf; rows whose k-th neighbour is farther are searched again,
+with leaves up to that distance. With more columns there are many more leaves to gather than a single row needs.
 """
 
 from __future__ import annotations
@@ -44,23 +44,24 @@ __all__ = [
 
 
 ROOM = 8
-"""Places above the k-th at which a search for a bound of its distance may end: it takes fewer looks."""
+"""Places above the k-th value at which the search for a bound of it may end: fewer passes over the values."""
 
 
 BLOCKS = 4
-"""Distances that a row keeps, over k and the rows of a leaf; from half of them on those too large are dropped."""
+"""Capacity of the candidates of a row, in multiples of k plus the rows of a leaf; if half is used, too large distances
+are dropped."""
 
 DENSE = 2
-"""A leaf's distances are kept as they are if one in so many is wanted: to pick them out would take longer."""
+"""All distances of a leaf are kept if one in `DENSE` is wanted or more: to pick these out would take longer."""
 
 FRESH = 16
-"""Distances met within the bound of a row from which on it is worth lowering, or half of k where that is more."""
+"""Number of new distances within the bound of a row at which the bound is lowered; half of k if that is more."""
 
 STRIDE = 32
-"""Distances that are looked at together for one that is wanted."""
+"""Distances that are tested together before single ones are."""
 
 LARGEST = float(np.finfo(np.float64).max)
-"""The bound of a row that has not met k others."""
+"""The bound of a row that has fewer than k candidates."""
 
 
 @inner
@@ -192,16 +193,15 @@ def core_task(
     k : int
         At most the number of rows.
     repeats : ndarray of shape (slots,) or None
-        How many equal rows each row stands for, in slot order; None if all stand for one, which leaves the code for
-        others out of what is compiled.
+        Number of equal rows of each row, in slot order; None if all are 1: the compiled code then has no branch for
+        repeated rows.
     floor : ndarray of shape (nodes,)
         Zeros.
     core : ndarray of shape (slots,)
         Gets the squared distances to the k-th nearest rows.
     near_to : ndarray of shape (slots, K)
         Gets the slots of the nearest other rows, nearest first; K is less than k. Of rows at equal distances those hit
-        first are listed. Where rows that stand for several leave fewer than K within the k-th distance, the rest of a
-        list is -1.
+        first are listed. If repeated rows leave fewer than K slots within the k-th distance, the rest of a list is -1.
     """
     points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
     lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most

@@ -47,10 +47,11 @@ __all__ = [
 
 
 FILTERED = 8
-"""Columns from which leaves are float32: below, single precision saves less than the second look costs."""
+"""Number of columns from which leaves are float32: below, single precision saves less than the check of candidates in
+double precision costs."""
 
 BALLS = 4
-"""Nodes with more columns than this have a ball beside the box: boxes alone separate little in many dimensions."""
+"""Number of columns above which nodes have a ball besides the box: boxes alone separate little in many dimensions."""
 
 TASKS = 8
 """Parts of the work, each with its skipped bounds. Constant, so that results do not depend on the number of threads."""

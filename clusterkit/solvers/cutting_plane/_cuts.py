@@ -42,7 +42,7 @@ __all__ = [
 
 
 NONE = -1
-"""Stands for no rival where a cut does not hold a sample."""
+"""Value of the rival of a sample that a cut does not hold."""
 
 EDGE = 1e-6
 """A margin less than this below 1 counts as 1: the margins of support vectors are 1 up to rounding, and rounding must
@@ -363,7 +363,7 @@ SOLVER_SETTINGS = ((1e-11, 1e-13, 0.99), (1e-8, 1e-8, 0.99), (1e-11, 1e-13, 0.8)
 method.
 
 The next run is made where the gap of the one before is not good. The usual regularisation of 1e-8 is too much where C
-is far above what the margins need, and with the usual step fraction of 0.99 the method may stall between two points.
+is far larger than the margins need, and with the usual step fraction of 0.99 the method may stall between two points.
 """
 
 BIAS_TOLERANCE = 1e-9

@@ -353,11 +353,11 @@ class FoldIn(BlockFunction):
         return TABLES * len(self.gram)
 
     def __call__(self, Y: Array) -> Array:
-        """Rows for Y, (m, d) to (m, q); O(q²) per update beside the products."""
+        """Rows of A for raw rows Y, (m, d) to (m, q); O(q²) per row and update besides the products."""
         return self._of(self.products(Y))
 
     def on(self, H: Array) -> Array:
-        """Rows for a block of features, (b, L) to (b, q)."""
+        """Rows of A for a block of features, (b, L) to (b, q)."""
         assert isinstance(self.products, LinearRows)
         return self._of(self.products.on(H))
 
@@ -454,7 +454,7 @@ def descended(A: Any, N: Any, G: Array, max_passes: int, stop_ratio: float) -> A
 
 
 def multiplied(A: Any, N: Any, G: Array, max_passes: int, delta: float) -> Any:
-    """Rows after multiplicative updates ``a (N + δ) / (a G + δ)``, (b, q), float64; parameters as of `descended`."""
+    """Rows after multiplicative updates ``a (N + δ) / (a G + δ)``, (b, q), float64; parameters as in `descended`."""
     xp = array_namespace(A)
     there, zero = to_device_of(G, A, np.float64), xp.zeros((), dtype=xp.float64, device=A.device)
     for _ in range(max_passes):

@@ -258,7 +258,7 @@ class Nmf(Solver):
         the same rows with the same parameters and the same integer as `random_state` goes on from the last one, after
         a kill, Ctrl-C, or with another `max_iter` or `tol`. The folder stays: its ``factor-*.npy`` is A. It may go when
         the labels are there. A fit in memory does not use it, nor one of few rows, which are read at once. On a device
-        A stays beside the samples without it.
+        A stays in its memory without a checkpoint.
     normalize : bool, default False
         Scale the columns of W to unit length at the end, and the columns of A inversely. This changes the result of
         k-means on the rows of A; otherwise the scale of each column of A is left to chance.

@@ -320,7 +320,7 @@ class _PreparedNcut(Prepared):
         True if all samples are equal.
     resolved_facts : mapping
     graph : TunedGraph or None
-        The self-tuned graph that the weights are of, if they are of one.
+        The self-tuned graph with these weights, if there is one.
     """
 
     spec: Ncut
@@ -405,7 +405,7 @@ class _PreparedNcut(Prepared):
 @final
 @attrs.frozen(eq=False)
 class _PreparedOnVertices(Prepared):
-    """The cut of a graph whose vertices stand for several samples.
+    """The cut of a graph of which each vertex represents one or more samples.
 
     Parameters
     ----------
@@ -414,7 +414,7 @@ class _PreparedOnVertices(Prepared):
     vertex : ndarray of shape (n,)
         Vertex of each sample.
     outliers : int
-        Samples that go with a vertex to which they have no weight.
+        Number of samples that get the scores of a vertex to which they have no weight.
     """
 
     inner: _PreparedNcut

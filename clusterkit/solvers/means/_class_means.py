@@ -53,7 +53,7 @@ class ExactSums:
 
     @classmethod
     def of(cls, about: CentredFeatures) -> ExactSums:
-        """Grids for samples that spread so much about their mean."""
+        """Grids that are fine enough for samples with this spread about their mean."""
         from clusterkit.numerics.exact_sums_jit import grids
 
         radius = float(np.sqrt(about.radii.largest)) * (1.0 + 1e-3)  # (room for the rounding errors of distances)

@@ -453,7 +453,7 @@ class KernelMeans:
 
     @classmethod
     def of(cls, space: KernelSpace) -> KernelMeans:
-        """The kernel matrix and the spread of the samples, O(n²) beside the kernel matrix."""
+        """The kernel matrix and the spread of the samples, O(n²) besides the kernel matrix."""
         bare = cls(space, space.gram(), space.diag().astype(np.float64, copy=False))
         return attrs.evolve(bare, spread=-float(bare.scores(bare.overall(1))[0].min()))
 

@@ -116,7 +116,7 @@ def _kernel(spec: Centroids, space: KernelSpace, task: Task, rng: Rng) -> Prepar
 @final
 @attrs.frozen(eq=False)
 class _FeatureCentroids(PassSolver):
-    """k-means on the features of a space in memory, with the distances of the samples from their mean at hand."""
+    """k-means on the features of a space in memory, with stored distances of the samples from their mean."""
 
     iterations: CentroidSums
     geometry: FeatureMeans = attrs.field(kw_only=True)

@@ -352,7 +352,7 @@ _BLOCK = 128
 """Variables of one block of `_step`: the gradients of a block stay in the first-level cache."""
 
 _HUGE = 1e300
-"""Above every gradient: it stands for infinity, which the compiler flags of `_NO_NAN` do not allow."""
+"""Number above every gradient, used for infinity, which the compiler flags of `_NO_NAN` do not allow."""
 
 _NO_NAN = {*FAST, "nnan"}
 """Compiler flags. Gradients are finite, and minima become vector instructions only if the compiler may ignore NaN."""

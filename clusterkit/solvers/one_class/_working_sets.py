@@ -194,7 +194,7 @@ class DualIterate:
 @final
 @attrs.define(eq=False)
 class WorkingSetSearch:
-    """The search for the minimum over all points, and what it has spent so far.
+    """The search for the minimum over all points, with counts of its work so far.
 
     `solve_all` finds a start by recursion over samples; `improve` closes the gap by recursion over working sets.
 

@@ -26,8 +26,8 @@ MOST_WEIGHT = 1e100
 """Greatest C: its square and the squared counts of steps must stay finite."""
 
 MOST_STEPS = 10**8
-"""Most steps that are taken unless `t_max` asks for more: seconds for a few samples. What needs more, a `step_tol` of
-1e-9 for example, would run for hours, and its steps would be smaller than their own rounding."""
+"""Most steps that are taken unless `t_max` asks for more: seconds for a few samples. A fit that needs more, with a
+`step_tol` of 1e-9 for example, would run for hours, and its steps would be smaller than their own rounding."""
 
 GAP_TOLERANCE = 1e-3
 """Relative duality gap at which ``stop="gap"`` ends: the objective is then known to 0.1 %."""
@@ -139,7 +139,7 @@ class Lmsvc(Solver):
         return self.level == "one" and self.C < 1.0
 
     def most_steps(self, n: int) -> int:
-        """`t_max`, or the number of steps that None stands for: step t is no longer than ``2C / t``."""
+        """`t_max`, or its default for n samples; with `step_tol` that follows from step t being at most ``2C / t``."""
         if self.t_max is not None:
             return self.t_max
         if self.stop == "gap":
@@ -363,7 +363,7 @@ class _Stretches(Iterations[SgdIterate]):
     }
 
     def begin(self) -> Start[SgdIterate]:
-        """The start: steps of the next stretch at most, and the step after which the gap is computed."""
+        """Set the number of steps of the next stretch, and the step after which the gap is computed."""
         first = max(FIRST_STEPS, self.of.solver.t_min)
         return Start(0, (first, max(first, self.of.products.n)), keeps_best=False)
 
@@ -389,6 +389,6 @@ class _Stretches(Iterations[SgdIterate]):
         yield Iteration(iterate, (2 * size, next_check), Ending.SETTLED if settled else None, detail)
 
     def recover(self, start: Start[SgdIterate]) -> None:
-        """The steps of a stretch whose gap was not computed any more."""
+        """Accept the steps of an interrupted stretch, whose gap was not computed."""
         start.n_iter = self.iterate.t
         start.answer = self.iterate if self.iterate.t else None
