@@ -404,7 +404,7 @@ class Graph(FeatureMap):
             resolved["residual"] = leading.residual
             warnings.warn(
                 f"featuremap 'graph': the eigenvectors have a residual of {leading.residual:.1g}, above {RESIDUAL:g}: "
-                "more n_neighbors join the graph better",
+                "a larger n_neighbors connects the graph better",
                 ClusterkitWarning,
                 stacklevel=4,
             )

@@ -31,7 +31,7 @@ ROUNDS = 6
 COUNTS = 600
 """Most times that sizes are counted before a call ends; a bound of the time, about 3 s for 40,000 rows in 20 parts."""
 FIRST_SHARE = 0.2
-"""Share of the weights that the first step of a round removes; steps grow after a success and shrink after a failure."""
+"""Share of the weights that the first step of a round removes; steps grow after success and shrink after failure."""
 LEAST_SHARE = 1e-5
 """A round ends if its steps become shorter than this share of the weights."""
 JUMP = 0.5

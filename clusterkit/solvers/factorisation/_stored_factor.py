@@ -160,7 +160,7 @@ class FactorFiles:
                 small = dict(arrays)
             iteration, size = int(small["turn"]), os.path.getsize(self._path(int(small["turn"])))
             if size != len(self._header()) + self.n * self.k * self.dtype.itemsize:
-                raise ValueError(f"the rows of iteration {iteration} are not whole")
+                raise ValueError(f"the rows of iteration {iteration} are incomplete")
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InvalidData(
                 f"the checkpoint in {self.folder!r} was changed or damaged: {error}. Remove the folder to start anew"
