@@ -262,8 +262,8 @@ def subsample_stability(labels: Labels, parts: Sequence[Indices], refit: Callabl
     parts : sequence of ndarray
         Rows of each part.
     refit : callable
-        Index of a part to the labels of the same method at the same number of clusters there; None where the method
-        cannot be fitted to so few rows, which counts as 0.
+        ``refit(i)`` returns the labels of part i by the same method with the same number of clusters; None if the
+        method cannot be fitted to so few rows, which counts as 0.
     """
     found_again = []
     for index, rows in enumerate(parts):

@@ -1,4 +1,4 @@
-"""The terrain of a data set, by which all of its candidates are judged: its spanning tree and its core distances.
+"""The terrain of a data set: the spanning tree and the core distances by which all candidates are judged.
 
 The scores of a labelling on it (`Separation`, `border_contrast`, `inner_contrast`) read no classes; larger is better
 for all of them.
@@ -198,9 +198,9 @@ class Separation:
     def contrast(self) -> float:
         """``ln((1 + geometric mean of (1 + outer mass)) / (2 + mean inner mass))``.
 
-        Borders that weigh much against whatever the clusters still hold apart inside them. It falls when a border is
-        missing, because the cluster then has a heavy edge inside, and when one is too many, because that has little
-        mass. inf for a single cluster.
+        Masses of the borders against the largest masses inside the clusters. The contrast falls when a border is
+        missing, because the cluster then has a heavy edge inside, and when there is one too many, because that one has
+        little mass. inf for a single cluster.
         """
         outer = float(np.exp(np.log1p(self.outer_mass).mean()))
         return math.log((1.0 + outer) / (2.0 + float(self.shares @ self.inner_mass)))
@@ -247,9 +247,10 @@ def border_contrast(terrain: Terrain, labels: Labels) -> float:
 
 
 def inner_contrast(terrain: Terrain, labels: Labels) -> float:
-    """Mean over the rows of how much longer, in logarithms, one edge of their cluster is than those on both its sides.
+    """Mean over the rows of the inner contrast of their cluster: how much longer one edge is than those on both sides.
 
-    The largest such difference of an edge with at least 5 rows on both sides; large where a cluster holds two.
+    The contrast is the largest difference of logarithms of an edge with at least 5 rows on both sides; it is large
+    where a cluster contains two.
 
     Parameters
     ----------

@@ -272,7 +272,7 @@ class MassCut(Labeler[Tree]):
     min_side: int | None = integer(None, at_least=1, optional=True)
 
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
-        """Labels of the k clusters that the cuts of largest mass leave."""
+        """Labels of the k clusters that remain after the edges of largest mass are cut."""
         from clusterkit.numerics.spanning_trees.hierarchy_jit import components
 
         n, heights = len(outcome.rows), outcome.heights

@@ -182,7 +182,7 @@ def _all_outside(a: Any, b: Any, position: Any, boxes: Any, cells: Any) -> Any:
 
 @njit
 def _segment_state(i: Any, j: Any, points: Any, order: Any, cells: Any) -> Any:
-    """OUTSIDE if a sample point of the segment is in such a cell, INSIDE if all are in such cells, else UNDECIDED."""
+    """OUTSIDE if a sample point of the segment is in an outside cell, INSIDE if all are in inside ones, else UNDECIDED."""
     states = cells.states
     d = points.shape[1]
     undecided = False
@@ -345,7 +345,7 @@ def reject_pairs(
     samples : PointArrays
     contour : ContourArrays
     order : ndarray
-        From `sample_order`.
+        Result of `sample_order`.
 
     Returns
     -------
@@ -431,7 +431,7 @@ def _push(stack: Any, top: Any, a: Any, b: Any, hint: Any) -> Any:
 
 @njit
 def _push_parts(stack: Any, top: Any, one: Any, other: Any, hint: Any) -> Any:
-    """Replace the pair of a node with itself by the pairs of its two children; the new top of the stack."""
+    """Replace the pair of a node with itself by the pairs of its two children; returns the new top of the stack."""
     _push(stack, top, one, one, hint)
     _push(stack, top + 1, other, other, hint)
     _push(stack, top + 2, one, other, hint)
@@ -453,7 +453,7 @@ def _push_children(stack: Any, top: Any, a: Any, b: Any, hint: Any, children: An
 
 @njit
 def _is_skipped(step: Any, is_hint: Any, rest: Any) -> Any:
-    """Whether a position is left out: tried already, or late and not of small nodes of which many pairs are left."""
+    """Whether to skip a position: one tried already, or a late one unless many pairs of small nodes are left."""
     return is_hint or (step >= SPREAD and rest <= TESTED)
 
 
@@ -469,8 +469,8 @@ def _reject_by_expansion(
     rejected : bool
         Whether it rejects all pairs at once.
     rest : int
-        Number of pairs of small nodes that remain in ``pairs.left``, of the first `rest` before (all, if that is -1);
-        -1 for larger nodes.
+        Number of pairs of small nodes that remain in ``pairs.left``, out of the first `rest` (out of all, if that
+        parameter is -1); -1 for larger nodes.
     """
     k, position, reach, value, near = at
     low = contour.level * (1.0 - 1e-9)
@@ -488,7 +488,7 @@ def _reject_by_expansion(
 
 @njit
 def _all_pairs(count_a: Any, count_b: Any, k: Any, pairs: Any) -> Any:
-    """Write all pairs of two small nodes to ``pairs.left``; their number."""
+    """Write all pairs of two small nodes to ``pairs.left``; returns their number."""
     for p in range(count_a):
         for q in range(count_b):
             _push(pairs.left, p * count_b + q, p, q, k)

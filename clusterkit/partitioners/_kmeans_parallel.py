@@ -63,7 +63,8 @@ class NearestOf(BlockFunction):
         One of the rows; large squared norms cancel in distances about it.
     centres : ndarray of shape (k, L)
     seeds : ndarray of shape (k,) or None
-        Rows that are the centres, which get their numbers as labels; None if they are no rows.
+        Index of the row that is each centre: this row gets the number of the centre as label. None if centres are no
+        rows.
     """
 
     array_api: ClassVar[bool] = True

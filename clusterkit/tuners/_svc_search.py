@@ -375,7 +375,7 @@ class WidthRuns:
 
 
 def _largest_free_weight(solver: Solver, outcome: Outcome, bound: float) -> float | None:
-    """The largest weight where no weight is bounded and the problem is convex with one solution, else None.
+    """The largest weight of a solution without weights at their bound, of a convex problem with one solution; else None.
 
     The dual of svdd with equal weights is such a problem: its solution inside the bounds is that of every wider bound.
     Weights of equal rows are added up, which makes them larger and the answer None more often.
@@ -477,7 +477,7 @@ class SvcAutoSearch:
     open_nu : bool
         Whether the outlier fraction is searched.
     n_clusters : int or None
-        Only partitions of so many clusters qualify, where there are any.
+        If there are partitions with this number of clusters, only these qualify.
     max_work : int or None
         Most kernel evaluations of all runs.
     end : float or None

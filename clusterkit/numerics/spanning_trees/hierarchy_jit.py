@@ -50,9 +50,9 @@ class Hierarchy(NamedTuple):
 
 
 def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
-    """The hierarchy of n - 1 merges (n - 1, 2) by ascending height; any number of children of one height is one node.
+    """The hierarchy of merges (n - 1, 2) in ascending height; merges of one height that touch become one node.
 
-    Which of several spanning trees of equal weight is given makes no difference.
+    The result is the same for every minimum spanning tree of the rows.
     """
     n = len(merges) + 1
     nodes = 2 * n - 1
@@ -103,7 +103,7 @@ def _lowest(link: Indices, i: int) -> int:
 def _without_ties(
     n: int, parent: Indices, height: Array, size: Counts, first: Indices, same: Indices, number: Indices
 ) -> int:
-    """Make a merge of n rows at the height of its parent the same node; how many nodes are left, at the front."""
+    """Join each merge at the height of its parent with the parent; returns the number of nodes left, at the front."""
     for v in range(len(parent) - 1, -1, -1):
         p = parent[v]
         same[v] = same[p] if v >= n and p >= 0 and height[p] == height[v] else v
@@ -122,7 +122,7 @@ def _without_ties(
 
 @njit
 def trunks(tree: Hierarchy) -> Indices:
-    """The child of each node that the others are cut off from: the largest, of equal ones that with the lowest row."""
+    """The trunk of each node, the child from which the others are cut off: the largest; on ties with the lowest row."""
     trunk = np.full(len(tree.parent), -1)
     for v in range(len(tree.parent) - 1):
         p = tree.parent[v]
@@ -157,15 +157,15 @@ class Extracted(NamedTuple):
 
 @inner
 def _excess(leaving: float, birth: float) -> float:
-    """``leaving - birth``, 0 where both are infinite: equal rows that are all there is."""
+    """``leaving - birth``, 0 where both are infinite, as for equal rows without any others."""
     return 0.0 if birth == np.inf else leaving - birth
 
 
 def excess_of_mass(tree: Hierarchy, n: int, min_cluster_size: int, single: bool) -> Extracted:
     """The clusters of largest excess of mass; the root counts as one only if `single`.
 
-    Rows that leave the root before it ends are noise, as in McInnes and Healy: every row is in the root, and that says
-    nothing. It begins where they have left it, then. A root of fewer than `min_cluster_size` rows is no cluster.
+    Rows that leave the root before it ends are noise, as in McInnes and Healy, because every row is in the root. The
+    root begins where they have left it. A root of fewer than `min_cluster_size` rows is no cluster.
     """
     nodes = len(tree.parent)
     large = np.zeros(nodes, np.int32)  # children that can be clusters
@@ -203,7 +203,7 @@ def _condense(
 ) -> int:
     """The clusters of the condensed hierarchy, and their number.
 
-    Nodes get the `cluster` that they are in and, where they have left it, the λ of that (`fallen`, `fall`).
+    Nodes get the `cluster` that they are in and, once they have left it, the λ at which they left (`fallen`, `fall`).
     """
     root = len(parent) - 1
     for v in range(root):
@@ -233,7 +233,7 @@ def _condense(
 def _choose(
     stability: Array, above: Labels, single: bool, chosen: Mask, best: Array, below: Array, within: Labels, deep: Array
 ) -> None:
-    """The chosen cluster that each cluster is or is in (`within`), or -1, and the largest death in or below each."""
+    """The chosen cluster that contains each cluster (`within`), or -1, and the largest death in or below each."""
     count = len(stability)
     for c in range(count - 1, -1, -1):
         chosen[c] = below[c] <= stability[c] and (c > 0 or single)
