@@ -375,7 +375,7 @@ class WidthRuns:
 
 
 def _largest_free_weight(solver: Solver, outcome: Outcome, bound: float) -> float | None:
-    """The largest weight of a solution without weights at their bound, of a convex problem with one solution; else None.
+    """Largest weight of a solution without weights at their bound, of a convex problem with one solution; else None.
 
     The dual of svdd with equal weights is such a problem: its solution inside the bounds is that of every wider bound.
     Weights of equal rows are added up, which makes them larger and the answer None more often.
