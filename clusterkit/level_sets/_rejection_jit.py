@@ -182,7 +182,7 @@ def _all_outside(a: Any, b: Any, position: Any, boxes: Any, cells: Any) -> Any:
 
 @njit
 def _segment_state(i: Any, j: Any, points: Any, order: Any, cells: Any) -> Any:
-    """OUTSIDE if a sample point of the segment is in an outside cell, INSIDE if all are in inside ones; or UNDECIDED."""
+    """OUTSIDE if a sample point is in an outside cell, INSIDE if all are in inside ones; or UNDECIDED."""
     states = cells.states
     d = points.shape[1]
     undecided = False

@@ -420,7 +420,7 @@ def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_
     ----------
     t : int
     tree : KdTree
-        Of two columns.
+        Tree of rows with two columns.
     k : int
         At most the number of rows.
     floor : ndarray of shape (nodes,)
