@@ -34,16 +34,16 @@ class CheapestSizes:
 @final
 @attrs.frozen(eq=False)
 class Present:
-    """What is known of the cheapest labels before any are changed.
+    """Summary of the cheapest labels of all rows, before any of them is changed.
 
     Parameters
     ----------
     sizes : ndarray of shape (k,)
-        How many rows have each label as their cheapest.
+        Number of rows for which each label is the cheapest.
     lowest : float
-        The least cost; nan if one is nan.
+        The least cost; nan if any cost is nan.
     forbidden : int
-        The first row whose labels all cost inf; -1 if there is none.
+        Index of the first row whose labels all cost inf; -1 if there is none.
     """
 
     sizes: Counts
@@ -52,7 +52,7 @@ class Present:
 
     @classmethod
     def of(cls, rows: slice, costs: Array) -> Present:
-        """That of a block of costs, (b, k)."""
+        """The summary of a block of costs, (b, k)."""
         least = costs.min(axis=1)
         none = np.flatnonzero(least == np.inf)
         sizes = np.bincount(np.argmin(costs, axis=1), minlength=costs.shape[1])

@@ -32,7 +32,7 @@ __all__ = [
 
 
 def slack_problem(value: Any) -> str | None:
-    """What a slack must be, or None if the value is valid."""
+    """Description of the valid values of a slack, for an error message; None if this value is valid."""
     valid = f"a fraction of n (float >= 0) or a number of rows (integer >= 0), and at most {LARGEST:g}"
     return None if 0 <= as_float(value) <= LARGEST else valid
 
@@ -66,7 +66,7 @@ class Ordinal(Balancer):
     slack: float = params.free(0.03, slack_problem, invalid=(-1, -0.1, float("nan"), "wide"))
 
     def bounds(self, n: int, k: int) -> tuple[Counts, Counts]:
-        """The window, the same for every cluster."""
+        """Lowest and highest sizes, the same for every cluster, (k,) each."""
         low, high = self._window(n, k)
         return np.full(k, low), np.full(k, high)
 
@@ -200,7 +200,7 @@ class Band(Balancer):
         raise Infeasible(f"balancer 'band' did not reach sizes within {slack} of each other in {n} moves")
 
     def _two_by_passes(self, costs: Costs) -> BalanceDecision:
-        """The same labels of two clusters: one pass for the sizes, usually two for the limit."""
+        """The labels of `balance` for two clusters, in passes: one for the sizes, usually two for the limit."""
         sizes = costs.reduce(CheapestSizes(costs.k)).arrays[0]
         p, q = int(np.argmax(sizes)), int(np.argmin(sizes))
         gap, slack = int(sizes[p] - sizes[q]), self._whole_slack(costs.n, costs.k)
@@ -211,7 +211,7 @@ class Band(Balancer):
         return BalanceDecision(_Moved(losses, limit), exact=False)
 
     def _losses(self, costs: Array, p: int, q: int) -> Array:
-        """What members of p lose by moving to q, from their costs (m, k), (m,); the smallest move first."""
+        """Losses of the members of p when they move to q, (m,), from their costs (m, k); the smallest move first."""
         return costs[:, q] - costs[:, p] if self.priority == "regret" else -costs.min(axis=1)
 
     def _whole_slack(self, n: int, k: int) -> int:

@@ -59,20 +59,20 @@ rows, and two or three are usual."""
 
 
 def are_many(n: int, k: int) -> bool:
-    """Whether the costs of n rows and k clusters are more than are solved at once."""
+    """Whether n rows and k clusters have too many costs to be solved at once."""
     return n * k > GATHERED
 
 
 @final
 @attrs.frozen(eq=False)
 class Level:
-    """Prices, and the difference of reduced costs above which a row has its label for good."""
+    """Prices, and the difference of reduced costs above which the label of a row is final."""
 
     prices: Array
     margin: float
 
     def sure(self, costs: Array) -> tuple[Mask, Labels]:
-        """Which rows have their label for good, and the label of each row."""
+        """Mask of the rows whose label no further step changes, and the label of each row."""
         from clusterkit.numerics.transport_jit import margins
 
         labels, more = margins(costs, self.prices)
@@ -80,7 +80,7 @@ class Level:
 
 
 def split(levels: tuple[Level, ...], costs: Array) -> tuple[Mask, Labels]:
-    """Which rows are in the border of the last level, and the labels of the others, of the first level that is sure."""
+    """Mask of the rows in the border of the last level, and labels of the others, from the first level that decides."""
     border, labels = np.ones(len(costs), dtype=bool), np.zeros(len(costs), dtype=np.intp)
     for level in levels:
         sure, here = level.sure(costs)
@@ -92,15 +92,15 @@ def split(levels: tuple[Level, ...], costs: Array) -> tuple[Mask, Labels]:
 @final
 @attrs.frozen(eq=False)
 class Priced:
-    """The label of least cost plus price, but for some rows that no prices separate.
+    """Function that gives each row its label of least cost plus price, except rows with ties, which have a fixed label.
 
     Parameters
     ----------
     prices : ndarray of shape (k,)
     rows : ndarray of shape (t,)
-        Those rows, ascending.
+        Indices of the rows with ties, ascending.
     labels : ndarray of shape (t,)
-        Their labels.
+        Labels of these rows.
     """
 
     prices: Array
@@ -153,7 +153,7 @@ def _gap(costs: Costs, priced: Priced, low: Counts, high: Counts) -> float:
     if (sizes < low).any() or (sizes > high).any():
         return math.inf
     saved, scale = map(float, totals)
-    # what the prices take at most from sizes within the bounds that add up to n
+    # largest total price of sizes within the bounds that add up to n: fill the dearest labels first
     takes, free = float(priced.prices @ low), int(sizes.sum()) - int(low.sum())
     for j in np.argsort(-priced.prices, kind="stable"):
         more = min(free, int(high[j] - low[j]))
@@ -180,7 +180,7 @@ def _level(samples: tuple[Array, ...], low: Counts, high: Counts, left: int) -> 
 
 
 def _solve_border(costs: Costs, levels: tuple[Level, ...], low: Counts, high: Counts) -> Priced | None:
-    """The exact labels of the border rows, as prices and the rows that these do not separate; None without any."""
+    """The optimal labels of the border rows, as prices and the tied rows; None if the bounds are infeasible."""
     from clusterkit.numerics.transport import solve_transport
 
     border: Any = costs.reduce(_Border(levels))
@@ -197,7 +197,7 @@ def _solve_border(costs: Costs, levels: tuple[Level, ...], low: Counts, high: Co
 @final
 @attrs.frozen(eq=False)
 class _Counts:
-    """Part of a pass: how many rows have each label for good."""
+    """Part of a pass: number of rows of each label that no further step changes."""
 
     levels: tuple[Level, ...]
     k: int
@@ -210,7 +210,7 @@ class _Counts:
 @final
 @attrs.frozen(eq=False)
 class _Duality:
-    """Part of the certificate: what the rows could save at the prices, the scale of that, and the sizes."""
+    """Part of the certificate: the savings of all rows at the prices, the scale to divide them by, and the sizes."""
 
     priced: Priced
 
@@ -240,8 +240,8 @@ class _Border:
 class _Samples:
     """Part of a pass: costs of samples of the border, each row with the same probability and in one of them at most.
 
-    Which rows are drawn follows from their places, not from a seed of the fit: a balancer draws nothing, and any sample
-    leads to the same labels but for ties, which the same samples decide alike in whatever blocks.
+    The rows are drawn by their indices, not by a seed of the fit: a balancer draws nothing. Any sample leads to the
+    same labels except for ties, and equal samples decide ties alike, whatever the blocks.
     """
 
     levels: tuple[Level, ...]
@@ -255,7 +255,7 @@ class _Samples:
 
 
 def limit_problem(value: Any) -> str | None:
-    """What a lowest or highest size must be, or None if the value is valid."""
+    """Description of the valid values of a lowest or highest size, for an error message; None if this one is valid."""
     if value is None:
         return None
     if is_count(value, 0):
@@ -266,7 +266,7 @@ def limit_problem(value: Any) -> str | None:
 
 
 def sizes_problem(value: Any) -> str | None:
-    """What the list of sizes must be, or None if the value is valid."""
+    """Description of the valid lists of sizes, for an error message; None if this one is valid."""
     if value is None:
         return None
     whole = isinstance(value, tuple) and all(is_count(size, 0) for size in value)

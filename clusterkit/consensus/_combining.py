@@ -110,7 +110,7 @@ NOTES = "Notes\n-----\n"
 LABELINGS = """labelings : array-like of shape (M, n), or sequence of M array-likes of shape (n,)
     Whole numbers from 0; -1 is noise: the labelling does not know the sample. The names of clusters do not matter.
 """
-"""What every consensus combines."""
+"""Documentation of the parameter that every consensus combines."""
 
 RETURNS = """Returns
 -------
@@ -125,7 +125,7 @@ InvalidData
 InvalidParameter
     If a parameter or the number of clusters is wrong.
 """
-"""What every consensus returns and refuses."""
+"""Documentation of the result and the errors of every consensus."""
 
 
 def documented_by(stage: type[Consensus]) -> Callable[[F], F]:
@@ -139,7 +139,7 @@ def documented_by(stage: type[Consensus]) -> Callable[[F], F]:
 
 
 def _text(stage: type[Consensus]) -> str:
-    """Description of the stage, all parameters, what is returned and refused, and the notes of the stage."""
+    """Documentation of a stage: description, all parameters, result and errors, and notes."""
     before, _, notes = inspect.cleandoc(stage.__doc__ or "").partition(NOTES)
     description, _, parameters = before.partition(PARAMETERS)
     every = "\n".join(

@@ -78,7 +78,7 @@ def _partners(table: Counts) -> tuple[Indices, Indices, int]:
 
 
 def _names(table: Counts) -> Labels:
-    """For each column (a cluster) the row whose name it gets; -1 if it shares no sample with any row."""
+    """Row of the table (k, k') of common samples whose name each column, a cluster, gets; -1 for a column of zeros."""
     rows, columns, _ = _partners(table)
     names = np.where(table.max(axis=0) > 0, table.argmax(axis=0), -1)
     overlapping = table[rows, columns] > 0

@@ -24,7 +24,7 @@ __all__ = [
 
 @njit
 def _minorant(x: Any) -> Any:
-    """For each point the point before it on the greatest convex minorant of the points up to it."""
+    """Index of the point before each point on the greatest convex minorant of the points up to it, (n,)."""
     before = np.zeros(len(x), dtype=np.int64)
     for j in range(1, len(x)):
         before[j] = j - 1
@@ -39,7 +39,7 @@ def _minorant(x: Any) -> Any:
 
 @njit
 def _majorant(x: Any) -> Any:
-    """For each point the point after it on the least concave majorant of the points from it on."""
+    """Index of the point after each point on the least concave majorant of the points from it on, (n,)."""
     n = len(x)
     after = np.full(n, n - 1, dtype=np.int64)
     for k in range(n - 2, -1, -1):
@@ -164,11 +164,11 @@ def inner_masses(low: Any, high: Any, weights: Any, core: Any, labels: Any, k: A
 
 @njit
 def log_contrasts(low: Any, high: Any, weights: Any, labels: Any, k: Any, least: Any) -> Any:
-    """How much longer edges are than those on their sides, by differences to the mean logarithm of an edge.
+    """Contrasts of each cluster: how much longer an edge is than the mean edge near it, as a difference of logarithms.
 
-    For each cluster: its shortest edge that leaves it against all edges inside it; of the edges inside it the largest
-    difference to the side for which it is smaller, and the largest product of that and the root of the smaller side.
-    Sides of fewer than `least` rows do not count. (k,) each.
+    The three results, (k,) each, are: the shortest edge that leaves the cluster against all edges inside it; the
+    largest difference of an inner edge to the side where it is smaller; and the largest product of that difference with
+    the root of the smaller side. Sides of fewer than `least` rows do not count.
     """
     parent, size = np.arange(len(labels)), np.ones(len(labels), dtype=np.int64)
     total, count = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.int64)
@@ -241,7 +241,7 @@ def adopt(low: Any, high: Any, labels: Any) -> Any:
     """
     n = len(labels)
     parent, label, size = np.arange(n), labels.copy(), np.ones(n, dtype=np.int64)
-    # an edge between two clusters is passed over, and what is behind it has a label then: one sweep reaches every row
+    # an edge between two clusters is skipped: rows behind it have a label already, so one sweep reaches every row
     for e in range(len(low)):
         a, b = find(parent, low[e]), find(parent, high[e])
         if a == b or (label[a] >= 0 and label[b] >= 0):

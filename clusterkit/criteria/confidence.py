@@ -1,6 +1,6 @@
 """How likely it is that a chosen clustering describes the structure of the data, on the scale of a probability.
 
-It follows from how far clusterings of one data set agree: which are equal, and what other families find.
+The confidence follows from the agreement of clusterings of one data set: equal partitions, and other families' results.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ number of clusters was given and where it was chosen. Two clusters are the least
 are often the upper level of a nested structure."""
 
 KNOWN_ALONE, UNKNOWN_ALONE = (-3.00, 3.12, 5.87, 4.15, 0.0), (-3.52, 0.89, 2.19, 3.61, 0.97)
-"""The same without witnesses."""
+"""Constant and weights for clusterings without witnesses, as above but for the last weight."""
 
 MOST_KNOWN, MOST_UNKNOWN = 7, 2
 """Most witnesses that count: all methods of the default pool but one of two Genies, and those of them that find the
@@ -54,26 +54,26 @@ number themselves."""
 # The weights are those of logistic regressions (ridge, C = 10) of "adjusted Rand index of at least .8 with the
 # generated structure" on 200 generated sets of ten families, each with a weight of 1 / its number of clusters, by
 # tests/benchmarks/confidence.py; `UNKNOWN` on 77 more of right_numbers.py, with seeds below 100. While the form was
-# chosen by cross-validation on these, figures of parts of the shapes and named sets stood beside it, so the figures on
+# chosen by cross-validation on these, figures of parts of the shapes and named sets were visible, so the figures on
 # those are not strictly blind.
 
 
 @final
 @attrs.frozen
 class Evidence:
-    """What speaks for a chosen clustering.
+    """The quantities from which the confidence in a chosen clustering is computed.
 
     Parameters
     ----------
     stability : float
-        Of `subsample_stability`.
+        Result of `subsample_stability`.
     margin : float
-        Of `Ranking.margin`.
+        `Ranking.margin`.
     separation : float
-        Of `Separation.validity`.
+        `Separation.validity`.
     n_clusters : int
     witnesses : int or None
-        Other ways to the same answer, of `witnesses`; None where too few methods were compared.
+        Number of other ways to the same answer (`witnesses`); None where too few methods were compared.
     """
 
     stability: float
@@ -113,9 +113,9 @@ def witnesses(similarity: Array, methods: Sequence[str], finders: Sequence[bool]
 def structure_confidence(evidence: Evidence, *, known: bool) -> float:
     """Estimated probability that a clustering has an adjusted Rand index of at least .8 with the structure of the data.
 
-    It was fitted to data whose structure is known, and speaks of the structure that the positions of the rows show. It
-    says nothing of agreement with classes of the user: classes need not be clusters, and where they are not, an answer
-    can be certain and unlike them. It was fitted to data with at least two clusters.
+    The model was fitted to data with at least two clusters whose structure is known: it is about the structure that the
+    positions of the rows show. It says nothing of agreement with classes of the user: classes need not be clusters,
+    and where they are not, an answer can be certain and unlike them.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def canonical(labels: Labels) -> Labels:
 
 
 def distinct(labelings: Sequence[Labels]) -> Indices:
-    """For each labelling the index of the first that is equal to it up to renaming, (m,).
+    """Index of the first labelling that is equal to each labelling up to renaming, (m,).
 
     Examples
     --------
@@ -186,14 +186,14 @@ def rand_matrix(labelings: Sequence[Labels]) -> Array:
 
 
 def family_agreement(values: Array, families: Sequence[Hashable]) -> Array:
-    """For each candidate the mean of the 3 best agreements with other families, each by its best candidate, (m,).
+    """Mean of the 3 best agreements of each candidate with other families, each by its best candidate, (m,).
 
     Parameters
     ----------
     values : ndarray of shape (m, m)
-        Of `rand_matrix`.
+        Agreement of all pairs of candidates, from `rand_matrix`.
     families : sequence of m
-        What each candidate was found by. With fewer than 3 other families the mean is over those there are; without
+        Family of the method that found each candidate. With fewer than 3 other families the mean is over those; without
         any it is 0.
     """
     names = list(dict.fromkeys(families))
@@ -207,7 +207,7 @@ def family_agreement(values: Array, families: Sequence[Hashable]) -> Array:
 
 
 def cluster_agreement(labelings: Sequence[Labels], place: Indices, families: Sequence[Hashable]) -> list[Array]:
-    """For each candidate and each of its clusters the mean of the 2 best agreements with other families, m times (k,).
+    """Mean of the 2 best agreements of each cluster of each candidate with other families, m times (k,).
 
     The agreement of a cluster with a family is the largest Jaccard index (common rows divided by rows of either) with a
     cluster of one of its candidates, at any number of clusters.
@@ -219,7 +219,8 @@ def cluster_agreement(labelings: Sequence[Labels], place: Indices, families: Seq
     place : ndarray of int, shape (m,)
         The partition of each candidate.
     families : sequence of m
-        What each candidate was found by. With one other family that alone counts; without any all are 0.
+        Family of the method that found each candidate. With one other family only this one counts; without any all
+        are 0.
 
     Notes
     -----
@@ -261,8 +262,8 @@ def subsample_stability(labels: Labels, parts: Sequence[Indices], refit: Callabl
     parts : sequence of ndarray
         Rows of each part.
     refit : callable
-        Index of a part to the labels of the same method at the same number of clusters there; None where the method
-        cannot be fitted to so few rows, which counts as 0.
+        ``refit(i)`` returns the labels of part i by the same method with the same number of clusters; None if the
+        method cannot be fitted to so few rows, which counts as 0.
     """
     found_again = []
     for index, rows in enumerate(parts):

@@ -33,7 +33,7 @@ PRIOR_WEIGHT = 0.01
 @final
 @attrs.frozen(eq=False)
 class CompletedLikelihood:
-    """The rows as the likelihood sees them.
+    """The rows, transformed for the likelihood.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ class CompletedLikelihood:
     flags : ndarray of bool, shape (n, f)
         The attributes of two values.
     dimension : int
-        How many principal components it takes for 99 % of the variance, at most 5: the number of attributes in which
-        the rows are spread out. A thin sheet in many attributes has two. 0 for equal rows.
+        Number of principal components with 99 % of the variance, at most 5: the number of attributes in which the rows
+        are spread out. A thin sheet in many attributes has two. 0 for equal rows.
     """
 
     coordinates: Array
@@ -53,7 +53,7 @@ class CompletedLikelihood:
 
     @classmethod
     def of(cls, X: Array) -> CompletedLikelihood:
-        """Of rows (n, d); O(n d² + d³) time."""
+        """The criterion for the rows of X (n, d); O(n d² + d³) time."""
         low, high = X.min(axis=0), X.max(axis=0)
         two = (low < high) & np.array([bool(np.isin(X[:, j], (low[j], high[j])).all()) for j in range(X.shape[1])])
         rows, variances, total = _components(X, MOST_COORDINATES)

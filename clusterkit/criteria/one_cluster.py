@@ -76,7 +76,7 @@ def dip_p_value(values: Array) -> float:
     share = place - row
     table = np.asarray(QUANTILES)
     quantiles = (1.0 - share) * table[row] + share * table[row + 1]
-    # nothing is below 0, and a step beyond the last quantile is worth as much as the step before it
+    # the statistic is at least 0, and the last quantile is extended linearly by one step
     grid = np.concatenate([[0.0], quantiles, [2.0 * quantiles[-1] - quantiles[-2]]])
     logs = np.log(np.concatenate([[1.0], TAILS, [TAILS[-1] / 2.0]]))
     return float(math.exp(np.interp(statistic, grid, logs)))
@@ -101,8 +101,8 @@ balls is .12 to .19 in 2 dimensions, at most .09 in 3, and 0 from 5 dimensions o
 
 
 MOST_POINTS, REPEATS = 20, 5
-"""Rows that lie at so few points, with so many rows a point on average, are no sample of a density: neither test can
-see anything there, since the projections are a few steps and most distances to neighbours are 0."""
+"""Largest number of distinct points, and least average number of rows a point, of data that are no sample of a density.
+Neither test can see anything there, since the projections are a few steps and most distances to neighbours are 0."""
 
 
 def few_points(X: Array) -> int | None:
@@ -129,14 +129,15 @@ class OneCluster:
     The projection test sees clusters in any number of attributes, the tree test clusters of any shape in up to about
     five. A single ring, arc or curve is no log-concave cloud: the projection test calls it several. Neither sees
     clusters that touch and differ much in size, nor most others below some hundred rows: "not several" means that
-    nothing was shown, and is no reason to overrule a clustering. Of rows at few points (`few_points`) they say nothing.
+    nothing was shown, and is no reason to overrule a clustering. For rows at few points (`few_points`) neither test is
+    valid.
 
     Parameters
     ----------
     p_value : float
-        Of the projection test.
+        p-value of the projection test.
     statistic : float
-        Of the tree test.
+        Statistic of the tree test.
     """
 
     p_value: float

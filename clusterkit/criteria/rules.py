@@ -46,7 +46,7 @@ clusters that overlap together."""
 FEWEST_DIMENSIONS = 2
 """Separation counts 2/D in `known_number`, where the rows are spread in D dimensions: distances to neighbours differ
 less the more dimensions there are, so that it says less. In the plane, where the weights were chosen, nothing
-changes; tests/benchmarks/dimensions.py has what it does elsewhere."""
+changes; tests/benchmarks/dimensions.py measures the effect elsewhere."""
 
 BORDERS, AGREED, INSIDE, CONFIRMED, UNEVEN, STABLE, SEPARATED = 1.5, 4.5, 1.8, 3.0, 8.0, 1.0, 0.5
 """Weights of `unknown_number`. Chosen on the 28 shapes, the 8 named sets, 150 generated sets of ten families and 570 of
@@ -55,9 +55,10 @@ them changes the mean index on the shapes by at most .03, which is one set, that
 share of right numbers by .015."""
 
 FADING = 3.0
-"""How fast stability fades with the contrast of the borders, in `unknown_number`. Where clusters are apart it says
-nothing: half of the rows of a sparse cluster fall to pieces, or to its neighbour, and answers that leave such a cluster
-with its neighbour seemed more stable than right ones. Where nothing is apart it is the best term there is."""
+"""Rate at which the weight of stability falls with the contrast of the borders, in `unknown_number`. Where clusters are
+well separated, stability says nothing: half of the rows of a sparse cluster fall to pieces, or to its neighbour, and
+answers that leave such a cluster with its neighbour seemed more stable than right ones. Without separation it is the
+best term there is."""
 
 FEWEST_FAMILIES = 5
 """With fewer families agreement says too little for the weights above, which were chosen with the six of the default
@@ -74,14 +75,14 @@ eight named sets was .78 in most draws of the subsamples of the stability and .8
 most."""
 
 TIED = 1e-9
-"""Largest difference of two scores that count as equal: far above rounding, far below what tells clusterings apart."""
+"""Largest difference of two scores that count as equal: far above rounding, far below differences that matter."""
 
 SAME_STRUCTURE = 0.8
 """Adjusted Rand index from which two clusterings count as the same structure for the margin, and from which an answer
 counts as right in the fit of the confidence."""
 
 LARGEST_MARGIN = 3.0
-"""Cap of the margin: what is beyond says no more."""
+"""Cap of the margin: larger margins are no stronger evidence."""
 
 
 @final
@@ -139,7 +140,7 @@ def known_number(terrain: Terrain, labelings: Sequence[Labels]) -> Ranking:
     Returns
     -------
     Ranking
-        With the terms "separation" (V), "entropy" (H, in nats) and "likelihood" (icl, minus the best of all
+        The scores, with the terms "separation" (V), "entropy" (H, in nats) and "likelihood" (icl, minus the best of all
         candidates), all unweighted.
 
     Notes
@@ -171,17 +172,18 @@ def unknown_number(
     labelings : sequence of ndarray of shape (n,)
         Labels 0..k-1 without noise, each of which occurs.
     families : sequence
-        What kind of method found each; candidates of one family do not confirm each other.
+        Family of the method that found each labelling; candidates of one family do not confirm each other.
     stability : sequence of float
-        Of `subsample_stability`, for each candidate.
+        Result of `subsample_stability` for each candidate.
 
     Returns
     -------
     Ranking
-        With the terms "contrast" (b, `border_contrast`), "agreement" (A3), "inside" (i, `inner_contrast`), "confirmed"
-        (C, mean over the clusters of their agreement with other families), "least_confirmed" (c, the least of them),
-        "stability" (S, which counts ``exp(-3 b)``) and "separation" (V, `Separation.validity`). With fewer than 5
-        families with "contrast" (rw, `Separation.contrast`), "stability", "agreement" and "mass_drop" (mk).
+        The scores, with the terms "contrast" (b, `border_contrast`), "agreement" (A3), "inside" (i,
+        `inner_contrast`), "confirmed" (C, mean over the clusters of their agreement with other families),
+        "least_confirmed" (c, the least of them), "stability" (S, which counts ``exp(-3 b)``) and "separation" (V,
+        `Separation.validity`). With fewer than 5 families with "contrast" (rw, `Separation.contrast`), "stability",
+        "agreement" and "mass_drop" (mk).
 
     Notes
     -----
@@ -234,7 +236,7 @@ def unknown_number(
 
 
 def _unlike(labelings: Sequence[Labels]) -> tuple[Indices, list[Labels]]:
-    """For each labelling the place of its partition among those that differ, and these: each is scored once."""
+    """Index of the distinct partition of each labelling, (m,), and the distinct partitions: each is scored once."""
     first = distinct(labelings)
     originals, place = np.unique(first, return_inverse=True)
     return place, [canonical(labelings[i]) for i in originals]

@@ -1,4 +1,4 @@
-"""The terrain of a data set, by which all of its candidates are judged: its spanning tree and its core distances.
+"""The terrain of a data set: the spanning tree and the core distances by which all candidates are judged.
 
 The scores of a labelling on it (`Separation`, `border_contrast`, `inner_contrast`) read no classes; larger is better
 for all of them.
@@ -36,7 +36,7 @@ LEAST_INNER_SIDE = 5
 @final
 @attrs.frozen(eq=False)
 class Terrain:
-    """The tree of mutual reachability of a data set, with what is derived from it once for all candidates.
+    """The tree of mutual reachability of a data set, with the quantities derived from it once for all candidates.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Terrain:
 
     @classmethod
     def of_tree(cls, X: Array, edges: Indices, weights: Array, core: Array) -> Terrain:
-        """The terrain of data X, shape (n, d), from a tree that is at hand.
+        """The terrain of data X, shape (n, d), from a tree that is already computed.
 
         The mass of an edge of length w that joins two components, of births b_1 >= b_2 and s_1, s_2 rows, is
         ``ln(w / b_1) sqrt(min(s_1, s_2))``: how much longer it is than the densest place of the sparser side, and how
@@ -78,7 +78,7 @@ class Terrain:
         ----------
         X : ndarray of shape (n, d)
         edges : ndarray of int, shape (n - 1, 2)
-            In the order of their weights; those of equal weight in any order.
+            Edges in the order of their weights; edges of equal weight in any order.
         weights : ndarray of shape (n - 1,)
             Mutual reachability distances.
         core : ndarray of shape (n,)
@@ -124,7 +124,7 @@ LARGEST_RATIO = 6.0
 @final
 @attrs.frozen(eq=False)
 class Separation:
-    """What a labelling does to the tree: edges and masses within its clusters and between them.
+    """Statistics of a labelling on the tree: edges and masses within its clusters and between them.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Separation:
 
     @classmethod
     def of(cls, terrain: Terrain, labels: Labels) -> Separation:
-        """Of labels 0..k-1, (n,), each of which occurs; O(n) time."""
+        """The statistics of labels 0..k-1, (n,), each of which occurs; O(n) time."""
         from clusterkit.criteria import _criteria_jit
 
         t, labels = terrain, np.ascontiguousarray(labels, dtype=np.int64)
@@ -198,9 +198,9 @@ class Separation:
     def contrast(self) -> float:
         """``ln((1 + geometric mean of (1 + outer mass)) / (2 + mean inner mass))``.
 
-        Borders that weigh much against whatever the clusters still hold apart inside them. It falls when a border is
-        missing, because the cluster then has a heavy edge inside, and when one is too many, because that has little
-        mass. inf for a single cluster.
+        Masses of the borders against the largest masses inside the clusters. The contrast falls when a border is
+        missing, because the cluster then has a heavy edge inside, and when there is one too many, because that one has
+        little mass. inf for a single cluster.
         """
         outer = float(np.exp(np.log1p(self.outer_mass).mean()))
         return math.log((1.0 + outer) / (2.0 + float(self.shares @ self.inner_mass)))
@@ -219,20 +219,20 @@ def mass_drop(terrain: Terrain, k: int) -> float:
 
 
 def border_contrast(terrain: Terrain, labels: Labels) -> float:
-    """Borders that weigh much against what the clusters still hold apart inside them, each row with equal weight.
+    """Logarithm of the borders of the clusters over the contrasts that remain inside them; each row has equal weight.
 
     ``max(0, ln((1 + exp(sum_c p_c ln(1 + o_c √n_c))) / (2 + sum_c p_c i_c)))`` with share p_c, size n_c.
     o_c, at least 0, is how much longer, in logarithms, the shortest edge that leaves c is than the mean of those in it.
     i_c is the largest ``v √m`` of an edge inside it with m rows, at least 5, on its smaller side, where v is how
     much longer the edge is than the mean of either side. `Separation.contrast` measures borders against the densest
-    place of a cluster, and gives clusters, not rows, equal weight. Where no border is longer than the edges beside it,
-    it is 0.
+    place of a cluster, and gives clusters, not rows, equal weight. The contrast is 0 if no border is longer than the
+    edges next to it.
 
     Parameters
     ----------
     terrain : Terrain
-        By distances to the 2nd neighbour (`clusterkit.criteria.rules.NEAR`): with more, thin clusters of few rows have
-        no borders.
+        Terrain by distances to the 2nd neighbour (`clusterkit.criteria.rules.NEAR`): with more, thin clusters of few
+        rows have no borders.
     labels : ndarray of shape (n,)
         0..k-1, each of which occurs; k is at least 2.
     """
@@ -247,9 +247,10 @@ def border_contrast(terrain: Terrain, labels: Labels) -> float:
 
 
 def inner_contrast(terrain: Terrain, labels: Labels) -> float:
-    """Mean over the rows of how much longer, in logarithms, one edge of their cluster is than those on both its sides.
+    """Mean over the rows of the inner contrast of their cluster: how much longer one edge is than those on both sides.
 
-    The largest such difference of an edge with at least 5 rows on both sides; large where a cluster holds two.
+    The contrast is the largest difference of logarithms of an edge with at least 5 rows on both sides; it is large
+    where a cluster contains two.
 
     Parameters
     ----------

@@ -160,7 +160,8 @@ MOST_VERTICES = 200_000
 """Most distinct rows of which all become vertices without being asked for, in up to 20 attributes: the neighbours and
 eigenvectors of so many take about ten seconds on one core."""
 MOST_PAIRED = 50_000
-"""The same in more attributes, where the distances of all pairs are computed: 2.5 billion of them."""
+"""Most distinct rows of which all become vertices in more than 20 attributes, where the distances of all pairs are
+computed: 2.5 billion of them."""
 LANDMARKS = 20_000
 """Vertices that are drawn where there are more rows: enough for the shape of clusters of some hundred rows each."""
 GAP_EIGENVALUES = 20
@@ -369,7 +370,7 @@ class Graph(FeatureMap):
     def _eigenvectors(
         self, W: Any, points: Array, scales: Array, task: Task, rng: Rng, resolved: dict[str, Any]
     ) -> tuple[Eigenvectors, Array]:
-        """Leading eigenvectors, and the degrees; what was decided on the way goes to `resolved`."""
+        """Leading eigenvectors, and the degrees; writes chosen quantities to `resolved`."""
         from scipy.sparse import diags_array
 
         v = len(points)
@@ -404,7 +405,7 @@ class Graph(FeatureMap):
             resolved["residual"] = leading.residual
             warnings.warn(
                 f"featuremap 'graph': the eigenvectors have a residual of {leading.residual:.1g}, above {RESIDUAL:g}: "
-                "more n_neighbors join the graph better",
+                "a larger n_neighbors connects the graph better",
                 ClusterkitWarning,
                 stacklevel=4,
             )
@@ -418,9 +419,10 @@ class Graph(FeatureMap):
 
 
 def _centred(X: Array) -> tuple[Indices, Indices, Array, Array, float]:
-    """Numbers of the distinct rows of X and of the one that each row equals, these rows, their origin and their size.
+    """The distinct rows of X, centred and scaled, so that neither offsets nor tiny or huge units cost digits.
 
-    They are moved to the origin and scaled, so that neither offsets nor tiny or huge units cost digits.
+    Returns the indices of their first occurrences in X, the number of the distinct row that each row equals, the
+    distinct rows, and the origin and the scale that were subtracted and divided by.
     """
     first, inverse = distinct_rows(X)
     rows = X[first].astype(np.float64)
@@ -432,7 +434,7 @@ def _centred(X: Array) -> tuple[Indices, Indices, Array, Array, float]:
 
 
 def _require_pynndescent() -> None:
-    """One line on what to install, if approximate neighbours are asked for without their extra."""
+    """Raise an error that says what to install, if approximate neighbours are asked for without their extra."""
     try:
         import pynndescent  # noqa: F401
     except ImportError:

@@ -60,8 +60,8 @@ class LogTfIdf(FeatureMap):
         fractions = int(np.count_nonzero((values > 0) & (values < 1)))
         if fractions:
             warnings.warn(
-                f"featuremap 'log_tfidf' is for counts: {fractions} values are between 0 and 1, and what is below "
-                "exp(-1) counts as 0. Give the counts, not their shares",
+                f"featuremap 'log_tfidf' is for counts: {fractions} values are between 0 and 1, and values below "
+                "exp(-1) count as 0. Pass counts, not shares",
                 ClusterkitWarning,
                 stacklevel=2,
             )

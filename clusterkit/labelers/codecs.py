@@ -70,7 +70,7 @@ class Argmax(Codec):
 
 
 TIE = 32.0
-"""Scores, and sums of losses, that differ by at most so many units of rounding count as equal.
+"""Largest difference, in units of rounding, of scores or sums of losses that count as equal.
 
 Scores are on the scale of the targets ±1, which gives the unit. The number leaves room for the rounding of the solver's
 last operations, and is far below any difference that matters.

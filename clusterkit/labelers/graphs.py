@@ -74,8 +74,8 @@ class CompleteGraph(Labeler[Domain]):
         not joined by then stay separate, with a warning and a line in `resolved_`; the same ones on any machine. About
         3e8 of them take a second. None sets no limit.
     max_seconds : float or None, default None
-        The same as a time limit in seconds, an emergency brake: with it a result may depend on the speed of the
-        machine, which the warning and `resolved_` then say. None sets no limit.
+        Time limit for the search and the proof, in seconds, an emergency brake: with it a result may depend on the
+        speed of the machine, which the warning and `resolved_` then say. None sets no limit.
 
     Notes
     -----
@@ -121,8 +121,8 @@ class CompleteGraph(Labeler[Domain]):
     def candidate_labels(self, space: Space, smallest: int) -> Callable[[Domain], Labels]:
         """A function that labels many domains of the points of `space` by likely edges only, without their proof.
 
-        For tuners: components of fewer than `smallest` samples will be dissolved. The components are those of the
-        complete graph or finer; see `clusterkit.level_sets.many_widths`. Rows outside are -1.
+        For tuners, which dissolve components of fewer than `smallest` samples. The components are those of the
+        complete graph or parts of them; see `clusterkit.level_sets.many_widths`. Rows outside the domain are -1.
         """
         from clusterkit.level_sets.many_widths import CandidateLabels
         from clusterkit.numerics.sparse_rows import SparseRows
@@ -140,9 +140,9 @@ class CompleteGraph(Labeler[Domain]):
     def labels_of_domains(self, space: Space) -> Callable[[Domain], Labels]:
         """A function that labels many domains of the points of `space`, without limits of work and time.
 
-        For tuners that search over widths and bounds: quantities that depend on the points alone are computed once.
-        That holds for up to 4,000 points whose distances fit under the memory cap; otherwise the function calls
-        `label` for each domain.
+        For tuners that search over widths and bounds. With up to 4,000 points whose distances fit under the memory cap,
+        quantities that depend on the points alone are computed once; otherwise the function calls `label` for each
+        domain.
         """
         from clusterkit.level_sets.many_widths import labels_of_domains
 

@@ -55,7 +55,7 @@ class NearestRow:
     n_neighbors : int
     labels : ndarray of shape (n,)
     farthest : ndarray of shape (k,) or None
-        For each cluster the mutual reachability distance from which on a row is noise; None if none ever is.
+        Mutual reachability distance to each cluster from which on a row is noise; None if no row is ever noise.
     """
 
     transform: Transform
@@ -101,7 +101,7 @@ class NearestRow:
         least = weights.least()
         labels = weights.equals(least).where(distances, np.array(np.inf)).argmin().entries(self.labels)
         if self.farthest is not None:
-            limits = labels.entries(np.append(self.farthest, np.inf))  # the last one is that of noise, -1
+            limits = labels.entries(np.append(self.farthest, np.inf))  # the last limit is for noise, label -1
             labels = (least.squeezed() > limits).where(np.array(NOISE), labels)
         same = squared.squeezed().equals(0.0)
         return same.where(equal.squeezed().entries(self.labels), labels).without_last_row()
@@ -171,7 +171,7 @@ class ExcessOfMass(Labeler[Tree]):
         )
 
     def _why_none(self, n: int) -> str:
-        """Why n rows are all noise."""
+        """The reason why all n rows are noise, for the facts of the labelling."""
         least = self.min_cluster_size
         single = self.allow_single_cluster
         if n < (least if single else 2 * least):
@@ -272,7 +272,7 @@ class MassCut(Labeler[Tree]):
     min_side: int | None = integer(None, at_least=1, optional=True)
 
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
-        """Labels of the k clusters that the cuts of largest mass leave."""
+        """Labels of the k clusters that remain after the edges of largest mass are cut."""
         from clusterkit.numerics.spanning_trees.hierarchy_jit import components
 
         n, heights = len(outcome.rows), outcome.heights
@@ -281,7 +281,7 @@ class MassCut(Labeler[Tree]):
         least = least_side(n) if self.min_side is None else self.min_side
         # a distance of 0 between different samples is one whose square is below the smallest number
         apart = (outcome.rows[merges[:, 0]] != outcome.rows[merges[:, 1]]).any(axis=1) & (heights > 0)
-        # the last merges first among equal ones, those with small sides later, and those of equal samples never
+        # order: by mass, later merges first on ties; merges with small sides come later, merges of equal samples never
         order = np.lexsort((np.arange(n - 1), mass, side >= least, apart))[::-1][: task.k - 1]
         dropped = np.zeros(n - 1, bool)
         dropped[order] = apart[order]
@@ -325,7 +325,7 @@ class Single(Labeler[Tree]):
         _, inverse = distinct_rows(outcome.rows)
         allowed[:n] &= np.bincount(inverse)[inverse] == 1  # equal rows are siblings, and must stay together
         places = np.flatnonzero(allowed)
-        if 0 < task.k - 1 < len(places):  # only what can be among the highest is sorted
+        if 0 < task.k - 1 < len(places):  # sort only those that can be among the k - 1 highest
             places = places[merged_at[places] >= np.partition(merged_at[places], 1 - task.k)[1 - task.k]]
         order = np.lexsort((tree.first[places], -tree.size[places], -merged_at[places]))
         cuts = np.zeros(len(tree.parent), bool)

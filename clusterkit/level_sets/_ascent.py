@@ -56,7 +56,7 @@ class Balls:
         return cls(np.empty((0, d)), np.empty(0), np.empty(0, dtype=np.intp))
 
     def with_ball(self, centre: Array, radius: float, limit: int) -> Balls:
-        """These balls and one more."""
+        """A copy of the balls with one more."""
         return Balls(
             np.concatenate([self.centres, centre[None]]), np.append(self.radii, radius), np.append(self.limits, limit)
         )
@@ -83,7 +83,7 @@ class Ascent:
     columns : ndarray of shape (d, s)
         Centres.
     weights : ndarray of shape (s,)
-        All > 0.
+        Weights of the centres, all > 0.
     tol, merge : float
         In scaled coordinates: the length of a step that ends an ascent, and the distance up to which two ends of
         ascents are the same equilibrium.
@@ -211,15 +211,15 @@ def climb_together(ascent: Ascent, starts: Array, balls: Balls) -> tuple[Array, 
     ----------
     ascent : Ascent
     starts : array of shape (p, d)
-        Of any library, float64.
+        Scaled points, an array of any library, float64.
     balls : Balls
 
     Returns
     -------
     ends : ndarray of shape (p, d)
-        In the memory of the host; undefined where the ascent ended in a ball.
+        Ends of the ascents, on the host; undefined where the ascent ended in a ball.
     end_balls : ndarray of shape (p,)
-        As of `Ascent.climb`.
+        The ball that each ascent ended in, as returned by `Ascent.climb`.
     """
     from clusterkit.level_sets._ascent_jit import NO_BALL, UNFINISHED
 
@@ -246,7 +246,7 @@ def climb_together(ascent: Ascent, starts: Array, balls: Balls) -> tuple[Array, 
 
 
 def _without(gone: Mask, x: Array, numbers: Indices) -> tuple[Array, Indices]:
-    """The points that go on, with their numbers."""
+    """The points and numbers without those whose ascent has ended."""
     if not gone.any():
         return x, numbers
     return rows_at(x, np.flatnonzero(~gone)), numbers[~gone]
@@ -255,7 +255,7 @@ def _without(gone: Mask, x: Array, numbers: Indices) -> tuple[Array, Indices]:
 @final
 @attrs.frozen(eq=False)
 class _Steps:
-    """Mean-shift steps beside the points: ``P(x) = Σ_s p_s(x) c_s``.
+    """Mean-shift steps in the library and on the device of the points: ``P(x) = Σ_s p_s(x) c_s``.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ class _Steps:
 @final
 @attrs.frozen(eq=False)
 class _Enclosing:
-    """Certified balls beside the points, or none."""
+    """Certified balls on the device of the points; None in both attributes if there are none."""
 
     centres: Centres | None
     radii: Any
@@ -302,7 +302,7 @@ class _Enclosing:
         return cls(Centres.to_device_of(block, balls.centres), move_to(balls.radii, block, np.float64))
 
     def balls_of(self, x: Array) -> Indices:
-        """The ball in which each point lies deepest, or `NO_BALL`, (b,)."""
+        """Number of the ball in which each point lies deepest, or `NO_BALL`, (b,)."""
         from clusterkit.level_sets._ascent_jit import NO_BALL
 
         if self.centres is None:

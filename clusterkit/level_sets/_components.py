@@ -59,7 +59,8 @@ ALWAYS_PRODUCTS = 2e8
 """Pairs times centres up to which products of matrices are faster than bounds whatever the number of components: up to
 17 times on Wine. Above it bounds are, 2 to 21 times on Banknote and Abalone."""
 FEW_PRODUCTS, FEW_PRODUCTS_MAPPED = 3e10, 4e9
-"""The same for at least `MANY` components: in dimensions without a map of cells, and in those with one."""
+"""Pairs times centres up to which products of matrices are faster with at least `MANY` components: in dimensions
+without a map of cells, and in those with one."""
 BY_DISTANCES = 32
 """Number of attributes from which segments are tested by distances, up to 2.5 times as fast on Musk, and products of
 matrices are preferred, 8 to 25 times as fast on Ionosphere."""

@@ -161,7 +161,7 @@ def cover(points: Array, radius: float) -> Indices:
     side = radius / math.sqrt(points.shape[1])
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         keys = np.floor((points - points.min(axis=0)) / side)
-    if not np.isfinite(keys).all():  # the radius is negligible beside the extent of the data
+    if not np.isfinite(keys).all():  # the radius is negligible relative to the extent of the data
         return np.arange(len(points))
     _, cell, count = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     cell = cell.reshape(-1)

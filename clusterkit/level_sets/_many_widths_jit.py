@@ -58,7 +58,7 @@ class DistanceContour(NamedTuple):
     E : ndarray of shape (u, s)
         ``gamma`` times the squared distances of the points to the centres.
     weights : ndarray of shape (s,)
-        With sum 1.
+        Weights of the centres, with sum 1.
     level : float
     n_segment_points : int
         Points tested on a segment.
@@ -231,7 +231,7 @@ def spanning_tree(D: Any, rows: Any) -> Any:
 
 @njit
 def bounded_pairs(bounds: Any, rows: Any, long: Any, pairs: Any) -> Any:
-    """Pairs i > j that the bounds do not reject, written to `pairs` until it is full.
+    """Write the pairs i > j that the bounds do not reject to `pairs` until it is full.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def undecided_pairs(sums: Any, rows: Any, columns: Any, bounds: Any, reach: Any,
 
 
 LEFT_OUT = 1e-4
-"""Bound of what is left out of a sum, relative to the level: a segment that comes as near may be decided either way."""
+"""Bound of the terms left out of a sum, relative to the level: a segment this near the level may be decided wrongly."""
 CLOSE = 3e-5
 """Sums in single precision this near the level, relative to it, are computed again in double precision: their rounding,
 which differs between processors, must not decide."""
@@ -389,9 +389,9 @@ def _value(position: Any, length2: Any, one: Any, other: Any, shares: Any) -> An
 
 @njit
 def _gather(i: Any, j: Any, lists: Any, run: Any, stamp: Any, mark: Any, work: Any) -> Any:
-    """Write scaled distances of both ends to the centres that matter, and their weights, to `work`; their number.
+    """Write scaled distances of both ends to the centres that matter, and their weights, to `work`.
 
-    It is -1 where the lists do not reach far enough.
+    Returns the number of these centres, or -1 if the lists of near centres do not reach far enough.
     """
     D, near, reach = lists
     weights, gamma = run.weights, np.float32(run.gamma)

@@ -55,7 +55,7 @@ FINE = 0.03
 MOST = {2: 512, 3: 128}
 """Largest number of cells along an axis, by dimension: at most 2 MiB of states and 16 MiB of table."""
 CELLS_PER_POINT = 8
-"""Cells along an axis are at most so many times the d-th root of the number of points: few points need a coarse map."""
+"""Most cells along an axis over the d-th root of the number of points: for few points a coarse map is enough."""
 SMALLEST_EXTENT = 1e-12
 """Extent of the map along an axis on which all points are equal."""
 MARGIN = 1e-6
@@ -182,7 +182,7 @@ def _all_outside(a: Any, b: Any, position: Any, boxes: Any, cells: Any) -> Any:
 
 @njit
 def _segment_state(i: Any, j: Any, points: Any, order: Any, cells: Any) -> Any:
-    """OUTSIDE if a sample point of the segment is in such a cell, INSIDE if all are in such cells, else UNDECIDED."""
+    """OUTSIDE if a sample point is in an outside cell, INSIDE if all are in inside ones; or UNDECIDED."""
     states = cells.states
     d = points.shape[1]
     undecided = False
@@ -203,7 +203,7 @@ def reject_pairs_mapped(
     stack: Any, top: Any, budget: Any, tree: Any, parent: Any, samples: Any, contour: Any, order: Any, boxes: Any,
     cells: Any,
 ) -> Any:  # fmt: skip
-    """As `reject_pairs`, by look-ups; kernel sums only for segments with undecided cells."""
+    """`reject_pairs` by look-ups in the map of cells, with kernel sums only for segments with undecided cells."""
     rows, start, stop, children, single, _, radius = tree
     points, m = samples.points, contour.n_segment_points
     work, sums = segment_workspace(points.shape[1], contour), np.zeros(1, dtype=np.int64)
@@ -284,7 +284,7 @@ class _PairWorkspace(NamedTuple):
     left : ndarray of shape (BLOCK², 3) of int
         Pairs that are left, and the sample number at which their bound is lowest.
     bounds : ndarray of shape (BLOCK²,)
-        That bound.
+        Lowest bound of each pair left.
     """
 
     offsets: Array
@@ -345,7 +345,7 @@ def reject_pairs(
     samples : PointArrays
     contour : ContourArrays
     order : ndarray
-        From `sample_order`.
+        Result of `sample_order`.
 
     Returns
     -------
@@ -371,7 +371,7 @@ def reject_pairs(
             continue
         if single[a] and single[b] and find(parent, rows[start[a]]) == find(parent, rows[start[b]]):
             continue
-        # the bound at one sample number after the other, until it rejects all pairs or few of them are left
+        # compute the bound at one sample number after another, until it rejects all pairs or few of them are left
         count_a, count_b = stop[a] - start[a], stop[b] - start[b]
         rejected, best, least, rest = False, hint, np.inf, -1
         for step in range(-1, len(order)):
@@ -431,7 +431,7 @@ def _push(stack: Any, top: Any, a: Any, b: Any, hint: Any) -> Any:
 
 @njit
 def _push_parts(stack: Any, top: Any, one: Any, other: Any, hint: Any) -> Any:
-    """Replace the pair of a node with itself by the pairs of its two children; the new top of the stack."""
+    """Replace the pair of a node with itself by the pairs of its two children; returns the new top of the stack."""
     _push(stack, top, one, one, hint)
     _push(stack, top + 1, other, other, hint)
     _push(stack, top + 2, one, other, hint)
@@ -453,7 +453,7 @@ def _push_children(stack: Any, top: Any, a: Any, b: Any, hint: Any, children: An
 
 @njit
 def _is_skipped(step: Any, is_hint: Any, rest: Any) -> Any:
-    """Whether a position is left out: tried already, or late and not of small nodes of which many pairs are left."""
+    """Whether to skip a position: one tried already, or a late one unless many pairs of small nodes are left."""
     return is_hint or (step >= SPREAD and rest <= TESTED)
 
 
@@ -469,8 +469,8 @@ def _reject_by_expansion(
     rejected : bool
         Whether it rejects all pairs at once.
     rest : int
-        Number of pairs of small nodes that remain in ``pairs.left``, of the first `rest` before (all, if that is -1);
-        -1 for larger nodes.
+        Number of pairs of small nodes that remain in ``pairs.left``, out of the first `rest` (out of all, if that
+        parameter is -1); -1 for larger nodes.
     """
     k, position, reach, value, near = at
     low = contour.level * (1.0 - 1e-9)
@@ -488,7 +488,7 @@ def _reject_by_expansion(
 
 @njit
 def _all_pairs(count_a: Any, count_b: Any, k: Any, pairs: Any) -> Any:
-    """Write all pairs of two small nodes to ``pairs.left``; their number."""
+    """Write all pairs of two small nodes to ``pairs.left``; returns their number."""
     for p in range(count_a):
         for q in range(count_b):
             _push(pairs.left, p * count_b + q, p, q, k)
@@ -501,9 +501,9 @@ def _pairs_left(
     k: Any, position: Any, a: Any, b: Any, tree: Any, points: Any, value: Any, third: Any, low: Any, ball: Any,
     pairs: Any, rest: Any,
 ) -> Any:  # fmt: skip
-    """Of the first `rest` pairs left keep those whose sample point k may be inside by the expansion to third order.
+    """Keep, among the first `rest` pairs left, those whose sample point k may be inside by a third-order expansion.
 
-    The sample point of (i, j) is off the centre by ``a_i + b_j``, so the quadratic form splits into terms of i, of j
+    The sample point of (i, j) is at the centre plus ``a_i + b_j``, so the quadratic form splits into terms of i, of j
     and one inner product.
     """
     order, start, stop, centre = tree.order, tree.start, tree.stop, tree.centre

@@ -283,9 +283,9 @@ def segment_sum(position: Any, between: Any, one: Any, other: Any, weights: Any)
 def join_edges_by_distances(
     edges: Any, start: Any, budget: Any, parent: Any, samples: Any, contour: Any, distances: Any, order: Any
 ) -> Any:
-    """As `join_edges`, with kernel sums from `CentreDistances`, at sample numbers in the sequence `order`.
+    """`join_edges` with kernel sums from `CentreDistances`, at sample numbers in the sequence `order`.
 
-    Segments with a sum within the relative margin of the level are decided by `first_outside`.
+    A segment with a kernel sum within the relative margin of the level is decided by `first_outside`.
     """
     points = samples.points
     m, level = contour.n_segment_points, contour.level

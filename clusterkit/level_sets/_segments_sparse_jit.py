@@ -55,7 +55,7 @@ class SparseGaussianTest:
     centres : SparseRows of shape (s, d)
         Scaled.
     weights : ndarray of shape (s,)
-        With sum 1.
+        Weights of the centres, with sum 1.
     """
 
     n_segment_points: int

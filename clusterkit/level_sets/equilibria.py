@@ -42,7 +42,7 @@ MOST_CERTIFIED = 96
 SMALLEST_RADIUS = 0.01
 """Radius, in units of 1 / sqrt(gamma), below which balls around starts are dropped: few ascents would meet them."""
 SMALLEST_LIMIT_RADIUS = 1e-3
-"""The same for balls around equilibria, near which all ascents of a basin pass."""
+"""Radius below which balls around equilibria are dropped: smaller, because all ascents of a basin pass near them."""
 FEWEST_BALLS = 64
 """Number of balls that is always allowed; otherwise half the number of centres, so that the search for one is cheap."""
 STABLE = 1e-9
@@ -241,7 +241,7 @@ def curvatures(ascent: Ascent, point: Array) -> tuple[Array, Array, Array]:
     Returns
     -------
     eigenvalues : ndarray of shape (d,)
-        Of the Hessian ``2 Cov_p - 1``, ascending.
+        Eigenvalues of the Hessian ``2 Cov_p - 1``, ascending.
     eigenvectors : ndarray of shape (d, d)
         In columns.
     gradient : ndarray of shape (d,)

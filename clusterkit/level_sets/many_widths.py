@@ -103,9 +103,9 @@ def labels_of_domains(
     ----------
     points : ndarray of shape (n, d), or sparse rows
     label_one : callable
-        Labels any single domain. It is called for domains of another kind (another kernel, centres that are none of
-        the points), and is returned itself if the points are sparse, more than 4,000, or their distances exceed the
-        memory cap.
+        Function that labels any single domain. The result calls it for domains of another kind (another kernel,
+        centres that are none of the points). It is the result itself if the points are sparse, more than 4,000, or
+        their distances exceed the memory cap.
     n_segment_points : int
         Points tested on a segment.
     outliers : {"noise", "nearest", "singleton"}
@@ -139,7 +139,7 @@ class _RemainingPairs(NamedTuple):
     ----------
     pairs : ndarray of shape (e, 2)
     too_many : bool
-        Whether they are so many that bounds over whole sets of segments are faster than testing them one by one:
+        Whether bounds over whole sets of segments are faster than testing these pairs one by one:
         long segments in narrow kernels of few attributes.
     """
 
@@ -162,7 +162,7 @@ class LabelsOfDomains:
     distinct : DistinctRows
         The points without repetitions.
     D : ndarray of shape (u, u)
-        Their squared distances.
+        Squared distances of the distinct points.
     least : ndarray of shape (u, u)
         Below the diagonal, the squared distance from one point of each segment to the nearest of all points.
     spanning : ndarray of shape (u - 1, 2)
@@ -199,7 +199,7 @@ class LabelsOfDomains:
         return self._labels(inside, roots(parent))
 
     def _contour(self, domain: Domain) -> DistanceContour | None:
-        """The domain in terms of distances; None if it is of another kind."""
+        """The domain, expressed by distances; None if it is of another kind (another kernel, other centres)."""
         if not is_positive_gaussian(domain) or isinstance(domain.centres, SparseRows):
             return None
         assert isinstance(domain.kernel, Gaussian)
@@ -302,7 +302,7 @@ MOST_LINE_TERMS = 20_000_000
 @final
 @attrs.frozen(eq=False)
 class CandidateLabels:
-    """The function that labels domains of the same points; what depends on the points alone is computed once.
+    """Function that labels domains of the same points; quantities that depend on the points alone are computed once.
 
     Parameters
     ----------
@@ -368,7 +368,7 @@ class CandidateLabels:
         return np.where(is_inside, roots(parent), -1)[self.distinct.inverse]
 
     def _run(self, domain: Domain) -> tuple[RunArrays, Array] | None:
-        """The domain in terms of the points, and the weights of its centres; None if it is of another kind."""
+        """The domain, expressed by the points, and the weights of its centres; None if it is of another kind."""
         if not is_positive_gaussian(domain) or isinstance(domain.centres, SparseRows):
             return None
         assert isinstance(domain.kernel, Gaussian)
@@ -409,7 +409,7 @@ class CandidateLabels:
         return 1 < len(after) < len(before)
 
     def _join_large(self, parent: Indices, is_inside: Mask, values: Array, run: RunArrays) -> None:
-        """Try the nearest and the innermost points of large components, then lines from every point to each of them."""
+        """Test the segments between nearest and innermost points of large components, then from every point to each."""
         component = roots(parent).copy()
         sizes = np.bincount(component[is_inside], weights=self.distinct.counts[is_inside], minlength=len(parent))
         large = np.flatnonzero(sizes >= max(2.0, self.smallest / 2.0))
@@ -441,7 +441,7 @@ class CandidateLabels:
 
 
 def _rank_in_row(rows: Indices, u: int) -> Indices:
-    """How many entries before each one have the same value, (e,)."""
+    """Number of earlier entries with the same value as each entry, (e,)."""
     order = np.argsort(rows, kind="stable")
     counts = np.bincount(rows, minlength=u)
     first = np.concatenate([[0], np.cumsum(counts)[:-1]])

@@ -37,7 +37,8 @@ TREE_DIMENSIONS = 10
 TIE = 1e-9
 """Relative difference of distances up to which two results of a k-d tree are compared again, exactly."""
 CLOSE = 1e-12
-"""The same for squared distances in their expanded form, relative to the extent of the points as well."""
+"""Relative difference of squared distances in expanded form up to which they are compared again, exactly; relative to
+the extent of the points as well."""
 
 
 def nearest_edges(points: Array, k: int) -> Indices:

@@ -4,7 +4,7 @@ A path needs the lowest point of the kernel sum on a segment (`lowest_on_segment
 segment give. On a line on which t measures scaled length, ``(log g)'' = 4 Var_p - 2 >= -2`` (p are the shares of the
 centres as in `_ascent_jit`, the variance that of their coordinates along the line). So ``L(t) = log g + t²`` is convex,
 and its chord over an interval, extended, lies below it outside the interval. Between two points L is therefore at least
-the larger of the two extended chords of the intervals beside, and log g at least that minus t², which is concave on
+the larger of the two extended chords of the adjacent intervals, and log g at least that minus t², which is concave on
 both sides of the point where the chords meet: it is least there or at the ends. An interval in which this bound is not
 below the least value known needs no further points, however far its ends are apart; the others are halved.
 """
@@ -36,34 +36,34 @@ __all__ = [
 SEGMENTS_AT_A_TIME = 1024
 """Segments whose points are evaluated at a time: bounds the memory."""
 REFINEMENTS = (11, 11, 11)
-"""Points about the lowest point of a segment, in each refinement over the two intervals beside it."""
+"""Points around the lowest point of a segment, in each refinement over the two intervals that meet there."""
 EXCESS = 1e-3
-"""How far the logarithm of a lowest value may lie above the true one: about what the refinements leave at a kink."""
+"""Largest accepted error of the logarithm of a lowest value: about the error that the refinements leave at a kink."""
 SHORT = 0.25
-"""Scaled length up to which the intervals beside the lowest point go to the refinements as they are.
+"""Scaled length up to which the intervals at the lowest point are refined without being halved first.
 
 Between two low points in them log g rises by SHORT² at most, as its second derivative is at least -2.
 """
 UNDERFLOW = 1e-200
 """Sums up to this count as 0: terms that underflow do not follow the law of the second derivative."""
 ROUNDING = 1e-6
-"""Places nearer than this part of an interval are one: far above rounding, far below the shortest interval beside."""
+"""Positions that differ by less than this part of an interval are equal: far above rounding, far below any interval."""
 
 
 @attrs.frozen(eq=False)
 class _Intervals:
-    """Intervals of segments, with what bounds the sum in each; arrays of shape (q,) but for `lengths`.
+    """Intervals of segments, with the values that bound the sum in each; arrays of shape (q,) but for `lengths`.
 
     Parameters
     ----------
     segments : ndarray
         Number of the segment of each interval.
     starts, steps : ndarray
-        Where it starts, and how long it is, as parts of the segment.
+        Start and length of each interval, as parts of the segment.
     at_start, at_end : ndarray
-        The convex function L at its ends.
+        The convex function L at the ends of each interval.
     before, after : ndarray
-        Slopes of chords of L over intervals on its left and on its right.
+        Slopes of chords of L over intervals on the left and on the right of each.
     lengths : ndarray of shape (e,)
         Scaled length of each segment.
     """
@@ -116,8 +116,8 @@ class _Intervals:
 def lowest_on_segments(ascent: Ascent, starts: Array, ends: Array, n_segment_points: int) -> tuple[Array, Array]:
     """Lowest point, (e, d), and its value, (e,), on the segments from `starts` to `ends`, both (e, d).
 
-    It is the lowest of `n_segment_points` evenly spaced points, of both ends, of the points that halve intervals which
-    may hold a lower one, and of the points of some refinements around the lowest of these.
+    The candidates are `n_segment_points` evenly spaced points, both ends, midpoints of intervals that may contain a
+    lower point, and the points of some refinements around the lowest of these.
     """
     lowest, values = np.empty(starts.shape), np.empty(len(starts))
     for first in range(0, len(starts), SEGMENTS_AT_A_TIME):
@@ -141,7 +141,7 @@ def _sums(ascent: Ascent, a: Array, b: Array, at: Array) -> Array:
 
 
 def _lowest_places(ascent: Ascent, a: Array, b: Array, count: int) -> tuple[Array, Array]:
-    """Where on each segment the lowest of its points is, (e,), and how far beside it a lower one may be, (e,).
+    """Position of the lowest tested point on each segment, (e,), and how far from it a lower one may be, (e,).
 
     The points are `count` evenly spaced ones, both ends among them, and those that halve intervals.
     """
@@ -178,7 +178,7 @@ def _lowest_places(ascent: Ascent, a: Array, b: Array, count: int) -> tuple[Arra
         i = intervals.segments
         if not len(i):
             return at, width
-        # a kink in an interval that was too long to be refined as it was needs the finer points
+        # an interval that was too long for refinement may have a kink, which only finer points find
         width[i] = np.minimum(spacing, SHORT / lengths[i])
         middles = intervals.starts + 0.5 * intervals.steps
         logs = np.log(np.maximum(_sums(ascent, a[i], b[i], middles[:, None])[:, 0], UNDERFLOW))
@@ -254,8 +254,8 @@ def neighbour_pairs(points: Array, n_neighbors: int) -> Indices:
 def border_pairs(ascent: Ascent, rows: Array, of_row: Indices, n_neighbors: int) -> tuple[Indices, Indices]:
     """Pairs of near samples in different basins.
 
-    For every two basins that share a border: of the pairs of nearest neighbours across it the `BORDER_PAIRS` whose
-    lower sample is highest.
+    For every two basins that share a border, the result has `BORDER_PAIRS` pairs of nearest neighbours across it: those
+    whose lower sample is highest.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def border_pairs(ascent: Ascent, rows: Array, of_row: Indices, n_neighbors: int)
     pairs : ndarray of shape (e, 2)
         Indices of rows.
     basins : ndarray of shape (e, 2)
-        Their basins, the lower number first.
+        Basins of the samples of each pair, the lower number first.
     """
     from scipy.spatial import cKDTree
 
@@ -386,7 +386,7 @@ def components_above(
     cut : float
         Smallest value of a path that joins.
     n_clusters : int or None
-        Replaces the cut: equilibria are joined until so many components have `min_cluster_size` samples.
+        Replaces the cut: equilibria are joined until this number of components has `min_cluster_size` samples.
     sizes : ndarray of shape (count,)
         Number of samples of each equilibrium.
     min_cluster_size : int

@@ -145,7 +145,7 @@ class _BlockwiseTest:
         inside = np.zeros(len(Y), dtype=bool)
         for rows in block_plan(len(Y), Y.shape[1], np.float64):
             inside[rows] = self.domain.value(Y[rows]) >= self.domain.level
-            spend(rows.stop - rows.start)  # beside the kernel evaluations that the domain counts itself
+            spend(rows.stop - rows.start)  # in addition to the kernel evaluations that the domain counts
         return inside
 
     def connected(self, A: Array, B: Array) -> Mask:

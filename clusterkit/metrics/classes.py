@@ -224,8 +224,8 @@ def _matched_sparse(table: Contingency, values: Array | Counts) -> float:
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     n_rows, n_columns = table.shape
-    # The solver wants every row matched and no weight of 0. So each row gets a column of its own that
-    # costs `top`, "this class stays alone"; a real cell costs less by what it gains.
+    # The solver needs every row matched and no weight of 0. So each row gets an additional column of cost `top`, which
+    # means "this class stays alone"; a real cell costs less by its gain.
     top = float(values.max()) + 1
     alone = np.arange(n_rows)
     costs = coo_array(

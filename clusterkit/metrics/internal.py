@@ -147,7 +147,7 @@ def davies_bouldin(X: ArrayLike, labels: ArrayLike, *, noise: Noise = "exclude")
 
 
 def _worst_ratios(centroids: NDArray[np.float64], spreads: NDArray[np.float64], same: float) -> Iterator[float]:
-    """For each cluster the largest ratio to another cluster; centroids closer than `same` count as equal."""
+    """Largest ratio of each cluster to another cluster, one by one; centroids closer than `same` count as equal."""
     from scipy.spatial.distance import cdist
 
     m = len(centroids)

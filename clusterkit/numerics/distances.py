@@ -27,7 +27,7 @@ __all__ = [
 
 
 EXPLICIT_DIMENSIONS = 4
-"""Up to so many attributes the differences are formed explicitly; above, a matrix product is faster."""
+"""Number of attributes up to which the differences are formed explicitly; above, a matrix product is faster."""
 
 
 def squared_distances(A: Rows, B: Rows) -> Array:
@@ -161,9 +161,9 @@ def repeats(D: NDArray[np.floating], largest: float) -> NDArray[np.intp]:
 
 
 def parting_bandwidth(D: NDArray[np.floating], largest: float) -> float:
-    """A bandwidth at which the kernels of no two distinct rows meet, by the squared distances D (m, m) of the rows.
+    """Gamma at which the Gaussian kernel between any two distinct rows is negligible, from their squared distances D.
 
-    It is inf where it would be larger than `NARROWEST`.
+    D has shape (m, m). The result is inf where it would be larger than `NARROWEST`.
     """
     return _over(PARTED, float(without_equal_rows(D, largest).min()))
 

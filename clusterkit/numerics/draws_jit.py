@@ -36,7 +36,7 @@ def smallest_keys(weights: Array, first: int, seed: int, size: int) -> tuple[Arr
     keys : ndarray of shape (s,)
         s is at most `size`, and less where fewer rows have a weight.
     index : ndarray of shape (s,)
-        Their rows in the block, ascending.
+        Index in the block of the row of each key, ascending.
 
     Notes
     -----

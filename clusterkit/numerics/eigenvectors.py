@@ -61,7 +61,7 @@ def dense_leading(W: Array | csr_array, roots: Array, known: Array, count: int) 
 
 
 def inverse_factor(W: csr_array, roots: Array) -> SuperLU:
-    """The factor of ``1 + s - A`` that `inverted_leading` solves with; W and roots as there."""
+    """Factorisation of ``1 + s - A`` for the systems of `inverted_leading`, with the same parameters W and roots."""
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import splu
 
@@ -86,7 +86,9 @@ def inverted_leading(
     max_restarts: int | None = None,
     factor: SuperLU | None = None,
 ) -> tuple[Array, Array]:
-    """The same, in any order, by a Lanczos iteration on ``(1 + s - A)^-1`` in the complement of the known vectors.
+    """The `count` largest eigenvalues, in any order, and their eigenvectors, by a Lanczos iteration.
+
+    The iteration is on ``(1 + s - A)^-1`` in the orthogonal complement of the known eigenvectors.
 
     Parameters
     ----------
@@ -100,7 +102,7 @@ def inverted_leading(
     max_restarts : int, optional
         By default scipy's, ten for each row.
     factor : SuperLU, optional
-        Of `inverse_factor`, where it is at hand: it does not depend on the number of eigenvectors.
+        Result of `inverse_factor`, if already computed: it does not depend on the number of eigenvectors.
 
     Raises
     ------
@@ -251,7 +253,7 @@ def fixed_basis(values: Array, vectors: Array, drawn: Array) -> Array:
     Parameters
     ----------
     values : ndarray of shape (r,)
-        Falling.
+        In descending order.
     vectors : ndarray of shape (n, r)
     drawn : ndarray of shape (n, r)
         Random vectors.
@@ -277,7 +279,7 @@ def _dense(W: csr_array, roots: Array, known: Array, count: int, start: Array) -
 
 
 def _iterated(W: csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution | None:
-    """Lanczos iteration on A; what has converged after the last restart, or None if not all has."""
+    """The `count` leading eigenvectors by a Lanczos iteration on A; None if not all converge within `RESTARTS`."""
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
@@ -301,7 +303,7 @@ def _iterated(W: csr_array, roots: Array, known: Array, count: int, start: Array
 def _inverted(
     W: csr_array, roots: Array, known: Array, count: int, start: Array, factor: Callable[[], SuperLU] | None
 ) -> Solution | None:
-    """Lanczos iteration on ``(1 + s - A)^-1`` in the complement of the known vectors."""
+    """The `count` leading eigenvectors by `inverted_leading`; None if not all converge within `RESTARTS`."""
     from scipy.sparse.linalg import ArpackError
 
     try:

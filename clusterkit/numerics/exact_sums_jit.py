@@ -54,7 +54,7 @@ def add_rows(H: Array, labels: Labels, coarse: float, fine: float, high: Array, 
 def move_rows(
     H: Array, index: Indices, old: Labels, new: Labels, coarse: float, fine: float, high: Array, low: Array
 ) -> None:
-    """Take the rows of H with these positions, (r,), from their old classes to their new ones, (r,) each."""
+    """Subtract the rows `index` (r,) of H from the sums of their old classes and add them to those of the new, (r,)."""
     for position in range(len(index)):
         row, before, after = H[index[position]], old[position], new[position]
         for c in range(len(row)):

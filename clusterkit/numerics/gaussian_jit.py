@@ -52,9 +52,9 @@ _LEAST = -708.0
 """Smallest argument: below it the exponential is subnormal, and the shifted exponent would be wrong."""
 
 _LN2_HIGH_32, _LN2_LOW_32 = 0.693359375, -2.12194440e-4
-"""The same for float32."""
+"""ln 2 as a sum of two numbers, as above, for float32."""
 _LEAST_32 = -87.0
-"""The same for float32."""
+"""Smallest argument for float32."""
 
 
 @intrinsic
@@ -137,7 +137,7 @@ def gaussian_sums(Y: Array, centres: Array, weights: Array, gamma: float, thread
     Y : ndarray of shape (p, d)
     centres : ndarray of shape (s, d)
     weights : ndarray of shape (s,)
-        Of any sign.
+        Positive or negative.
     gamma : float
     threads : int, optional
         Most threads to use; None: as many as this process may use cores.

@@ -96,7 +96,7 @@ def weighted_kmeans(X: Array, weights: Array, k: int, *, n_init: int, seed: int)
     weights : ndarray of shape (m,)
         How many rows each stands for; rows of weight 0 are left out.
     k, n_init, seed : int
-        As of `kmeans`.
+        Parameters of `kmeans`.
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
@@ -111,9 +111,9 @@ def weighted_kmeans(X: Array, weights: Array, k: int, *, n_init: int, seed: int)
 
 @cache
 def _threads() -> Any:
-    """What limits the threads of scikit-learn, looked for once: a look takes 6 ms, as long as a fit of 1,000 rows.
+    """Controller of the thread pools that scikit-learn uses, cached: the search for them takes 6 ms.
 
-    To be called after ``sklearn.cluster`` is imported, which loads the libraries.
+    (A fit of 1,000 rows takes as long.) Call it after the import of ``sklearn.cluster``, which loads the libraries.
     """
     from threadpoolctl import ThreadpoolController
 

@@ -51,9 +51,9 @@ def approach(H: Array, centres: Array, first: int, distances: Array, nearest: La
     first : int
         Number of the first of these centres.
     distances : ndarray of shape (b,)
-        Of the type of H; infinite before the first centre. Overwritten, as is `nearest`.
+        Squared distances to the nearest centre so far, in the type of H; infinite before the first centre. Overwritten.
     nearest : ndarray of shape (b,)
-        Of centres at the same distance the one with the lowest number.
+        Number of the nearest centre, the lowest on ties. Overwritten.
     """
     H, centres = np.ascontiguousarray(H), np.ascontiguousarray(centres, dtype=H.dtype)
     over_rows(lambda start, stop: _approach(H, start, stop, centres, first, distances, nearest), len(H), centres.size)
@@ -97,7 +97,7 @@ def settle(
 ) -> tuple[int, int]:
     """Find the nearest centre of the rows whose gap is used up, and list those for which it is another one than before.
 
-    What is written for a row depends on this row alone, so that ranges may be settled anywhere and in any order.
+    The results of a row depend on this row alone, so that ranges may be settled in any thread and in any order.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def settle(
     centres : ndarray of shape (k, L)
         Contiguous, of the type of H.
     shrinkage : ndarray of shape (k,)
-        What the gaps of the rows of each label shrink by.
+        Amount by which the gaps of the rows of each label shrink.
     labels : ndarray of shape (n,)
     rounding_error : float
         Squared distances below this value count as 0, so that duplicates stay together. Of the type of H.
@@ -179,9 +179,10 @@ def settle(
 
 @njit
 def transfer(H: Array, index: Indices, old: Labels, new: Labels, change: Array) -> None:
-    """Add the rows of H with these positions, (r,), to `change` (k, L), float64, at their new classes, (r,).
+    """Add the rows `index` (r,) of H to the sums `change` (k, L), float64, of their new classes (r,).
 
-    They are subtracted at their old ones. One row after the other: the order is part of the bits.
+    The rows are subtracted from the sums of their old classes, one after the other, because rounding depends on the
+    order.
     """
     for position in range(len(index)):
         row, before, after = H[index[position]], old[position], new[position]
@@ -192,7 +193,7 @@ def transfer(H: Array, index: Indices, old: Labels, new: Labels, change: Array) 
 
 @njit
 def cumulate(distances: Array, noise: float, sums: Array) -> None:
-    """Write the sums of all distances up to each one, without those up to `noise`."""
+    """Write the cumulative sums of the distances, where distances up to `noise` count as 0."""
     total = 0.0
     for i in range(len(distances)):
         if distances[i] > noise:
@@ -202,7 +203,10 @@ def cumulate(distances: Array, noise: float, sums: Array) -> None:
 
 @njit
 def reachable(best: Array, labels: Labels, reach: Array, index: Indices) -> int:
-    """Write which rows are farther from the centre of their label than its reach, all squared; count them."""
+    """Write to `index` the rows that are farther from the centre of their label than its reach; return their number.
+
+    `best` and `reach` are squared distances.
+    """
     count = 0
     for i in range(len(best)):
         index[count] = i
@@ -212,7 +216,10 @@ def reachable(best: Array, labels: Labels, reach: Array, index: Indices) -> int:
 
 @njit
 def gains(distances: Array, index: Indices, best: Array) -> Array:
-    """By how much each of c centres lowers the squared distances `best`, (c,), from those of r rows to it, (c, r)."""
+    """Total by which each of c new centres would lower the squared distances `best` of the rows, (c,).
+
+    `distances` (c, r) are the squared distances of the rows `index` (r,) to the new centres.
+    """
     total = np.zeros(len(distances))
     for position in range(len(index)):
         for j in range(len(distances)):
@@ -300,7 +307,7 @@ class LabelledGroups:
     rows : ndarray of shape (u, d), float64
         Sorted by group.
     first : ndarray of shape (g + 1,)
-        Where each group begins, and u.
+        Index of the first row of each group, and u.
     middles : ndarray of shape (d, g)
         One row of each group, near its middle.
     radius : ndarray of shape (g,)

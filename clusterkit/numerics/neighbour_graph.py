@@ -147,7 +147,7 @@ def approximate_neighbours(points: Array, k: int, seed: int) -> tuple[Array, Ind
 
     graph: Any = NNDescent(points, n_neighbors=k, random_state=seed).neighbor_graph[0]
     index = np.asarray(graph, dtype=np.intp)
-    # a search that finds too few rows says -1; the row itself then stands for them, an edge that is left out later
+    # a search that finds too few rows returns -1: replaced by the row itself, an edge to itself that is dropped later
     rows = np.arange(len(points))[:, None]
     index = np.where(index < 0, rows, index)
     index[:, -1:] = np.where((index == rows).any(axis=1, keepdims=True), index[:, -1:], rows)
@@ -216,7 +216,7 @@ def join_nearest(points: Array, scales: Array, component: Labels, count: int) ->
 
     Notes
     -----
-    O(c³) at most, beside the queries for the nearest rows.
+    O(c³) at most, besides the queries for the nearest rows.
     """
     gaps = np.log1p(_gaps(points, scales, component))
     sizes = np.bincount(component).astype(np.float64)

@@ -46,7 +46,7 @@ def sample_rows(n: int, max_rows: int, rng: Rng) -> Indices:
 
 
 PRIME, SHIFT = np.uint64(1099511628211), np.uint64(29)
-"""Of the hash of the bits of a row, FNV's, column by column."""
+"""Constants of the hash of the bits of a row (FNV), column by column."""
 
 
 def n_distinct(X: Array | SparseRows, enough: int) -> int:

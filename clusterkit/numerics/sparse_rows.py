@@ -128,7 +128,7 @@ class SparseRows:
         return self if same and not copy else SparseRows(self.csr.astype(dtype))
 
     def copy(self) -> SparseRows:
-        """The same object, because rows are never changed."""
+        """This object itself: rows are never changed, so no copy is needed."""
         return self
 
     def scaled(self, factor: float) -> SparseRows:
@@ -203,7 +203,7 @@ class SparseRows:
     def isometric(self) -> NDArray[np.float64]:
         """Dense coordinates (n, r), r <= n, with the same distances up to rounding; O(n³).
 
-        They are the coordinates of the rows in the eigenbasis of their inner products about the mean.
+        Column j is an eigenvector of the matrix of inner products about the mean, times the root of its eigenvalue.
         """
         from scipy.linalg import eigh
 

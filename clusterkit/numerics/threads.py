@@ -45,9 +45,9 @@ _of_this_thread = threading.local()
 
 @contextmanager
 def undivided() -> Iterator[None]:
-    """Context in which `over_rows` starts no threads for this one, which shares the cores with others already.
+    """Context in which `over_rows` starts no threads for this thread, which shares the cores with others already.
 
-    Each thread that starts takes memory for its stack and for what it allocates.
+    Each thread that starts takes memory for its stack and its allocations.
     """
     before = is_undivided()
     _of_this_thread.undivided = True
@@ -88,8 +88,8 @@ def over_rows(function: Callable[[int, int], object], n: int, work: int, threads
 
 
 ParallelFor: TypeAlias = Callable[[Callable[[int, int], object], int, int, int], None]
-"""Calls ``function(start, stop)`` on ranges that cover the rows from one number to another; the last number is the cost
-of a row, as of `over_rows`."""
+"""Called with ``function, start, stop, work``: calls ``function`` on ranges that cover the rows from `start` to `stop`;
+`work` is the cost of a row in nanoseconds, as in `over_rows`."""
 
 
 def serial_for(function: Callable[[int, int], object], begin: int, end: int, work: int) -> None:
@@ -166,15 +166,15 @@ def _controller() -> Any:
 def _take_over() -> None:
     """Let the calling thread set the limit, whichever thread set one before.
 
-    Newer versions of threadpoolctl let one thread set the threads of OpenBLAS, and leave undone what others ask for,
-    without a word. The limit of a fit in one thread would then stay when a fit in another thread ends last.
+    Newer versions of threadpoolctl let only one thread set the threads of OpenBLAS, and ignore the requests of others
+    without a warning. The limit of a fit in one thread would then stay when a fit in another thread ends last.
     """
     for library in _controller().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)
 
 
-# the limit is one for the process: how many fits are inside it, and what removes it
+# the limit is one for the whole process: number of fits inside it, and the object that removes it
 _lock = threading.Lock()
 _inside = 0
 _limit: Any = None
@@ -204,4 +204,4 @@ def limited_threads(elements: int) -> Iterator[None]:
             if _inside == 0:
                 _take_over()
                 _limit.restore_original_limits()
-                _take_over()  # nobody keeps it, so that a caller's limit can end
+                _take_over()  # no thread owns the limit afterwards, so that a caller's limit can end

@@ -29,18 +29,18 @@ __all__ = [
 SAMPLE_LEAST = 2000
 """Least rows of a sample. Up to twice as many rows are solved directly, from prices of 0."""
 SAMPLE_RATIO = 16
-"""A sample has one row in so many. Larger samples cost more time themselves; smaller ones leave more rows to move.
+"""Number of rows for each row of a sample. Larger samples cost more time; smaller ones leave more rows to move.
 
 Not sensitive, and the optimum does not depend on it: 8 and 32 took 0.96 and 1.07 of the time for 200,000 rows and ten
 clusters (`tests/benchmarks/constants.py`).
 """
 ALL_CANDIDATES = 100_000
-"""With at most so many costs all rows are candidates for every move; with more, only rows near a border are."""
+"""Number of costs up to which all rows are candidates for every move; with more, only rows near a border are."""
 WIDENINGS = 12
 """Attempts with a wider and wider window of candidates, at least three times as wide each; then all rows become
 candidates."""
 QUANTILE_ROWS = 5000
-"""So many rows estimate a quantile of the losses, to within about one per cent of the rows."""
+"""Number of rows that estimate a quantile of the losses, to within about one per cent of the rows."""
 GOLDEN = 0.6180339887498949
 """The golden ratio less 1, (√5 - 1) / 2: its multiples modulo 1 are spread most evenly."""
 
@@ -141,7 +141,7 @@ def _solve(C: Array, low: Counts, high: Counts) -> tuple[Labels, Counts, Array] 
 
 
 def _loss(C: Array, prices: Array, labels: Labels, share: float) -> float:
-    """The quantile `share` of what a row loses by its second best label at these prices, estimated from some rows."""
+    """Quantile `share` of the loss of a row by its second cheapest label at these prices, estimated from some rows."""
     rows = _spread(len(C), QUANTILE_ROWS)
     priced = C[rows] + prices
     present = np.take_along_axis(priced, labels[rows, None], axis=1)[:, 0]

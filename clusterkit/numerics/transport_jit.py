@@ -57,11 +57,11 @@ class Heaps(NamedTuple):
     Parameters
     ----------
     keys : ndarray of shape (pool,)
-        What a row loses by moving from p to q.
+        Increase of the cost if the row moves from p to q.
     rows : int32 ndarray of shape (pool,)
         The row. A row that has left p stays until it reaches the top (`drop_stale`).
     starts, capacity, lengths : integer ndarray of shape (k²,)
-        Where each heap begins, how many entries it can hold, and how many it has.
+        First entry, capacity and number of entries of each heap.
     used : integer ndarray of shape (1,)
         Entries of the pool that belong to a heap.
     """
@@ -175,7 +175,7 @@ class Arcs(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """What every cluster hands to T.
+    """Numbers of rows that flow from every cluster to the node T.
 
     Parameters
     ----------
@@ -244,14 +244,14 @@ def move_along_paths(C, labels, sizes, prices, low, high, window):
         while again:
             source = _augment(labels, sizes, arcs, flow, search, target)
             heaps = _repair_heaps(C, labels, heaps, arcs, search, target)
-            # the same path once more if ties make it as cheap as before
+            # repeat the same path if ties make it as cheap as before
             again = flow.excess[source] > 0 and flow.excess[target] < 0 and _is_free(arcs, flow, prices, search, target)
     return DONE
 
 
 @njit
 def _initial_flow(n, sizes, prices, low, high):
-    """The amounts that complementary slackness demands at these prices, and the surpluses they leave."""
+    """The flow that complementary slackness requires at these prices, with the surpluses that remain."""
     k = len(sizes)
     amount = np.empty(k, dtype=np.int64)
     excess = np.empty(k + 1, dtype=np.int64)
@@ -269,7 +269,7 @@ def _initial_flow(n, sizes, prices, low, high):
 
 @njit
 def _begin_search(flow: Flow, search: PathSearch):
-    """Start the search at every surplus; False if there is none."""
+    """Start the search at every node with a surplus; False if there is none."""
     excess, distance, before, final = flow.excess, search.distance, search.before, search.final
     surplus = False
     for v in range(len(excess)):
@@ -498,12 +498,13 @@ def moves(C, labels):
 
 @njit
 def audit(C, labels, prices, low, high, sizes):
-    """Bound on the distance of labels from the optimum, its scale, and the number of rows with another cheapest label.
+    """Duality gap of a labelling, a scale to divide it by, and the number of rows with a cheaper label at the prices.
 
-    By weak duality the distance is at most the gap: what every row could save at the prices, plus the price of sizes
-    that are not at the bound which their price stands for. The scale is the expected cost of uniformly random labels
-    less the cost of each row's cheapest label; like the gap it does not change when a constant is added to a row. O(n
-    k).
+    By weak duality the cost is above the optimum by at most the gap. The gap sums what each row could save at the
+    prices, and the violations of complementary slackness: a positive price times the rows missing to the upper bound
+    of the size, a negative one times the rows above the lower bound. The scale is the expected cost of uniformly random
+    labels less that of each row's cheapest label; like the gap it does not change when a constant is added to a row.
+    O(n k).
     """
     n, k = C.shape
     gap, scale, others = 0.0, 0.0, 0

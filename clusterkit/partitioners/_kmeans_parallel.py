@@ -48,8 +48,8 @@ MARGIN = 16.0
 in the partitioner `seeds`."""
 
 COMPARED_CENTRES = 64
-"""Most centres that a device compares one by one, from differences, which need no rule for what cancels; more of them
-are compared by products, which cost less of its memory's time."""
+"""Most centres that a device compares one by one, from differences, which need no rule for cancellation; more are
+compared by products, which need less memory traffic."""
 
 
 @final
@@ -63,7 +63,8 @@ class NearestOf(BlockFunction):
         One of the rows; large squared norms cancel in distances about it.
     centres : ndarray of shape (k, L)
     seeds : ndarray of shape (k,) or None
-        Rows that are the centres, which get their numbers as labels; None if they are no rows.
+        Index of the row that is each centre: this row gets the number of the centre as label. None if centres are no
+        rows.
     """
 
     array_api: ClassVar[bool] = True
@@ -157,7 +158,7 @@ def _nearest_by_products(differences: Any, centres: Any) -> tuple[Any, Any]:
 @final
 @attrs.define(eq=False)
 class _Remembered:
-    """What `NearestOf` finds for rows in memory, with the distances kept: only centres that are new are compared.
+    """`NearestOf` for rows in memory, with the distances stored: an update compares only the new centres.
 
     Parameters
     ----------
@@ -167,11 +168,11 @@ class _Remembered:
     squares : ndarray of shape (n,)
         Squared distances to the nearest centre.
     numbers : ndarray of shape (n,)
-        Its number.
+        Number of the nearest centre of each row.
     count : int
-        Number of centres compared.
+        Number of centres compared so far.
     nearest : NearestOf
-        The centres.
+        The nearest-centre function for all centres.
     """
 
     space: FeatureSpace
@@ -183,13 +184,13 @@ class _Remembered:
 
     @classmethod
     def of(cls, space: FeatureSpace, origin: Array) -> _Remembered:
-        """Before the first centre."""
+        """The state before the first centre."""
         lengths = space.squared_distances_to(origin)
         nothing = np.full(space.n, np.inf, dtype=space.dtype)
         return cls(space, lengths, nothing, np.zeros(space.n, dtype=np.intp), 0, NearestOf(origin, origin[None]))
 
     def to(self, nearest: NearestOf) -> _Remembered:
-        """This, for more centres: those compared before come first."""
+        """Compare the centres of `nearest` from number `count` on; those before were compared already."""
         from clusterkit.numerics.nearest_jit import approach
 
         more = nearest.centres[self.count :]
@@ -199,9 +200,9 @@ class _Remembered:
         return self
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
-        """The sum of a part over all rows, as of the space, where the cut of the rows is without effect on it.
+        """The sum of a part over all rows, as `space.reduce`, for parts that do not depend on the cut into blocks.
 
-        So the parts are larger than blocks of features, which would cost more calls than work.
+        The blocks are larger than those of the space, because small blocks cost more calls than work.
         """
         [(_, H)] = self.space.pieces()
         starts = range(0, len(H), RANGE)
@@ -209,11 +210,11 @@ class _Remembered:
         return reduce(add, (value for _, value in in_threads(part, ranges)))
 
     def distances(self, rows: slice, H: Array) -> Array:
-        """As of `NearestOf`, bit for bit."""
+        """Squared distances of the rows to the nearest centre, as `NearestOf.distances` computes them, bit for bit."""
         return self.nearest.rounded(self.squares[rows], self.lengths[rows])
 
     def __call__(self, rows: slice, H: Array) -> Labels:
-        """As of `NearestOf`."""
+        """Index of the nearest centre of each row of the slice, (b,), from the stored values."""
         return self.numbers[rows]
 
 
@@ -256,7 +257,7 @@ def scattered_centres(
 @final
 @attrs.frozen(eq=False)
 class _Drawn:
-    """The rows of smallest key among those seen, at most `size` of them."""
+    """The `size` rows of smallest key among the rows seen so far (all rows while there are fewer)."""
 
     keys: Array
     rows: Array
@@ -283,7 +284,7 @@ class _Draw(BlockFunction):
     def __call__(self, rows: slice, H: Array) -> _Drawn:
         from clusterkit.numerics.draws_jit import smallest_keys
 
-        # those of 0 are candidates, or equal to one
+        # rows at distance 0 are candidates already, or equal to one: they are not drawn
         distances = to_host(self.nearest.distances(rows, H))
         if self.weights is not None:
             distances = distances * self.weights[rows]

@@ -74,7 +74,7 @@ class EqualParts(Partitioner[FeatureSpace]):
     fade : bool, default True
     repair : bool, default False
     strict : bool, default False
-        All as in the solver `equal`; the paper calls the first three α, l and ε.
+        Parameters of the solver `equal`; the paper calls the first three α, l and ε.
 
     Notes
     -----
@@ -128,7 +128,7 @@ class GeoClustParts(Partitioner[FeatureSpace]):
     max_iter : int, default 6000
     restarts : int, default 0
     repair : bool, default False
-        All as in the solver `geoclust`; the paper calls the first two α and ε.
+        Parameters of the solver `geoclust`; the paper calls the first two α and ε.
 
     Notes
     -----

@@ -59,7 +59,7 @@ class Random(Partitioner[Space]):
         return "with leftover='last' needs all rows at once; 'spread' does not"
 
     def start(self, samples: Space, task: Task, rng: Rng) -> Labels | BlockLabels:
-        """Shuffled labels; only the number of samples matters. Those of many rows are shuffled within each group."""
+        """Shuffled labels; only the number of samples matters. Many rows are shuffled within each group of rows."""
         n = samples.n
         if self.leftover == "spread" and (n > sums.GROUP or not samples.in_memory):
             shuffles = _GroupShuffles(n, task.k, int(rng.integers(2**63)))
@@ -97,7 +97,7 @@ class _GroupShuffles(BlockFunction):
 
 @lru_cache(maxsize=2)
 def _shuffled(start: int, stop: int, k: int, seed: int) -> Labels:
-    """The labels of one group; those of the last group are kept for its other blocks."""
+    """The labels of one group; the last groups are cached for their other blocks."""
     labels = np.random.default_rng([seed, start]).permutation(np.arange(start, stop) % k)
     labels.flags.writeable = False
     return labels

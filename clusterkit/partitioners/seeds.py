@@ -27,8 +27,8 @@ __all__ = [
 
 
 DRAW_MARGIN = 1e-4
-"""Share of a distance by which the triangle inequality must hold, so that no rounding error decides: far above those of
-float32, far below what it would cost to look at more rows."""
+"""Share of a distance by which the triangle inequality must hold, so that no rounding error decides: far above the
+errors of float32, and so small that hardly more rows are compared."""
 
 
 def drawn_by_distance(
@@ -162,7 +162,7 @@ class Seeded(Partitioner[Space]):
 
 
 def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng, weights: Array | None) -> tuple[Labels, Indices]:
-    """Labels by the nearest of k samples, the first ones distinct in value of a random order, and these samples."""
+    """Labels by the nearest of k random samples with distinct values, and the indices of these samples."""
     seeds = np.empty(0, dtype=np.intp)
     order = rng.permutation(space.n) if weights is None else draw_weighted(rng, weights, space.n)
     for candidates in _growing(order, k):

@@ -78,9 +78,9 @@ class Piles:
     Parameters
     ----------
     sizes : ndarray of shape (points,), int
-        How many rows lie at each.
+        Number of rows at each point.
     gamma : float
-        A bandwidth at which no two of them are joined.
+        Gamma at which no two points are joined.
     """
 
     sizes: Counts

@@ -219,7 +219,7 @@ def _reach(partition: GridPartition, grid: Grid, step: int, same: float = SAME) 
 STEP = math.sqrt(2.0)
 """Ratio of consecutive bandwidths: half an octave."""
 MOST_WIDTHS = 60
-"""At most so many bandwidths, the narrowest ones: 30 octaves, more than data without extreme outliers need."""
+"""Most bandwidths, of which the narrowest are taken: 30 octaves, more than data without extreme outliers need."""
 SMALLEST_CLUSTER = 5
 """Smallest cluster that is not dissolved, for up to 100 rows; above that √m / 2."""
 LOCAL = 0.2
@@ -238,7 +238,7 @@ def least_size(m: int) -> int:
 @final
 @attrs.frozen(eq=False)
 class SvcRuns:
-    """What the runs have in common.
+    """The inputs that all runs of the search share.
 
     Parameters
     ----------
@@ -247,14 +247,14 @@ class SvcRuns:
     solver : Solver
     labeler : Labeler
     least : int
-        Smaller components are dissolved.
+        Size below which components are dissolved.
     pile : int
-        So many equal rows are a cluster where rows lie at few points.
+        Number of equal rows that are a cluster, where the rows lie at few points.
     D : ndarray of shape (m, m)
         Squared distances of the rows.
     rng : Generator
     labels_of : callable or None
-        Labels of a domain by candidate edges; None: those of the labeler.
+        Labels of a domain by candidate edges; None: labels from the labeler.
     """
 
     space: KernelSpace
@@ -379,7 +379,7 @@ class WidthRuns:
 
 
 def _largest_free_weight(solver: Solver, outcome: Outcome, bound: float) -> float | None:
-    """The largest weight where no weight is bounded and the problem is convex with one solution, else None.
+    """Largest weight of a solution without weights at their bound, of a convex problem with one solution; else None.
 
     The dual of svdd with equal weights is such a problem: its solution inside the bounds is that of every wider bound.
     Weights of equal rows are added up, which makes them larger and the answer None more often.
@@ -421,7 +421,7 @@ outlier fraction, because at that boundary chance would decide whether a run cou
 FEWEST_ROWS = 8
 """With fewer rows there is nothing to search: the widest kernel is used."""
 SHATTERED = 1
-"""So many shattered runs in a row end an outlier fraction: narrower kernels only break the clusters further."""
+"""Shattered runs in a row that end an outlier fraction: narrower kernels only break the clusters further."""
 HALF = 0.5
 """Outlier fraction used with the local bandwidth."""
 FEW_COORDINATES = 3
@@ -432,10 +432,10 @@ three consecutive bandwidths, an octave. On data where it is right it stays so o
 LOCAL_LOSS = 0.3
 """A finer partition at the local bandwidth wins only if its separation is not worse than the best one's by more."""
 HOPELESS = 2
-"""A best partition that is no better than chance is replaced in any case if it lasts over at most so many bandwidths:
-those of 36 single clouds all lasted over one."""
+"""Number of bandwidths up to which a best partition that is no better than chance is replaced in any case: the
+partitions of 36 single clouds all lasted over one."""
 CHANCE_LOSS = 0.2
-"""If it lasts longer, it stays where the separation of the partition at the local bandwidth is worse by more."""
+"""A best partition no better than chance that lasts longer stays if the local bandwidth loses more separation."""
 
 ALL_TRIED = "all widths tried"
 """Value of the fact "ended" where nothing cut the search short; of an outlier fraction the bandwidths up to the one
@@ -481,7 +481,7 @@ class SvcAutoSearch:
     open_nu : bool
         Whether the outlier fraction is searched.
     n_clusters : int or None
-        Only partitions of so many clusters qualify, where there are any.
+        If there are partitions with this number of clusters, only these qualify.
     max_work : int or None
         Most kernel evaluations of all runs.
     end : float or None
@@ -559,7 +559,7 @@ class SvcAutoSearch:
     def _warn_unqualified(self) -> None:
         m, largest = len(self.runs.D), float(self.runs.D.max())
         if not 0.0 < largest < float(np.finfo(self.runs.space.points.dtype).max):
-            return  # of equal rows the fit warns, and refuses those whose distances overflow
+            return  # the fit itself warns of equal rows and refuses rows whose distances overflow
         reason = f"{m} rows are too few to search" if m < FEWEST_ROWS else "no partition qualified"
         warn_of_nothing("svc_auto", reason, "set featuremap__gamma, or try another recipe, such as 'auto'", 4)
 
@@ -597,7 +597,7 @@ class SvcAutoSearch:
         return None
 
     def _partitions(self, start: float, widths: Array) -> list[GridPartition]:
-        """The qualified partitions; sets the number of runs, their work and what ended the search."""
+        """The qualified partitions; sets the number of runs, their work and the reason why the search ended."""
         partitions: list[GridPartition] = []
         if len(widths) < 2 or len(self.runs.D) < FEWEST_ROWS:
             return partitions
@@ -621,7 +621,7 @@ class SvcAutoSearch:
         """
         fractions, most = self._fractions, self._most
         shattered = dict.fromkeys(range(len(fractions)), 0)
-        # from the smallest fraction on: its solution may be that of the others too, and is their start otherwise
+        # in ascending order: the solution of the smallest fraction may hold for the others, and is their start if not
         columns = sorted(range(len(fractions)), key=lambda column: fractions[column] or 0.0)
         done, total = 0, len(widths) * len(columns)
         for row in sorted(range(len(widths)), key=lambda row: (abs(row - zero), -row)):
@@ -642,13 +642,13 @@ class SvcAutoSearch:
                 yield partition if qualified else None
 
     def _run(self, at_width: WidthRuns, column: int) -> GridPartition | None:
-        """One run; None if a limit ended it, which ends the search."""
+        """The partition of one run; None if a limit ended the run, which ends the search."""
         remaining = None if self.max_work is None else self.max_work - self.work
         seconds = None if self.end is None else self.end - time.monotonic()
         with deadline(seconds) as limit, metered(remaining) as meter:
             partition = at_width.partition(self._fractions[column], column)
         if meter.passed:
-            # of the work of the run given up nothing is used
+            # the work of the run that was given up is not counted
             self.ended = "max_work"
             return None
         self.work += meter.spent

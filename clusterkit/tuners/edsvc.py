@@ -69,7 +69,7 @@ class EdSvc(Tuner):
         random, or with "plane" every number occurs equally often.
     search : {"coordinate", "plane"}, default "coordinate"
         "coordinate": bandwidths first, then bounds. "plane": a grid of all pairs of 24 bandwidths and 12 bounds, then
-        8 more bandwidths beside the best one.
+        8 more bandwidths around the best one.
     score : {"nmi", "ami"}, default "nmi"
         Mean normalised mutual information with the members, or the same adjusted for chance; both with the geometric
         mean of the entropies.
@@ -104,7 +104,7 @@ class EdSvc(Tuner):
     to the nearest neighbour), beyond which most samples are alone. The bandwidths of the grid go from 1/8 of the last
     bandwidth with one cluster at C = 1 to the first with more than 0.6 n clusters, both found on a scan of 16; its
     outlier fractions p, with ``C = 1 / (p n)``, are 0, .02, .05, .1, .2, ..., .9. Then four bandwidths follow in each
-    gap beside the best one, with all fractions: with many outliers one step of the grid may lead from a handful of
+    gap next to the best one, with all fractions: with many outliers one step of the grid may lead from a handful of
     clusters past √n. Ties within 1e-12 go to the smallest `gamma`, then the largest `C`. If no candidate qualifies, the
     widest kernel without outliers is used, and a warning says so.
 
@@ -122,8 +122,8 @@ class EdSvc(Tuner):
     all candidates; equal partitions are scored once. O(n²) memory; about n² s operations a candidate for s support
     vectors.
 
-    The ranges of the numbers of clusters and of the bandwidths are ours: the publication prints only how many there
-    are.
+    The ranges of the numbers of clusters and of the bandwidths are chosen here: the publication says only how many
+    there are.
 
     References
     ----------
@@ -184,7 +184,7 @@ SCAN = 16
 """Bandwidths of the scan that finds the ends of the grid."""
 
 BETWEEN = 4
-"""Bandwidths that follow in each of the two gaps beside the best bandwidth of the grid."""
+"""Additional bandwidths in each of the two gaps next to the best bandwidth of the grid."""
 
 MEMBERS = 10
 """Members of the ensemble by default: the published number."""
@@ -207,7 +207,7 @@ class EdSvcChoice:
     gamma, C : float
         Values of the winner; nan where the parameter was not open.
     facts : mapping
-        How they were found, for `resolved_`.
+        How the values were found, for `resolved_`.
     interrupted : bool
         Whether Ctrl-C ended the search early.
     """
@@ -254,7 +254,7 @@ class EdSvcSearch:
                 return EdSvcChoice(piles.gamma, 1.0, facts)
             ends = self._bandwidth_ends(D)
         if n < 2 or (self.open_gamma and not ends[0] < math.inf):
-            if n > 1 and 0.0 < float(D.max()) < math.inf:  # of equal rows and of those that overflow the fit speaks
+            if n > 1 and 0.0 < float(D.max()) < math.inf:  # the fit itself warns of equal rows and of overflow
                 warn_of_nothing("edsvc", "the rows are too close for a bandwidth", "multiply the data by a constant", 2)
             return EdSvcChoice(1.0, 1.0, {"rule": "rows without a scale: one cluster", "candidates": 0})
         grid = self.tuner.search == "plane"
@@ -288,7 +288,7 @@ class EdSvcSearch:
     def _search_grid(
         self, runs: CandidateRuns, scored: ScoredCandidates, ends: tuple[float, float], first: float
     ) -> None:
-        """All pairs of bandwidths and bounds, then more bandwidths beside the best."""
+        """All pairs of bandwidths and bounds, then more bandwidths near the best."""
         groups = self._grid(runs, ends, first)
         scored.add(GRID_STEP, runs.over(groups, self.tuner.name))
         scored.add(GRID_STEP, runs.over(_beside_best(scored, groups), self.tuner.name))

@@ -278,7 +278,7 @@ class Agreement:
         return self._known[key]
 
     def singletons(self) -> float:
-        """Score of the partition in which every sample is alone: what chance gives a shattered partition."""
+        """Score of the partition in which every sample is alone: the level that a shattered partition has by chance."""
         return self.score(np.arange(self.members.shape[1]))
 
     def _sums(self, table: Counts) -> Array:

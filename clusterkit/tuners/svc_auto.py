@@ -60,7 +60,7 @@ class SvcAuto(Tuner):
         rows farther from the sample than its rows are from each other, where a small class may have been missed.
         None sets no limit.
     max_seconds : float or None, default None
-        The same as a time limit, an emergency brake: only with it can a result depend on the speed of the machine.
+        Time limit for the search, an emergency brake: only with it can a result depend on the speed of the machine.
     n_clusters : int or None, default None
         Number of clusters asked for: if any partition has it, only such partitions are compared. A fit sets it from
         its own `n_clusters`.

@@ -68,7 +68,7 @@ PLAN = np.dtype(
 def first_plan(unsure: float) -> np.void:
     """The plan of a new start; ``unsure=-inf`` never gives up the tiles' precision.
 
-    It extrapolates 4 iterations with a margin of 0.2 after a first iteration without a list, which gives the direction.
+    The plan extrapolates 4 iterations with a margin of 0.2. Its first iteration has no list: it gives the direction.
     """
     plan: Any = np.zeros(1, dtype=PLAN)[0]
     plan.length, plan.ahead, plan.margin, plan.pause, plan.unsure = -1.0, 4.0, 0.2, 1.0, unsure
@@ -76,7 +76,7 @@ def first_plan(unsure: float) -> np.void:
 
 
 class BorderList(NamedTuple):
-    """The rows that may change their centre, and what the others contribute.
+    """The rows that may change their centre, and the cluster sizes that the other rows contribute.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class SweepRoom(NamedTuple):
     weights : ndarray of shape (2, ceil(m / 2), ceil(D / 4), 2, 4)
         Two sets of centres as `pack` arranges them: the present and the extrapolated ones.
     offsets : ndarray of shape (3, m made even)
-        Their offsets: present; present less the margins; extrapolated less the margins.
+        Offsets of the centres: present; present minus the margins; extrapolated minus the margins.
     rest : ndarray of shape (d, m)
     scores : ndarray of shape (3 more than m made even, TILE)
     """
@@ -241,7 +241,7 @@ def _set_margins(path, scale, margins):
 
 @njit
 def _progress(centres, begin, path):
-    """The share of the path, from 0 to 1, at which it comes nearest to the centres."""
+    """Share of the extrapolated path, from 0 to 1, at which its point is nearest to the present centres."""
     along, square = 0.0, 0.0
     for f in range(centres.shape[0]):
         for j in range(centres.shape[1]):
@@ -263,7 +263,7 @@ def _extrapolate(room: SweepRoom, iterations):
 
 @njit
 def _rounding(longest, radius, d, D, rotated, unit, size, stray, off):
-    """Bound on what rounding changes in the difference of two scores, or of two half squared distances in `count`.
+    """Bound on the rounding error of the difference of two scores, or of two half squared distances in `count`.
 
     `unit` is the rounding error of the tiles' numbers, `longest` and `radius` the largest norm of a row before and
     after the projection on the hull, `size` the largest norm of a centre there, `stray` and `off` the values of
@@ -306,7 +306,7 @@ def _make_list(rows: TiledRows, border: BorderList, room: SweepRoom, plan, d, si
 
 @njit
 def _learn(plan, n):
-    """Give up the list; adapt how far the next one looks, so that lists cost about as much as the sweeps over them."""
+    """Drop the list and adapt how far ahead the next one extrapolates: making lists should cost as much as sweeps."""
     cost = plan.length / n * plan.age
     if cost < CHEAP:
         if plan.progress > 0.95:

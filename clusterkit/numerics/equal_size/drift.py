@@ -45,7 +45,7 @@ def even_out(rows: Array) -> tuple[Array, Array, int, int]:
     Returns
     -------
     rows : ndarray of shape (n, k)
-        With the offsets added.
+        The rows with the offsets added.
     offsets : ndarray of shape (k,)
     moved : int
         Number of rows whose largest score is in another column than before.
@@ -72,13 +72,13 @@ def even_out(rows: Array) -> tuple[Array, Array, int, int]:
 
 
 ORIGIN_ROWS = 256
-"""So many evenly spaced rows give the origin of the tiles' coordinates, their mean: any point near the rows will do."""
+"""Evenly spaced rows whose mean is the origin of the tiles' coordinates: any point near the rows will do."""
 CACHE_LINE = 64
 """Bytes of a cache line, and of the longest vector registers."""
 
 
 class TiledLoop:
-    """Iterations of `border_list_jit.run_with_tiles`: in single precision, unless that decides too few rows.
+    """Iterations of `border_list_jit.run_with_tiles`, in double precision if single precision decides too few rows.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def find_parts(
     Returns
     -------
     Parts
-        Of the start with the lowest imbalance, the first one on ties.
+        Result of the start with the lowest imbalance, the first one on ties.
 
     Notes
     -----
@@ -360,7 +360,7 @@ def random_distinct_rows(X: Array, m: int, rng: np.random.Generator) -> tuple[In
 
 @attrs.define(eq=False)
 class _DriftLoop:
-    """A start under way.
+    """State and loop of one start.
 
     Parameters
     ----------

@@ -238,7 +238,7 @@ def scores_of(tile, D, weights, offsets, scores, best, second):
 
 @njit(fastmath=LOOSE)
 def _mark_unsure(best, second, marks):
-    """Set the lowest score to ``marks[1]`` = -inf where the second is at most ``marks[0]`` above; return how often."""
+    """Set the lowest score of rows to ``marks[1]`` = -inf if the second is within ``marks[0]``; return their number."""
     near, low, unsure_rows = marks[0], marks[1], np.int32(0)
     for r in range(TILE):
         unsure = second[r] - best[r] <= near
@@ -286,7 +286,7 @@ def tally(tiles, D, numbers, n, X, C, weights, offsets, near, sizes, room):
     weights, offsets : ndarray
         The same centres as `pack` arranges them.
     near : ndarray of shape (b,)
-        In tile b scores that differ by at most ``near[b]`` are not trusted.
+        Two scores in tile b that differ by at most ``near[b]`` are computed again in double precision.
     sizes : integer ndarray of shape (m,)
     room : ndarray of shape (3 more than m made even, TILE)
         Work space.
@@ -546,7 +546,7 @@ def run_on_line(Q, P, order, sizes, first, last, settings: DriftSettings, record
     P : ndarray of shape (1, m)
         Positions of the centres; moved in place.
     order : integer ndarray of shape (m,)
-        Any permutation at first; the order of the centres is maintained in it.
+        Any permutation at first; updated to the order of the centres.
     sizes : integer ndarray of shape (m,)
         Sizes of the last iteration, written in place.
     first, last : int

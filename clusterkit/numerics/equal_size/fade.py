@@ -27,11 +27,11 @@ MEAN_ITERATIONS = 5
 Weights are then small: without any iteration 12 of 42 runs on generated mixtures ended below 2 % of the mean size, with
 five 17, in less time."""
 ROUNDS = 6
-"""Most times that weights are found anew and fade: what is left of them after a round is small."""
+"""Most rounds in which weights are computed anew and fade: the weights that remain after a round are small."""
 COUNTS = 600
 """Most times that sizes are counted before a call ends; a bound of the time, about 3 s for 40,000 rows in 20 parts."""
 FIRST_SHARE = 0.2
-"""Share of the weights that the first step of a round takes away; steps grow and shrink by what follows."""
+"""Share of the weights that the first step of a round removes; steps grow after success and shrink after failure."""
 LEAST_SHARE = 1e-5
 """A round ends if its steps become shorter than this share of the weights."""
 JUMP = 0.5
@@ -51,7 +51,7 @@ LEAST_ROWS = 20
 
 @attrs.frozen(eq=False)
 class Cells:
-    """Centres, weights, and what follows from them.
+    """Centres and weights of a power diagram, with the nearest cells of the rows and the sizes.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ class Cells:
 def find_even_parts(
     X: Array, m: int, rule: DriftRule, rng: np.random.Generator, report: Callable[[int, float], None] | None = None
 ) -> Parts:
-    """`find_parts`; where it does not reach the tolerance and ``rule.fade`` asks for it, weights that fade.
+    """The result of `find_parts`, improved by fading weights if it misses the tolerance and ``rule.fade`` is set.
 
-    What fading reaches is one more iteration, the last one, if it is better than all before.
+    If fading lowers the imbalance, its result counts as one more iteration, the last one.
     """
     parts = find_parts(X, m, rule, rng, report)
     tried = parts.converged or parts.interrupted
@@ -135,7 +135,7 @@ def fade_weights(X: Array, centres: Array, tolerance: int) -> Cells:
     Returns
     -------
     Cells
-        With weights of zero; those with the lowest imbalance reached.
+        Cells with weights of zero: the cells with the lowest imbalance reached.
 
     Notes
     -----
@@ -162,7 +162,7 @@ def fade_weights(X: Array, centres: Array, tolerance: int) -> Cells:
 
 
 def _fade(X: Array, cells: Cells, tolerance: int, share: float, left: list[int]) -> tuple[Array, bool]:
-    """Take the weights away in steps; centres at the end of the way, and whether it led to weight zero."""
+    """Reduce the weights to 0 in steps; returns the centres of the last step, and whether the weights reached 0."""
     mean, full, part = len(X) / len(cells.centres), cells.weights, 1.0
     while part > 0.0 and share >= LEAST_SHARE and left[0] > 0:
         smaller = max(0.0, part - share)
@@ -214,10 +214,10 @@ def _even_by_moves(X: Array, cells: Cells, aim: float, moves: int, left: list[in
 
 
 def _border_rates(X: Array, cells: Cells) -> tuple[Array, Indices]:
-    """How many rows pass a border as centres move: for its two sides, (2, b, m d), and its two cells, (b, 2).
+    """Rates at which rows change cells at each of b borders as the m centres move, (2, b, m d), and its cells, (b, 2).
 
-    Rates are those at which the first cell of a border gains; side 0 has the rows of the first cell, side 1 the rows of
-    the second.
+    A rate is the number of rows that the first cell of a border gains per unit of a coordinate of a centre. Side 0 is
+    estimated from the rows of the first cell near the border, side 1 from those of the second.
     """
     m, d = cells.centres.shape
     low, high = np.minimum(cells.first, cells.second), np.maximum(cells.first, cells.second)

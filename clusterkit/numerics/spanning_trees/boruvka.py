@@ -31,7 +31,8 @@ __all__ = [
 
 
 ROOM = 1e-9
-"""Relative room for rounding in squared distances and bounds of them: far above it, and far below what they differ."""
+"""Relative margin for rounding in squared distances and their bounds: far above rounding errors, far below the
+differences of distances that matter."""
 
 BLOCK = 8192
 """Rows that are projected at once: their projections on the axes of all components take about a megabyte."""
@@ -48,10 +49,10 @@ def slabs(
     least: Array,
     diagonal: float,
 ) -> None:
-    """Lower `best` to what the facing ends of components weigh, and raise the bounds of rows that may have lesser ones.
+    """Lower `best` by the edges between the facing ends of components, and raise the bounds of rows on that basis.
 
-    Arguments are those of `component_candidates`, after it; `diagonal` is that of the box of all rows. A lowered `best`
-    is above a weight that a search finds, by `ROOM` at least, so that the search for lesser ones finds it.
+    The arguments are the results of `component_candidates`; `diagonal` is that of the box of all rows. A lowered `best`
+    exceeds the weight of that edge by `ROOM` at least, so that a search for lesser weights finds the edge.
     """
     count, d = len(best), rows.shape[1]
     members = [np.flatnonzero(component == c) for c in range(count)]
@@ -75,7 +76,7 @@ def slabs(
     lowest = weights.min(axis=1)
     lower = lowest < best
     best[lower], least[lower] = lowest[lower], np.inf
-    # rounding of a projection: some units of the last place for each of d products, of vectors no longer than these
+    # rounding error of a projection: some units of the last place for each of d products, of vectors up to `diagonal`
     rounding = 4.0 * (d + 4) * 2.0**-52 * diagonal
     for c, places in enumerate(members):
         others = np.arange(count) != c
@@ -136,7 +137,7 @@ class Tasks:
             self.pool.shutdown(cancel_futures=True)
 
     def beside(self, function: Callable[..., Value], *arguments: object) -> Callable[[], Value]:
-        """Begin a call in another thread, where there is one; its value is what is returned by a call of the answer."""
+        """Call a function in another thread, if there is one; returns a function that waits and returns its value."""
         if self.pool is not None:
             return self.pool.submit(function, *arguments).result
         value = function(*arguments)
@@ -219,7 +220,8 @@ def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
     if d > kd.BALLS:
         tasks(kd.ball_task, tree.rows, tree.row, tree.low, tree.high, tree.centre, tree.radius)
     else:
-        boxes(tree.least, tree.most, tree.low, tree.high)  # of so few columns leaves are in double precision
+        # with so few columns leaves are in double precision: their boxes are exact, and no balls are needed
+        boxes(tree.least, tree.most, tree.low, tree.high)
     return tree
 
 
@@ -229,7 +231,7 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
     Parameters
     ----------
     tree : KdTree
-        Of n rows, no two of them equal, with leaves in single precision from `FILTERED` columns on.
+        Tree of n distinct rows, with leaves in single precision from `FILTERED` columns on.
     n_neighbors : int
         As in `minimum_spanning_tree`; 1 for the Euclidean tree.
     repeats : ndarray of shape (n,) or (0,)
@@ -284,7 +286,7 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
         if _choose(sizes[:count], by_size, most if iteration else n, searched):
             pure_nodes(component, pure)
             places_and_bests = tree, component, pure, core, floor, searched, best, least
-            del undecided, by_size  # what the first round holds decides how much memory the tree needs
+            del undecided, by_size  # the peak memory of the tree is that of the first round
             tasks(rounds.search_task, *places_and_bests, *state, rows=int(need[searched].sum()))
             del places_and_bests
         ready = searched | (need == 0)

@@ -67,10 +67,10 @@ def row_candidates(
     lists: Indices,
     pointer: Indices,
 ) -> None:
-    """Update what the rows of a task know: the nearest listed one of another component, or a higher bound.
+    """Update the edge candidates of the rows of a task: the nearest listed row of another component, or a higher bound.
 
-    `rows` are in slot order, `lists` (slots, K) the nearest slots of each row, nearest first; where fewer are listed,
-    the rest is -1, and others are not nearer than the core distance. With `euclidean` all core distances are 0.
+    `rows` are in slot order; `lists` (slots, K) are the nearest slots of each row, nearest first. With fewer neighbours
+    the rest is -1, and no unlisted row is nearer than the core distance. With `euclidean` all core distances are 0.
     """
     K, slots = lists.shape[1], len(component)
     for s in range(t * slots // TASKS, (t + 1) * slots // TASKS):
@@ -112,9 +112,9 @@ def component_candidates(
     least: Array,
     need: Counts,
 ) -> None:
-    """For each component the least known weight, and how many rows may have a lesser one.
+    """Write the least known edge weight of each component, and how many of its rows may have a lesser one.
 
-    `best` and `least` come with weights to begin with: infinite, or above one that a search will find.
+    On entry `best` and `least` hold upper bounds of that weight: infinite, or from an edge that a search will find.
     """
     for c in range(len(need)):
         need[c] = 0
@@ -218,7 +218,7 @@ def search_task(
                     if my_core <= limit and pure[node] != mine:
                         gap = point_bound(lows, highs, node, rows, s)
                         if _less(max(floor[node], gap, my_core), gap, limit, near_limit):
-                            # what is as far as the limit of the weight cannot be nearer than that of the distance
+                            # if the core distance equals the weight limit, only the distance can make an edge better
                             ranges[a] = near_limit if my_core == limit else limit
                             edges[a] = edge_of(ranges[a], filtered, scale, grow, slack, cut)
                             wanted[a] = True
@@ -277,10 +277,10 @@ def merge(
 ) -> tuple[int, int]:
     """Add the best edge of every component that is ready, and renumber the components.
 
-    Of edges of equal weight and length the one between the lowest (lower, higher) rows is taken; edges that would
-    close a cycle, which equal weights can propose, are left out. Returns the numbers of edges and of components.
+    Among edges of equal weight and length the one between the lowest (lower, higher) rows is taken. Edges that would
+    close a cycle, which can happen with equal weights, are left out. Returns the numbers of edges and of components.
 
-    `chosen`, `parent` and `renumbered` are room for a number per component.
+    `chosen`, `parent` and `renumbered` are work space, one number per component.
     """
     count = len(ready)
     for c in range(count):
@@ -323,14 +323,14 @@ def merge(
 
 
 MARGIN = 1.5
-"""Places beside the k-th at which a guess aims until it is between two of them: about how far a guess is off."""
+"""Places from the k-th value at which a guess aims until two guesses enclose it: the typical error of a guess."""
 
 GUESSES = 12
-"""Guesses, with a count of what is not above, before the rest is sorted out one by one: they are on a straight line
-between the last two, and so three or four are needed unless many of the numbers are equal."""
+"""Most guesses, each with a count of the values up to it, before the rest is searched one by one. A guess is on the
+straight line between the last two, so three or four suffice unless many of the numbers are equal."""
 
 STEPS = 2
-"""Values by which the k-th smallest is reached from below, each by a look at all for the next one."""
+"""Most values below the k-th smallest from which it is reached step by step, each step a pass over all values."""
 
 MANY = 10
 """Values between two guesses from which on a straight line between them is likely to miss by more than one."""
@@ -372,9 +372,9 @@ def smallest(values: Array, count: int, k: int) -> float:
 
 @inner
 def smallest_weighted(values: Array, weights: Counts, count: int, k: int) -> tuple[float, int]:
-    """The least of the first `count` values that weighs k together with the smaller ones, and how many are these.
+    """Weighted k-th smallest: the least of the first `count` values at which the cumulated weights reach k.
 
-    They are brought to the front.
+    Also returns how many values are at most this one; they are moved to the front.
     """
     low, high, lighter = 0, count, 0
     while high - low > 1:
@@ -497,7 +497,7 @@ def kth_near(values: Array, bits: Counts, count: int, k: int, guess: float, scra
         start = max(low, 0.0)
         if high == np.inf:
             guess = start * min((k - 0.5) / max(below, 1), GROWTH)
-        else:  # a little below the k-th, from where it is reached by steps
+        else:  # a little below the k-th value, which is then reached by single steps
             aim = max(k - 0.5 * STEPS - (0.5 if upto - below > MANY else 0.0), 0.5 * (below + k))
             guess = start + (high - start) * ((aim - below) / (upto - below))
     if k - below > STEPS:

@@ -1,14 +1,14 @@
 """Core distances, which reach to the k-th neighbour, of all rows of a k-d tree, with lists of the nearest neighbours.
 
 A row keeps the distances of the leaves that it meets (`core_task`), and lowers the bound of its k-th neighbour by
-counting them: a guess, and how many distances are not above it. Processors count several at a time, which sorting does
-not let them. The lists (`list_task`) hold the nearest neighbours; few of them reach to the core distance.
+counting them: a guess, and the number of distances up to it. Processors count several distances at a time, but cannot
+sort them so. The lists (`list_task`) hold the nearest neighbours; few of them reach to the core distance.
 
 **Two columns** (`gathered_task`): the leaves that may hold a neighbour of any row of a leaf are few and nearly the same
-for all of its rows, and so they are put side by side once. A row looks at all of them: processors take several
-distances at a time, and the k-th smallest needs no more than counts of the distances up to some guesses. How far to
-gather is guessed too, from the area of the leaf; rows that reach farther are looked at again, with leaves up to what
-they reached. With more columns the leaves to gather are many more than those that a single row needs.
+for all of its rows, and so they are copied side by side once. Every row is compared with all of them: processors take
+several distances at a time, and the k-th smallest needs no more than counts of the distances up to some guesses. The
+radius to gather is guessed too, from the area of the leaf; rows whose k-th neighbour is farther are searched again,
+with leaves up to that distance. With more columns there are many more leaves to gather than a single row needs.
 """
 
 from __future__ import annotations
@@ -44,28 +44,29 @@ __all__ = [
 
 
 ROOM = 8
-"""Places above the k-th at which a search for a bound of its distance may end: it takes fewer looks."""
+"""Places above the k-th value at which the search for a bound of it may end: fewer passes over the values."""
 
 
 BLOCKS = 4
-"""Distances that a row keeps, over k and the rows of a leaf; from half of them on those too large are dropped."""
+"""Capacity of the candidates of a row, in multiples of k plus the rows of a leaf; if half is used, too large distances
+are dropped."""
 
 DENSE = 2
-"""A leaf's distances are kept as they are if one in so many is wanted: to pick them out would take longer."""
+"""All distances of a leaf are kept if one in `DENSE` is wanted or more: to pick these out would take longer."""
 
 FRESH = 16
-"""Distances met within the bound of a row from which on it is worth lowering, or half of k where that is more."""
+"""Number of new distances within the bound of a row at which the bound is lowered; half of k if that is more."""
 
 STRIDE = 32
-"""Distances that are looked at together for one that is wanted."""
+"""Distances that are tested together before single ones are."""
 
 LARGEST = float(np.finfo(np.float64).max)
-"""The bound of a row that has not met k others."""
+"""The bound of a row that has fewer than k candidates."""
 
 
 @inner
 def _limit_of(square: float, filtered: bool, scale: float, grow: float, slack: float) -> float:
-    """What a squared distance is at most, by its value in the leaves' type."""
+    """Upper bound of a squared distance, from its rounded value in the type of the leaves."""
     if filtered:
         reach = (math.sqrt(square) * grow + slack) / scale
         return reach * reach
@@ -74,7 +75,7 @@ def _limit_of(square: float, filtered: bool, scale: float, grow: float, slack: f
 
 @inner
 def _pack(values: Array, places: Indices, count: int, edge: float) -> int:
-    """Bring the values that are not above `edge` to the front, with their places; how many these are."""
+    """Move the values that are at most `edge` to the front, with their places; returns their number."""
     left = 0
     for i in range(count):  # no branch on a value, which would be mispredicted
         value = values[i]
@@ -112,7 +113,10 @@ def _keep_nearest(
     scratch: Array,
     weights: Counts,
 ) -> tuple[float, int]:
-    """Keep those that weigh k together, the nearest by their exact distances; the k-th distance and their number."""
+    """Keep the nearest places, by exact distances, whose weights sum to k; the k-th distance and their number.
+
+    Without `repeats` all weights are 1.
+    """
     for i in range(count):
         square = squared(rows, slot, places[i])
         squares[i], scratch[i] = square, square
@@ -189,16 +193,15 @@ def core_task(
     k : int
         At most the number of rows.
     repeats : ndarray of shape (slots,) or None
-        How many equal rows each row stands for, in slot order; None if all stand for one, which leaves the code for
-        others out of what is compiled.
+        Number of equal rows of each row, in slot order; None if all are 1: the compiled code then has no branch for
+        repeated rows.
     floor : ndarray of shape (nodes,)
         Zeros.
     core : ndarray of shape (slots,)
         Gets the squared distances to the k-th nearest rows.
     near_to : ndarray of shape (slots, K)
         Gets the slots of the nearest other rows, nearest first; K is less than k. Of rows at equal distances those hit
-        first are listed. Where rows that stand for several leave fewer than K within the k-th distance, the rest of a
-        list is -1.
+        first are listed. If repeated rows leave fewer than K slots within the k-th distance, the rest of a list is -1.
     """
     points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
     lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most
@@ -207,11 +210,11 @@ def core_task(
     leaves, _, slots = points.shape
     K = near_to.shape[1]
     cap = BLOCKS * (k + slots) + ROOM
-    # what a row has met: distances in the leaves' type, and slots
+    # candidates of each row: squared distances in the type of the leaves, and slots
     values, places = np.empty((slots, cap), points.dtype), np.empty((slots, cap), np.int32)
     buffer, near = np.empty(cap, points.dtype), np.empty(cap + 1, np.int32)
     squares, scratch, weights, listed = np.empty(cap), np.empty(cap), np.empty(cap, np.int64), np.empty(K)
-    # how many these are, what they weigh (their number if all stand for one), and a bound of the k-th distance
+    # weight of the candidates of each row (their number if no row is repeated), and a bound of the k-th distance
     masses, limits, fresh = np.empty(slots, np.int64), np.empty(slots), np.empty(slots, np.int64)
     again = max(k // 2, FRESH)
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
@@ -259,7 +262,7 @@ def core_task(
                             for j in range(slots):
                                 if values[a, count + j] <= edges[a]:
                                     masses[a] += repeats[first + j]
-                        if hits[a] * DENSE >= slots:  # the others among them do no harm
+                        if hits[a] * DENSE >= slots:  # rows that are too far among them do no harm
                             part = places[a, count : count + slots]
                             for j in range(slots):
                                 part[j] = first + j
@@ -377,7 +380,7 @@ def _gather(
     apart: Array,
     near: Indices,
 ) -> int:
-    """The leaves that may hold rows nearer to those of a node than `reach`, or more of them until they have k rows."""
+    """Write the leaves that may hold rows nearer than `reach` to rows of a node, and more until they hold k rows."""
     lows, highs, centres, radii = tree.low, tree.high, tree.centre, tree.radius
     leaves = tree.points.shape[0]
     low, high, centre, radius = lows[node], highs[node], centres[node], radii[node]
@@ -417,7 +420,7 @@ def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_
     ----------
     t : int
     tree : KdTree
-        Of two columns.
+        Tree of rows with two columns.
     k : int
         At most the number of rows.
     floor : ndarray of shape (nodes,)
@@ -431,7 +434,7 @@ def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_
     points, n, lows, highs, centres, radii = tree.points, tree.n, tree.low, tree.high, tree.centre, tree.radius
     leaves, _, slots = points.shape
     K = near_to.shape[1]
-    # room for all leaves, of which memory is taken for those that are gathered
+    # space for all leaves; the operating system gives memory only for the leaves gathered
     near, first = np.empty(leaves, np.int64), np.empty(leaves, np.int64)
     places = leaves * slots + 1
     xs, ys, values, buffer = np.empty(places), np.empty(places), np.empty(places), np.empty(places)
@@ -464,7 +467,7 @@ def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_
                         first[met] = (near[j] - leaves + 1) * slots
                         rows += _rows_of(near[j] - leaves + 1, leaves, n)
                         met += 1
-                if rows < k:  # all of them have more, and the k-th of those bounds what the next look gathers
+                if rows < k:  # all leaves gathered hold at least k rows: the k-th distance bounds the next gathering
                     met = count
                     for j in range(count):
                         first[j] = (near[j] - leaves + 1) * slots

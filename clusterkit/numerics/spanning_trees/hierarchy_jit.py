@@ -50,15 +50,15 @@ class Hierarchy(NamedTuple):
 
 
 def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
-    """The hierarchy of n - 1 merges (n - 1, 2) by ascending height; any number of children of one height is one node.
+    """The hierarchy of merges (n - 1, 2) in ascending height; merges of one height that touch become one node.
 
-    Which of several spanning trees of equal weight is given makes no difference.
+    The result is the same for every minimum spanning tree of the rows.
     """
     n = len(merges) + 1
     nodes = 2 * n - 1
     parent, height = np.full(nodes, -1, np.int32), np.zeros(nodes)
     size, first = np.ones(nodes, np.int32), np.arange(nodes, dtype=np.int32)
-    # the lowest row of a set holds -1 - the node of the set, every other one a lower row of it
+    # disjoint sets: the lowest row of a set has -1 - (the node of the set), every other row a lower row of the set
     link = np.arange(-1, -n - 1, -1, dtype=np.int32)
     ties = _merge(merges, heights, parent, height, size, first, link)
     if ties:
@@ -103,7 +103,7 @@ def _lowest(link: Indices, i: int) -> int:
 def _without_ties(
     n: int, parent: Indices, height: Array, size: Counts, first: Indices, same: Indices, number: Indices
 ) -> int:
-    """Make a merge of n rows at the height of its parent the same node; how many nodes are left, at the front."""
+    """Join each merge at the height of its parent with the parent; returns the number of nodes left, at the front."""
     for v in range(len(parent) - 1, -1, -1):
         p = parent[v]
         same[v] = same[p] if v >= n and p >= 0 and height[p] == height[v] else v
@@ -113,7 +113,7 @@ def _without_ties(
             number[v] = count
             count += 1
     for v in range(len(parent)):
-        if same[v] == v:  # its number is at most v: what is overwritten has been read
+        if same[v] == v:  # number[v] is at most v: only values already read are overwritten
             u, p = number[v], parent[v]
             height[u], size[u], first[u] = height[v], size[v], first[v]
             parent[u] = number[same[p]] if p >= 0 else -1
@@ -122,7 +122,7 @@ def _without_ties(
 
 @njit
 def trunks(tree: Hierarchy) -> Indices:
-    """The child of each node that the others are cut off from: the largest, of equal ones that with the lowest row."""
+    """The trunk of each node, the child from which the others are cut off: the largest; on ties with the lowest row."""
     trunk = np.full(len(tree.parent), -1)
     for v in range(len(tree.parent) - 1):
         p = tree.parent[v]
@@ -134,7 +134,7 @@ def trunks(tree: Hierarchy) -> Indices:
 
 @njit
 def cut_off(tree: Hierarchy, cuts: Mask, n: int) -> Labels:
-    """For each row its lowest ancestor, or itself, that is cut off; else the root."""
+    """The lowest cluster that contains each row and is cut off, or the row itself, (n,); else the root."""
     root = len(tree.parent) - 1
     owner = np.empty(root + 1, np.int64)
     owner[root] = root
@@ -157,15 +157,15 @@ class Extracted(NamedTuple):
 
 @inner
 def _excess(leaving: float, birth: float) -> float:
-    """``leaving - birth``, 0 where both are infinite: equal rows that are all there is."""
+    """``leaving - birth``, 0 where both are infinite, as for equal rows without any others."""
     return 0.0 if birth == np.inf else leaving - birth
 
 
 def excess_of_mass(tree: Hierarchy, n: int, min_cluster_size: int, single: bool) -> Extracted:
     """The clusters of largest excess of mass; the root counts as one only if `single`.
 
-    Rows that leave the root before it ends are noise, as in McInnes and Healy: every row is in the root, and that says
-    nothing. It begins where they have left it, then. A root of fewer than `min_cluster_size` rows is no cluster.
+    Rows that leave the root before it ends are noise, as in McInnes and Healy, because every row is in the root. The
+    root begins where they have left it. A root of fewer than `min_cluster_size` rows is no cluster.
     """
     nodes = len(tree.parent)
     large = np.zeros(nodes, np.int32)  # children that can be clusters
@@ -203,7 +203,7 @@ def _condense(
 ) -> int:
     """The clusters of the condensed hierarchy, and their number.
 
-    Nodes get the `cluster` that they are in and, where they have left it, the λ of that (`fallen`, `fall`).
+    Nodes get the `cluster` that they are in and, once they have left it, the λ at which they left (`fallen`, `fall`).
     """
     root = len(parent) - 1
     for v in range(root):
@@ -233,7 +233,7 @@ def _condense(
 def _choose(
     stability: Array, above: Labels, single: bool, chosen: Mask, best: Array, below: Array, within: Labels, deep: Array
 ) -> None:
-    """The chosen cluster that each cluster is or is in (`within`), or -1, and the largest death in or below each."""
+    """The chosen cluster that contains each cluster (`within`), or -1, and the largest death in or below each."""
     count = len(stability)
     for c in range(count - 1, -1, -1):
         chosen[c] = below[c] <= stability[c] and (c > 0 or single)
@@ -260,7 +260,7 @@ def _of_rows(
     probability: Array,
     score: Array,
 ) -> None:
-    """What the rows get from the clusters that they are in."""
+    """Write the chosen cluster of each row (`owner`), its degree of membership and its outlier score, each (n,)."""
     for i in range(len(owner)):
         c = cluster[i]
         owner[i] = within[c]
@@ -386,10 +386,10 @@ def _merge_even(
 
 @njit
 def persistence(merges: Indices, heights: Array, birth: Array) -> tuple[Array, Counts]:
-    """For each merge ``ln(height / birth)`` of the cluster that is born later, and the rows of the smaller one.
+    """Persistence ``ln(height / birth)`` of the younger cluster of each merge, and the rows of the smaller, (n - 1,).
 
-    Merges (n - 1, 2) come by ascending height, and each row is born at ``birth > 0``, a cluster at the least birth of
-    its rows.
+    The merges (n - 1, 2) are in the order of their heights. Each row is born at ``birth > 0``, and a cluster at the
+    least birth of its rows.
     """
     n = len(birth)
     parent, size, born = np.arange(n), np.ones(n, np.int64), birth.copy()

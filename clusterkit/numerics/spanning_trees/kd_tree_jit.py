@@ -47,10 +47,11 @@ __all__ = [
 
 
 FILTERED = 8
-"""Columns from which leaves are float32: below, single precision saves less than the second look costs."""
+"""Number of columns from which leaves are float32: below, single precision saves less than the check of candidates in
+double precision costs."""
 
 BALLS = 4
-"""Nodes with more columns than this have a ball beside the box: boxes alone separate little in many dimensions."""
+"""Number of columns above which nodes have a ball besides the box: boxes alone separate little in many dimensions."""
 
 TASKS = 8
 """Parts of the work, each with its skipped bounds. Constant, so that results do not depend on the number of threads."""
@@ -284,7 +285,7 @@ def work_arrays(tree: KdTree) -> Work:
 
 @inner
 def edge_of(limit: float, filtered: bool, scale: float, grow: float, slack: float, cut: float) -> float:
-    """What distances of the leaves' type may be at most, for a limit of the squared distances."""
+    """Largest squared distance in the type of the leaves that a squared distance of at most `limit` can have."""
     if filtered:
         reach = np.sqrt(limit) * scale * grow + slack
         return min(reach * reach, cut)
@@ -352,9 +353,9 @@ def point_bound(lows: Array, highs: Array, node: int, rows: Array, s: int) -> fl
 def reaching(
     points: Array, home: int, least: Array, most: Array, leaf: int, edges: Array, out: Array, wanted: Mask
 ) -> None:
-    """Which slots of the leaf `home` are so near the box of another that one of its rows may be within their edges.
+    """Mark in `wanted` the slots of the leaf `home` that may have a row of the leaf `leaf` within their edges.
 
-    `out` gets the lower bounds of their distances, in the type of the leaves.
+    `out` gets the lower bounds of their squared distances to the box of that leaf, in the type of the leaves.
     """
     d, slots = points.shape[1], points.shape[2]
     for j in range(slots):
@@ -442,9 +443,10 @@ def leaf_squares(
     starts: Counts,
     hits: Counts,
 ) -> None:
-    """Squared distances of the wanted ones of the first queries from all slots of a leaf, and how many are near.
+    """Write squared distances from the wanted ones of the first queries to all slots of a leaf, and count the near.
 
-    Those of query a come from ``out[a, starts[a]]`` on, in the type of the leaves; near means at most its edge.
+    The distances of query a are in ``out[a]`` from place ``starts[a]`` on, in the type of the leaves. ``hits[a]``
+    counts those of at most ``edges[a]``.
     """
     d, slots = points.shape[1], points.shape[2]
     for a in range(count):

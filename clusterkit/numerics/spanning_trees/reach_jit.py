@@ -88,8 +88,9 @@ def reach_task(
                     limit, count = smallest(values, count, k), k
             core_y = math.sqrt(smallest(values, count, k))
         nodes[0], bounds[0] = 0, 0.0
-        # Weights tie at core distances, which are roots: squared again they would not. So roots are compared, and nodes
-        # are passed over by squares with room for rounding.
+        # Many mutual reachability distances are equal, because they equal a core distance. Squaring a rounded square
+        # root does not give the square back, so comparing squares would break these ties: edges are compared by
+        # distance. Subtrees are pruned by squared distance, with a relative margin of 1e-14 for rounding.
         best, apart, row, top, limit = np.inf, np.inf, -1, 1, most
         while True:
             node, top = next_leaf(
@@ -133,8 +134,8 @@ def core_squares(X: Array, n_neighbors: int) -> Array:
 def prim(X: Array, core: Array) -> tuple[Indices, Array]:
     """Edges (n - 1, 2) and squared weights (n - 1,) of the tree under ``max(|x_i - x_j|², core_i, core_j)``.
 
-    Of edges of equal weight the shortest is taken, and of equally long ones the one with the lowest (lower, higher)
-    row, which makes the tree unique.
+    Among edges of equal weight the shortest is taken, and among equally long ones the one with the lowest (lower,
+    higher) row, which makes the tree unique.
     """
     n, d = X.shape
     edges = np.empty((max(n - 1, 0), 2), np.int64)

@@ -59,13 +59,13 @@ def pure_nodes(component: Indices, pure: Indices) -> None:
     leaves = (len(pure) + 1) // 2
     members = component.reshape(leaves, -1)
     largest = members.max(axis=1)
-    smallest = members.view(np.uint64).min(axis=1)  # in which what is below 0 is above all others
+    smallest = members.view(np.uint64).min(axis=1)  # as unsigned numbers, negative ones are the largest
     pure[leaves - 1 :] = np.where(smallest == largest.view(np.uint64), largest, MIXED)
     _upwards(pure, lambda left, right: np.where(left == right, left, MIXED))
 
 
 def _upwards(values: Values, joined: Callable[[Values, Values], Values]) -> None:
-    """The values of all nodes above the leaves, from those of their two children."""
+    """Write the values of all nodes above the leaves, from the values of their two children."""
     width = (len(values) + 1) // 4
     while width:
         below = values[2 * width - 1 : 4 * width - 1]

@@ -95,7 +95,7 @@ def minimum_spanning_tree(X: Array, n_neighbors: int = 1) -> SpanningTree:
             edges, squares, core = boruvka(search, k, np.bincount(inverse), tasks)
         else:
             edges, squares, core = np.empty((0, 2), np.int64), np.empty(0), np.zeros(1)
-    # every further copy hangs on the first one; no edge of it can be shorter than its core distance
+    # every further copy of a row is joined to the first one; no edge of it can be shorter than its core distance
     copies = np.setdiff1d(np.arange(n), first, assume_unique=True)
     hanging = np.stack([first[inverse[copies]], copies], axis=1)
     return _in_order(
@@ -185,10 +185,10 @@ def edge_masses(edges: Indices, weights: Array, birth: Array) -> tuple[Array, Co
     Parameters
     ----------
     edges : ndarray of int, shape (n - 1, 2)
-        By ascending weight.
+        Edges in the order of ascending weight.
     weights : ndarray of shape (n - 1,)
     birth : ndarray of shape (n,)
-        Of `births`.
+        Result of `births`.
     """
     from clusterkit.numerics.spanning_trees.hierarchy_jit import persistence
 
@@ -206,16 +206,16 @@ BLOCK = 4096
 def nearest_by_reachability(X: Array, core_distances: Array, n_neighbors: int, Y: Array) -> tuple[Indices, Array]:
     """For each row y the row x of least ``max(|x - y|, core_x, core_y)``, and that value.
 
-    Of several such rows the nearest one is taken, then the first.
+    Among several such rows the nearest one is taken, then the first.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
     core_distances : ndarray of shape (n,)
-        Of `minimum_spanning_tree` for the rows of X.
+        Core distances of the rows of X, from `minimum_spanning_tree`.
     n_neighbors : int
-        As there: the core distance of a new row reaches to its ``n_neighbors - 1``-th nearest row of X, because it
-        counts itself.
+        As in `minimum_spanning_tree`: the core distance of a new row is the distance to its ``n_neighbors - 1``-th
+        nearest row of X, because it counts itself.
     Y : ndarray of shape (m, d)
 
     Returns

@@ -42,7 +42,7 @@ __all__ = [
 
 
 NONE = -1
-"""Stands for no rival where a cut does not hold a sample."""
+"""Value of the rival of a sample that a cut does not hold."""
 
 EDGE = 1e-6
 """A margin less than this below 1 counts as 1: the margins of support vectors are 1 up to rounding, and rounding must
@@ -283,7 +283,7 @@ class Cuts:
         self.vectors.add(T)
 
     def most_violated(self, F: Array) -> Labels:
-        """Rivals of the cut of all samples whose margin is below 1, with their best rivals; none is violated more."""
+        """Rivals of the most violated cut: the best rival of samples whose margin is below 1, `NONE` for all others."""
         return np.where(self.leads(F) < 1.0 - EDGE, rivals(F, self.z), NONE).astype(self.rival.dtype)
 
     def leads(self, F: Array) -> Array:
@@ -363,7 +363,7 @@ SOLVER_SETTINGS = ((1e-11, 1e-13, 0.99), (1e-8, 1e-8, 0.99), (1e-11, 1e-13, 0.8)
 method.
 
 The next run is made where the gap of the one before is not good. The usual regularisation of 1e-8 is too much where C
-is far above what the margins need, and with the usual step fraction of 0.99 the method may stall between two points.
+is far larger than the margins need, and with the usual step fraction of 0.99 the method may stall between two points.
 """
 
 BIAS_TOLERANCE = 1e-9
@@ -401,8 +401,8 @@ class RestrictedProgram:
     half_width : float
         Half width of the interval that holds the mean outputs, >= 0.
     centre : (ndarray of shape (p, q), float) or None
-        Where the bias is not a variable but ``W · mean``: inner products of the cut vectors with the mean sample in
-        each output, and its squared length.
+        If the bias is ``W · mean`` instead of a variable: inner products of the cut vectors with the mean sample in
+        each output, and the squared length of the mean.
     """
 
     gram: Array
@@ -594,7 +594,7 @@ def _attempts(conic: tuple[Any, ...]) -> Iterator[tuple[Array, Array]]:
 
 
 def _interior(conic: tuple[Any, ...], tolerance: float, regularization: float, step: float) -> tuple[Array, Array]:
-    """Solution and multipliers by Clarabel; zeros, which are feasible, where these are not finite."""
+    """Solution and multipliers by Clarabel; numbers that are not finite become zeros, which are feasible."""
     import clarabel
 
     settings = clarabel.DefaultSettings()

@@ -74,9 +74,9 @@ class CuttingPlaneSettings:
 
 
 def balance_slack(task: Task) -> float:
-    """The l for which "sizes differ by at most l" means the size bounds of the task; n if the task has none.
+    """Largest allowed difference l of two sums of outputs, from the size bounds of the task; n if the task has none.
 
-    For two clusters it is the upper bound minus the lower one.
+    For two clusters l is the upper bound minus the lower one.
     """
     k = task.k
     if task.bounds is None:
@@ -165,7 +165,7 @@ class PreparedCuttingPlanes(Prepared):
 
     @property
     def _half_width(self) -> float:
-        """Half width of the interval for mean outputs: those of any two of k clusters may differ by l/n."""
+        """Half width of the interval for the mean outputs: the means of any two of k clusters may differ by l/n."""
         return self.balance_slack / self.space.n / (1.0 if self.settings.n_outputs == 1 else 2.0)
 
     def _start(self, labels: Labels, rng: Rng) -> Labels:
@@ -244,7 +244,7 @@ class CuttingPlaneLoop(Iterations[CuttingPlaneIterate]):
 
     @property
     def name(self) -> str:  # type: ignore[override] # a property for a class attribute
-        """That of the solver."""
+        """Name of the solver, for progress reports."""
         return self.settings.name
 
     def run(self) -> tuple[CuttingPlaneIterate, Status]:
@@ -260,7 +260,7 @@ class CuttingPlaneLoop(Iterations[CuttingPlaneIterate]):
         return iterate, attrs.evolve(status, reason=reason, facts=facts, empty_clusters=empty)
 
     def advance(self, active: list[Start[CuttingPlaneIterate]]) -> Iterator[Iteration[CuttingPlaneIterate]]:
-        """Add the most violated cut, and solve for the present ones; the first cuts are those of the labels."""
+        """Add the most violated cut, and solve for all cuts; the first cuts are made from the labels of the start."""
         [start] = active
         settings, cuts = self.settings, self.cuts
         if start.answer is None:
@@ -484,8 +484,8 @@ class Cpm3c(Solver):
 
     Notes
     -----
-    As `cpmmc`, with k outputs: O(n L k) for each program and each cut, O(n k) and O(n² k) on a kernel, one byte a
-    sample and cut. The dual has one variable a cut and k for the balance instead of k (k - 1), because the amounts by
+    Cost as of `cpmmc` with k outputs: O(n L k) for each program and each cut, O(n k) and O(n² k) on a kernel, one byte
+    a sample and cut. The dual has one variable a cut and k for the balance instead of k (k - 1), because the amounts by
     which the outputs are lowered sum to 0.
 
     One change to the published method makes the objective fall or stay between two cuts, as it does for two clusters:

@@ -30,7 +30,7 @@ class PreparedDrift(Prepared):
     Parameters
     ----------
     name : str
-        Of the solver.
+        Name of the solver.
     rule : DriftRule
     space : FeatureSpace
     m : int
@@ -143,5 +143,5 @@ class Nearness:
         return self.offsets - rows.through(self.transform).squared_distances(self.centres)
 
     def columns(self, index: slice) -> Nearness:
-        """The same for some of the centres."""
+        """Scores of a part of the centres."""
         return attrs.evolve(self, centres=self.centres[index], offsets=self.offsets[index])

@@ -58,16 +58,16 @@ LOCK: Final = "in-use"
 """The file that a fit holds while it works in the folder."""
 
 STATE: Final = "state.npz"
-"""The file of what is small. It names the iteration whose rows count, and is replaced in one step once they exist."""
+"""The file of the small arrays. It names the valid iteration, and is replaced in one step once its rows exist."""
 
 
 @final
 @attrs.frozen
 class FactorFiles:
-    """A folder with the rows of the last iteration, ``factor-TURN.npy``, and a file of what is small.
+    """A folder with the rows of the last iteration, ``factor-TURN.npy``, and a file of small arrays, `STATE`.
 
-    The rows of an iteration are a new file, so that a process that still writes those of an older one, or is killed,
-    changes nothing that counts.
+    The rows of an iteration are a new file, so that a process that still writes an older one, or is killed, leaves the
+    valid iteration unchanged.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class FactorFiles:
         return RawRows(self._path(iteration), self.n, self.k, self.dtype, None, len(self._header()))
 
     def write(self, iteration: int, rows: slice, A: Array) -> None:
-        """Put some rows of an iteration, (b, k), in their place.
+        """Write some rows of an iteration, (b, k), to their positions.
 
         Raises
         ------
@@ -120,7 +120,7 @@ class FactorFiles:
                 _write_all(file, np.ascontiguousarray(to_host(A), dtype=self.dtype).tobytes())
 
     def commit(self, iteration: int, **small: Array) -> None:
-        """Make the rows of an iteration those that count, with arrays that belong to them; older rows are removed.
+        """Make an iteration the valid one, with small arrays that belong to it, and remove older rows.
 
         Raises
         ------
@@ -141,11 +141,11 @@ class FactorFiles:
         for older in Path(self.folder).glob("factor-*.npy"):
             number = older.stem.removeprefix("factor-")
             if number.isdigit() and int(number) < iteration:
-                with suppress(OSError):  # a reader may have it open, where that forbids its removal
+                with suppress(OSError):  # a reader may have the file open, which on some systems forbids its removal
                     older.unlink()
 
     def state(self) -> dict[str, Array] | None:
-        """What `commit` wrote last, with the array "turn"; None if there was no commit.
+        """The small arrays written by the last `commit`, and the array "turn"; None if there was no commit.
 
         Raises
         ------
@@ -160,7 +160,7 @@ class FactorFiles:
                 small = dict(arrays)
             iteration, size = int(small["turn"]), os.path.getsize(self._path(int(small["turn"])))
             if size != len(self._header()) + self.n * self.k * self.dtype.itemsize:
-                raise ValueError(f"the rows of iteration {iteration} are not whole")
+                raise ValueError(f"the rows of iteration {iteration} are incomplete")
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InvalidData(
                 f"the checkpoint in {self.folder!r} was changed or damaged: {error}. Remove the folder to start anew"
@@ -245,12 +245,12 @@ class ScaledRows:
 @final
 @attrs.frozen(eq=False)
 class HeldRows:
-    """The rows of one iteration.
+    """The rows of one iteration in memory.
 
     Parameters
     ----------
     blocks : dict
-        First row of a block to its rows, (b, k).
+        The blocks of rows, (b, k), by the index of their first row.
     n, k : int
     dtype : numpy dtype
     """
@@ -270,7 +270,7 @@ class HeldRows:
         """None."""
 
     def read(self, rows: slice) -> Array:
-        """Neighbouring rows, (b, k): a block where it lies, and anything else on the host."""
+        """Consecutive rows, (b, k): a block on its own device, and any other range on the host."""
         block = self.blocks.get(rows.start)
         if block is not None and block.shape[0] == rows.stop - rows.start:
             return block
@@ -288,7 +288,7 @@ class HeldRows:
 
 @attrs.define(eq=False)
 class FactorInMemory:
-    """What `FactorFiles` keeps on disk, for a fit whose blocks are all computed by one process.
+    """The factor and its state in memory instead of on disk (`FactorFiles`), for a fit by one process.
 
     Parameters
     ----------
@@ -321,17 +321,17 @@ class FactorInMemory:
         return HeldRows(self._iterations.setdefault(iteration, {}), self.n, self.k, self.dtype)
 
     def write(self, iteration: int, rows: slice, A: Array) -> None:
-        """Put some rows of an iteration, (b, k), in their place."""
+        """Write some rows of an iteration, (b, k), to their positions."""
         self._iterations.setdefault(iteration, {})[rows.start] = np.asarray(to_host(A)) if self.on_host else A
 
     def commit(self, iteration: int, **small: Array) -> None:
-        """Make the rows of an iteration those that count, with arrays that belong to them; older rows are removed."""
+        """Make an iteration the valid one, with small arrays that belong to it, and remove older rows."""
         self._small = {"turn": np.array(iteration), **small}
         for older in [each for each in self._iterations if each < iteration]:
             del self._iterations[older]
 
     def state(self) -> dict[str, Array] | None:
-        """What `commit` wrote last; None if there was no commit."""
+        """The small arrays kept by the last `commit`; None if there was no commit."""
         return self._small
 
 
@@ -351,7 +351,7 @@ class FeatureTotals:
 
     @classmethod
     def of(cls, rows: slice, H: Array) -> FeatureTotals:
-        """Those of a block."""
+        """The totals of a block of features, H (b, L)."""
         return cls._of(H, _digest(np.ascontiguousarray(H).tobytes()))
 
     @classmethod
@@ -379,19 +379,19 @@ class FeatureTotals:
 @final
 @attrs.frozen(eq=False)
 class TotalsAnywhere(BlockFunction):
-    """`FeatureTotals` without a digest of the features, where these lie."""
+    """`FeatureTotals` without a digest, computed on the device of the features."""
 
     array_api: ClassVar[bool] = True
 
     def __call__(self, rows: slice, H: Array) -> FeatureTotals:
-        """Those of a block."""
+        """The totals of a block of features, H (b, L)."""
         return FeatureTotals._of(H, b"")
 
 
 @final
 @attrs.frozen(eq=False)
 class _IterationDone(BlockFunction):
-    """What an iteration leaves behind, beside the rows of A, which are stored: W, and what led to it.
+    """The result of an iteration besides the rows of A, which are stored: W, and the history of the fit.
 
     Parameters
     ----------
@@ -403,7 +403,7 @@ class _IterationDone(BlockFunction):
     history : tuple of float
         Objectives of the iterations so far.
     change : float
-        How far the factors moved in the last one.
+        Root mean square change of the factors in the last iteration.
     """
 
     fold: FoldIn
@@ -435,11 +435,11 @@ class StoredIterations(BlockFunction):
     checkpoint : str or None
         Folder of the checkpoints; each start has one of its own in it. None keeps the rows of A in memory.
     totals : FeatureTotals
-        Of all features.
+        Totals of all features.
     rows, columns, new : RowUpdate
-        How the rows of A, those of W, and those of new samples are updated.
+        Updates of the rows of A, of the rows of W, and of new samples.
     tol, max_iter, normalize
-        As of the solver `nmf`.
+        Parameters of the solver `nmf`.
     on_host : bool
         Whether rows of A that are kept in memory lie on the host; else each block stays where it is computed.
     """
@@ -462,17 +462,17 @@ class StoredIterations(BlockFunction):
 
     @property
     def name(self) -> str:
-        """That of the solver."""
+        """Name of the solver, for progress reports."""
         return "nmf"
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """Nothing is decided on the way."""
+        """Empty: no parameter is chosen during the fit."""
         return {}
 
     @property
     def table_columns(self) -> int:
-        """Of the rows of A, before and after an iteration, their products, and what the updates make of them."""
+        """Columns of the temporary arrays of a block: `TABLES` arrays of k columns, the rows of A and their updates."""
         return TABLES * self.k
 
     def begin(self, space: FeatureSpace, rng: Rng) -> RowFunction:
@@ -485,7 +485,7 @@ class StoredIterations(BlockFunction):
         else:
             files = FactorFiles(self._folder(self.checkpoint, W), self.n, self.k, self.transform.dtype)
         files.prepare(self.held)
-        # what is drawn next, by a labeler, is then what is drawn in memory
+        # the next draws, by a labeler, are then the same as for a fit in memory
         cast("np.random.PCG64", rng.bit_generator).advance((self.n + space.width) * self.k)
         return self.latest(_IterationDone(self._fold(W), files, state))
 
@@ -523,7 +523,7 @@ class StoredIterations(BlockFunction):
         return Sums.of(P, gram, np.array(moved))
 
     def finish(self, total: Sums, function: RowFunction) -> Step:
-        """Update W, and make the rows of A those that count."""
+        """Update W, and make the new rows of A the valid ones."""
         assert isinstance(function, _IterationDone)
         P, gram, moved = total.arrays
         W = np.ascontiguousarray(function.fold.basis).copy()
@@ -544,7 +544,7 @@ class StoredIterations(BlockFunction):
         return (function.history, self._step(function)) if function.history else None
 
     def stored(self, function: RowFunction) -> Stored:
-        """The rows of A, with columns as long as those of W make them."""
+        """The rows of A, with each column scaled by the length of the column of W."""
         assert isinstance(function, _IterationDone)
         W = function.fold.basis
         norms = np.linalg.norm(W.astype(np.float64, copy=False), axis=0)
@@ -573,7 +573,7 @@ class StoredIterations(BlockFunction):
         return FoldIn(products, factor_gram(W), self.new, self.transform.dtype, np.arange(self.k))
 
     def _folder(self, checkpoint: str, W: Array) -> str:
-        """A folder for this data, these parameters and this start, so that no other fit is taken up."""
+        """Path of the folder for these data, parameters and start: its name is a digest of them."""
         updates = [attrs.astuple(update) for update in (self.rows, self.columns)]
         facts = json.dumps([FORM, self.n, self.k, updates]).encode()
         digest = _digest(facts + self.totals.digest + W.tobytes())
@@ -585,7 +585,7 @@ def _digest(content: bytes) -> bytes:
 
 
 def _drawn(state: Mapping[str, Any], before: int, rows: int, columns: int) -> Array:
-    """Numbers of a stream of uniform ones, (rows, columns), of which so many come before: those that one draw gives."""
+    """Uniform numbers (rows, columns) of a stream, after the first `before`, as if all were drawn at once."""
     bits = np.random.PCG64()
     bits.state = dict(state)  # type: ignore[assignment] # of the same kind of generator
     bits.advance(before)  # a number of 53 bits takes one step

@@ -93,7 +93,10 @@ class RowUpdate:
     stop_ratio: float = 0.0
 
     def advance(self, A: Array, N: Array, G: Array) -> float:
-        """Update the rows of A (b, q) in place from N (b, q) and G (q, q); returns the sum of squared changes."""
+        """Update the rows of A (b, q) in place for a fixed factor W, from ``N = X W`` (b, q) and ``G = W'W`` (q, q).
+
+        Returns the sum of the squared changes of A.
+        """
         from clusterkit.solvers.factorisation._updates_jit import advance
 
         N = np.ascontiguousarray(N)
@@ -247,8 +250,8 @@ def factor_gram(A: Array) -> Array:
 def average_equal_rows(A: Array, sets: Indices | None, gram: Array) -> float:
     """Give equal samples the same row of A (n, k), in place: the mean of theirs.
 
-    A factorisation with more parts than the samples have dimensions is not unique, and rows of equal samples end where
-    their random starts lead. The error ``|H - A W'|² / 2`` is convex in a row, so that the mean is no worse.
+    A factorisation with more parts than the samples have dimensions is not unique: rows of equal samples may differ,
+    depending on their random starts. The error ``|H - A W'|² / 2`` is convex in a row, so that the mean is no worse.
 
     Parameters
     ----------
@@ -261,7 +264,7 @@ def average_equal_rows(A: Array, sets: Indices | None, gram: Array) -> float:
     Returns
     -------
     decrease : float
-        By how much the error is less.
+        Amount by which the error falls.
     """
     if sets is None:
         return 0.0
@@ -276,7 +279,7 @@ def average_equal_rows(A: Array, sets: Indices | None, gram: Array) -> float:
 
 
 def lowered(status: Status, decrease: float) -> Status:
-    """The status of a fit whose last objective, of its labels, was lowered afterwards."""
+    """The status with the last objective lowered, after the fit improved the rows once more."""
     return attrs.evolve(status, history=(*status.history[:-1], max(0.0, status.history[-1] - decrease)))
 
 
@@ -344,15 +347,15 @@ class FoldIn(BlockFunction):
 
     @property
     def table_columns(self) -> int:
-        """Of the rows, their products, and what the updates make of them."""
+        """Columns of the temporary arrays of a block: `TABLES` arrays of q columns, the rows of A and their updates."""
         return TABLES * len(self.gram)
 
     def __call__(self, Y: Array) -> Array:
-        """Rows for Y, (m, d) to (m, q); O(q²) per update beside the products."""
+        """Rows of A for raw rows Y, (m, d) to (m, q); O(q²) per row and update besides the products."""
         return self._of(self.products(Y))
 
     def on(self, H: Array) -> Array:
-        """Rows for a block of features, (b, L) to (b, q)."""
+        """Rows of A for a block of features, (b, L) to (b, q)."""
         assert isinstance(self.products, LinearRows)
         return self._of(self.products.on(H))
 
@@ -449,7 +452,7 @@ def descended(A: Any, N: Any, G: Array, max_passes: int, stop_ratio: float) -> A
 
 
 def multiplied(A: Any, N: Any, G: Array, max_passes: int, delta: float) -> Any:
-    """Rows after multiplicative updates ``a (N + δ) / (a G + δ)``, (b, q), float64; parameters as of `descended`."""
+    """Rows after multiplicative updates ``a (N + δ) / (a G + δ)``, (b, q), float64; parameters as in `descended`."""
     xp = array_namespace(A)
     there, zero = to_device_of(G, A, np.float64), xp.zeros((), dtype=xp.float64, device=A.device)
     for _ in range(max_passes):
@@ -460,7 +463,7 @@ def multiplied(A: Any, N: Any, G: Array, max_passes: int, delta: float) -> Any:
 
 
 def update_block(H: Any, W: Array, G: Array, A: Any, update: RowUpdate) -> tuple[Any, Any, Any, Any]:
-    """One iteration for a block: the new rows of A, and what they add; `update_rows` of _updates.py elsewhere.
+    """One iteration for a block of H: its new rows of A, and its terms of ``H'A`` and ``A'A``.
 
     Parameters
     ----------
@@ -469,7 +472,7 @@ def update_block(H: Any, W: Array, G: Array, A: Any, update: RowUpdate) -> tuple
     G : ndarray of shape (q, q), float64
         ``W'W``.
     A : array of shape (b, q)
-        In the type of H, where it lies.
+        In the type of H, on the device of H.
     update : RowUpdate
 
     Returns
@@ -480,7 +483,7 @@ def update_block(H: Any, W: Array, G: Array, A: Any, update: RowUpdate) -> tuple
     gram : array of shape (q, q), float64
         ``A'A``.
     moved : array of no dimension, float64
-        Sum of the squared changes.
+        Sum of the squared changes of A.
     """
     xp = array_namespace(H)
     N, before = as_type(xp.matmul(H, to_device_of(W, H)), np.float64), as_type(A, np.float64)

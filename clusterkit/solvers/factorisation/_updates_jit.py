@@ -170,7 +170,7 @@ def _descend(
                 continue
             inverse = 1.0 / G[b, b]
             for r in range(LANES):
-                # a row that has converged no longer moves, so that it does not depend on the rows beside it
+                # a row that has converged no longer moves, so that it does not depend on the other rows
                 step[r] = max(slope[b, r] * inverse, -row[b, r]) * active[r]
                 row[b, r] += step[r]
                 change[r] += step[r] * step[r]

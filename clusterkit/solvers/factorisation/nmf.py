@@ -80,7 +80,7 @@ def refuse_negative(smallest: float) -> None:
 @final
 @attrs.frozen(eq=False)
 class _Survey:
-    """The smallest feature of a block and the sum of its squares; part of what is known before the first iteration."""
+    """The smallest feature and the sum of squares of one or more blocks, computed before the first iteration."""
 
     smallest: float
     norm: float
@@ -110,7 +110,7 @@ class _SurveyOf(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class AnlsIterations(BlockFunction):
-    """Iterations of alternating nonnegative least squares; the function of each is `FoldIn`, the rows of A by W.
+    """Iterations of alternating nonnegative least squares; each yields a `FoldIn`, which computes rows of A from W.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class AnlsIterations(BlockFunction):
     norm : float
         ``|H|²``.
     tol, max_iter
-        As of the solver `nmf`.
+        Parameters of the solver `nmf`.
     """
 
     array_api: ClassVar[bool] = True
@@ -140,17 +140,17 @@ class AnlsIterations(BlockFunction):
 
     @property
     def name(self) -> str:
-        """That of the solver."""
+        """Name of the solver, for progress reports."""
         return "nmf"
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """Nothing is decided on the way."""
+        """Empty: no parameter is chosen during the fit."""
         return {}
 
     @property
     def table_columns(self) -> int:
-        """As of the rows of A."""
+        """Columns of the temporary arrays of a block: `TABLES` arrays of k columns, the rows of A and their updates."""
         return TABLES * self.k
 
     def begin(self, space: FeatureSpace, rng: Rng) -> FoldIn:
@@ -259,7 +259,7 @@ class Nmf(Solver):
         the same rows with the same parameters and the same integer as `random_state` goes on from the last one, after
         a kill, Ctrl-C, or with another `max_iter` or `tol`. The folder stays: its ``factor-*.npy`` is A. It may go when
         the labels are there. A fit in memory does not use it, nor one of few rows, which are read at once. On a device
-        A stays beside the samples without it.
+        A stays in its memory without a checkpoint.
     normalize : bool, default False
         Scale the columns of W to unit length at the end, and the columns of A inversely. This changes the result of
         k-means on the rows of A; otherwise the scale of each column of A is left to chance.
@@ -338,7 +338,7 @@ def _anls(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
 
 
 def stored_iterations(spec: Nmf, space: FeatureSpace, task: Task) -> StoredIterations:
-    """The iterations with a checkpoint, or without one with A in memory, beside the samples; one pass."""
+    """The iterations with a checkpoint, or with A in memory on the device of the samples; one pass."""
     totals = space.reduce(TotalsAnywhere() if spec.checkpoint is None else FeatureTotals.of)
     refuse_negative(totals.smallest)
     mean, k = totals.mean(space.n), task.k

@@ -96,7 +96,7 @@ def affinity(space: KernelSpace, n_neighbors: int | None, self_loops: bool) -> A
         If a weight is negative.
     """
     points = np.ascontiguousarray(space.points, dtype=np.float64)
-    # a new space: its matrix is changed below, and the matrix of the caller's space need not exist beside it
+    # a new space: its matrix is changed below, and the matrix of the caller's space need not exist at the same time
     copy = KernelSpace(points, space.kernel)
     W: Any
     if n_neighbors is None:

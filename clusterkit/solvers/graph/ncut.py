@@ -126,16 +126,16 @@ class TunedGraph:
     Parameters
     ----------
     weights : Affinity
-        Between the vertices: the distinct rows, but for outliers.
+        Weights between the vertices: the distinct rows without outliers.
     vertex : ndarray of shape (n,)
-        Vertex that each row is, or goes with.
+        The vertex of each row; for an outlier the vertex whose label it gets.
     outliers : int
-        Rows that are no vertex.
+        Number of rows that are no vertex.
     groups : ndarray of shape (v,) or None
         k groups of the connected components, where there are more than k.
     n_attributes : int
     resolved : mapping
-        What was decided on the way.
+        Quantities that were chosen during the fit.
     """
 
     weights: Affinity
@@ -319,7 +319,7 @@ class _PreparedNcut(Prepared):
         True if all samples are equal.
     resolved_facts : mapping
     graph : TunedGraph or None
-        The self-tuned graph that the weights are of, if they are of one.
+        The self-tuned graph with these weights, if there is one.
     """
 
     spec: Ncut
@@ -404,7 +404,7 @@ class _PreparedNcut(Prepared):
 @final
 @attrs.frozen(eq=False)
 class _PreparedOnVertices(Prepared):
-    """The cut of a graph whose vertices stand for several samples.
+    """The cut of a graph of which each vertex represents one or more samples.
 
     Parameters
     ----------
@@ -413,7 +413,7 @@ class _PreparedOnVertices(Prepared):
     vertex : ndarray of shape (n,)
         Vertex of each sample.
     outliers : int
-        Samples that go with a vertex to which they have no weight.
+        Number of samples that get the scores of a vertex to which they have no weight.
     """
 
     inner: _PreparedNcut

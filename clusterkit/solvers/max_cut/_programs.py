@@ -67,10 +67,10 @@ class MaxCutProblem:
         return float(products.sum()) + (self.price * short if short else 0.0)
 
     def bound(self, g: Array) -> float:
-        """Dual value of the multipliers g (n,) after they were made feasible: below every primal value.
+        """Dual value of the multipliers g (n,) after they were made feasible: a lower bound on every primal value.
 
-        They are cut to [0, price] and scaled by the largest factor up to 1 that leaves ``S - diag(g)`` positive
-        semidefinite: 1 over the largest eigenvalue of ``D S⁻¹ D`` with ``D² = diag(g)``. O(n³).
+        The multipliers are clipped to [0, price] and scaled by the largest factor up to 1 that leaves ``S - diag(g)``
+        positive semidefinite: 1 over the largest eigenvalue of ``D S⁻¹ D`` with ``D² = diag(g)``. O(n³).
         """
         g = np.clip(g, 0.0, self.price)
         root = np.sqrt(g)
@@ -95,7 +95,7 @@ class MaxCutSolution:
     bound : float
         Dual value; the optimum lies between it and the primal one.
     status : Status
-        How the iterations ended; its history has the primal values.
+        How the iterations ended, with the primal values as history.
     """
 
     leading: Array
@@ -154,7 +154,7 @@ def low_rank_descent(problem: MaxCutProblem, rank: int, tol: float, max_iter: in
 
 @attrs.define(eq=False)
 class _Sweeps(Iterations[Array]):
-    """Sweeps that change V in place; the dual bound, and with it the gap, is computed now and then, and at the end."""
+    """Sweeps that change V in place; the dual bound, and with it the gap, is computed after some, and at the end."""
 
     problem: MaxCutProblem
     V: Array
@@ -183,7 +183,7 @@ class _Sweeps(Iterations[Array]):
         yield Iteration(self.V, None, Ending.SETTLED if gap <= self.tol else None, f"{gap:.1e}")
 
     def recover(self, start: Start[Array]) -> None:
-        """The rows that a sweep has changed so far."""
+        """Accept V after an interrupted sweep, which has changed some rows."""
         self._judge(start)
         start.answer = self.V
 
@@ -303,7 +303,7 @@ def _next_point(problem: MaxCutProblem, point: InteriorPoint) -> InteriorPoint |
     """The point after a predictor and a corrector step; None if rounding leaves no step.
 
     The conditions ``W Z = μ I``, ``g s = μ``, ``p (price - g) = μ`` with ``Z = S - diag(g)`` are linearised; W's part
-    is made symmetric. What remains is one system for the change d of g:
+    is made symmetric. Eliminating all but the change d of g leaves one system:
     ``(W ∘ Z⁻¹ + diag(s/g + p/(price - g))) d = 1 + μ (1/g - diag(Z⁻¹) - 1/(price - g))``.
     """
     W, p, g, s = point.W, point.p, point.g, point.s

@@ -40,7 +40,7 @@ __all__ = [
 @final
 @attrs.frozen
 class ExactSums:
-    """Class sums on two grids, as of `clusterkit.numerics.exact_sums_jit`.
+    """Class sums without rounding errors, on the two grids of `clusterkit.numerics.exact_sums_jit`.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class ExactSums:
 
     @classmethod
     def of(cls, about: CentredFeatures) -> ExactSums:
-        """Grids for samples that spread so much about their mean."""
+        """Grids that are fine enough for samples with this spread about their mean."""
         from clusterkit.numerics.exact_sums_jit import grids
 
         radius = float(np.sqrt(about.radii.largest)) * (1.0 + 1e-3)  # (room for the rounding errors of distances)
@@ -93,9 +93,9 @@ class CentroidSums(BlockFunction):
     about : CentredFeatures
     k : int
     tol : float
-        As of the solver `centroids`.
+        Parameter of the solver `centroids`.
     exact : ExactSums or None
-        How the rows of a class are added; None: by products, whose rounding errors depend on the blocks.
+        Exact summation of the rows of a class; None: sums by products, whose rounding errors depend on the blocks.
     """
 
     array_api: ClassVar[bool] = True
@@ -107,7 +107,7 @@ class CentroidSums(BlockFunction):
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """Nothing is decided on the way."""
+        """Empty: no parameter is chosen during the fit."""
         return {}
 
     @property
@@ -219,7 +219,7 @@ class RefillEmpty(BlockFunction):
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """As of the iteration."""
+        """Quantities that the iteration chose."""
         return self.iteration.resolved
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Farthest:
@@ -263,9 +263,9 @@ class Farthest:
         Squared distances of the samples from the centres of their classes, float64.
     labels : ndarray of shape (b,)
     rows : ndarray of shape (b, L)
-        Their features.
+        Features of the samples.
     count : int
-        How many samples will be chosen.
+        Number of samples to choose.
     rounding_error : float
         Distances that differ by no more are equal.
     """
@@ -288,7 +288,7 @@ class Farthest:
         return joined.candidates()
 
     def candidates(self) -> Farthest:
-        """Without the samples that cannot be chosen."""
+        """A copy without the samples that cannot be chosen."""
         index = _candidates(self.distances, self.count, self.rounding_error)
         if len(index) == len(self.distances):
             return self
@@ -296,9 +296,9 @@ class Farthest:
 
 
 def _candidates(distances: Array, count: int, rounding_error: float) -> Indices:
-    """The samples without those that cannot be chosen: nearer than the `count` farthest by more than rounding.
+    """Indices of the samples that may be chosen: at most a rounding error nearer than the `count`-th farthest.
 
-    Of samples at the same distance the first `count` are enough.
+    Of samples at equal distances only the first `count` are kept.
     """
     if len(distances) <= count:
         return np.arange(len(distances))

@@ -77,7 +77,7 @@ class NearestMeans(BlockFunction):
 
     @property
     def table_columns(self) -> int:
-        """Of the distances, k."""
+        """Columns of the temporary array of a block: the distances to the k centres."""
         return int(self.centres.shape[1])
 
     @property
@@ -115,7 +115,7 @@ class NearestMeans(BlockFunction):
         return scores
 
     def _sent(self, H: Any) -> tuple[Any, Any, Any]:
-        """The rounded origin, twice the centres about it, and their squared lengths, where a block lies."""
+        """The rounded origin, twice the centres about it, and their squared lengths, on the device of a block."""
         dtype = host_dtype(H)
         origin = self.origin.astype(dtype)
         centres = (self.centres + (self.origin - origin)[:, None]).astype(dtype)
@@ -205,7 +205,7 @@ for 1 to 500 features and means up to 1,000 times the spread; the rest is a rese
 @final
 @attrs.frozen(eq=False)
 class Radii:
-    """Of the squared distances of some samples from the mean of all: their sum, the largest, and their number.
+    """Summary of the squared distances of some samples from the mean of all: their sum, the largest, their number.
 
     With weights: the weighted sum, the largest, and the sum of the weights.
     """
@@ -216,7 +216,7 @@ class Radii:
 
     @classmethod
     def of(cls, radii: Array, weights: Array | None = None) -> Radii:
-        """Those of a block, (b,)."""
+        """The summary of a block of squared distances, (b,)."""
         if is_device_array(radii):
             return cls._of_device(radii, weights)
         largest = float(radii.max(initial=0.0))
@@ -235,7 +235,7 @@ class Radii:
         return cls(float(added), largest, float(weights.sum()))
 
     def __add__(self, following: Radii) -> Radii:
-        """Those of both blocks."""
+        """The summary of both blocks together."""
         largest = max(self.largest, following.largest)
         return Radii(self.added + following.added, largest, self.count + following.count)
 
@@ -261,7 +261,7 @@ def _at(weights: Array | None, rows: slice) -> Array | None:
 @final
 @attrs.frozen(eq=False)
 class CentredFeatures:
-    """What distances to class means need to know of all samples: small, whatever their number.
+    """The feature map, the mean and the radii of all samples, which distances to class means need; small for any n.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ class CentredFeatures:
     origin : ndarray of shape (L,)
         Mean of all samples. Distances do not depend on the origin, but cancellation does.
     radii : Radii
-        Of the squared distances of the samples from the origin.
+        Summary of the squared distances of the samples from the origin.
     """
 
     transform: Transform
@@ -284,7 +284,7 @@ class CentredFeatures:
         return cls(space.transform, origin, space.reduce(_RadiiAbout(origin, weights)))
 
     def more(self, space: FeatureSpace, weights: Array | None) -> CentredFeatures:
-        """The same origin, with the distances of further samples from it."""
+        """A copy with the same origin and with the distances of further samples from it added to the radii."""
         return attrs.evolve(self, radii=self.radii + space.reduce(_RadiiAbout(self.origin, weights)))
 
     @property
@@ -410,7 +410,7 @@ class FeatureMeans:
         over(part, 0, len(blocks), (blocks[0].stop - blocks[0].start) * centres.size)
 
     def block_scores(self, H: Array, rows: slice, centres: Array, constants: Array) -> Array:
-        """Those of a block: the values of `NearestMeans.on`, with the distances from the origin that are known."""
+        """Scores of a block: equal to `NearestMeans.on`, but with the distances from the origin already computed."""
         # here and not after the pass, because the products are in the cache
         return minus_distances(H @ centres, constants, self.radii[rows], self.rounding_error)
 
@@ -427,7 +427,7 @@ def blocks_of(space: FeatureSpace, piece: slice) -> list[slice]:
     """The blocks of the block plan that a piece of the rows consists of."""
     in_group = piece.start // sums.GROUP == (piece.stop - 1) // sums.GROUP
     if in_group and piece.stop - piece.start <= block_rows(space.width, space.dtype):
-        return [piece]  # of a space whose pieces are blocks, which has many of them
+        return [piece]  # the space has many pieces, each of which is one block
     plan = block_plan(space.n, space.width, space.dtype)
     return [rows for rows in plan if piece.start <= rows.start < piece.stop]
 
@@ -453,7 +453,7 @@ class KernelMeans:
 
     @classmethod
     def of(cls, space: KernelSpace) -> KernelMeans:
-        """The kernel matrix and the spread of the samples, O(n²) beside the kernel matrix."""
+        """The kernel matrix and the spread of the samples, O(n²) besides the kernel matrix."""
         bare = cls(space, space.gram(), space.diag().astype(np.float64, copy=False))
         return attrs.evolve(bare, spread=-float(bare.scores(bare.overall(1))[0].min()))
 

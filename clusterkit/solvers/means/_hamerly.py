@@ -47,11 +47,11 @@ class ClassSumUpdates(Protocol):
     """Sums of the features of each class, for labels that change a little from iteration to iteration."""
 
     sizes: Counts
-    """(k,), as of the last `settle`"""
+    """number of samples in each class, (k,), at the last `settle`"""
 
     @property
     def total(self) -> Array:
-        """(L, k), float64, as of the last `settle`."""
+        """Class sums (L, k), float64, at the last `settle`."""
 
     def renew(self, labels: Labels) -> None:
         """Add up all samples."""
@@ -64,7 +64,7 @@ class ClassSumUpdates(Protocol):
 
 
 class _ClassSizeUpdates:
-    """What all forms share: class sizes that follow the labels."""
+    """Base of the class sum updates: class sizes that follow the labels."""
 
     def __init__(self, k: int) -> None:
         self.k = k
@@ -110,7 +110,7 @@ class UpdatesByProducts(_Rounded):
     """Rounded sums, moved by a product with one column for each class."""
 
     def move(self, H: Array, index: Indices, old: Labels, new: Labels) -> None:
-        """As of `ClassSumUpdates`."""
+        """Note a change of the classes of rows, as `ClassSumUpdates.move`."""
         self.note(old, new)
         self.change += (H[index].T @ transfers(old, new, self.k, H.dtype)).T
 
@@ -120,7 +120,7 @@ class UpdatesByLoops(_Rounded):
     """Rounded sums, moved by compiled loops in float64."""
 
     def move(self, H: Array, index: Indices, old: Labels, new: Labels) -> None:
-        """As of `ClassSumUpdates`."""
+        """Note a change of the classes of rows, as `ClassSumUpdates.move`."""
         from clusterkit.numerics.nearest_jit import transfer
 
         self.note(old, new)
@@ -129,7 +129,7 @@ class UpdatesByLoops(_Rounded):
 
 @final
 class ExactUpdates(_ClassSizeUpdates):
-    """Sums without rounding errors of their own: those of the labels, bit for bit, however they came about."""
+    """Exact sums: bit for bit the sums of the labels, whatever the sequence of updates that led to them."""
 
     def __init__(self, space: FeatureSpace, k: int, exact: ExactSums) -> None:
         super().__init__(k)
@@ -138,7 +138,7 @@ class ExactUpdates(_ClassSizeUpdates):
 
     @property
     def total(self) -> Array:
-        """(L, k)."""
+        """Class sums, (L, k)."""
         return self.exact.sums(self.tables)
 
     def renew(self, labels: Labels) -> None:
@@ -150,7 +150,7 @@ class ExactUpdates(_ClassSizeUpdates):
             self.fresh = False
 
     def move(self, H: Array, index: Indices, old: Labels, new: Labels) -> None:
-        """As of `ClassSumUpdates`, but the sums change at once."""
+        """Change the class sums at once, instead of noting the change for `settle`."""
         self.note(old, new)
         self.exact.move(self.tables, H, index, old, new)
 
@@ -169,7 +169,7 @@ GATHERED_BYTES = 4 * 1024**2
 
 
 class NearestSearch(Protocol):
-    """The samples in doubt of an iteration."""
+    """Search for the nearest centres of the samples in doubt: those whose bound allows another nearest centre."""
 
     def renew(self) -> None:
         """Have the next iteration look at all samples."""
@@ -183,13 +183,16 @@ class NearestSearch(Protocol):
 
 
 def safe_bound(rounding_error: float) -> float:
-    """A bound above it also holds between computed scores, and the second distance is above the rounding error."""
+    """Hamerly bound above which rounding cannot change the nearest centre of a sample.
+
+    Above it computed scores have the same order, and the second distance exceeds the rounding error.
+    """
     return float(np.sqrt(3.0 * rounding_error))
 
 
 @final
 class NearestByLoops:
-    """By compiled loops on several threads, for many samples of few features.
+    """A `NearestSearch` by compiled loops on several threads, for many samples of few features.
 
     Parameters
     ----------
@@ -209,12 +212,12 @@ class NearestByLoops:
         self.fresh = True
 
     def renew(self) -> None:
-        """As of `NearestSearch`."""
+        """Have the next iteration look at all samples."""
         self.hamerly_bound[:] = -np.inf
         self.fresh = True
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
-        """As of `NearestSearch`; the first number is nan unless all samples are looked at."""
+        """Update labels and class sums, as `NearestSearch.__call__`; returns a sum of nan unless all are looked at."""
         geometry = self.geometry
         means = (centres + geometry.origin[:, None]).T
         falls: list[Array] = []
@@ -285,14 +288,14 @@ def _places(starts: list[int], counts: Indices) -> Indices:
 
 @final
 class NearestByProducts:
-    """By products of the samples with the centres.
+    """A `NearestSearch` by matrix products of the samples with the centres.
 
     Parameters
     ----------
     geometry : FeatureMeans
     sums : ClassSumUpdates
     as_in_blocks : bool
-        As of `NearestByLoops`.
+        As in `NearestByLoops`.
     """
 
     def __init__(self, geometry: FeatureMeans, sums: ClassSumUpdates, as_in_blocks: bool) -> None:
@@ -300,11 +303,11 @@ class NearestByProducts:
         self.hamerly_bound = np.empty(geometry.space.n)
 
     def renew(self) -> None:
-        """As of `NearestSearch`."""
+        """Have the next iteration look at all samples."""
         self.hamerly_bound[:] = -np.inf
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
-        """As of `NearestSearch`."""
+        """Update labels and class sums, as `NearestSearch.__call__`."""
         geometry, total, decrease = self.geometry, 0.0, 0.0
         constants, rounding_error = geometry.constants(centres), geometry.rounding_error
         self.hamerly_bound -= shrinkage[labels]
@@ -328,7 +331,7 @@ class NearestByProducts:
         return total, decrease
 
     def _batches(self, doubtful: Indices) -> Iterator[tuple[Indices, Array, tuple[slice, Array] | None]]:
-        """Samples in doubt with their rows; where it matters, also the block that they are in, with its rows."""
+        """Samples in doubt with their rows; with `as_in_blocks` also the block of the samples, with its rows."""
         space = self.geometry.space
         if not self.as_in_blocks:
             for index, H in gathered(space, doubtful):
@@ -391,7 +394,7 @@ def _nearest(rows: Array, labels: Labels, rounding_error: float) -> tuple[Labels
 
 
 RENEWAL = 50
-"""Iterations after which sums and bounds are recomputed, so that their rounding errors stay those of 50 additions.
+"""Iterations after which sums and bounds are recomputed, so that rounding errors of at most 50 additions add up.
 
 Not sensitive: 25 and 100 gave the same labels in the same number of iterations, 25 in 1.04 to 1.22 of the time and 100
 in 0.87 to 0.97 (`tests/benchmarks/constants.py`).
@@ -433,7 +436,7 @@ def feature_iterations(geometry: FeatureMeans, targets: Coded, summing: Centroid
 def _iterations(
     search: NearestSearch, sums: ClassSumUpdates, geometry: FeatureMeans, targets: Coded, shift_tol: float
 ) -> Iterations:
-    """As of `feature_iterations`."""
+    """The iterations of `feature_iterations`, with the given search and class sums."""
     labels, k, last = targets.labels[0], targets.k, np.inf
     centres: Array = np.empty(0)
     steps = centres

@@ -92,7 +92,10 @@ def _features(spec: Centroids, space: FeatureSpace, task: Task, rng: Rng) -> Pre
 
 
 def centroid_learner(spec: Centroids, space: FeatureSpace, task: Task) -> CentroidSums:
-    """The same for samples that come in batches, whose largest distance is not known beforehand."""
+    """The iterations for samples that come in batches (`partial_fit`), with rounded class sums.
+
+    (Exact sums would need the largest distance of all samples in advance.)
+    """
     return CentroidSums(CentredFeatures.of(space, task.sample_weight), task.k, spec.tol)
 
 
@@ -113,7 +116,7 @@ def _kernel(spec: Centroids, space: KernelSpace, task: Task, rng: Rng) -> Prepar
 @final
 @attrs.frozen(eq=False)
 class _FeatureCentroids(PassSolver):
-    """k-means on the features of a space in memory, with the distances of the samples from their mean at hand."""
+    """k-means on the features of a space in memory, with stored distances of the samples from their mean."""
 
     iterations: CentroidSums
     geometry: FeatureMeans = attrs.field(kw_only=True)

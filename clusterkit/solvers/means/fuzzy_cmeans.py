@@ -90,7 +90,7 @@ def memberships(distances: Array, fuzzifier: float) -> Array:
     if is_device_array(distances):
         return _memberships_on_device(distances, fuzzifier)
     distances = distances.astype(np.float64, copy=False)
-    # relative to the nearest centre: exactly 1 there, at most 1 elsewhere, and 0 beside a distance of 0
+    # shares relative to the nearest centre: exactly 1 there, at most 1 elsewhere; 0 for all others if it is at 0
     if fuzzifier == 2.0:  # the usual value: a quotient, which cannot overflow
         nearest = distances.min(axis=1, keepdims=True)
         shares = np.divide(nearest, distances, out=np.ones_like(distances), where=distances > 0.0)
@@ -140,7 +140,7 @@ class Memberships(BlockFunction):
 
     @property
     def table_columns(self) -> int:
-        """Of the distances, and of what becomes of them."""
+        """Columns of the temporary arrays of a block: `TABLES` arrays of the distances and of their powers."""
         return TABLES * table_columns(self.nearness)
 
     def on(self, H: Array) -> Array:
@@ -165,7 +165,7 @@ class Memberships(BlockFunction):
         on_centre, least = distances.equals(0.0), distances.least()
         if self.fuzzifier == 2.0:
             shares = least / distances
-        else:  # 1 stands for a distance of 0, beside which no other centre has a share
+        else:  # a distance of 0 is replaced by 1: no other centre has a share then
             quotients = least.equals(0.0).where(1.0, least) / on_centre.where(1.0, distances)
             shares = least.equals(0.0).where(0.0, (quotients.log() / (self.fuzzifier - 1.0)).exp())
         shares = on_centre.where(1.0, shares)
@@ -179,7 +179,7 @@ class Memberships(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class FuzzySums:
-    """What the rows of a block, or of several, give to an iteration.
+    """The sums over the rows of one or more blocks that an iteration needs.
 
     Parameters
     ----------
@@ -195,11 +195,11 @@ class FuzzySums:
     change: float
 
     def to_host(self) -> FuzzySums:
-        """The same on the host."""
+        """A copy of the sums on the host."""
         return FuzzySums(self.sums.to_host(), self.objective, self.change)
 
     def __add__(self, following: FuzzySums) -> FuzzySums:
-        """Those of both."""
+        """The sums of both."""
         objective = self.objective + following.objective
         return FuzzySums(self.sums + following.sums, objective, max(self.change, following.change))
 
@@ -207,14 +207,14 @@ class FuzzySums:
 @final
 @attrs.frozen(eq=False)
 class FuzzyIterations(BlockFunction):
-    """The iterations of fuzzy c-means on features; the function of an iteration is `Memberships`.
+    """The iterations of fuzzy c-means on features; each yields the `Memberships` of its centres.
 
     Parameters
     ----------
     about : CentredFeatures
     k : int
     fuzzifier, tol, max_iter
-        As of the solver `fuzzy_cmeans`.
+        Parameters of the solver `fuzzy_cmeans`.
     weights : ndarray of shape (n,) or None
         How much each sample counts in the first centres.
     """
@@ -230,17 +230,17 @@ class FuzzyIterations(BlockFunction):
 
     @property
     def name(self) -> str:
-        """That of the solver."""
+        """Name of the solver, for progress reports."""
         return "fuzzy_cmeans"
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """Nothing is decided on the way."""
+        """Empty: no parameter is chosen during the fit."""
         return {}
 
     @property
     def table_columns(self) -> int:
-        """Of the distances, and of what becomes of them."""
+        """Columns of the temporary arrays of a block: `TABLES` arrays of k columns, the distances and their powers."""
         return TABLES * self.k
 
     def function(self, centres: Array) -> Memberships:

@@ -34,7 +34,7 @@ class KernelProducts:
     Parameters
     ----------
     space : KernelSpace
-        With float64 points.
+        Kernel space with float64 points.
     longest2 : float
         Largest K_ii; 1 for the Gaussian kernel, and where all K_ii are 0.
     """
@@ -168,7 +168,7 @@ class InnerProduct:
     Parameters
     ----------
     mapping : RowMap
-        From coordinates to features h.
+        Map from coordinates to features h.
     w : ndarray of shape (L,)
     dtype : numpy dtype
         Type of the training data, in which rows are mapped.
@@ -194,7 +194,7 @@ class KernelMatrix:
     Parameters
     ----------
     space : KernelSpace
-        With float64 points.
+        Kernel space with float64 points.
     diag : ndarray of shape (n,)
     """
 

@@ -101,13 +101,13 @@ class Minimum:
     Parameters
     ----------
     beta : ndarray of shape (n,)
-        Feasible: the bounds hold exactly, the sum up to rounding.
+        The minimiser: the bounds hold exactly, the sum up to rounding.
     gradient : ndarray of shape (n,)
         ``2 K β - diag(K)``, computed afresh at the end.
     gap : float
         Largest violation of the optimality conditions, in units of the gradient.
     status : Status
-        Its number of iterations is that of pairs moved.
+        Status, whose number of iterations counts the pairs moved.
     rounds : int
         Working sets solved, 1 where pairs move over all variables.
     """
@@ -352,7 +352,7 @@ _BLOCK = 128
 """Variables of one block of `_step`: the gradients of a block stay in the first-level cache."""
 
 _HUGE = 1e300
-"""Above every gradient: it stands for infinity, which the compiler flags of `_NO_NAN` do not allow."""
+"""Number above every gradient, used for infinity, which the compiler flags of `_NO_NAN` do not allow."""
 
 _NO_NAN = {*FAST, "nnan"}
 """Compiler flags. Gradients are finite, and minima become vector instructions only if the compiler may ignore NaN."""
@@ -447,8 +447,8 @@ def _extremes(G: Any, beta: Any, bounds: Any) -> Any:
 def _step(G: Any, column: Any, other: Any, change: Any, barrier: Any) -> Any:
     """Update the gradient by ``change (column - other)`` and choose the variable to grow: (index, its G).
 
-    It is the one of smallest G, the first of equals; the index is -1 if no variable may grow. `barrier` is 0 for
-    variables that may grow and `_HUGE` for all others.
+    The choice is the variable of smallest G, the first of equals; the index is -1 if no variable may grow. `barrier` is
+    0 for variables that may grow and `_HUGE` for all others.
     """
     best, where = _HUGE, 0
     for first in range(0, len(G), _BLOCK):

@@ -53,7 +53,7 @@ class SetSizes:
     min_candidates : int
         A working set has at least this many candidates to grow, and as many to shrink.
     candidate_divisor : int
-        Of n points, a working set has at least ``n / candidate_divisor`` candidates of each kind.
+        A working set of n points has at least ``n / candidate_divisor`` candidates of each kind.
     max_free : int
         Most variables off their bounds in a working set.
     sample_divisor : int
@@ -123,8 +123,8 @@ def minimise_gaussian(
         Feasible β to start from instead of samples; not changed.
     sizes : SetSizes
     pools : dict, optional
-        Where the kernel columns of all points are kept, for other bounds of the same points and kernel; filled only
-        where pairs move over all points.
+        Cache of the kernel columns of all points, for other bounds of the same points and kernel; filled only where
+        pairs move over all points.
 
     Returns
     -------
@@ -194,14 +194,14 @@ class DualIterate:
 @final
 @attrs.define(eq=False)
 class WorkingSetSearch:
-    """The search for the minimum over all points, and what it has spent so far.
+    """The search for the minimum over all points, with counts of its work so far.
 
     `solve_all` finds a start by recursion over samples; `improve` closes the gap by recursion over working sets.
 
     Parameters
     ----------
     points, bounds, kernel, tol, max_iter, pool_bytes, sizes, pools
-        As for `minimise_gaussian`.
+        Parameters of `minimise_gaussian`.
     n_moved : int
         Pairs moved, in all sets together.
     n_sets : int
@@ -308,7 +308,7 @@ class WorkingSetSearch:
         return iterate
 
     def _solve_sample(self, points: Array, bounds: Array, tol: float, order: Indices) -> tuple[Indices, Array]:
-        """The sample as sorted indices, and its β, whose bounds are widened so that they sum to what all bounds do."""
+        """Sorted indices of a sample and its β; its bounds are widened, so that their sum is that of all bounds."""
         n = len(points)
         size = max(n // self.sizes.sample_divisor, min(FEWEST_SAMPLED, self.sizes.max_direct))
         sample = np.sort(order[:size])

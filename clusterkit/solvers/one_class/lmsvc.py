@@ -26,8 +26,8 @@ MOST_WEIGHT = 1e100
 """Greatest C: its square and the squared counts of steps must stay finite."""
 
 MOST_STEPS = 10**8
-"""Most steps that are taken unless `t_max` asks for more: seconds for a few samples. What needs more, a `step_tol` of
-1e-9 for example, would run for hours, and its steps would be smaller than their own rounding."""
+"""Most steps that are taken unless `t_max` asks for more: seconds for a few samples. A fit that needs more, with a
+`step_tol` of 1e-9 for example, would run for hours, and its steps would be smaller than their own rounding."""
 
 GAP_TOLERANCE = 1e-3
 """Relative duality gap at which ``stop="gap"`` ends: the objective is then known to 0.1 %."""
@@ -145,7 +145,7 @@ class Lmsvc(Solver):
         return self.level == "one" and self.C < 1.0
 
     def most_steps(self, n: int) -> int:
-        """`t_max`, or the number of steps that None stands for: step t is no longer than ``2C / t``."""
+        """`t_max`, or its default for n samples; with `step_tol` that follows from step t being at most ``2C / t``."""
         if self.t_max is not None:
             return self.t_max
         if self.stop == "gap":
@@ -230,9 +230,9 @@ class PreparedLmsvc(Prepared):
         objective = norm2 / 2.0 + C / n * float(np.maximum(0.0, 1.0 - values).sum())
         clipped = np.minimum(alpha, C / n)
         dual = self._dual(clipped)
-        # A count differs from its mean by chance long after its sample is clearly inside or outside: put these samples
-        # where the optimum has them. Every feasible point bounds J from below, so the best of a few may be taken.
-        # The support of such a point is nearly all samples, O(n²) kernel values: only where the gap ends the run.
+        # α follows from random counts, which differ from their means long after a sample is clearly inside or outside:
+        # such samples get the α of the optimum, C/n or 0. Every feasible point bounds J from below, so the best of a
+        # few may be taken. Nearly all samples support such a point, O(n²) kernel values: only if the gap ends the run.
         for margin in MARGINS if self.solver.stop == "gap" else ():
             rounded = np.where(values < 1.0 - margin, C / n, np.where(values > 1.0 + margin, 0.0, clipped))
             dual = max(dual, self._dual(rounded))
@@ -369,7 +369,7 @@ class _Stretches(Iterations[SgdIterate]):
     }
 
     def begin(self) -> Start[SgdIterate]:
-        """The start: steps of the next stretch at most, and the step after which the gap is computed."""
+        """Set the number of steps of the next stretch, and the step after which the gap is computed."""
         first = max(FIRST_STEPS, self.of.solver.t_min)
         return Start(0, (first, max(first, self.of.products.n)), keeps_best=False)
 
@@ -395,6 +395,6 @@ class _Stretches(Iterations[SgdIterate]):
         yield Iteration(iterate, (2 * size, next_check), Ending.SETTLED if settled else None, detail)
 
     def recover(self, start: Start[SgdIterate]) -> None:
-        """The steps of a stretch whose gap was not computed any more."""
+        """Accept the steps of an interrupted stretch, whose gap was not computed."""
         start.n_iter = self.iterate.t
         start.answer = self.iterate if self.iterate.t else None

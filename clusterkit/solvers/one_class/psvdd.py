@@ -54,7 +54,7 @@ WEIGHTS: Mapping[str, Callable[[Array], Array]] = {
     "exponential": exponential,
     "inverse": inverse,
 }
-"""Values of the parameter `weights` and the functions from distances to bounds that they stand for."""
+"""Functions from distances to bounds, by the value of the parameter `weights` that selects them."""
 
 
 def _as_weights(value: Any) -> Any:

@@ -35,7 +35,7 @@ def _suits(solver: Any) -> bool:
 
 
 def _as_solver(value: Any) -> Solver:
-    """The solver that a name, or a dict with name and parameters, stands for; a solver itself unchanged."""
+    """The solver with the given name, or from a dict with name and parameters; a solver is returned unchanged."""
     solver, changes = value, {}
     if isinstance(value, Mapping):
         changes = dict(value)

@@ -214,7 +214,8 @@ class GaussianDual:
         if total < 1.0:
             room = bounds - beta
             if total < 1.0 - ROUNDING:
-                # The weight that no longer fits below the bounds goes to the outermost samples of that outcome.
+                # The missing weight (of previous samples that are gone, or cut off at the new bounds) goes to the
+                # samples with the smallest previous value, the outermost first, each up to its bound.
                 order = np.argsort(previous.value(self.centres), kind="stable")
             else:
                 order = np.argsort(-np.where(beta > 0.0, room, 0.0), kind="stable")
@@ -285,7 +286,7 @@ class MinusSquaredDistance(BlockFunction):
     Parameters
     ----------
     mapping : RowMap
-        From coordinates to features h.
+        Map from coordinates to features h.
     centre : ndarray of shape (L,)
     dtype : numpy dtype
         Type of the training data, in which rows are mapped.
@@ -321,7 +322,7 @@ class KernelPower(BlockFunction):
     centres : ndarray of shape (s, d)
         Support vectors.
     weights : ndarray of shape (s,)
-        Their β.
+        β of the support vectors.
     kernel : Kernel
     """
 

@@ -67,7 +67,7 @@ class WeightedLoss:
 @final
 @attrs.frozen(eq=False)
 class SquaredNorm:
-    """The part of an outcome that the objective needs beside the scores.
+    """The part of an outcome that the objective needs besides the scores.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ def factorise(M: Array, C: float | None, df: float) -> RegularisedInverse:
 
 
 def factorise_gram(space: FeatureSpace, C: float | None, df: float, weights: Array | None = None) -> RegularisedInverse:
-    """The same for the Gram matrix H'H of the features, or H'WH for weights (n,) of the samples, in one pass.
+    """`factorise` for the Gram matrix H'H of the features, or H'WH for weights (n,) of the samples, in one pass.
 
     Where Cholesky would lose digits, a second pass computes singular values of H, because these have twice as many
     correct digits as the eigenvalues of H'H.
@@ -179,7 +179,7 @@ class Triangle:
     decomposed: bool = False
 
     def __add__(self, following: Triangle) -> Triangle:
-        """The factor of both."""
+        """The triangular factor of the rows of both."""
         return _decomposed([self.factor().rows, following.rows])
 
     def __reduce__(self) -> tuple[Callable[..., Triangle], tuple[object, ...]]:
@@ -328,7 +328,7 @@ class RidgeSums(BlockFunction):
     transform : Transform
         Raw rows to features.
     factor : RegularisedInverse
-        Of ``H'H + I/C``.
+        Factorisation of ``H'H + I/C``.
     """
 
     array_api: ClassVar[bool] = True
@@ -343,12 +343,12 @@ class RidgeSums(BlockFunction):
 
     @property
     def objective_factor(self) -> float:
-        """As of `Prepared`."""
+        """C, by which objectives are divided to compare feature maps."""
         return self.factor.C
 
     @property
     def adder(self) -> TargetProducts:
-        """What adds up, without the factorisation, which would be sent in every iteration."""
+        """The sums over rows, without the factorisation, which would be sent to the workers in every iteration."""
         return TargetProducts()
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:

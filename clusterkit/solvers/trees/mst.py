@@ -20,7 +20,7 @@ from clusterkit.samples.transform import IdentityMap
 __all__ = ["Mst"]
 
 BYTES_A_ROW = 400
-"""Bytes that a row takes at most beside its coordinates: lists of neighbours, edges, bounds, and the k-d tree."""
+"""Most bytes that a row takes besides its coordinates: lists of neighbours, edges, bounds, and the k-d tree."""
 
 
 @final
