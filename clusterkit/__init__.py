@@ -29,7 +29,7 @@ _HOME = {
     "ensemble": "clusterkit.estimators.ensemble",
     "hookimpl": "clusterkit.contracts.hookspecs",
     "open": "clusterkit.datasets.opening",
-    "load": "clusterkit.estimators.build",
+    "load": "clusterkit.estimators.loading",
     "plugins": "clusterkit.catalogue",
     "profile": "clusterkit.profiles",
     "recipe": "clusterkit.estimators.build",
@@ -92,8 +92,9 @@ if TYPE_CHECKING:
     from clusterkit.datasets.opening import open
     from clusterkit.errors import ClusterkitWarning
     from clusterkit.estimators.auto import Auto, AutoPooled, Pooled
-    from clusterkit.estimators.build import load, recipe, recipes
+    from clusterkit.estimators.build import recipe, recipes
     from clusterkit.estimators.ensemble import ConsensusClustering, ensemble
+    from clusterkit.estimators.loading import load
     from clusterkit.estimators.min_max_svc import MinMaxModularSVC
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.estimators.search import search

@@ -4,7 +4,7 @@ An estimator holds parameters, validates data, runs a driver (``clusterkit/drive
 mathematics is in the stages and drivers.
 
 - ``pipeline.py``: `Pipeline`, one composition of stages, and its `partial_fit`. ``driven.py``: `Driven`, any driver
-  over a pipeline. ``auto.py``: `Auto`, `Pooled` and `AutoPooled`. ``build.py``: `recipe`, `recipes`, `load`.
+  over a pipeline. ``auto.py``: `Auto`, `Pooled` and `AutoPooled`. ``build.py``: `recipe` and `recipes`.
 - ``search.py``: `search` over a grid; ``_search_run.py`` fits its candidates, ``_search_scores.py`` scores them,
   ``_search_results.py`` has the grid, the file of finished candidates and the result.
 - ``ensemble.py``: many labellings, and one labelling from them. ``as_partitioner.py``: a recipe as a start.
@@ -15,5 +15,5 @@ mathematics is in the stages and drivers.
 - ``samples.py``, ``units.py``, ``preparing.py``: validation of samples, columns in different units, tables.
 - ``place.py``, ``same_place.py``: where samples and answers lie; thread limits, logs and progress bars.
 - ``nested_params.py``, ``number.py``: parameters of stages, and a number of clusters left open.
-- ``saving.py``: fitted estimators to files of data, and back (`load` is in ``build.py``).
+- ``saving.py``, ``loading.py``: fitted estimators to files of data, and back.
 """

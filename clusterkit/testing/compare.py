@@ -185,7 +185,7 @@ def check_saving(model: SavedAsData, X: Array) -> None:
     NotSavable
         Naming the object that cannot be saved.
     """
-    from clusterkit.estimators.build import load
+    from clusterkit.estimators.loading import load
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.clusterkit"

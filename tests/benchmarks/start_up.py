@@ -52,7 +52,7 @@ def main() -> int:
     import_time = statistics.median(once)
     print(f"import clusterkit: {import_time:.3f} s inside the process (goal: <= {MOST_IMPORT_S} s); ", end="")
     print(f"whole process {with_import[0]:.3f} s against {bare[0]:.3f} s of a bare interpreter")
-    help_time = timed([sys.executable, "-m", "clusterkit.cli", "--help"])
+    help_time = timed([sys.executable, "-m", "clusterkit", "--help"])
     print(f"clusterkit --help: median {help_time[0]:.3f} s, minimum {help_time[1]:.3f} s (goal: <= {MOST_HELP_S} s)")
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "NUMBA_CACHE_DIR": folder}

@@ -104,7 +104,7 @@ class TestEscapes:
 class TestClosedStreams:
     @staticmethod
     def shell(line, cwd):
-        command = line.replace("clusterkit", f"{sys.executable} -m clusterkit.cli")
+        command = line.replace("clusterkit", f"{sys.executable} -m clusterkit")
         how = {"cwd": cwd, "env": {**os.environ, "CLUSTERKIT_PLUGINS": ""}, "timeout": 300}
         return subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False, **how)
 

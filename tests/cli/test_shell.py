@@ -19,7 +19,7 @@ def shell(*args: str, **options) -> subprocess.CompletedProcess[str]:
 
 
 def test_help_lists_the_commands():
-    shown = shell("-m", "clusterkit.cli", "--help")
+    shown = shell("-m", "clusterkit", "--help")
     assert shown.returncode == 0
     assert shell("-m", "clusterkit", "--help").stdout == shown.stdout
     for command in ("demo", "fit", "predict", "search", "consensus", "stages", "recipes", "compositions", "plugins"):
@@ -56,7 +56,7 @@ def test_closed_pipe_is_quiet():
     read, write = os.pipe()
     os.close(read)
     shown = subprocess.run(
-        [sys.executable, "-m", "clusterkit.cli", "--help"],
+        [sys.executable, "-m", "clusterkit", "--help"],
         stdout=write,
         stderr=subprocess.PIPE,
         timeout=60,
@@ -69,7 +69,7 @@ def test_closed_pipe_is_quiet():
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
 def test_a_full_standard_output_is_one_line():
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "clusterkit.cli", "--version"]
+        command = [sys.executable, "-m", "clusterkit", "--version"]
         shown = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
         silent = subprocess.run([*command[:-1], "nothing"], stdout=full, stderr=full, timeout=60, check=False)
     assert shown.stderr.decode().splitlines() == ["error: standard output cannot be written: No space left on device"]

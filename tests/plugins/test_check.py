@@ -23,7 +23,7 @@ def check(environment, tmp_path_factory):
         folder = tmp_path_factory.mktemp("empty")
         variables = {**os.environ, "PYTHONPATH": _path(environment), "CLUSTERKIT_PLUGINS": plugins}
         variables["DUMMY_TRACE"] = os.devnull
-        command = [sys.executable, "-m", "clusterkit.cli", "plugins", *words]
+        command = [sys.executable, "-m", "clusterkit", "plugins", *words]
         done = subprocess.run(command, capture_output=True, text=True, env=variables, cwd=folder)
         assert "Traceback" not in done.stderr
         assert [*folder.iterdir()] == []

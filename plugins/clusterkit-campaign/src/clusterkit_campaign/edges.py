@@ -24,7 +24,7 @@ from clusterkit import __version__, saving
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts.registry import ABSTRACT, registry
 from clusterkit.errors import ClusterkitWarning, InvalidModelFile
-from clusterkit.estimators.build import load
+from clusterkit.estimators.loading import load
 from clusterkit_campaign.findings import DOCUMENTED, SILENT, UNCLEAR, Problem, of_error
 from clusterkit_campaign.fits import Answer, Subject, compositions_with, fitted, of_recipe, recipes_with
 from clusterkit_campaign.odd_parameters import SLOT_OF

@@ -1,7 +1,0 @@
-"""``python -m clusterkit.cli``."""
-
-from __future__ import annotations
-
-from clusterkit.cli import main
-
-main()

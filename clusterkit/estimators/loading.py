@@ -1,0 +1,45 @@
+"""Fitted estimators from files of data."""
+
+from __future__ import annotations
+
+import os
+from typing import cast
+
+from clusterkit.estimators.driven import Driven
+from clusterkit.estimators.ensemble import ConsensusClustering
+from clusterkit.estimators.min_max_svc import MinMaxModularSVC
+from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.estimators.saving import load_with_facts
+
+__all__ = ["load"]
+
+
+def load(path: str | os.PathLike[str]) -> Pipeline | Driven | ConsensusClustering | MinMaxModularSVC:
+    """The fitted estimator in a file that its method `save`, or ``clusterkit fit --save``, wrote.
+
+    Nothing in the file is executed: it holds arrays, numbers and texts, and the registered names of classes. What is
+    imported for these names are modules of clusterkit and of installed plugins, as for a recipe of the same stages.
+    Every value is checked by its class.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    estimator
+        Of the class that was saved, with the same parameters and fitted attributes.
+
+    Raises
+    ------
+    InvalidModelFile
+        A ValueError: if the file is no saved model, was damaged, is of a newer version, or needs a plugin that is not
+        installed. Names the file and what is wrong. Models that joblib or pickle wrote are refused too.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    See `Pipeline.save`.
+    """
+    return cast("Pipeline | Driven | ConsensusClustering | MinMaxModularSVC", load_with_facts(path).estimator)
