@@ -110,7 +110,7 @@ class HeldFiles:
         ----------
         path : str
         what : str
-            What the file stands for, for the message.
+            What the file is used for, in words, for the message.
 
         Raises
         ------
@@ -191,7 +191,7 @@ def _is_still(path: str, descriptor: int) -> bool:
 
 
 def _holder(path: str) -> str:
-    """What the file says about who has it."""
+    """The owner of a locked file, as the file's first line names it."""
     with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
         return file.readline().strip() or "it has just begun"
     return "it has just ended"

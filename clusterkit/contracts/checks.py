@@ -1,4 +1,4 @@
-"""What a stage returns is checked once a call, where that is cheap: shapes, types, finite numbers, the range of labels.
+"""Checks of what a stage returns, once a call, where that is cheap: shapes, types, finite numbers, range of the labels.
 
 The laws of `clusterkit.testing` are the thorough check. This one keeps the answer of a stage that breaks its contract
 from becoming a wrong result of a fit, and says which stage of which distribution it was. A check looks at what is in
@@ -77,7 +77,7 @@ class NamingStage:
         self.stage = stage
 
     def __enter__(self) -> None:
-        """Nothing to prepare."""
+        """Do nothing."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Add the note."""

@@ -47,7 +47,7 @@ CHANGES: Mapping[int, tuple[str, ...]] = {
         "Solver.targets = 'every_turn' is 'every_iteration'; turn and max_turns of a Report are iteration and max_iter",
     ),
 }
-"""What a plugin has to change to reach a version of the interface, by version."""
+"""Changes that a plugin has to make to reach a version of the interface, by version."""
 
 GROUP = "clusterkit"
 """The entry-point group of plugins, and the name of the project in pluggy."""

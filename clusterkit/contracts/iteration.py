@@ -48,26 +48,26 @@ SENTENCES: Mapping[Ending, str] = {
     Ending.INTERRUPTED: "interrupted",
     Ending.OUT_OF_ITERATIONS: "max_iter = {most} reached{detail}",
 }
-"""What is said of an end, unless `Iterations.sentences` has other words for it. `detail` is that of the last iteration,
-`n` the number of iterations, `most` that of the most, and `which` one is returned."""
+"""Sentences about the end of a start, unless `Iterations.sentences` has others. `detail` is that of the last iteration,
+`n` the number of iterations, `most` the largest number allowed, and `which` names the labels that are returned."""
 
 
 @attrs.frozen(eq=False)
 class Iteration(Generic[A]):
-    """What one iteration of one start gave.
+    """Result of one iteration of one start.
 
     Parameters
     ----------
     answer : A
-        What the start returns if it ends here.
+        Answer of the start if it ends with this iteration.
     state : object
-        What the next iteration begins with.
+        State that the next iteration begins with.
     ending : Ending or None
         How the start ends with this iteration; None to go on.
     detail : str
-        What the sentence on the end says of the iteration, here or where there are no further iterations.
+        Text about the iteration in the sentence on the end, here or where there are no further iterations.
     keys : (hashable, hashable) or None
-        Of the labels before and after, equal for equal ones; None where nothing can come back.
+        Hashes of the labels before and after, equal for equal labels; None where labels cannot come back.
     """
 
     answer: A
@@ -86,7 +86,7 @@ class Iteration(Generic[A]):
         ----------
         repeats : bool
         status : Status or None
-            Of the solver.
+            Status from the solver.
         """
         if repeats:
             return cls(answer, state, Ending.CONVERGED)
@@ -102,7 +102,7 @@ class Leap:
     Parameters
     ----------
     state : object
-        What the next iteration begins with.
+        State that the next iteration begins with.
     history : list of float
         Objective before each of the iterations.
     settled : str or None
@@ -132,11 +132,12 @@ class Ended(Generic[A]):
     ending : Ending
     reason : str
     objective : float
-        Of the answer, or of what came before it if only one iteration was allowed; nan if the solver has none.
+        Objective of the answer, or of the labels before it if only one iteration was allowed; nan if the solver has
+        none.
     history : tuple of float
         Objective before each iteration.
     index : int
-        Which start.
+        Number of the start, from 0.
     """
 
     answer: A | None
@@ -161,7 +162,7 @@ class Start(Generic[A]):
     ----------
     index : int
     state : object
-        What the next iteration begins with.
+        State that the next iteration begins with.
     keeps_best : bool
         Whether the objective of an iteration is that of the answer before it, so that the best answer can be returned;
         else it is that of the answer of the iteration, which is better than those before, and its range is checked
@@ -238,31 +239,31 @@ class Start(Generic[A]):
 
 
 class Iterations(Generic[A]):
-    """What `iterate` runs: the iterations of some starts, in one place."""
+    """The iterations of some starts, all computed in one place; `iterate` runs them."""
 
     name: str = "loop"
     """For reports of progress."""
     sentences: ClassVar[Mapping[Ending, str]] = {}
-    """What is said of an end in other words than those of `SENTENCES`."""
+    """Sentences about an end that replace those of `SENTENCES`."""
     leaps: bool = False
     """Whether `leap` may do something, for a single start."""
 
     def advance(self, active: list[Start[A]]) -> Iterator[Iteration[A]]:
         """An iteration of every active start, in their order; each is asked for when the one before it was taken in.
 
-        Where nothing is left to be made, the iteration has the answer before it and is not judged.
+        Where an iteration changes nothing, its answer is the one before, and it is not judged.
         """
         raise NotImplementedError
 
     def go_on(self, positions: list[int]) -> None:
-        """Which of the active starts go on."""
+        """Keep the active starts at these positions only."""
 
     def leap(self, start: Start[A], most: int) -> Leap:
         """Up to `most` iterations at once."""
         raise NotImplementedError
 
     def objective(self, answer: A, start: Start[A]) -> float | None:
-        """Of an answer that the solver regards as final; None where it is that of the last iteration."""
+        """Objective of an answer that the solver regards as final; None where it is that of the last iteration."""
         return None
 
     def recover(self, start: Start[A]) -> None:
@@ -429,7 +430,7 @@ def first_least(values: Sequence[float], dtype: np.dtype) -> int:
     values : sequence of float
         Objectives.
     dtype : numpy dtype
-        Of the samples that they were computed from.
+        Type of the samples that the values were computed from.
     """
     known = [math.inf if math.isnan(value) else value for value in values]
     least = min(known)

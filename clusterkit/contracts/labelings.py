@@ -41,7 +41,7 @@ class Labelings:
     columns : ndarray of shape (u, M), int64
         The distinct columns of `members`, in order of appearance.
     column_of : ndarray of shape (n,)
-        Which of them each sample has.
+        Index into `columns` of each sample.
     counts : ndarray of shape (u,), int64
         How many samples have it.
     """

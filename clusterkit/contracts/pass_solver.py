@@ -61,13 +61,13 @@ else:
     from typing import TypeVar
 
     PartT = TypeVar("PartT")
-    """What a solver adds up."""
+    """Total that a solver adds up over the blocks."""
 
 
 class Prepared(ABC):
     """A solver bound to a space: whatever does not depend on targets has been done once.
 
-    It may need all samples at once. One whose iterations are sums over the rows is a `PassSolver`
+    In general it needs all samples at once. A solver whose iterations are sums over the rows is a `PassSolver`
     (`clusterkit.contracts.pass_solver`).
     """
 
@@ -118,7 +118,7 @@ class RowFunction(Extension, Protocol):
 @final
 @attrs.frozen(eq=False)
 class Finished:
-    """What an iteration leaves behind: small, and all that the next iteration and the prediction need.
+    """Result of an iteration: small, and all that the next iteration and the prediction need.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Finished:
     objective : ndarray of shape (R,)
         Objective of the labels that were added up, from the sums alone.
     status : Status or None
-        As of an `Outcome`: a warning, or that the labels may be regarded as final.
+        A warning, or that the labels may be regarded as final, as in an `Outcome`.
     """
 
     extend: RowFunction
@@ -136,10 +136,10 @@ class Finished:
 
 
 class Adder(Protocol):
-    """What adds up in an iteration, as it is sent to where the rows lie."""
+    """Computes the parts that an iteration adds up; this is sent to where the rows lie."""
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Addable:
-        """As of `Summing`."""
+        """The contribution of a block of rows, see `Summing.part`."""
 
 
 def adder_of(summing: Summing) -> Adder:
@@ -152,11 +152,11 @@ def adder_of(summing: Summing) -> Adder:
 class Summing(Protocol[PartT]):
     """Iterations of a solver as sums: frozen, small and picklable, because an engine sends it to where the rows lie.
 
-    It may have an attribute `adder` with the same `part` and without what only `finish` needs, such as a factorisation:
-    that is then sent in its place.
+    An optional attribute `adder` with the same `part` lacks what only `finish` needs, such as a factorisation: it is
+    then sent in place of the whole.
 
-    What must be known of all rows before the first iteration (the Gram matrix of ridge regression, the mean and the
-    spread of k-means) is read by the function `Path.prepare` through `FeatureSpace.reduce`, which is a pass of the
+    Values of all rows that are needed before the first iteration (the Gram matrix of ridge regression, the mean and the
+    spread of k-means) are read by the function `Path.prepare` through `FeatureSpace.reduce`, which is a pass of the
     engine too.
     """
 
@@ -165,7 +165,7 @@ class Summing(Protocol[PartT]):
         """Parameters that were decided on the way, for `resolved_`."""
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> PartT:
-        """What a block adds; nothing if it has no rows.
+        """The contribution of a block; zero if it has no rows.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class Summing(Protocol[PartT]):
         targets : Coded
             Labels (R, b) of these rows.
         scores : array of shape (b, q) or None
-            What the labels were read from, where there is such a table: the value of ``previous.on(H)``.
+            The scores that the labels were read from, where there is such a table: the value of ``previous.on(H)``.
         """
 
     def finish(self, total: PartT, previous: RowFunction | None) -> Finished | Summing:
@@ -210,7 +210,7 @@ class PartOfLabels(BlockFunction):
     targets: Coded
 
     def __call__(self, rows: slice, H: Array) -> Addable:
-        """What the solver adds up of a block of features."""
+        """The contribution of a block of features."""
         return self.adder.part(H, self.targets.of(rows), None)
 
 
@@ -227,14 +227,14 @@ def solve_by_sums(
 @final
 @attrs.frozen(eq=False)
 class Step:
-    """What an iteration leaves behind.
+    """Result of an iteration.
 
     Parameters
     ----------
     following : RowFunction
         The function of the next iteration.
     objective : float
-        Of the function that was added up.
+        Objective of the function whose sums were taken.
     settled : str or None
         Why that function is the answer; None to go on.
     change : str
@@ -271,7 +271,7 @@ class Iterating(Protocol[PartT]):
         """The first function; the samples are read by ``space.reduce`` and by single rows."""
 
     def part(self, H: Array, function: RowFunction, before: RowFunction | None, weights: Array | None) -> PartT:
-        """What a block adds under a function, and under the one before it, if it is needed; nothing without rows.
+        """The contribution of a block under a function, and under the one before it if needed; zero without rows.
 
         Parameters
         ----------
@@ -289,14 +289,14 @@ class Iterating(Protocol[PartT]):
 @final
 @attrs.frozen(eq=False)
 class Stored:
-    """What the iterations of `Storing` leave behind.
+    """Result of the iterations of `Storing`.
 
     Parameters
     ----------
     scores : Rows
         Scores of the samples, where they are stored, in one scale.
     rows : Rows
-        The same as the solver has them, which `scale` would bring to one scale.
+        The scores as the solver has them, before their columns are multiplied by `scale`.
     extend : RowFunction
         Scores of new rows.
     scale : ndarray of shape (q,)
@@ -313,15 +313,15 @@ class Stored:
 class Storing(Protocol):
     """Iterations that are `Iterating` and keep numbers of every row, because each needs those of the one before.
 
-    What is stored is whole after every iteration: a fit that was interrupted, or killed where it is stored in a file,
-    goes on from the last complete one.
+    The stored numbers are complete after every iteration: a fit that was interrupted, or killed where they are in a
+    file, goes on from the last complete one.
     """
 
     def part_of(self, rows: slice, H: Array, function: RowFunction) -> Addable:
-        """What a block adds, in the place of `part`; its numbers are read, and those of this iteration are written.
+        """The contribution of a block, used in place of `part`; reads the block's stored numbers and writes new ones.
 
-        The same block may be computed again, or twice at once: what was stored by the iteration before stays until the
-        iteration is finished.
+        The same block may be computed again, or twice at once: the stored numbers of the iteration before stay until
+        the iteration is finished.
         """
 
     def last(self, function: RowFunction) -> tuple[tuple[float, ...], Step] | None:
@@ -348,7 +348,7 @@ class PartOfIteration(BlockFunction):
     weights: Array | None = None
 
     def __call__(self, rows: slice, H: Array) -> Addable:
-        """What the block adds."""
+        """The contribution of the block."""
         if isinstance(self.iterations, Storing):
             return self.iterations.part_of(rows, H, self.function)
         weights = None if self.weights is None else self.weights[rows]
@@ -377,7 +377,7 @@ class StateIterations(Iterations[RowFunction]):
 
     @property
     def name(self) -> str:  # type: ignore[override] # a property for a class attribute
-        """That of the solver."""
+        """Name of the solver, for progress reports."""
         return self.iterations.name
 
     def begin(self, rng: Rng) -> Start[RowFunction]:
@@ -407,7 +407,7 @@ class StateIterations(Iterations[RowFunction]):
         yield Iteration(answer, (step.following, function), ending, step.settled or step.change)
 
     def recover(self, start: Start[RowFunction]) -> None:
-        """What is stored is the last iteration that was complete."""
+        """Go on from the last complete iteration that is stored."""
         if isinstance(self.iterations, Storing):
             self._go_on(start, self.iterations.latest(cast("tuple[RowFunction, RowFunction | None]", start.state)[0]))
 
@@ -441,7 +441,7 @@ def solve_by_iterations(
 
 
 SCORES = "scores of all rows, which the labeler needs on the host"
-"""What a table of scores is called in errors."""
+"""Name of a table of scores in errors."""
 
 
 @attrs.frozen(eq=False)
@@ -454,7 +454,7 @@ class PassSolver(Prepared):
     ----------
     space : FeatureSpace
     iterations : Summing or Iterating
-        What an iteration adds up: of labels, or of a state of the solver's own.
+        Rules of the iterations: over labels, or over a state of the solver's own.
     weights : ndarray of shape (n,) or None
         How much each sample counts, for iterations of a state.
     """
@@ -465,12 +465,12 @@ class PassSolver(Prepared):
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """What the iterations decided."""
+        """Parameters that the iterations decided."""
         return self.iterations.resolved
 
     @property
     def objective_factor(self) -> float:
-        """That of the iterations, where they have one."""
+        """Factor of the iterations' objective; 1 if they have none."""
         factor: float = getattr(self.iterations, "objective_factor", 1.0)
         return factor
 

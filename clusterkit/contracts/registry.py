@@ -98,7 +98,7 @@ def __getattr__(name: str) -> object:
 
 @attrs.frozen
 class _Scan:
-    """What one look at the installed entry points gave."""
+    """Result of one scan of the installed entry points."""
 
     plugins: tuple[Plugin, ...]
     entries: Mapping[tuple[str, str], tuple[Entry, ...]]
@@ -165,7 +165,7 @@ class Registry:
         return self._load(entry)
 
     def called(self, word: str) -> list[str]:
-        """What papers and other libraries call by a word: stages of all kinds, by synonym or by a value of a parameter.
+        """Stages of all kinds that papers and other libraries call by a word: a synonym, or a value of a parameter.
 
         Upper case, hyphens, underscores and blanks do not matter. Only stages that load are looked at.
         """
@@ -203,7 +203,7 @@ class Registry:
         return entries[0] if entries else None
 
     def builtins(self) -> Mapping[tuple[str, str], Entry]:
-        """What the library itself provides, by kind and name."""
+        """Entries of the library itself, by kind and name."""
         if self._builtins is None:
             from clusterkit.contracts import builtin_plugin
 
@@ -334,7 +334,7 @@ class Registry:
         self._session.update({(entry.kind, entry.name): entry for entry in entries})
 
     def iteration_listeners(self) -> list[Listener]:
-        """What calls the `clusterkit_iteration` hook of each plugin, installed ones and those of this session.
+        """Functions that call the `clusterkit_iteration` hook of each plugin, installed ones and those of this session.
 
         A listener that raises is not called again in this process; one warning names its plugin.
         """

@@ -196,7 +196,7 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
     columns : sequence of str, optional
         Columns to take, in this order; default all.
     **reading
-        Delimiter, header, encoding and decimal, as of `clusterkit.tables.read_table`.
+        Delimiter, header, encoding and decimal, see `clusterkit.tables.read_table`.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
 
 
 def _places(chosen: Sequence[int], form: Form, part_names: Sequence[str]) -> list[int] | None:
-    """Where the chosen columns lie in a part; None if it has other columns, or shared names in another order."""
+    """Positions of the chosen columns in a part; None if it has other columns, or shared names in another order."""
     place_of = {name: place for place, name in enumerate(part_names)}
     if place_of.keys() != set(form.names):
         return None
@@ -305,7 +305,8 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
     Returns
     -------
     Rows
-        What `fit` and `predict` of a recipe take; ``n``, ``d`` and ``names`` describe it, ``read(slice(0, 10))`` reads.
+        Rows for `fit` and `predict` of a recipe; ``n``, ``d`` and ``names`` describe them, ``read(slice(0, 10))`` reads
+        some.
 
     Raises
     ------
@@ -558,7 +559,8 @@ class ParquetRows:
 
 @attrs.define(eq=False)
 class _Cursor:
-    """Where reading stands: the batches of the row groups that follow, and what is left of the present one."""
+    """Position in a Parquet file: the batches of the row groups that follow, and the unread rest of the present
+    batch."""
 
     rows: ParquetRows
     position: int
@@ -601,7 +603,7 @@ class _Cursor:
         self.position += filled
 
     def drop(self) -> None:
-        """Forget all batches; the cursor reads no more."""
+        """Forget all batches; the cursor cannot read any further."""
         self._left, self._batches = None, iter(())
 
     def _next(self) -> RecordBatch:

@@ -69,7 +69,7 @@ class Choice:
     def of(cls, candidates: Sequence[Candidate], terrain: Terrain, stability: Array | None, *, known: bool) -> Choice:
         """Rank candidates; `stability` (m,) is needed where the number of clusters is not known, else None.
 
-        Where Ctrl-C came before the stabilities were computed, None counts as the same stability for all.
+        If Ctrl-C came before the stabilities were computed, None counts as the same stability for all.
         """
         labelings = [candidate.labels for candidate in candidates]
         if known:
@@ -96,7 +96,8 @@ class Choice:
         return self.candidates[int(np.argmax(total))] if np.isfinite(total).any() else None
 
     def confidence(self, terrain: Terrain, stability: float) -> float:
-        """Of `structure_confidence`, for the answer; nan where it is the only candidate of too few methods."""
+        """`structure_confidence` of the answer; nan if it is the only candidate and too few methods could confirm
+        it."""
         ranking, members = self.ranking, [candidate.member for candidate in self.candidates]
         methods, finders = [member.name for member in members], [member.finds_number for member in members]
         agreeing = witnesses(ranking.similarity[ranking.best], methods, finders, known=self.known)
@@ -136,7 +137,7 @@ class Choice:
         return tuple((k, round(best[k], 3)) for k in sorted(best))
 
     def facts(self, table: Sequence[Mapping[str, object]]) -> dict[str, object]:
-        """What `resolved_` says of the choice."""
+        """Report on the choice for `resolved_`."""
         second = self.second
         facts: dict[str, object] = {
             "recipe": self.best.member.name,
@@ -443,7 +444,7 @@ class AutoDriver(Driver):
         return DriverResult(fitted, _nothing())
 
     def _of_rows(self, fits: Fits, best: Candidate, n: int) -> dict[str, object]:
-        """What was done on a part of the rows, also as a warning."""
+        """Report on the steps that used a part of the rows, which is also a warning."""
         if fits.scored is None:
             return {}
         facts: dict[str, object] = {"rows_compared": len(fits.S), "trees_on": n if fits.trees_on_all else len(fits.S)}

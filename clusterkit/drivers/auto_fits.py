@@ -81,10 +81,10 @@ class Member:
     recompose : callable or None
         Number of clusters to the composition at it, where more follows from it than the field; None where not.
     thorough : Member or None
-        The same for one number of clusters instead of many: with the starts of the recipe by itself, and its changes
-        for a known number; None: this one.
+        Variant of the member for fits at one number of clusters instead of many, with the recipe's own number of starts
+        and its changes for a known number; None: the member itself.
     driver : Driver or None
-        What fits the composition; None: a single fit.
+        Driver that fits the composition; None: a single fit.
     """
 
     name: str
@@ -198,7 +198,7 @@ def composition_of(parameters: Mapping[str, object], n_clusters: int | None) -> 
     Raises
     ------
     UnknownName, InvalidParameter, IncompatibleStages
-        As `clusterkit.drivers.compose.compose`.
+        Raised by `clusterkit.drivers.compose.compose`.
     """
     values = {**DEFAULTS, **{key: value for key, value in parameters.items() if key in DEFAULTS}}
     for key, value in parameters.items():
@@ -290,8 +290,8 @@ class Complete:
 
 
 FAILURES = (ValueError, RuntimeError, ArithmeticError)
-"""What a member may raise on data that it cannot work on: errors of the library, of linear algebra and of ARPACK. The
-others go on without it."""
+"""Errors that a member may raise on data for which its method fails: of the library, of linear algebra and of ARPACK.
+The fit goes on with the other members."""
 
 
 @final
@@ -360,7 +360,7 @@ class Fits:
         return tuple(np.ascontiguousarray(self.S[rows]) for rows in self.parts)
 
     def terrain(self) -> Terrain:
-        """What candidates are compared on."""
+        """Facts about the samples by which candidates are compared."""
         if self.space is None:
             return Terrain.of(self.S)
         return Terrain.of(self.space if self.scored is None else self.space[self.scored])
@@ -423,7 +423,7 @@ class Fits:
         return self._refits[place]
 
     def stabilities(self, candidates: Sequence[Candidate]) -> Array:
-        """Of all candidates, (m,), with reports of the progress."""
+        """Stability of each candidate, (m,), with reports of the progress."""
         values = np.zeros(len(candidates))
         for i, candidate in enumerate(candidates):
             values[i] = self.stability(candidate)

@@ -56,8 +56,7 @@ NODES = 300
 """Most random nodes of the map while a gap is measured or attributes are halved, for the same reason."""
 
 Complexity: TypeAlias = tuple[float | None, float | None]
-"""Effective degrees of freedom (df) of the solver and width of the map; None stands for the value that the composition
-has already."""
+"""Effective degrees of freedom (df) of the solver and width of the map; None means the composition's own value."""
 
 
 def map_parameter(featuremap: FeatureMap, name: str) -> object:
@@ -436,7 +435,7 @@ class AutoPooledDriver(Driver):
 @final
 @attrs.frozen(eq=False)
 class Findings:
-    """What a search knows after one of its steps.
+    """State of a search after one of its steps.
 
     Parameters
     ----------

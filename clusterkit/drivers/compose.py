@@ -66,7 +66,7 @@ AUTO = "auto"
 """The value of the slots labeler and balancer that leaves the choice to the solver."""
 
 OFFER = "Give a number, or 'auto' to have it chosen"
-"""What to do where the number of clusters is missing, in the words of the estimators."""
+"""Advice where the number of clusters is missing, in the words of the estimators."""
 
 KINDS: Mapping[str, str] = {**SLOTS, "tuner": "tuner"}
 """Slot of a pipeline to the kind of stage that it takes."""
@@ -117,7 +117,7 @@ def compose(
 @final
 @attrs.frozen(eq=False)
 class Tuning:
-    """What a tuner made of a composition.
+    """Result of a tuner.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, seeds: Seeds) -> Tuning
         None decides nothing.
     X : ndarray of shape (n, d)
     seeds : Seeds
-        Of the fit that follows.
+        Random streams of the fit that follows.
     """
     if tuner is None:
         return Tuning(c)
@@ -364,7 +364,8 @@ def changes(before: Stage, after: Stage) -> dict[str, object]:
 
 
 def alternatives(c: Composition) -> dict[str, list[str]]:
-    """What makes the composition legal alone: numbers of clusters and starts, and for every slot registered stages."""
+    """Values that would make the composition legal if they alone were changed: numbers of clusters and starts, and
+    stages."""
     fits = _numbers(c)
     for slot, kind in SLOTS.items():
         if getattr(c, slot) is None:

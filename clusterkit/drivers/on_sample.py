@@ -232,7 +232,7 @@ class _OfValues(BlockFunction):
 
     @property
     def array_api(self) -> bool:
-        """That of the domain: the part gets the values on the host."""
+        """Whether the domain has the mark; the part gets the values on the host."""
         return has_array_api(self.domain)
 
     def __call__(self, rows: slice, H: Array) -> Addable:
@@ -314,7 +314,7 @@ class NearestSampleRow(BlockFunction):
         return labels, far
 
     def _on_block(self, points: Array) -> tuple[Labels, Mask]:
-        """The same for coordinates of another library than numpy; the answers are of numpy."""
+        """Labels and far rows for coordinates of another library than numpy; the results are numpy arrays."""
         nearest = nearest_rows(points, self.rows)
         distances = np.square(np.asarray(to_host(points), dtype=np.float64) - self.rows[nearest]).sum(axis=1)
         labels, far = self.labels[nearest], np.sqrt(distances) > self.reach
@@ -326,7 +326,7 @@ class NearestSampleRow(BlockFunction):
 def fit_on_sample(c: Composition, index: Indices, X: ArrayOrSamples, seeds: Seeds) -> FitResult:
     """Fit a composition to the samples with the numbers `index`, ascending, and label all of them from the outcome.
 
-    Of samples outside memory the labels are the engine's: lazy where it has such.
+    For samples outside memory the labels are an array of their engine, lazy where it has such arrays.
     """
     samples = as_samples(X)
     fit, predict, facts = _fitted(c, index, samples, seeds)

@@ -96,7 +96,7 @@ def path_over_widths(
     Parameters
     ----------
     composition : Composition
-        As `require_domain` wants it. The gamma of its kernel is replaced.
+        Composition that `require_domain` accepts. The gamma of its kernel is replaced.
     X : ndarray of shape (n, d)
     widths : ndarray or None
         Increasing; None takes `width_grid` of the mapped data.

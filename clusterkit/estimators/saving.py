@@ -172,5 +172,5 @@ def load_with_facts(path: str | os.PathLike[str]) -> LoadedModel:
             estimator.check_whole()
     except Exception as error:  # numbers that do not go together fail anywhere
         text = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        raise InvalidModelFile(name, f"its {called} is not whole: {text}") from error
+        raise InvalidModelFile(name, f"the {called} in it is incomplete or inconsistent: {text}") from error
     return LoadedModel(estimator, cast("Mapping[str, object]", facts), version)

@@ -75,13 +75,13 @@ class Graph:
     Parameters
     ----------
     precision : numpy dtype
-        Of all floating-point values: float64 or float32.
+        Type of all floating-point values: float64 or float32.
     stages : dict of str to str
         How errors call the stages of the model, by their kinds.
     reports : dict of str to Node
         Outputs beside the labels.
     bytes : int
-        Of all constants.
+        Size of all constants.
     """
 
     precision: np.dtype
@@ -143,17 +143,17 @@ class Graph:
         return self._add("Loop", len(state), (np.array(most), np.array(True), *state), {"body": body})
 
     def look_up(self, texts: Node, keys: Sequence[str], values: Sequence[int], other: int) -> Node:
-        """Numbers that stand for texts, int64, and `other` for all texts but the keys."""
+        """Integers (int64) for texts: `values` for the keys, and `other` for all further texts."""
         table = {"keys_strings": list(keys), "values_int64s": list(values), "default_int64": other}
         return self._add("LabelEncoder", 1, (texts,), table, "ai.onnx.ml")[0]
 
     def cast(self, node: Node, dtype: np.dtype | type) -> Node:
-        """Values in another type; float64 stands for the precision of the graph."""
+        """The values converted to another type; float64 means the precision of the graph."""
         code = self._code(self.precision if np.dtype(dtype) == np.float64 else dtype)
         return self.op("Cast", node, to=code)
 
     def follow(self, part: object, rows: Node, stage: str = "") -> Node:
-        """What a part makes of rows."""
+        """The output of a part for given rows."""
         before, self._stage = self._stage, stage or self._stage
         if not isinstance(part, RowFunction):
             raise NotExportable(f"{self._blamed(part)} has no ONNX form")
@@ -256,7 +256,7 @@ def filled(features: Node, gaps: Node, donors: Donors, plans: Sequence[ColumnPla
         (m, used columns): 1 for a gap, else 0.
     donors : Donors
     plans : sequence of ColumnPlan
-        Of the used columns.
+        Plans of the used columns.
     """
     of_columns, fillable = value_features(plans), can_be_gap(plans)
     column_of = np.zeros(donors.features.shape[1], dtype=np.int64)
@@ -296,7 +296,7 @@ def _distances(features: Node, weights: Node, points: Array) -> Node:
 
 
 GAP = ""
-"""The text that stands for a gap: ONNX has no text that is missing, as numbers have nan."""
+"""The text that means a gap: ONNX has no missing text as numbers have nan."""
 
 
 @final
@@ -319,7 +319,7 @@ class PreparedColumns:
 
     @classmethod
     def of(cls, fitted: FittedPreparation) -> PreparedColumns:
-        """Those of a preparation, in the order of its table."""
+        """The columns of a preparation, in the order of its table."""
         numbers = tuple(plan for plan in fitted.plans if isinstance(plan, NumberColumn | DateColumn))
         levels = tuple(plan for plan in fitted.plans if isinstance(plan, CategoryColumn))
         return cls(numbers, levels, fitted)
@@ -439,7 +439,8 @@ def _level(graph: Graph, texts: Node, plan: CategoryColumn, parts: list[Node]) -
 
 
 def _gaps_of_level(graph: Graph, texts: Node, plan: CategoryColumn) -> Node:
-    """Which texts (rows, 1) are gaps: 1 for a gap, and for a text that is no level where there is no room for it."""
+    """Indicator (rows, 1) of gaps: 1 for a gap, and for a text that is no level if no group takes rare levels; else
+    0."""
     if plan.or_gap:
         return graph.look_up(texts, list(plan.levels), [0 for _ in plan.levels], 0).as_type(np.float64)
     gap = [] if GAP in plan.levels else [GAP]
@@ -584,7 +585,7 @@ def _why_not(model: Any) -> str:
 
 
 def _rows(model: Any, graph: Graph, preparation: bool) -> tuple[Node, dict[str, str]]:
-    """What the stages take, from the inputs of the graph, and what the metadata say of these."""
+    """Input of the stages as a node, from the inputs of the graph, and the metadata that describe these inputs."""
     fitted = getattr(model, "preparation_", None)
     if fitted is not None and preparation:
         prepared = PreparedColumns.of(fitted)

@@ -1,6 +1,7 @@
-"""Where a composition can be fitted: which stages run by passes over rows outside memory, and which on a device.
+"""Decides where a composition can be fitted: which stages run by passes over rows outside memory, and which on a
+device.
 
-Nothing is listed by hand: a stage of a plugin whose row maps, parts and functions are marked
+There is no list of stages: a stage of a plugin whose row maps, parts and functions are marked
 (`clusterkit.samples.array_libraries.has_array_api`) is found like the built-in ones.
 """
 
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 IN_MEMORY_SHARE = 4
-"""Rows of at most one group that take no more than this part of the memory cap are read and fitted in memory."""
+"""Rows of at most one group that take at most this fraction, 1 / 4, of the memory cap are read and fitted in memory."""
 
 ROWS, COLUMNS, CLUSTERS = 12, 3, 2
 """Size of the data on which a stage is tried: enough for every stage that has a path at all."""

@@ -161,9 +161,8 @@ def kmeans_composition(k: int) -> Composition:
 def kmeans_ensemble(X: Array, n_members: int, member_clusters: ClusterRange, rng: Rng) -> Labels:
     """Labelings (n_members, n) of the rows of X (n, d) by k-means from one random start each.
 
-    The same labellings as ``clusterkit.ensemble(X, n_members, member_clusters=..., random_state=rng)``, without
-    scikit-learn.
-    Warnings are those of `draw_members` and of the fits (equal samples, empty clusters).
+    The labellings of ``clusterkit.ensemble(X, n_members, member_clusters=..., random_state=rng)``, computed without
+    scikit-learn. Warnings are those of `draw_members` and of the fits (equal samples, empty clusters).
     """
     X = np.ascontiguousarray(X)
     return draw_members(n_members, cluster_range(member_clusters, len(X)), Seeds.of(rng), partial(_kmeans_member, X))

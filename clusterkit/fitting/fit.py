@@ -1,6 +1,6 @@
 """Runs a composition on samples, wherever they lie: map, prepare, start, loop.
 
-It warns where fewer clusters than were asked for have samples, and where there are fewer distinct samples.
+Warns if fewer clusters than were asked for have samples, and if there are fewer distinct samples than clusters.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def missing_clusters(
     distinct : callable, optional
         Counts the distinct samples, at least up to k.
     words : str, optional
-        What the solver says of empty clusters, in place of the sentences here.
+        The solver's own sentence about empty clusters, used in place of the sentences here.
 
     Examples
     --------
@@ -181,11 +181,11 @@ class BoundComposition:
 
     @property
     def objective_factor(self) -> float:
-        """As of `Prepared`."""
+        """Factor of the objective, see `Prepared.objective_factor`."""
         return self.prepared.objective_factor
 
     def seen_by(self, init: Partitioner) -> Space:
-        """What a start sees in memory: the space, or for the input the rows as the feature map scales them."""
+        """The samples in memory for the init stage: the space, or for "input" the rows as the map scales them."""
         if init.sees == "space":
             if "space" not in self._memo:
                 self._memo["space"] = self._in_memory("auto")
@@ -400,7 +400,7 @@ def _ends(bound: BoundComposition) -> tuple[list[Ended[Any]], bool]:
 def _ends_by_passes(
     bound: BoundComposition, space: RowsSpace, iterations: Summing | Iterating, codec: Codec, starts: int
 ) -> tuple[list[Ended[RowLabeling]], bool]:
-    """The same where rows lie outside memory and labels are read row by row."""
+    """Run all starts by passes over rows outside memory, with a codec that reads labels row by row."""
     c, task, seeds = bound.composition, bound.task, bound.seeds
 
     def made(index: int, lowest: float) -> tuple[Ended[RowLabeling] | list[Start[RowLabeling]], bool]:
@@ -497,7 +497,7 @@ def result_of(
     labeling: BalancedLabeling,
     missing_clusters: Callable[[], str | None],
 ) -> FitResult:
-    """What a fit leaves behind, wherever the samples lie: the only place where the best start becomes a result.
+    """The result of a fit, wherever the samples lie: only here the best start becomes a result.
 
     Parameters
     ----------
@@ -505,14 +505,14 @@ def result_of(
     task : Task
     space : Space
     solver_facts : mapping
-        What the solver decided.
+        Parameters that the solver decided.
     run : (sequence of Ended, bool)
         How all starts ended, and whether Ctrl-C ended the fit.
     best : Ended
     labeling : BalancedLabeling
-        Of the best start.
+        Labelling of the best start.
     missing_clusters : callable
-        What is to be said of clusters without samples.
+        Returns the sentence about clusters without samples, or None if there are no such clusters.
     """
     ends, interrupted = run
     labels = labeling.labels
@@ -550,7 +550,7 @@ def result_of(
 
 
 def _missing_clusters(bound: BoundComposition, sizes: Counts | None, labeling: BalancedLabeling) -> str | None:
-    """What is said of clusters without samples: in the words of the solver, where it has some.
+    """The sentence about clusters without samples: the solver's own, where it has one.
 
     `sizes` are those of the clusters, where rows outside memory have been counted.
     """
@@ -577,7 +577,7 @@ def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Label
 
 
 def fit(c: Composition, X: ArrayOrSamples, seeds: Seeds) -> FitResult:
-    """Fit a composition; errors as of `bind`. One cluster is answered without running anything."""
+    """Fit a composition; raises the errors of `bind`. One cluster is answered without running anything."""
     if c.n_clusters != 1:
         return run(bind(c, X, seeds))
     samples, predict = as_samples(X), AllZero()
@@ -592,7 +592,7 @@ def one_cluster(
     reason: str = "one cluster: nothing to find",
     resolved: Mapping[str, Mapping[str, object]] = MappingProxyType({}),
 ) -> FitResult:
-    """What a fit leaves behind that puts all samples into one cluster; `labels` are zeros where the samples lie."""
+    """The result of a fit that puts all samples into one cluster; `labels` are zeros, in the samples' kind of array."""
     return FitResult.of_one_cluster(labels, reason, AllZero(), resolved)
 
 
@@ -607,7 +607,7 @@ def check_new(X: Array) -> None:
 
 
 def check_range(low: Array, high: Array, dtype: np.dtype) -> None:
-    """The same for samples of which the extremes of the columns are known, (d,) each."""
+    """Refuse or warn like `check_magnitude`, from the known extremes of the columns, (d,) each."""
     _refuse_overflow(low, high, dtype)
     spread = float((high.astype(np.float64) - low.astype(np.float64)).max())
     if 0 < spread < math.sqrt(float(np.finfo(dtype).tiny)):
@@ -649,7 +649,7 @@ def _check_sparse(c: Composition, X: Array, space: Space) -> None:
 
 
 def _first_targets(bound: BoundComposition, start: int) -> Coded | None:
-    """What a solver that makes one iteration learns from: nothing, or the labels of one start."""
+    """Targets of a solver that makes one iteration: None, or the labels of one start."""
     c = bound.composition
     if c.solver.targets == "never":
         return None
@@ -682,7 +682,7 @@ def first_labels(c: Composition, samples: Space, task: Task, seeds: Seeds, start
     ----------
     c : Composition
     samples : Space
-        What the init stage sees: that of the rows as the feature map scales them, or of the solver.
+        Space that the init stage sees: of the rows as the feature map scales them, or of the solver.
     task : Task
     seeds : Seeds
     start : int

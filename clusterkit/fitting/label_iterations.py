@@ -76,17 +76,17 @@ class BalancedLabeling:
     interrupted : bool
         Whether Ctrl-C ended the labelling early.
     facts : mapping
-        What the balancer reported about the labels.
+        The balancer's report about the labels.
     memberships : ndarray of shape (n, k) or None
-        As the labeler gave them: a balancer changes labels, not memberships.
+        Memberships from the labeler: a balancer changes labels, not memberships.
     outlier_scores : ndarray of shape (n,) or None
-        As the labeler gave them.
+        Outlier scores from the labeler.
     probabilities : ndarray of shape (n,) or None
-        As the labeler gave them.
+        Probabilities from the labeler.
     labeler_facts : mapping
-        What the labeler reported.
+        The labeler's report.
     status : Status or None
-        Of the iteration that they were read from.
+        Status of the iteration that the labels were read from.
     """
 
     labels: Labels
@@ -143,7 +143,7 @@ def label_and_balance(
 
 
 def balanced_by(balancer: Balancer, costs: Costs, task: Task) -> BalanceDecision:
-    """What a balancer decides about costs, checked; of costs in memory with the labels as an array."""
+    """The checked decision of a balancer about costs; if the costs are in memory, its labels are an array."""
     with NamingStage(balancer):
         decision = balancer.balance(costs, task)
     check_instance(balancer, "balance", decision, BalanceDecision)
@@ -173,7 +173,7 @@ def solve_once(
     targets : callable
         Index of a start to the coded labels that the solver learns from; None for a solver that learns from none.
     solver : Solver, optional
-        What `prepared` was made by, for errors.
+        Solver that made `prepared`, for errors.
 
     Returns
     -------
@@ -236,7 +236,7 @@ def alternate(
     together : bool
         Whether the solver solves several starts together, as more columns.
     solver : Solver, optional
-        What `prepared` was made by, for errors.
+        Solver that made `prepared`, for errors.
     best_only : bool
         Whether a start that ends no lower than one before it may be left without its labels, which saves its last
         iteration.
@@ -267,7 +267,7 @@ class LabelIterations(Iterations[BalancedLabeling]):
     Parameters
     ----------
     prepared, codec, balancer, space, task, rng, solver
-        As of `alternate`.
+        See `alternate`.
     max_iter : int
     """
 
@@ -329,7 +329,7 @@ class LabelIterations(Iterations[BalancedLabeling]):
         return Leap(labels, history, settled, final, interrupted)
 
     def objective(self, answer: BalancedLabeling, start: Start[BalancedLabeling]) -> float | None:
-        """That of the labels returned, as where they repeat."""
+        """Objective of the labels returned, computed anew as for labels that repeat."""
         coded = self._coded(answer.labels[None])
         values = self.prepared.objective(coded, self.prepared.solve(coded, None, self.rng))
         return None if values is None else float(values[0])

@@ -124,14 +124,14 @@ class IterationCosts:
         """The labels of an iteration, balanced."""
         costs: Costs = self.by(block_labeler)
         if isinstance(self.space.engine, DeviceEngine) and few_rows(self.space.n):
-            costs = CostTable(costs.table())  # few rows that a device computes are balanced as in memory
+            costs = CostTable(costs.table())  # balanced as in an in-memory fit, with its result
         decision = balanced_by(balancer, costs, task)
         if isinstance(decision.labels, np.ndarray):
             decision = attrs.evolve(decision, labels=GivenLabels(decision.labels))
         return attrs.evolve(block_labeler, decision=decision)
 
     def by(self, block_labeler: BlockLabeler) -> CostsOfRows:
-        """The costs by the function of an iteration; those of the iteration before are then read no more."""
+        """The costs of all rows by the function of an iteration; earlier costs must not be read afterwards."""
         if not self._begun and isinstance(self.space.engine, LocalEngine):
             first = slice(0, 1)
             scores = block_labeler.scores(first, self.space.source.read(first))
@@ -152,7 +152,7 @@ class CostsOfRows(Costs):
     block_labeler : BlockLabeler
         How scores follow from the rows.
     file : RowsFile or None
-        Where the first pass writes the scores.
+        File to which the first pass writes the scores.
     """
 
     space: RowsSpace
@@ -195,7 +195,7 @@ class _OfRows(BlockFunction):
 
     @property
     def array_api(self) -> bool:
-        """That of the labels: a part without the mark gets the costs on the host."""
+        """Whether the labeller has the mark; a part without it gets the costs on the host."""
         return self.block_labeler.array_api
 
     def __call__(self, rows: slice, X: Array) -> Addable:
@@ -225,16 +225,16 @@ without their highest bit, so that they are whole numbers with a sign."""
 
 
 class Digest(Protocol):
-    """Of a block, or of neighbouring blocks."""
+    """Digest (hash) of the labels of a block, or of neighbouring blocks."""
 
     def __add__(self, following: Self, /) -> Self:
-        """Of both."""
+        """The digest of both blocks together."""
 
     def __hash__(self) -> int:
         """Equal digests have one."""
 
     def to_host(self) -> Digest:
-        """The same on the host: bytes that can be compared."""
+        """A copy on the host, as bytes that can be compared."""
 
 
 def digest_of(rows: slice, labels: Labels) -> Digest:
@@ -303,7 +303,7 @@ class BlockLabeler(BlockFunction):
     transform : Transform
         Raw rows to features.
     codec : Codec
-        One whose labels are read row by row.
+        A codec that reads labels row by row.
     k : int
     start : callable or None
         The labels of a start.
@@ -312,9 +312,9 @@ class BlockLabeler(BlockFunction):
     extend : RowFunction or None
         Features to scores; used where there is no start.
     decision : BalanceDecision
-        What a balancer decided about the costs; its labels are a function of blocks, or None.
+        The balancer's decision about the costs; its labels are a function of blocks, or None.
     stored : Stored or None
-        Where the scores of the samples are stored; they are then read and not computed.
+        Stored scores of the samples, which are then read and not computed.
     """
 
     transform: Transform
@@ -328,7 +328,7 @@ class BlockLabeler(BlockFunction):
 
     @property
     def array_api(self) -> bool:
-        """That of features and scores: starts and balances without the mark get copies on the host."""
+        """Whether features and scores have the mark; starts and balances without it get copies on the host."""
         return (
             has_array_api(self.transform)
             and has_array_api(self.codec)
@@ -389,7 +389,7 @@ class BlockLabeler(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class _LabelledSums:
-    """What an iteration adds up: the sums of the solver, the sizes of the clusters, and a digest of the labels."""
+    """Totals of an iteration: the sums of the solver, the sizes of the clusters, and a digest of the labels."""
 
     sums: Addable
     sizes: Counts
@@ -400,7 +400,7 @@ class _LabelledSums:
         return _LabelledSums(self.sums + following.sums, self.sizes + following.sizes, digest)
 
     def to_host(self) -> _LabelledSums:
-        """The same on the host, in as few copies as there are types of numbers."""
+        """A copy on the host, in one transfer for each type of numbers."""
         if isinstance(self.sums, Sums) and isinstance(self.digest, MixedDigest):
             arrays: Any = Sums.of(*self.sums.arrays, self.sizes, self.digest.sums).to_host().arrays
             return _LabelledSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).to_host())
@@ -443,7 +443,7 @@ class RowLabeling:
     sizes : ndarray of shape (k,) or None
         Their numbers, where they were counted.
     status : Status or None
-        Of the iteration that they were read from.
+        Status of the iteration that the labels were read from.
     """
 
     block_labeler: BlockLabeler
@@ -454,7 +454,7 @@ class RowLabeling:
 @final
 @attrs.frozen(eq=False)
 class _State:
-    """What an iteration by passes begins with: labels, their sums once these are known, and what they were read by."""
+    """State before an iteration: labels, their sums once known, and the function that scored them."""
 
     block_labeler: BlockLabeler
     sums: _LabelledSums | None = None
@@ -504,7 +504,7 @@ class PassIterations(Iterations[RowLabeling]):
         )
 
     def objective(self, answer: RowLabeling, start: Start[RowLabeling]) -> float | None:
-        """That of the labels returned."""
+        """Objective of the labels returned."""
         at = cast("_State", start.state)
         assert at.sums is not None
         return float(self._finished(at.block_labeler, at.sums, at.previous).objective[0])
@@ -553,12 +553,12 @@ def iterate_without_labels(
     space : RowsSpace
     iterations : Iterating
     codec : Codec
-        One whose labels are read row by row.
+        A codec that reads labels row by row.
     balancer : Balancer or None
         Its decision takes further passes over the costs.
     task : Task
     rng : Generator
-        Of the start.
+        Random stream of the start.
     """
     function, status = solve_by_iterations(iterations, space, rng, task.sample_weight)
     stored = iterations.stored(function) if isinstance(iterations, Storing) else None

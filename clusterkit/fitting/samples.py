@@ -94,7 +94,7 @@ class Samples(ABC):
     def labels(self, predict: Predict, width: int, before: str = "the prediction") -> Labels:
         """Labels of all samples by a predictor of raw rows, (n,), in blocks of `width` features.
 
-        They lie where the samples lie, and may be lazy there.
+        The labels lie where the samples lie, and may be lazy there.
 
         Raises
         ------
@@ -162,7 +162,7 @@ class ArraySamples(Samples):
         return build_space(points, mapping, before=before)
 
     def labels(self, predict: Predict, width: int, before: str = "the prediction") -> Labels:
-        """Those of the array."""
+        """Labels of the array's rows, (n,)."""
         return predict(self.X)
 
 
@@ -282,7 +282,7 @@ class Predicted(BlockFunction):
     predict: Predict
 
     def __call__(self, rows: slice, X: Array) -> Labels:
-        """Those of the predictor."""
+        """Predicted labels of the rows, (b,)."""
         return self.predict(X)
 
 

@@ -1,8 +1,9 @@
 """The functions of the library that an array belongs to, by the array API standard, and the way to the host and back.
 
-What is written against the namespace of its block carries the mark ``array_api = True``: it takes blocks of numpy and
-of every other library of the standard, and leaves its results where the block lies. Whatever lacks the mark gets a copy
-of the block on the host. `BlockFunction` derives the mark of what is made of others.
+A function or class that is written against the array namespace of its block carries the mark ``array_api = True``: it
+takes blocks of numpy and of every other library of the standard, and leaves its results where the block lies. Code
+without the mark gets a copy of the block on the host. `BlockFunction` derives the mark of a composed function from its
+parts.
 """
 
 from __future__ import annotations
@@ -158,7 +159,7 @@ def table_columns(function: object) -> int:
 
 
 def _stated(function: object, mark: str) -> object:
-    """What a function states, or the object whose method it is."""
+    """The value of the attribute `mark` of a function or, for a method, of its object; None where both lack it."""
     return getattr(function, mark, getattr(getattr(function, "__self__", None), mark, None))
 
 
@@ -251,12 +252,12 @@ def to_device_of(array: A, block: AnyArray, dtype: np.dtype | type | None = None
 
 
 def device_copy(owner: object, block: AnyArray, make: Callable[[], T], what: str) -> T:
-    """What an object needs where a block lies, made for the first block and kept for the next ones.
+    """The copy of an object's data on the device of a block, made for the first block and kept for the next ones.
 
     Parameters
     ----------
     owner : object
-        What it belongs to, and with which it goes.
+        The object that the copy belongs to; the copy is deleted together with it.
     block : array
     make : callable
     what : str
@@ -288,7 +289,7 @@ def _forget(key: tuple[int, str, str], dead: object) -> None:
 
 
 def move_to(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
-    """As `to_device_of`, but the copy is not kept: for what belongs to one block only, such as its weights."""
+    """Copy like `to_device_of`, without keeping the copy: for arrays of one block only, such as its weights."""
     if is_device_array(array):
         return array if dtype is None else cast("A", as_type(cast("Array", array), dtype))
     # a copy of its own: some libraries refuse arrays that cannot be written, or share their memory

@@ -61,7 +61,7 @@ def in_threads(
     Parameters
     ----------
     function : callable
-        Of the rows of a block and what belongs to them; several threads call it, each time in an empty context.
+        Function of the row slice of a block and its data; several threads call it, each time in an empty context.
     blocks : iterable
         Rows, and what belongs to them. The calling thread asks for the next ones, and works with the others when enough
         of them wait.
@@ -124,7 +124,7 @@ class _Job(Generic[Value]):
 
 
 def _work(todo: SimpleQueue[_Job[Value] | None]) -> None:
-    """What a thread does: one job after the other, until there is None."""
+    """Work loop of a thread: one job after the other, until the queue gives None."""
     with undivided():
         while (job := todo.get()) is not None:
             job.run()

@@ -159,7 +159,7 @@ SERIES = (
     "Of series of numbers in time make a row each: the numbers at the same times side by side, "
     "array.reshape(len(array), -1), or the same features of each series, such as mean, trend and frequencies"
 )
-"""What to do with series."""
+"""Advice for errors about series, which have more than two dimensions."""
 
 
 def why_no_table(X: object) -> str | None:
@@ -236,7 +236,7 @@ def shaped(*dimensions: str | int, below: str | None = None) -> _Shape:
     Raises
     ------
     ValueError
-        By the constructor of the class, naming the field.
+        Raised by the constructor of the class; names the field.
 
     Examples
     --------

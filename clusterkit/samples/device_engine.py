@@ -44,7 +44,7 @@ _streams: dict[Device, Any] = {}
 
 
 class _Sender(Protocol):
-    """What brings a block to a device, in a thread of its own; `arrived` is called by the thread that computes."""
+    """Copies blocks to a device in a thread of its own; `arrived` is called by the thread that computes."""
 
     def send(self, X: Array) -> Any:
         """The block, perhaps still on its way."""
@@ -103,7 +103,7 @@ class _Plain:
         return sent
 
     def used(self) -> None:
-        """Nothing: memory that is given back is used again in the order of the calls."""
+        """Do nothing: freed memory is used again in the order of the calls."""
 
 
 @final
@@ -177,7 +177,7 @@ Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
 
 DENSE = "torch.strided"
-"""What PyTorch calls the layout of dense tensors; arrays of other libraries have none."""
+"""Name that PyTorch gives to the layout of dense tensors; arrays of other libraries have no layout."""
 
 
 @final
@@ -188,7 +188,7 @@ class ArrayRows:
     Parameters
     ----------
     source : array of shape (n, d)
-        Of a library of the array API standard, float32 or float64.
+        Array of a library of the array API standard, float32 or float64.
     device : Device
     """
 
@@ -279,7 +279,7 @@ class DeviceEngine(Engine):
     ----------
     device : Device
     base : Engine
-        What reads the rows, and computes what is not written for a device.
+        Engine that reads the rows, and computes everything that is not written for a device.
     """
 
     device: Device
@@ -291,7 +291,7 @@ class DeviceEngine(Engine):
 
     @property
     def in_process(self) -> bool:
-        """As of the other engine."""
+        """Whether the base engine computes all blocks in this process."""
         return self.base.in_process
 
     @classmethod

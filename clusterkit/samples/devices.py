@@ -41,7 +41,7 @@ LIBRARIES: Mapping[str, str] = {
 The last one simulates devices, for tests."""
 
 FORMS = "'cuda', 'cuda:1', 'torch:cuda:0', 'cupy:cuda:0', or 'cpu' for none"
-"""What a device may be called, for messages."""
+"""Names of devices that are accepted, for messages."""
 
 _PATTERN = re.compile(r"(?:(?P<library>torch|cupy|array_api_strict):)?(?P<device>[A-Za-z]\w*(?::\d+)?)")
 """A library, if it is named, and a device of it."""
@@ -61,7 +61,7 @@ class Device:
     library : str
         One of `LIBRARIES`.
     name : str
-        As the library calls it: "cuda", "cuda:1".
+        Name of the device in its library: "cuda", "cuda:1".
     """
 
     library: str
@@ -234,7 +234,7 @@ def current() -> Device | None:
 def dispatches() -> bool:
     """Whether scikit-learn lets arrays of other libraries through (``array_api_dispatch``).
 
-    Where nobody has imported it, nobody has asked it to.
+    False where scikit-learn has not been imported: nobody can have changed its configuration then.
     """
     library: Any = sys.modules.get("sklearn")
     return library is not None and bool(library.get_config().get("array_api_dispatch", False))

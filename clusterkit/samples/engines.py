@@ -46,7 +46,7 @@ class Engine(ABC):
         "Or fit a sample and label the rest: model.fit(rows.gather(index)) for some row numbers, then "
         "model.predict(rows)"
     )
-    """What to do with a composition that needs all rows at once: how to fit a sample of the engine's collections."""
+    """Advice for a composition that needs all rows at once: how to fit a sample of the engine's collections."""
     trains_pairs: ClassVar[bool] = False
     """Whether `of_pairs` and `named` are there, by which `clusterkit.MinMaxModularSVC` trains where the rows lie."""
 
@@ -75,8 +75,7 @@ class Engine(ABC):
         """Whether all blocks are computed by this process, where numbers of every row can stay between the passes."""
         return True
 
-    def there(self, function: Callable[[slice, Array], Value], device: Device) -> Callable[[slice, Array], Value]:
-        """A function of blocks that other processes compute, as one that sends each to the device of its process."""
+    True if this process computes all blocks itself, so that per-row values can be kept in memory between passes."""
         return function
 
     def placed(self, labels: Labels, rows: Rows) -> Labels:

@@ -251,9 +251,9 @@ class FeatureSpace(Space):
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass: the sum of ``part(rows, H_b)`` over all blocks, in the one order of `clusterkit.samples.sums`.
 
-        A solver that reads the features by this alone runs wherever the samples lie; `part` must then be a frozen
-        callable that pickles. Several threads call it above one group, as of `passed`: what it writes must belong to
-        its rows.
+        A solver that reads the features by this method alone runs wherever the samples lie; `part` must then be a
+        frozen callable that pickles. With more than one group of blocks several threads call `part` at once, so it may
+        write only to the rows of its own block.
         """
         return sums.total(self.passed(part))
 
@@ -383,7 +383,7 @@ class FittedMap:
     resolved : mapping
         Values of parameters that the fit chose, for `resolved_`.
     storage : {"dense", "auto", "streamed"}, default "dense"
-        As of `build_space`, for samples in memory.
+        Storage of the features of samples in memory, as in `build_space`.
     """
 
     mapping: RowMap
@@ -590,7 +590,7 @@ def _mapped(points: Array, mapping: RowMap) -> Array:
 
 
 def _without_features(space: FeatureSpace) -> Mapping[str, object]:
-    """What a file keeps of a space with features in memory."""
+    """Fields of a space in memory that a file keeps: all but the features, which are computed again."""
     return {
         "points": space.points, "mapping": space.mapping, "before": space.before, "resolved": dict(space.resolved),
     }  # fmt: skip

@@ -98,7 +98,7 @@ class KernelSpace(Space):
         return self._memo["K"]
 
     def rescaled(self, gamma: float) -> KernelSpace:
-        """The same points with another width of the Gaussian kernel; nothing is computed.
+        """A space of the same points with another width of the Gaussian kernel; nothing is computed.
 
         If the matrix is needed later and is small, its distances are computed once and shared by all widths.
         """
@@ -178,7 +178,7 @@ def warn_of_degenerate_kernel(space: Space) -> None:
     Parameters
     ----------
     space : Space
-        Of samples that are not all equal. Anything but a `KernelSpace` with a Gaussian kernel is passed over.
+        Space of samples that are not all equal. Anything but a `KernelSpace` with a Gaussian kernel is passed over.
     """
     if not isinstance(space, KernelSpace) or not isinstance(space.kernel, Gaussian) or space.n < 2:
         return

@@ -79,7 +79,7 @@ class Centres:
     by_products : bool
         Whether they are near enough to each other for squared distances by matrix products.
     factor : array of shape (d + 2, s)
-        What rows ``(y, |y|², 1)`` are multiplied by to give ``-|y - c|²``.
+        Matrix that turns rows ``(y, |y|², 1)`` into ``-|y - c|²``.
     """
 
     xp: ModuleType
@@ -131,7 +131,7 @@ class Centres:
 
 
 def over_exponents(Y: Array, centres: Array, gamma: float, of: Callable[[Array], Array]) -> Array:
-    """What a function makes of ``-gamma |y - c|²`` (b, s), chunk by chunk, for all rows of Y in their order."""
+    """``of(-gamma |y - c|²)`` for all rows y of Y in their order, computed for (b, s) distances at a time."""
     there = Centres.to_device_of(Y, centres, gamma)
     parts = [
         of(there.exponents(there.scaled(Y[rows, :]))) for rows in pair_chunks(Y.shape[0], Y.shape[1], len(centres))

@@ -1,4 +1,4 @@
-"""Where samples lie that need not be in memory: `Rows`, read by slices and gathered by index.
+"""Sources of samples that need not be in memory: `Rows`, read by slices and gathered by index.
 
 `RowsFile` has rows in a temporary file without a name, such as the scores between the passes of a balancer, or a copy
 of rows that are slow to read.
@@ -62,13 +62,13 @@ class Rows(Protocol):
 
 
 def place_of(rows: Rows) -> Callable[[int], str] | None:
-    """Where a row lies, in words that begin with a space, for errors: the optional method ``place(row)`` of rows."""
+    """The method ``place(row)`` of rows, if they have it: where a row lies, as text after a space, for errors."""
     place: Callable[[int], str] | None = getattr(rows, "place", None)
     return place
 
 
 class Sliceable(Protocol):
-    """What `SlicedRows` reads."""
+    """Array that `SlicedRows` can read: a shape, a type and slices of rows."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -182,7 +182,7 @@ class RowsOfColumns:
 
     @property
     def dtype(self) -> np.dtype:
-        """As of the source."""
+        """Type of the source's values."""
         return self.source.dtype
 
     @property
@@ -202,7 +202,7 @@ SPARE = 1.02
 """Part of a disk that a file may take, more than its size: file systems need some room for themselves."""
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
-"""What the system says where a disk, a quota, or a limit of the size of files ends a file."""
+"""Error numbers of the system for a full disk, a quota, or a limit on the size of files."""
 
 
 def missing_room(n_bytes: int, folder: str) -> str | None:
@@ -225,9 +225,9 @@ class RowsFile:
         Rows and columns.
     dtype : numpy dtype
     what : str
-        What the rows are, for messages.
+        Description of the rows, for messages.
     folder : str
-        Where the file lies.
+        Folder of the file.
     names : tuple of str, optional
         The columns.
     """
@@ -252,7 +252,7 @@ class RowsFile:
         return self.n * self.d * self.dtype.itemsize
 
     def write(self, rows: slice, values: Array) -> None:
-        """Put neighbouring rows, (b, d), in their place; several threads may.
+        """Write consecutive rows, (b, d), to their position in the file. Thread-safe.
 
         Raises
         ------

@@ -38,7 +38,7 @@ class OfFeatures(BlockFunction):
 
     @property
     def array_api(self) -> bool:
-        """That of the maps: a part without the mark gets the features on the host."""
+        """Whether the maps have the mark; a part without it gets the features on the host."""
         return self.transform.array_api
 
     def __call__(self, rows: slice, X: Array) -> Addable:
@@ -84,7 +84,7 @@ class HostMap:
         return move_to(features, Y) if is_device_array(Y) else features
 
     def onnx(self, rows: Node) -> Node:
-        """As of the maps."""
+        """Output of the maps in an exported model."""
         return rows.through(self.transform)
 
 
@@ -99,9 +99,9 @@ class RowsSpace(FeatureSpace):
         The raw rows, or those of features that were made on the host.
     engine : Engine
     host_space : FeatureSpace or None
-        Where the features were made on the host, the space of the raw rows there.
+        Space of the raw rows on the host, if the features were computed there.
     known : Extremes or None
-        Those of the features, where a pass has found them already.
+        Extremes of the features, if a pass has found them already.
     """
 
     in_memory: ClassVar[bool] = False
@@ -190,7 +190,7 @@ class RowsSpace(FeatureSpace):
         return self
 
     def on_host(self, what: str, advice: str, storage: str = "auto") -> FeatureSpace:
-        """The same features as a space in memory; `what` and `advice` are for the error, `storage` as of `build_space`.
+        """These features as a space in memory; `what` and `advice` are for the error, `storage` as in `build_space`.
 
         Raises
         ------

@@ -52,10 +52,10 @@ FAN_IN = 16
 
 
 class Addable(Protocol):
-    """What a block of rows gives to a pass: parts of neighbouring blocks add up to the part of both.
+    """Contribution of a block of rows to a pass: those of neighbouring blocks add up to that of both together.
 
-    It may have a method `to_host`, which returns the same with all arrays on the host; `add_left_to_right` calls it at
-    the end of a group, so that sums of blocks on a device stay there until then.
+    An optional method `to_host` returns a copy with all arrays on the host; `add_left_to_right` calls it at the end of
+    a group, so that sums of blocks on a device stay there until then.
     """
 
     def __add__(self, following: Self, /) -> Self:
@@ -94,7 +94,7 @@ class Sums:
         return Sums(tuple(one + other for one, other in zip(self.arrays, following.arrays, strict=True)))
 
     def to_host(self) -> Sums:
-        """The same on the host; the arrays of a device come in one copy."""
+        """A copy on the host; the arrays of a device are copied together, in one transfer."""
         there = [array for array in self.arrays if is_device_array(array)]
         if not there:
             return self
@@ -133,7 +133,7 @@ class SymmetricSum:
         return SymmetricSum(self.matrix + following.matrix)
 
     def to_host(self) -> SymmetricSum:
-        """The same on the host."""
+        """A copy with the matrix on the host."""
         return SymmetricSum(to_host(self.matrix)) if is_device_array(self.matrix) else self
 
     def __reduce__(self) -> tuple[Callable[..., SymmetricSum], tuple[object, ...]]:
@@ -266,8 +266,8 @@ GROUPED_COLUMNS = 48
 """Number of target columns from which sorting the rows by label is faster than multiplying by mostly zeros."""
 
 SPLIT_ROWS = 4096
-"""Rows of a product of float32 numbers on a device; the products are added in float64. A product of all rows of a block
-would lose digits there, and the processor's blocks have no more rows either."""
+"""Rows per product of float32 numbers on a device; the products are added in float64. A single product of all rows of a
+block would lose digits, and blocks of the processor have at most as many rows."""
 
 
 def target_sums(H: Array, coded: Coded) -> Array:
@@ -276,7 +276,7 @@ def target_sums(H: Array, coded: Coded) -> Array:
     Parameters
     ----------
     H : array or SparseRows of shape (b, L)
-        Of numpy, or of another library of the array API.
+        Array of numpy, or of another library of the array API.
     coded : Coded
         Labels (R, b) of these rows.
     """

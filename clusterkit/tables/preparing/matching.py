@@ -56,9 +56,9 @@ def matched(table: object, plans: Sequence[ColumnPlan], *, by_position: bool) ->
 
 
 def _check_clear(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> None:
-    """Raise `TableError` if a column that is used is one of several with its name.
+    """Raise `TableError` if a column that the model uses shares its header with another column of the table.
 
-    Those that the user left out of the fit do not count: so it was chosen which column is meant.
+    Columns that the user explicitly left out of the fit are ignored.
     """
     dropped = {plan.name for plan in plans if isinstance(plan, LeftOut) and plan.asked_for}
     headers = {column.name: column.header for column in columns if column.header and column.name not in dropped}
