@@ -559,8 +559,7 @@ class ParquetRows:
 
 @attrs.define(eq=False)
 class _Cursor:
-    """Position in a Parquet file: the batches of the row groups that follow, and the unread rest of the present
-    batch."""
+    """Position in a Parquet file: the batches that follow, and the unread rest of the present one."""
 
     rows: ParquetRows
     position: int

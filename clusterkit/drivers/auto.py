@@ -96,8 +96,7 @@ class Choice:
         return self.candidates[int(np.argmax(total))] if np.isfinite(total).any() else None
 
     def confidence(self, terrain: Terrain, stability: float) -> float:
-        """`structure_confidence` of the answer; nan if it is the only candidate and too few methods could confirm
-        it."""
+        """`structure_confidence` of the answer; nan for a single candidate that too few methods could confirm."""
         ranking, members = self.ranking, [candidate.member for candidate in self.candidates]
         methods, finders = [member.name for member in members], [member.finds_number for member in members]
         agreeing = witnesses(ranking.similarity[ranking.best], methods, finders, known=self.known)

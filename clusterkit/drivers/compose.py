@@ -364,8 +364,7 @@ def changes(before: Stage, after: Stage) -> dict[str, object]:
 
 
 def alternatives(c: Composition) -> dict[str, list[str]]:
-    """Values that would make the composition legal if they alone were changed: numbers of clusters and starts, and
-    stages."""
+    """Single changes that would make the composition legal: numbers of clusters and starts, and stages by slot."""
     fits = _numbers(c)
     for slot, kind in SLOTS.items():
         if getattr(c, slot) is None:

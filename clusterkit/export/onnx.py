@@ -439,8 +439,7 @@ def _level(graph: Graph, texts: Node, plan: CategoryColumn, parts: list[Node]) -
 
 
 def _gaps_of_level(graph: Graph, texts: Node, plan: CategoryColumn) -> Node:
-    """Indicator (rows, 1) of gaps: 1 for a gap, and for a text that is no level if no group takes rare levels; else
-    0."""
+    """Indicator (rows, 1) of gaps: 1 for a gap, and for an unknown text if rare levels have no group; else 0."""
     if plan.or_gap:
         return graph.look_up(texts, list(plan.levels), [0 for _ in plan.levels], 0).as_type(np.float64)
     gap = [] if GAP in plan.levels else [GAP]

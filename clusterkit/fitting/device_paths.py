@@ -1,5 +1,4 @@
-"""Decides where a composition can be fitted: which stages run by passes over rows outside memory, and which on a
-device.
+"""Where a composition can be fitted: which stages run by passes over rows outside memory, and which on a device.
 
 There is no list of stages: a stage of a plugin whose row maps, parts and functions are marked
 (`clusterkit.samples.array_libraries.has_array_api`) is found like the built-in ones.

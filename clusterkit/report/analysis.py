@@ -295,9 +295,9 @@ def _pool(methods: Sequence[str]) -> tuple[str, ...] | None:
     )
     if methods and not pool:
         raise InvalidParameter(
-            f"methods {', '.join(methods)} cannot be candidates for the automatic choice, because each of them tunes its "
-            "own parameters or runs several fits; they are only compared with the chosen clustering. Add at least one "
-            "other method, such as kmeans."
+            f"methods {', '.join(methods)} cannot be candidates for the automatic choice, because each of them tunes "
+            "its own parameters or runs several fits; they are only compared with the chosen clustering. Add at least "
+            "one other method, such as kmeans."
         )
     return pool or None
 

@@ -72,10 +72,11 @@ class Engine(ABC):
 
     @property
     def in_process(self) -> bool:
-        """Whether all blocks are computed by this process, where numbers of every row can stay between the passes."""
+        """True if this process computes all blocks itself: per-row values can be kept in memory between passes."""
         return True
 
-    True if this process computes all blocks itself, so that per-row values can be kept in memory between passes."""
+    def there(self, function: Callable[[slice, Array], Value], device: Device) -> Callable[[slice, Array], Value]:
+        """A function of blocks that other processes compute, as one that sends each to the device of its process."""
         return function
 
     def placed(self, labels: Labels, rows: Rows) -> Labels:

@@ -65,7 +65,7 @@ def add_by_mark(
 
 
 class Marks:
-    """What the cells of a table show of the mark before decimals.
+    """Evidence in the cells of a table about its decimal mark.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Marks:
         Parameters
         ----------
         mark : str or None
-            That of the table.
+            Decimal mark of the table.
         """
         marks = {}
         for j, (points, commas) in enumerate(zip(self.points, self.commas, strict=True)):

@@ -47,7 +47,7 @@ PART = re.compile(r"(?P<number>\d{1,7}(?:[.,]\d{1,6})?)\s*(?P<unit>[^\W\d_]{1,8}
 """A number and its unit."""
 
 BETWEEN = re.compile(r"\s*(?:,|and|und|\+)?\s*")
-"""What may stand between two parts."""
+"""Pattern of the text between two parts."""
 
 
 def spoken_hours(text: str) -> tuple[float, bool] | None:
@@ -80,10 +80,10 @@ def spoken_hours(text: str) -> tuple[float, bool] | None:
 
 
 TIME, DURATION = "time of day", "duration"
-"""What a text such as 14:35 is."""
+"""Kinds of a text such as 14:35."""
 
 CLOCKS = ("", TIME, DURATION)
-"""What a column of numbers can be besides: nothing of the kind, or hours."""
+"""Kinds of a column of numbers: plain numbers, or hours of a time of day or of a duration."""
 
 DAY = 24
 """Hours of a day."""
@@ -206,9 +206,9 @@ class ClockSums:
     Parameters
     ----------
     by_hour : mapping of int to Moments
-        Of texts that can be times of day, in hours since midnight, by the hour.
+        Texts that can be times of day, in hours since midnight, by the hour.
     lasting : Moments
-        Of texts that can only be durations, and of columns that came as durations, in hours.
+        Texts that can only be durations, and columns that came as durations, in hours.
     times : int
         Texts that can only be times of day: with AM or PM, or a zero before the hour.
     runs : int
@@ -216,8 +216,8 @@ class ClockSums:
     native : bool
         Whether the column came as durations.
     single : Moments
-        Of texts of a number and one unit, such as 45 min: durations where others have several, as 5h 10min, or a colon;
-        else they are numbers with a unit.
+        Texts of a number and one unit, such as 45 min: durations where others have several units, as 5h 10min, or a
+        colon; else they are numbers with a unit.
     minutes : frozenset of int
         The different minutes of numbers such as 517, which may be times without a colon.
     """
@@ -349,7 +349,7 @@ def _moments(pairs: list[tuple[float, int]]) -> Moments:
 
 
 def reader(clock: str, begin: float, *, digits: bool = False) -> Callable[[str], float | None]:
-    """What reads a text as hours: a time of day on the day from `begin` on, also without a colon, or a duration."""
+    """Parser of hours: a time of day on the day that starts at `begin`, also without a colon, or a duration."""
 
     def read(text: str) -> float | None:
         parts = hours_of(text)

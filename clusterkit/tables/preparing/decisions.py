@@ -55,13 +55,13 @@ __all__ = [
 
 
 SCALES = ("auto", "none", "zscore", "spread", "minmax")
-"""What may be done about units."""
+"""Choices for the scaling of columns in different units."""
 
 
 @final
 @attrs.frozen
 class Overrides:
-    """What the user decided.
+    """Decisions of the user, which replace the automatic ones.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class WordsOfPlan(TypedDict):
 
 
 def words_of(column: ColumnSums) -> WordsOfPlan:
-    """What the plan of a category says about texts that are gaps, and about those that are levels."""
+    """Fields of a category's plan about texts that are gaps, and about those that are levels."""
     ranked = sorted(column.spelled, key=lambda word: (-column.spelled[word], word))
     return {
         "na": sum(column.spelled.values()),
@@ -315,7 +315,7 @@ ADVICE = {
     "add columns of your own, such as a topic or the length",
     LISTS: "Of lists of one length make a column for each place, or an array: numpy.vstack(frame[name])",
 }
-"""What to do where nothing else is left."""
+"""Advice for the error that no columns are left."""
 
 WORDY, LONG = 3.0, 30.0
 """Words and letters of a cell above which, on average, texts are free text."""
@@ -383,7 +383,7 @@ def _timed(column: ColumnSums, overrides: Overrides) -> ColumnSums:
 
 
 def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
-    """What becomes of a column, without regard to units."""
+    """Plan of a column, without regard to units."""
     name = column.name
     if name in overrides.drop:
         return LeftOut(name, "as you asked", True)
@@ -430,7 +430,7 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
 
 
 def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
-    """What becomes of a column of texts: numbers or dates if most of them are, else a category or nothing."""
+    """Plan of a column of texts: numbers or dates if most of them are, else a category or left out."""
     if not keep and (reason := mixed_marks(column)):
         return LeftOut(column.name, f"{reason}; write them with one mark")
     mark, numbers = column.as_number()
@@ -612,7 +612,7 @@ def _with_gaps(j: int, plan: ColumnPlan, sums: TableSums, used: Sequence[bool]) 
 
 
 def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -> tuple[str, str]:
-    """What is done about units, and why."""
+    """The choice in `SCALES` for the numbers of a table, and its reason."""
     if overrides.scale != "auto":
         return overrides.scale, "as you asked"
     numbers = [

@@ -27,7 +27,7 @@ def matched(table: object, plans: Sequence[ColumnPlan], *, by_position: bool) ->
     table : data frame, mapping of str to array, or array of shape (n, number of columns)
         An array has no names.
     plans : sequence of ColumnPlan
-        Of all columns of the fit.
+        Plans of all columns of the fit.
     by_position : bool
         Whether names are ignored.
 

@@ -1,4 +1,4 @@
-"""What is strange about new rows: read with a warning, one for each kind of strangeness, or refused."""
+"""Oddities of new rows: read with a warning, one for each kind of oddity, or refused."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ class NewRows(Observer):
         Parameters
         ----------
         what : str
-            What is strange; the kind of the warning.
+            Kind of oddity, which is the kind of the warning.
         column : Column
         detail : str
-            What is behind the name of the column where there are several.
+            Text behind the name of the column if the warning names several.
         alone : str
             The sentence where it is the only one.
         advice : str
-            What ends the sentence.
+            End of the sentence.
         """
         name = repr(shortened(column.name))
         self.messages.setdefault((what, advice), []).append((name, detail, alone or f"{what}: {detail}"))
@@ -198,7 +198,7 @@ def warn_of_blanks(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> in
     Parameters
     ----------
     columns : sequence of Column
-        Those that are used.
+        Columns that are used.
     plans : sequence of ColumnPlan
         Theirs.
     """

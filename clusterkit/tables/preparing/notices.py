@@ -1,4 +1,4 @@
-"""What a user has to know about texts that two readings fit: which one was taken, and what decides it."""
+"""Notices to the user about texts with two readings: which one was taken, and what decides it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 FIRST = {parsing.MONTH_FIRST: "month", parsing.DAY_FIRST: "day"}
-"""What stands first, by the order of day and month."""
+"""Part of the date that stands first, by the order of day and month."""
 
 
 LATITUDE = re.compile(r"(^|[\W_])(lat|latitude|breitengrad)([\W_]|$)")
@@ -62,7 +62,7 @@ def of_fit(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[
     ----------
     plans : sequence of ColumnPlan
     sums : sequence of ColumnSums
-        Of the same columns.
+        Sums of the columns of `plans`.
     """
     for plan, column in zip(plans, sums, strict=True):
         if isinstance(plan, NumberColumn) and column.leaves_decimals_open():
@@ -90,7 +90,7 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
     ----------
     plans : sequence of ColumnPlan
     sums : sequence of ColumnSums
-        Of the same columns.
+        Sums of the columns of `plans`.
     """
     bare, strange, units, decimals, mixed = list[str](), list[str](), list[str](), list[str](), list[str]()
     for plan, column in zip(plans, sums, strict=True):
@@ -135,7 +135,7 @@ def of_unread(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterat
     ----------
     plans : sequence of ColumnPlan
     sums : sequence of ColumnSums
-        Of the same columns.
+        Sums of the columns of `plans`.
     """
     columns: list[str] = []
     for plan, column in zip(plans, sums, strict=True):
@@ -171,7 +171,7 @@ def of_places(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterat
     ----------
     plans : sequence of ColumnPlan
     sums : sequence of ColumnSums
-        Of the same columns.
+        Sums of the columns of `plans`.
     """
     numbers = [
         (plan.name, column.as_number()[1])
@@ -213,7 +213,7 @@ def of_sparse(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums], *, simila
     ----------
     plans : sequence of ColumnPlan
     sums : sequence of ColumnSums
-        Of the same columns.
+        Sums of the columns of `plans`.
     similar : bool
         Whether gaps are filled from similar rows.
     """
@@ -238,7 +238,7 @@ def of_infinite(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iter
     ----------
     plans : sequence of ColumnPlan
     sums : sequence of ColumnSums
-        Of the same columns.
+        Sums of the columns of `plans`.
     """
     columns = [
         f"{shortened(column.name)!r} ({column.infinite:,} of {column.rows:,})"
@@ -260,7 +260,7 @@ def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
     Parameters
     ----------
     plan : ColumnPlan
-        That of the fit.
+        Plan of the column in the fit.
     column : Column
     """
     if isinstance(plan, NumberColumn):
@@ -281,11 +281,11 @@ def of_numbers(column: Column, mark: str, measure: Measure = PLAIN) -> Iterator[
     Parameters
     ----------
     column : Column
-        Of a table in pieces, the first one is told of.
+        The column, or its first piece for a table in pieces; other pieces give no sentence.
     mark : {".", ","}
-        What is taken to be before the decimals.
+        Decimal mark that is assumed.
     measure : Measure
-        What may stand beside the numbers.
+        Units that may stand beside the numbers.
     """
     if column.kind == "text" and column.decimal is None and not column.offset:
         example = _open_number(column, measure)

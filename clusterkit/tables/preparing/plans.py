@@ -1,4 +1,4 @@
-"""What a preparation does with one column: the fitted values, and how new cells become features.
+"""Plans: what a preparation does with one column, its fitted values, and how new cells become features.
 
 `Donors` are hot-deck donor rows: few rows that the fit keeps, of which the one that is most similar in the other
 columns fills a gap. `Watch` is the observer of a preparation that reads new rows, and `refuse_none` and
@@ -67,7 +67,7 @@ def refuse_none(reading: Reading, column: Column, what: str, unread: int) -> Non
 def refuse_both_orders(reading: Reading, column: Column) -> None:
     """Raise an error if dates between slashes have both orders of day and month.
 
-    Those that leave it open, such as 2/3/2024, would be read by chance.
+    Dates that leave the order open, such as 2/3/2024, would be read by chance.
     """
     if column.kind != "text":
         return
@@ -94,11 +94,11 @@ class Observer:
         Parameters
         ----------
         what : str
-            What they are.
+            Kind of the cells, for a message.
         cells : ndarray of shape (n,), bool
         column : Column
         done : str
-            What becomes of them.
+            How the cells are read, for a message.
         """
 
     def numbers(self, plan: NumberColumn, column: Column, values: NDArray[np.float64]) -> None:
@@ -118,8 +118,8 @@ WEIGHT_BEFORE = 0.5
 """The weight in saved models that do not say it: what `FLAG` was then."""
 
 ROOT = math.sqrt(2.0)
-"""Of several levels, two of the columns of 0 and 1 differ; divided by this, rows of different levels are as far apart
-as in a single column."""
+"""Rows of different levels differ in two of the columns of 0 and 1; divided by this, they are as far apart as in a
+single column."""
 
 CLOCK = 24.0
 """The hours of a day."""
@@ -140,7 +140,7 @@ def _is_decimal(instance: object, attribute: attrs.Attribute[str], value: str) -
 
 @attrs.frozen
 class ColumnPlan:
-    """A column, and what becomes of it.
+    """A column with the decision how it becomes features.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class ColumnPlan:
     def write(self, column: Column, out: Array, observer: Observer) -> Mask:
         """Write the features of the cells into `out`, (n, number of features), and show them to an `Observer`.
 
-        Returns which cells are gaps, (n,): what stands for one was written there.
+        Returns the mask of the cells that are gaps, (n,); the features there are those of the plan's value for gaps.
         """
 
 
@@ -202,7 +202,7 @@ class NumberColumn(ColumnPlan):
     ----------
     name : str
     fill : float
-        What stands for a gap.
+        Value that fills gaps.
     centre, factor : float
     decimal : {".", ","}
         The mark before the decimals of texts.
@@ -211,19 +211,19 @@ class NumberColumn(ColumnPlan):
     gaps : int
         Gaps in the fit, with cells that were no numbers.
     unread : int
-        Of these, cells that were no numbers.
+        Gaps that are cells which were no numbers.
     told_by : str
         A column whose values differ where this one has gaps; the gaps are then a feature too. Empty for none.
     unit : str
         The mark beside the numbers, such as kg, % or $; empty for none.
     clock : {"", "time of day", "duration"}
-        What the cells are if they are no plain numbers; both are counted in hours.
+        Kind of the cells if they are no plain numbers; both kinds are counted in hours.
     begin : float
         The hour from which the day of times of day is counted.
     circle : float
         Radius of the clock, on which times of day that have no hour to begin with become sine and cosine; 0 for others.
     weight : float
-        Of the feature of the gaps.
+        Weight of the feature that indicates gaps.
     converted : tuple of str
         Other units of the fit that were converted.
     strange : tuple of str
@@ -239,7 +239,7 @@ class NumberColumn(ColumnPlan):
     digits : bool
         Whether times of day are written as numbers without a colon, such as 517.
     infinite : int
-        Of the gaps, numbers that are infinite.
+        Gaps that are infinite numbers.
     size : tuple of float
         Mean and standard deviation of the logarithms of the absolute values in the fit, zeros apart; empty where there
         are none, or an older model does not say it.
@@ -337,22 +337,22 @@ class CategoryColumn(ColumnPlan):
     rare : int
         Number of further levels that count as one; 0 where there are none.
     fill : int
-        Number of the level that stands for a gap: the most frequent one.
+        Index of the level that fills gaps: the most frequent one.
     gaps : int
     told_by : str
-        As in `NumberColumn`.
+        Column whose values differ where this one has gaps, see `NumberColumn`.
     weight : float
-        Of a column of 0 and 1, for two levels or for gaps; rows of two different levels are as far apart.
+        Weight of a column of 0 and 1, for two levels or for gaps; rows of two different levels are as far apart.
     na : int
         Gaps of the fit that have a text, such as NA or None.
     spelled : tuple of str
-        These texts; empty where an older model does not say them, and there they are NA.
+        Texts of these gaps; empty where an older model does not store them, and there they are NA.
     words : tuple of str
         Texts that elsewhere are gaps, and levels here; NA is one if it is among the levels.
     or_gap : bool
         Whether the one level and the gaps are told apart.
     infinite : int
-        Of the gaps, numbers that are infinite.
+        Gaps that are infinite numbers.
     """
 
     levels: tuple[str, ...]
@@ -424,7 +424,7 @@ class DateColumn(ColumnPlan):
     ----------
     name : str
     fill, centre, factor : float
-        As in `NumberColumn`, of seconds since 1970.
+        Values of `NumberColumn`, for seconds since 1970.
     form : str
         The form of texts.
     parts : tuple of str
@@ -432,12 +432,13 @@ class DateColumn(ColumnPlan):
     gaps : int
     unread : int
     told_by : str
-        As in `NumberColumn`.
+        Column whose values differ where this one has gaps, see `NumberColumn`.
     both_orders : bool
         Whether dates between slashes had both orders of day and month in the fit; `form` is that of most, and the
         others count as gaps.
     weight : float
-        Of the feature of the gaps; on average of the squares, random rows are as far apart on the circle of a part.
+        Weight of the feature that indicates gaps; in the mean of squares, random rows are as far apart on the circle of
+        a part.
     """
 
     fill: float = attrs.field(validator=_finite)
@@ -492,7 +493,7 @@ def _gap_feature(plan: NumberColumn | CategoryColumn | DateColumn) -> tuple[str,
 
 
 GAP_CHOICES = ("similar", "typical")
-"""What fills gaps, the default first."""
+"""Methods of filling gaps, the default first."""
 
 MOST_DONORS = 500
 """Most rows that are kept: enough to have some in every cluster of a few per cent, and few enough that a million rows
@@ -550,7 +551,7 @@ class Donors:
         X : ndarray of shape (n, features)
         gaps : ndarray of shape (n, used columns), bool
         plans : sequence of ColumnPlan
-            Of the used columns.
+            Plans of the used columns.
         """
         rows = np.flatnonzero(~gaps[:, can_be_gap(plans)].all(axis=1))
         if not len(rows):
@@ -580,7 +581,7 @@ class Donors:
             Changed in place.
         gaps : ndarray of shape (n, used columns), bool
         plans : sequence of ColumnPlan
-            Of the used columns.
+            Plans of the used columns.
 
         Notes
         -----
@@ -624,7 +625,7 @@ def value_features(plans: Sequence[ColumnPlan]) -> list[Indices]:
     Parameters
     ----------
     plans : sequence of ColumnPlan
-        Of the used columns.
+        Plans of the used columns.
     """
     ends = np.cumsum([len(plan.features) for plan in plans])
     return [
@@ -634,7 +635,7 @@ def value_features(plans: Sequence[ColumnPlan]) -> list[Indices]:
 
 
 def can_be_gap(plans: Sequence[ColumnPlan]) -> Mask:
-    """Which columns can have a gap: all but those of one level or a gap, where the gap is a level too."""
+    """Mask of the columns that can have a gap: all but those of one level or a gap, where the gap is a level too."""
     return np.array([not (isinstance(plan, CategoryColumn) and plan.or_gap) for plan in plans], dtype=bool)
 
 
@@ -659,7 +660,7 @@ SPREADS = 1.0
 
 
 def size_of(sizes: Sizes) -> tuple[float, ...]:
-    """What a plan keeps of the sizes of its fit: mean and standard deviation of the logarithms."""
+    """Mean and standard deviation of the logarithms of the sizes in a fit, as a plan stores them; empty without any."""
     return (sizes.mean, sizes.spread) if sizes.n else ()
 
 
@@ -671,7 +672,7 @@ def other_size(values: NDArray[np.float64], size: tuple[float, ...]) -> str:
     values : ndarray of shape (n,)
         Finite.
     size : tuple of float
-        As `size_of` returns it.
+        Mean and standard deviation from `size_of`.
 
     Examples
     --------

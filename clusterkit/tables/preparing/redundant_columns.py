@@ -49,7 +49,7 @@ def of_redundant_columns(plans: Sequence[ColumnPlan], rows: RowSample) -> Iterat
     ----------
     plans : sequence of ColumnPlan
     rows : RowSample
-        Of the same columns.
+        Sample of rows with the same columns.
 
     Notes
     -----
@@ -124,7 +124,7 @@ def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 
 
 def _corresponding(codes: dict[str, Codes], numbers: frozenset[str]) -> list[tuple[str, str, str]]:
-    """The same for categories, each level of which goes with one level of the other; flags are numbers elsewhere."""
+    """Pairs of categories whose levels correspond one to one; flags are compared as numbers elsewhere."""
     names = list(codes) if len(codes) <= MOST_CATEGORIES else []
     redundant: list[tuple[str, str, str]] = []
     second: set[str] = set()

@@ -1,4 +1,4 @@
-"""What a preparation needs to know of a table: counts and sums that add up over blocks of rows."""
+"""Statistics of a table from which a preparation is decided: counts and sums that add up over blocks of rows."""
 
 from __future__ import annotations
 
@@ -86,23 +86,23 @@ class ColumnSums:
     ----------
     name : str
     kind : str
-        As in `Column`; "empty" where all cells are gaps.
+        Kind of the cells, see `Column`; "empty" where all cells are gaps.
     rows, gaps : int
     moments : Moments
-        Of numbers and truth values, and of dates in seconds.
+        Moments of numbers and truth values, and of dates in seconds.
     narrow : bool
         Whether the numbers are of single precision.
     levels : mapping of str to int, or None
         Rows of each distinct text; None if they are more than `MOST_LEVELS`.
     letters, words, codes : int
-        Of all texts together; codes are digits after a zero.
+        Counts over all texts; codes are digits after a zero.
     readings : mapping of str to Moments
-        Of texts: what they are as numbers, by decimal mark and the mark beside them (kg), and as dates: those that tell
-        the day from the month, and those between slashes in both orders.
+        Moments of texts read as numbers, by decimal mark and the mark beside them (kg), and read as dates: those that
+        tell the day from the month, and those between slashes in both orders.
     circles : mapping of str to ndarray of shape (parts of a date, 2)
-        Of the same dates: the sums of ``exp(i a)`` and ``exp(2 i a)``, a being the angle of a part.
+        Sums of ``exp(i a)`` and ``exp(2 i a)`` over these dates, where a is the angle of a part of the date.
     decimal, order : str or None
-        As in `Column`.
+        Decimal mark, and order of day and month, see `Column`.
     open_number : str
         A text that is one number with a point before the decimals and another one with a comma; empty for none.
     mark_shown : bool
@@ -111,21 +111,21 @@ class ColumnSums:
     shown : mapping of str to str
         For each order of day and month, a date between slashes that has this order alone.
     spelled : mapping of str to int
-        Of the gaps, those that have a text, such as NA or None, by the text.
+        Number of gaps with a text, such as NA or None, by the text.
     words_of_gaps : tuple of str
         Texts of gaps that are levels (`clusterkit.tables.preparing.decisions.with_words`).
     clock : ClockSums
-        Of times of day and durations.
+        Sums of times of day and durations.
     firsts : int
         Dates that are the beginning of a month: whole months, of which a weekday says nothing.
     digits : ClockSums
-        Of numbers that are all times of day without a colon, such as 517 and 2359, or may be.
+        Sums of numbers that are all times of day without a colon, such as 517 and 2359, or may be.
     steps : int
         Numbers that are by one greater than the one before.
     few : frozenset of float
         The different whole numbers, if they are at most `MOST_FEW`; some of them if they are more.
     infinite : int
-        Of the gaps, numbers that are infinite.
+        Number of gaps that are infinite numbers.
     days : frozenset of str
         Different days written as eight digits, at most `FEWEST_DAYS` of them.
     """
@@ -342,7 +342,7 @@ class ColumnSums:
         return Measure.of(unit, strange, counts)
 
     def units(self, mark: str) -> UnitsOfPlan:
-        """What the plan of a column of numbers with this mark before decimals says about the marks beside them."""
+        """Fields of a number column's plan about the units beside the numbers, for this decimal mark."""
         measure, parts = self.measure, self.by_mark(mark)
         bare = parts.pop("", NOTHING).n if measure.unit else 0
         converted = sorted(its for its in parts if its and its not in {measure.unit, *measure.strange})
@@ -365,7 +365,7 @@ class ColumnSums:
         return self.decimal is None and bool(self.open_number) and not self.mark_shown
 
     def as_date(self) -> tuple[str, Moments]:
-        """What dates between slashes are, and the sums of the seconds of all dates."""
+        """Form of dates with slashes, and the moments of all dates in seconds."""
         if self.kind == "date":
             return NATIVE, self.moments
         clear, month, day = (self.readings.get(form, NOTHING) for form in DATES)

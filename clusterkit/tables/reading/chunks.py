@@ -40,7 +40,7 @@ TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
 
 
 class TextReading(TypedDict, total=False):
-    """How a text is read, as of `clusterkit.tables.read_table`."""
+    """Options for reading a text, see `clusterkit.tables.read_table`."""
 
     delimiter: str | None
     header: bool | None

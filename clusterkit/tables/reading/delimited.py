@@ -40,7 +40,7 @@ SEPARATOR_LINE = re.compile(r'"?sep=([^\n"])"?\n', re.IGNORECASE)
 """The first line of texts that spreadsheets write and read with a delimiter of their own."""
 
 QUOTES = ('"', "'")
-"""What may stand around cells."""
+"""Characters that may enclose cells."""
 
 BETWEEN_APOSTROPHES = re.compile(r"(?:^|[,;\t|])\s*'[^']*'\s*(?=[,;\t|]|$)")
 """A cell between apostrophes."""
@@ -55,12 +55,12 @@ LONGEST_NAME = 80
 """Characters of a column name that the error about a table without rows shows."""
 
 NEEDS_PANDAS = "needs pandas; install clusterkit-toolkit with the extra 'tables'"
-"""What to do where pandas is missing."""
+"""Advice where pandas is missing."""
 
 
 @attrs.frozen
 class Form:
-    """What was found out about a text.
+    """Detected format of a text.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Form:
     texts : list of int
         Columns that stay texts: codes such as 007, and numbers that pandas would read with the wrong mark.
     shared : dict of str to str
-        As `clusterkit.tables.cells.column_names.shared_names` returns it.
+        Unique name to name in the table, from `clusterkit.tables.cells.column_names.shared_names`.
     decimal_marks : dict of str to str
         Columns with another mark before the decimals than `decimal`.
     orders : dict of str to str
@@ -91,7 +91,7 @@ class Form:
     quote : {'"', "'"}
         Around cells.
     notice : str
-        What a user has to know about the first row.
+        Notice to the user about the first row.
     """
 
     title: str
@@ -134,7 +134,7 @@ def read_delimited(
     decimal : str or None
         The mark before the decimals; detected if None.
     notes : tuple of str
-        What is known about the file.
+        Notices about the file.
 
     Raises
     ------
@@ -354,7 +354,7 @@ def _records(text: str, delimiter: str, line: int, quote: str) -> int:
 
 
 def _quote(text: str) -> str:
-    """What stands around cells: an apostrophe, where each of the first lines has a cell between two, or a quote."""
+    """The character around cells: an apostrophe, where each of the first lines has a cell between two, or a quote."""
     lines = [line for line in islice(io.StringIO(text), PREVIEW) if line.strip()]
     if not lines or any(QUOTES[0] in line for line in lines):
         return QUOTES[0]

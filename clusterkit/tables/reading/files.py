@@ -53,7 +53,7 @@ NEAREST: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys((".html", ".htm", ".xml", ".pdf", ".docx"), "Copy the table into a sheet, and save it as .xlsx.")
     | dict.fromkeys((".7z", ".rar", ".tar", ".tgz", ".zst", ".lz4", ".gz", ".bz2", ".xz"), "Unpack it first.")
 )
-"""What to do with a file of which nothing reads the ending."""
+"""Advice for a file with an ending that cannot be read."""
 
 MOST_ARRAYS = 5
 """Arrays of a file that an error names."""
@@ -82,7 +82,7 @@ def read_table(
     header : bool, optional
         Whether the first row of a text file or a spreadsheet holds names.
     encoding : str, optional
-        Of a text file, such as "latin-1". Detected among UTF-8, UTF-16, UTF-32 and Windows-1252.
+        Encoding of a text file, such as "latin-1". Detected among UTF-8, UTF-16, UTF-32 and Windows-1252.
     decimal : {".", ","}, optional
         The mark before the decimals of numbers in texts. It holds for all columns: where it makes no numbers of cells,
         they are texts.

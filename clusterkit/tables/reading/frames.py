@@ -45,7 +45,7 @@ __all__ = [
 
 
 Kind = Literal["number", "truth", "text", "date", "complex", "other"]
-"""What the cells of a column are."""
+"""Kinds of the cells of a column."""
 
 MICROSECONDS = "datetime64[us]"
 """The type of dates inside the library: finer than files give them, and wide enough for all dates of Python."""
@@ -70,8 +70,8 @@ class Column:
     kind : {"number", "truth", "text", "date", "complex", "other"}
         "other" are lists and objects, of which nothing can be read, and nothing is read of complex numbers.
     values : ndarray of shape (n,)
-        Of numbers float64 or float32 with nan for gaps, of truth values 0, 1 and nan, of text objects with None for
-        gaps, of dates datetime64 with NaT.
+        Numbers as float64 or float32 with nan for gaps, truth values as 0, 1 and nan, texts as objects with None for
+        gaps, dates as datetime64 with NaT.
     header : str
         The name in the table, where other columns have it too; else empty.
     decimal : {".", ","} or None
@@ -79,8 +79,8 @@ class Column:
     order : str or None
         The order of day and month between slashes (`clusterkit.tables.cells.parsing`), likewise.
     offset : int or None
-        Of a piece of a table, the number of rows before it; None of a whole column. The texts of a piece do not decide
-        what mark and order are, because those of another piece may show another one.
+        For a piece of a table, the number of rows before it; None for a whole column. The texts of a piece do not
+        decide what mark and order are, because those of another piece may show another one.
     words : ndarray of shape (n,), object, or None
         The texts of gaps that have one, such as NA, which is Namibia too, None or ?; None for all other cells, or if
         there is no such gap.
@@ -194,7 +194,7 @@ def columns_of(frame: object) -> list[Column]:
     Parameters
     ----------
     frame : data frame, mapping of str to array of shape (n,) or Column, or HoldsFrame
-        Of pandas, Polars, PyArrow or another library that narwhals knows.
+        Frame of pandas, Polars, PyArrow or another library that narwhals knows.
 
     Returns
     -------
@@ -246,7 +246,7 @@ def columns_of(frame: object) -> list[Column]:
 
 
 def refuse_query(data: object) -> None:
-    """Raise `TableError` for a lazy frame or a Dask collection, which stands for a table that is not computed yet."""
+    """Raise `TableError` for a lazy frame or a Dask collection, which is a table that is not computed yet."""
     kind = type(data).__name__
     if hasattr(data, "__dask_graph__"):
         raise TableError(f"a Dask {kind} is a query that is not run yet; pass its result: .compute()")
@@ -260,9 +260,9 @@ def opened(frame: object) -> tuple[object, Mapping[str, str]]:
     Returns
     -------
     frame : narwhals.DataFrame
-        Where names occur more than once, they are made unique.
+        The frame; names that occur more than once are made unique.
     shared : mapping of str to str
-        As `clusterkit.tables.cells.column_names.shared_names` returns it.
+        Unique name to name in the table, from `clusterkit.tables.cells.column_names.shared_names`.
 
     Raises
     ------
@@ -373,7 +373,7 @@ def _of_objects(name: str, values: Sequence[Any]) -> Column:
 
 
 def _is_gap(value: object) -> bool:
-    """Whether an object stands for a gap: None, a nan, pandas's NA and NaT."""
+    """Whether an object means a missing value: None, a nan, pandas's NA and NaT."""
     if value is None or isinstance(value, str):
         return value is None
     if isinstance(value, float):

@@ -48,7 +48,7 @@ SHOWN = 5
 """Columns that a warning names."""
 
 REMEDY = "open the file in a spreadsheet program and save it there, which computes them"
-"""What to do about them."""
+"""Advice for cells with a formula whose value is not stored."""
 
 
 def uncomputed(title: str, sheet: str) -> NDArray[np.intp]:
@@ -127,7 +127,7 @@ FORMATS = re.compile(rb"numFmtId=\"(?:9|10)\"|formatCode=\"[^\"]*%")
 """A format of percent: 9 and 10 are those without a text, 0% and 0.00% (ECMA-376, part 1, 18.8.30)."""
 
 QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
-"""Parts of a format in which a percent sign is no more than a sign."""
+"""Parts of a format in which a percent sign is an ordinary character."""
 
 DIGITS = 12
 """Significant digits of a percentage: a fraction times 100 is rounded in the last of the sixteen that floats have."""
@@ -199,7 +199,7 @@ class Grid:
     percent : ndarray of shape (rows, columns), bool
         The numbers that the sheet shows as percent.
     notices : tuple of str
-        What was left out.
+        Notices about parts that were left out.
     """
 
     rows: NDArray[np.intp]
@@ -312,7 +312,7 @@ def merged_ranges(title: str, sheet: ReadOnlyWorksheet) -> Iterator[Range]:
 
 
 def _value(cell: Any) -> object:
-    """What a cell holds; None for an error such as #DIV/0!, and whole numbers without decimals."""
+    """Value of a cell; None for an error such as #DIV/0!, and whole numbers without decimals."""
     if cell.data_type == "e":
         return None
     value: object = cell.value
@@ -322,7 +322,7 @@ def _value(cell: Any) -> object:
 
 
 def _without_strays(places: NDArray[np.intp]) -> tuple[NDArray[np.bool_], str]:
-    """Which cells, (m, 2), are of the table; cells apart share neither a row nor a column with any of it."""
+    """Mask of the cells, (m, 2), that are of the table; cells apart share neither a row nor a column with any of it."""
     inside = np.ones(len(places), dtype=bool)
     if len(places) < 2:
         return inside, ""

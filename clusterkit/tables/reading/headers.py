@@ -285,14 +285,14 @@ FEWEST_LABELS = 5
 
 @attrs.frozen
 class FirstRow:
-    """What the first row of a table is.
+    """Decision about the first row of a table: names or data.
 
     Parameters
     ----------
     named : bool
         Whether it has the names of the columns.
     notice : str
-        What a user has to know about the decision; empty where it is clear.
+        Notice to the user about the decision; empty where it is clear.
     names : tuple of str
         The names that the first two rows have together; empty where the first has them alone.
     """
@@ -308,7 +308,7 @@ class FirstRow:
 
 
 def first_row(preview: list[list[str]], *, numbers: bool = False) -> FirstRow:
-    """What the first of some rows of cells is: names, which may be numbers, or data.
+    """Decide whether the first of some rows of cells has names, which may be numbers, or data.
 
     Numbers are names where the row is of a kind that rows of the table would hardly be by chance: below an empty
     corner, evenly spaced, or whole above numbers with decimals.
