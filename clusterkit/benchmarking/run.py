@@ -60,7 +60,7 @@ class Method:
     library : str
         Distribution that it belongs to.
     version : str
-        Of that distribution.
+        Version of that distribution.
     clusters : {"given", "two", "found", "either"}
         Whether it needs the number of clusters, always makes two, finds the number, or takes it if there is one.
     labels : callable
@@ -101,7 +101,7 @@ def recipe_methods(names: Collection[str] | None = None) -> list[Method]:
 
 
 def _takes(recipe: Recipe) -> Literal["given", "two", "found", "either"]:
-    """What a recipe does about the number of clusters: the driver `auto` takes it or leaves it."""
+    """How a recipe takes the number of clusters: the driver `auto` accepts it or finds it."""
     return "either" if recipe.driver == "auto" else recipe.clusters
 
 
@@ -279,7 +279,7 @@ class Cell:
     ----------
     data_set : str
     digest : str
-        Of the data, so that a journal is not taken for other data of the same name.
+        Digest of the data, so that a journal is not taken for other data of the same name.
     method, library, version : str
     k_known : bool
         Whether the method was given the number of classes.
@@ -311,7 +311,7 @@ class Cell:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What a journal knows the cell by."""
+        """Key of the cell in a journal."""
         return self.digest, self.method, self.library, self.version, self.k_known, self.seed
 
 

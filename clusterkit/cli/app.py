@@ -149,7 +149,7 @@ def _unusable(name: str, error: Exception) -> click.Command:
 
 
 def _advice(name: str, known: Sequence[str]) -> str:
-    """What to do about a name that no command has."""
+    """Advice about a name that no command has."""
     from clusterkit.contracts.providers import VARIABLE, where
     from clusterkit.contracts.registry import registry
 

@@ -50,7 +50,7 @@ def check_file(path: str, hint: str = "") -> None:
     ----------
     path : str
     hint : str
-        What else may be meant; follows the message.
+        Advice on other meanings of the path, at the end of the message.
     """
     place = Path(path)
     if place.is_dir():
@@ -60,7 +60,7 @@ def check_file(path: str, hint: str = "") -> None:
 
 
 def _near(place: Path) -> str:
-    """What is meant instead: a call that takes patterns, or a question with the nearest names of files."""
+    """Advice on what was meant: a call that takes patterns, or a question with the nearest names of files."""
     if "*" in place.name:
         return f"; patterns are for Python: clusterkit.open({str(place)!r})"
     if not place.parent.is_dir():
@@ -75,7 +75,7 @@ def _near(place: Path) -> str:
 
 
 LIBRARIES: Mapping[str, str] = MappingProxyType({".parquet": "pyarrow", ".xlsx": "openpyxl"})
-"""What writes files of an ending."""
+"""Package that writes files with each ending."""
 
 MOST_ROWS = 1_048_575
 """Rows below the names of the columns that a sheet of Excel can have."""
@@ -177,7 +177,7 @@ def write_excel(path: Path, columns: Sequence[Column], name: str, labels: Labels
 WRITERS: Mapping[str, Callable[[Path, Sequence[Column], str, Labels], None]] = MappingProxyType(
     {".parquet": write_parquet, ".xlsx": write_excel}
 )
-"""What writes each kind of table, by the ending of the file."""
+"""Function that writes each kind of table, by the ending of the file."""
 
 
 def grouped(
@@ -215,7 +215,7 @@ PREFIX = "data:"
 """Beginning of the name of a known data set, which tells it from a file."""
 
 STDIN = "-"
-"""The argument that stands for standard input."""
+"""The argument for standard input."""
 
 
 class TableOptions(NamedTuple):
@@ -230,7 +230,7 @@ class TableOptions(NamedTuple):
     header : bool, optional
         Whether the first row of a text file contains the names of the columns; detected by default.
     encoding : str, optional
-        Of a text file; detected by default.
+        Encoding of a text file; detected by default.
     decimal : str, optional
         The mark before the decimals of numbers in texts; detected by default.
     day_first : bool, optional

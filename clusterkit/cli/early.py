@@ -27,7 +27,8 @@ __all__ = [
 SLOTS: Mapping[str, object] = MappingProxyType(
     {"featuremap": "elm", "solver": "ridge", "labeler": "auto", "balancer": "auto", "init": "kmeans", "tuner": None}
 )
-"""What the slots of a pipeline hold if neither the recipe nor --set fills them; a test compares it with `Pipeline`."""
+"""Default stages of a pipeline's slots, where neither the recipe nor --set fills them; a test compares them with
+`Pipeline`."""
 
 
 def check(data: str, recipe: str | None = None, settings: Iterable[str] = ()) -> None:

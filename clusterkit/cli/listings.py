@@ -172,7 +172,7 @@ def _is_shadowed(plugin: Plugin, kind: str, name: str, commands: Mapping[str, st
 
 
 def _provided(plugin: Plugin, kind: str, name: str, commands: Mapping[str, str]) -> str:
-    """What a plugin provides, in words, and whether a built-in of the same name is used instead."""
+    """Stage of a plugin in words, and whether a built-in of the same name is used instead."""
     shadowed = _is_shadowed(plugin, kind, name, commands)
     return f"{kind} {name}" + (" (shadowed by the built-in)" if shadowed else "")
 

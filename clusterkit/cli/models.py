@@ -45,7 +45,7 @@ def save(path: str, pipeline: Pipeline | Driven, table: Table, recipe: str) -> N
 
 
 class ModelFile(TypedDict):
-    """What a model file holds.
+    """Content of a model file.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def labels_of(model: ModelFile, table: Table, chosen: list[int]) -> Labels:
 
 
 def rows_of(model: ModelFile, table: Table, chosen: list[int]) -> object:
-    """What `predict` of the model takes: the columns of a table that the model uses.
+    """Rows for `predict` of the model: the columns of a table that the model uses.
 
     Columns are matched by name, so their order does not matter and further columns are ignored. Where only one of the
     model and the data has names, they are matched by position: all columns of the fit, or those that it used.

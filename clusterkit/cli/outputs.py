@@ -38,7 +38,7 @@ __all__ = [
 
 
 STDOUT = "-"
-"""The path that stands for standard output, and for standard input."""
+"""The path for standard output, and for standard input."""
 
 TABLES = ("", ".csv", ".txt", ".tsv", ".tab")
 """Endings of delimited text; the last two have tabs, the others commas. A file without an ending has commas."""
@@ -138,7 +138,7 @@ escape_option = click.option(
 """The option of commands that write the data of users."""
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""What formulas begin with in spreadsheets that open delimited text."""
+"""First characters of formulas in spreadsheets that open delimited text."""
 
 
 def check_labels(path: str | None, *, with_data: bool = False, escape_formulas: bool = False) -> None:

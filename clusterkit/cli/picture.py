@@ -51,7 +51,7 @@ def draw(path: str, model: Pipeline | Driven, X: Array, names: Sequence[str], da
     X : ndarray of shape (n, d)
         The samples that the model was fitted on.
     names : sequence of str
-        Of their columns.
+        Names of the columns of X.
     data, name : str
         Data set and recipe, for the title.
     """

@@ -109,7 +109,8 @@ def predict(
 
 
 VARYING = re.compile(r"(?<!column )'(?:[^'\\]|\\.)*'|\d[\d,.]*|cells? (?:is|are)|rows?")
-"""What differs between warnings of one kind about several pieces: cells and numbers, but not the name of a column."""
+"""Parts that differ between warnings of one kind about several pieces: cells and numbers, but not the name of a
+column."""
 
 
 def check(path: str) -> None:

@@ -26,7 +26,7 @@ MOST_CLUSTERS = 20
 """Number of clusters in the printed table of sizes."""
 
 NOT_DOUBTED = "whether a single column makes the clusters was not looked at, because that needs all rows in memory"
-"""What stands in place of doubts about clusters of rows that are read block by block."""
+"""Sentence in place of doubts about clusters of rows that are read block by block."""
 
 MOST_NAMES = 6
 """Number of column names in the printed summary."""
@@ -59,7 +59,7 @@ def of_fit(
         The fitted estimator; what its preparation decided, if it has one, is among the facts.
     seconds : float
     notes : sequence of str
-        What was found out about the file.
+        Notices about the file.
     classes : ndarray, optional
         Known classes, with which the labels are compared.
     """
@@ -153,7 +153,7 @@ def show_sizes(counts: Mapping[int, int], rows: int, *, err: bool) -> None:
 
 
 def _no_noise(resolved: Mapping[str, Mapping[str, Any]]) -> str:
-    """That no row is noise, though the method of the chosen clustering left some out."""
+    """Text that no row is noise, though the method of the chosen clustering left some out."""
     outside = resolved.get("labeler", {}).get("noise", 0)
     if not outside:
         return "none"
@@ -186,7 +186,7 @@ def _wanted(model: Pipeline | Driven) -> int | None:
 
 
 def _fewer(values: Mapping[str, Any]) -> str:
-    """That some of the clusters that were asked for have no rows."""
+    """Text that some of the clusters that were asked for have no rows; empty if all have some."""
     wanted = values.get("wanted_n_clusters")
     if wanted is None or values["n_clusters"] >= wanted:
         return ""
@@ -201,7 +201,7 @@ def _instead(values: Mapping[str, Any]) -> str:
 
 
 def _kept_sizes(keeper: str | None) -> str:
-    """What keeps the sizes of the clusters, which the user may not expect."""
+    """Text that names the balancer of the cluster sizes, which the user may not expect."""
     if keeper is None:
         return ""
     return f"kept nearly equal by balancer {keeper!r}; --set balancer=None or -r auto lets them be any"

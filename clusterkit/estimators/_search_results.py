@@ -349,7 +349,7 @@ class Store:
         ----------
         path : Path
         header : mapping
-            What tells searches apart.
+            Facts that identify a search.
         n : int
             Number of samples.
 
@@ -465,7 +465,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _parsed(line: str) -> Any:
-    """What a line stands for; the line itself if it is no JSON, which is refused with its number later."""
+    """The value of a JSON line; the line itself if it is no JSON, which is refused with its number later."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -499,7 +499,7 @@ def _packed(labels: Labels) -> str:
 
 
 def _unpacked(text: str, n: int) -> Labels:
-    """The n labels in a text; no more is unpacked, whatever the text stands for."""
+    """The n labels in a text; no more than n labels are unpacked, whatever the text contains."""
     content = zlib.decompressobj().decompress(base64.b64decode(text), 4 * n + 1)
     if len(content) != 4 * n:
         raise ValueError(f"labels of another number of samples than {n}")

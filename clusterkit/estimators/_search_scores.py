@@ -53,8 +53,8 @@ MOST_ROWS = 5000
 """Most rows on which candidates are compared, as `Auto` does; of more, a random sample is taken."""
 
 REFIT_FAILURES = (ValueError, RuntimeError, ArithmeticError)
-"""What a refit to some of the rows may raise where the fit to all succeeded: too few rows, or too few distinct ones.
-The clustering then is not found again."""
+"""Errors that a refit to some of the rows may raise where the fit to all succeeded: too few rows, or too few distinct
+ones. The clustering then is not found again."""
 
 SLOTS = (*compose.KINDS, "driver", "base")
 """Parameters that hold stages: candidates with the same in all of them are one family."""
@@ -83,14 +83,14 @@ class Scores:
 @final
 @attrs.frozen(eq=False)
 class Criterion:
-    """What all candidates of a search are compared by.
+    """Samples and refits by which all candidates of a search are compared.
 
     Parameters
     ----------
     points : ndarray of shape (m, r)
         Coordinates of the rows that are compared.
     where : str
-        Which coordinates these are.
+        Description of the coordinates, for `resolved_`.
     rows : ndarray of int or None
         The rows that are compared; None: all.
     parts : tuple of ndarray
@@ -195,7 +195,7 @@ def criterion(X: Any, models: Sequence[Any], on: str | None, seeds: Seeds) -> Cr
 
 
 def families(models: Sequence[Any], candidates: Sequence[Mapping[str, object]]) -> list[str]:
-    """What kind of method each candidate is: its class, and the stages that the grid puts into whole slots.
+    """Kind of method of each candidate: its class, and the stages that the grid puts into whole slots.
 
     All other parameters, such as numbers of clusters, widths and seeds, make no other family, so that values close to
     each other do not confirm each other.
@@ -235,7 +235,7 @@ def _pipeline_of(model: Any) -> Pipeline | None:
 
 
 def _scaled(pipeline: Pipeline, X: Array, seeds: Seeds) -> Array | None:
-    """Where the feature map of a pipeline scales the rows to; None if it cannot be fitted, which the fit reports."""
+    """The rows as the feature map of a pipeline scales them; None if it cannot be fitted, which the fit reports."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -284,7 +284,7 @@ class Judge:
     seeds : tuple of int
         Seed of each refit.
     criterion : Criterion or None
-        Of the score "auto", which compares the candidates at the end.
+        Criterion of the score "auto", which compares the candidates at the end.
     """
 
     score: str

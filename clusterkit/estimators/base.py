@@ -217,7 +217,7 @@ class FittedAttributes(Outputs):
     if TYPE_CHECKING:
 
         def fit_predict(self, X: SamplesLike, y: object = None, **kwargs: object) -> Labels:
-            """Of scikit-learn, which has no types."""
+            """Declared with types; the method is that of scikit-learn, which has none."""
 
 
 def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | None, labeler: str | None = None) -> None:

@@ -62,7 +62,7 @@ class Driven(FittedAttributes, ClusterMixin, NestedParams):
     ----------
     labels_, n_iter_, converged_, stop_reason_, interrupted_, history_, objective_, space_, outcome_, resolved_, \
 exact_on_training_, n_features_in_
-        As in `Pipeline`, of the fit that the driver returned.
+        Attributes of the fit that the driver returned, see `Pipeline`.
     NAME_
         Every entry NAME of the driver's report; those of `Pipeline` where the number of clusters was chosen.
 

@@ -12,7 +12,7 @@ from clusterkit.errors import InvalidParameter
 __all__ = ["REPORT", "checked_number", "is_open", "limits_of", "set_report"]
 
 REPORT = ("candidates", "confidence", "perhaps_one_cluster", "second_n_clusters")
-"""What a choice reports, each an attribute with an underscore after the name."""
+"""Entries of the report on a chosen number of clusters, each an attribute with an underscore after the name."""
 
 PLACEHOLDER = 3
 """Number of clusters with which the stages are checked where the number is chosen by the fit: above the two that some

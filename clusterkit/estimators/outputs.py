@@ -1,4 +1,4 @@
-"""What a fitted clusterer gives for rows besides labels: scores, distances, and how well the labels fit.
+"""Outputs of a fitted clusterer for rows besides labels: scores, distances, and how well the labels fit.
 
 A method decorated with `inductive` does not exist where the composition cannot label new samples, and its absence has
 an error that says why.
@@ -74,7 +74,7 @@ class inductive(Generic[S, P, R]):
 
 
 class learning(inductive[S, P, R]):
-    """The same for a method that goes on with further samples: it exists only if ``why_not_learning()`` is None."""
+    """Method that goes on with further samples: it exists only if ``why_not_learning()`` is None."""
 
     reason = "why_not_learning"
 
@@ -151,7 +151,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def decision_function(self, X: SamplesLike) -> Floats:
         """How far each row belongs to each cluster, (m, k), or to the second of two, (m,); larger is more.
 
-        Of a method whose outcome is a domain: value minus level, (m,), positive inside. Of memberships: the degrees.
+        For a method whose outcome is a domain: value minus level, (m,), positive inside. For memberships: the degrees.
         """
         if isinstance(self._fitted().outcome_, Domain):
             outcome, rows = self._outcome_and_rows(X)

@@ -178,8 +178,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     exact_on_training_ : bool
         Whether ``predict`` on the training rows gives `labels_`.
     candidates_, confidence_, perhaps_one_cluster_, second_n_clusters_
-        As in `Auto`; only where the number of clusters was chosen. ``resolved_["auto"]`` has the choice in short: the
-        best score at each number ("score_of_number"), ties ("tied_with") and "perhaps_one_cluster".
+        Attributes of a chosen number of clusters, see `Auto`; only where the number was chosen. ``resolved_["auto"]``
+        has the choice in short: the best score at each number ("score_of_number"), ties ("tied_with") and
+        "perhaps_one_cluster".
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if X had string column names.
@@ -441,7 +442,7 @@ def choose_number(pipeline: Pipeline, X: Array, seeds: Seeds, driver: Driver | N
     X : ndarray of shape (n, d)
     seeds : Seeds
     driver : Driver or None, default None
-        What fits the pipeline at each number; None: a single fit.
+        Driver that fits the pipeline at each number; None: a single fit.
 
     Returns
     -------
@@ -517,7 +518,7 @@ def _frozen(value: object) -> object:
 
 
 def _take_arrays(slots: dict[str, object], number: int | None) -> bool:
-    """The same for the values of slots."""
+    """Whether a composition with these slots takes arrays where they lie."""
     # few rows are started and balanced on the host, whatever stage does that
     try:
         c = attrs.evolve(compose.compose({**slots, "balancer": None, "init": "random"}, number), init=None)

@@ -1,4 +1,4 @@
-"""Where the samples of an estimator lie: what is fitted and predicted, and where the results go."""
+"""Place of an estimator's samples: where they lie, what is fitted and predicted, and where the results go."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class PlacedSamples:
     Parameters
     ----------
     samples : Samples
-        What is fitted.
+        Samples that are fitted.
     origin : EngineSamples or None
-        What an engine was given, for the results; few rows of it are read at once and fitted in memory.
+        Samples of an engine as they were given, for the results; few rows of it are read at once and fitted in memory.
     array : ndarray, SparseRows or None
-        What lies in memory of the samples.
+        The part of the samples that is in memory.
     """
 
     samples: Samples
@@ -81,11 +81,11 @@ class PlacedSamples:
         model : FittedAttributes
         X : array-like of shape (n, d), or what an engine takes
         featuremap : FeatureMap or None
-            As of `checked`, which checks what is in memory.
+            Feature map for `checked`, which checks the samples in memory.
         whole : int
             Up to how many rows of a device are fitted in memory.
         dense_only : bool
-            As of `checked`.
+            Passed to `checked`.
         only_devices : bool
             Whether no engine but that of a device is asked.
         """
@@ -189,7 +189,7 @@ def predicted(model: FittedAttributes, X: SamplesLike) -> Labels:
 
 
 def domain_of_sample(c: Composition) -> bool:
-    """Whether a sample can stand for all rows: clusters are read from a domain, which has a value at every row."""
+    """Whether a sample can represent all rows: clusters are read from a domain, which has a value at every row."""
     return c.path is not None and issubclass(c.path.gives, Domain) and issubclass(c.labeler.consumes, Domain)
 
 

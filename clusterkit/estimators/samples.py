@@ -56,7 +56,7 @@ TAKES_TABLES = (
     "by the command line (clusterkit fit FILE); for other estimators clusterkit.tables.Preparation makes numbers of "
     "them: Preparation().fit(frame).transform(frame)."
 )
-"""What to do with a table that is more than numbers."""
+"""Advice for a table that is more than numbers."""
 
 SHOWN = 5
 """Columns that a message names."""
@@ -65,7 +65,7 @@ LONGEST_CELL = 40
 """Letters of a cell that a message shows."""
 
 TESTS = {"NaN": np.isnan, "infinite values": np.isinf}
-"""What no method takes, and how it is recognised; scikit-learn's own checks look for these words."""
+"""Values that no method takes, each with its test; scikit-learn's own checks look for these words."""
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def _refuse_dates(X: object) -> None:
 
 
 def _reason(X: object) -> str | None:
-    """Which columns are no numbers, or have gaps; None if there are none, or X is no table."""
+    """Sentence about columns that are no numbers, or have gaps; None if there are none, or X is no table."""
     try:
         if issparse(X):
             return _of_entries(cast("Any", X).tocoo())
@@ -205,7 +205,7 @@ def _gaps(what: str, counts: Mapping[str, int], rows: int, n: int) -> str:
 
 
 LAZY_FRAMES = ("polars", "pyspark", "dask", "ibis", "duckdb", "narwhals", "vaex", "modin")
-"""Packages whose frames or relations may stand for a table that is not in memory yet."""
+"""Packages whose frames or relations may be a table that is not in memory yet."""
 
 
 ON_HOST = ("cpu", "CPU_DEVICE")

@@ -74,7 +74,7 @@ class SavedAsData:
         save_with_facts(path, self, {})
 
     def saved_fields(self) -> Mapping[str, object]:
-        """What a file keeps of the estimator: its parameters and everything that the fit set."""
+        """Fields of the estimator in a file: its parameters and everything that the fit set."""
         # in a fixed order, so that a loaded estimator is saved as the same bytes
         fields = sorted(vars(self).items())
         return {
@@ -126,14 +126,14 @@ class SavedAsData:
 @final
 @attrs.frozen(eq=False)
 class LoadedModel:
-    """What a file of a model holds.
+    """Content of a file of a model.
 
     Parameters
     ----------
     estimator : estimator
         Fitted.
     facts : mapping of str to object
-        What was saved with it, for example the columns of the table that it was fitted on.
+        Facts that were saved with it, for example the columns of the table that it was fitted on.
     version : str
         The version of clusterkit that wrote the file.
     """

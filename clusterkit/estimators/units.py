@@ -34,10 +34,10 @@ SCALE_FIRST = (
     "If their units have no meaning, scale them: put the feature map 'zscore' or 'minmax' first, as in "
     "featuremap=['zscore', ...]."
 )
-"""What to do about it where there are feature maps."""
+"""Advice where there are feature maps."""
 
 SCALE_OR_FRAME = "If their units have no meaning, scale them first, or pass a data frame, whose columns are scaled."
-"""What to do about columns of an array in different units where there are none."""
+"""Advice about columns of an array in different units where there are no feature maps."""
 
 PASSED_ON = ("sklearn.", "joblib.")
 """Packages whose functions call `fit` for somebody else, as ``fit_predict`` does."""
@@ -60,7 +60,7 @@ def warn_of_units(estimator: object, X: Array, space: Space | None, remedy: str)
     space : Space or None
         The fitted feature map; None where there is none.
     remedy : str
-        What to do about it; ends the message.
+        Advice at the end of the message.
     """
     if isinstance(X, SparseRows) or not len(X):
         return
@@ -78,10 +78,10 @@ def warn_of_units_of(models: Iterable[object], X: SamplesLike, stacklevel: int) 
     Parameters
     ----------
     models : iterable of object
-        Those that are no fitted models of this library, or that prepared a table, are passed over.
+        Models; those that are not fitted models of this library, or that prepared a table, are passed over.
     X : array-like of shape (n, d)
     stacklevel : int
-        As of `warnings.warn`: 2 is who calls this function.
+        Level for `warnings.warn`: 2 is the caller of this function.
     """
     for each in models:
         model: Any = each

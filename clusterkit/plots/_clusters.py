@@ -266,7 +266,7 @@ MOST_EMBEDDED = 2000
 """Samples that are embedded by default: some seconds of one core, and the picture of more looks the same."""
 
 COMPONENTS = 50
-"""Principal components that stand for more attributes than this, as van der Maaten and Hinton (2008) have it."""
+"""Principal components that replace the attributes if there are more, as van der Maaten and Hinton (2008) have it."""
 
 PERPLEXITY = 30.0
 """Number of neighbours that a sample attends to, scikit-learn's default; lower for fewer than 90 samples."""

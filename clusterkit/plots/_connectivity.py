@@ -91,7 +91,7 @@ def connectivity(
     Raises
     ------
     IncompatibleStages, InvalidParameter, InvalidData, NotFittedError
-        As `contours`.
+        Raised as in `contours`.
     ImportError
         If matplotlib is missing.
 

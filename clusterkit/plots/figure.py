@@ -440,7 +440,7 @@ class Supports:
     centres : ndarray of shape (s, d)
         Distinct support vectors.
     bounded : ndarray of shape (s,)
-        Which weights are at their bound.
+        Mask of the weights at their bound.
     counts : SupportCounts or None
         Their numbers, where each of several equal samples counts; None where the solver does not report them.
     """

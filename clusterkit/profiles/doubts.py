@@ -34,7 +34,8 @@ BESIDE = 1 / 3
 """The distance of the means of a pair without the column that divides it, relative to that of the next cluster."""
 
 SAME = 0.25
-"""The same of the only two clusters, in standard deviations of a feature: less than a difference that people see."""
+"""Distance of the means of the only two clusters without the column, in standard deviations of a feature, up to which
+people see no difference."""
 
 SHOWN = 5
 """Columns or clusters that a sentence names."""
@@ -81,7 +82,7 @@ class Doubts:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Those that there are."""
+        """The sentences that apply."""
         texts = (self.of_gaps, self.of_pairs, self.of_single, self.of_levels, self.of_points)
         return tuple(text for text in texts if text)
 
@@ -94,7 +95,7 @@ def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
     model : fitted estimator
         With labels of the rows, and the preparation that it was fitted with.
     table : object
-        What was prepared.
+        Table that was prepared.
     X : ndarray of shape (n, features)
         The prepared rows.
 

@@ -40,8 +40,8 @@ class Effects:
         Probability that a row inside has a larger value than a row outside, ties counted half: the statistic of Mann
         and Whitney (1947) divided by the number of pairs, exact on the rows that are used.
     contrast : ndarray
-        The same where every other cluster counts alike, whatever its size: the mean of the probabilities against each
-        of them. One large cluster that is far away does not make a column typical for all the others.
+        Mean of these probabilities against each of the other clusters, which all count alike, whatever their size. One
+        large cluster that is far away does not make a column typical for all the others.
     closeness : ndarray
         Like `contrast`, for being nearer to the median of the cluster than a row outside.
     """

@@ -32,7 +32,7 @@ MOST_LEVELS = 20
 """Most levels of a category that are looked at, the most frequent ones: a level beyond them is in few rows."""
 
 GONE = "missing"
-"""The level that stands for a missing cell of any column."""
+"""Level of a missing cell in any column."""
 
 TEXT_FROM = 50
 """A column of words with more levels than this, most of which occur once, is an identifier or free text."""
@@ -167,7 +167,7 @@ class GroupedSample:
         return np.repeat(np.arange(len(self.names)), self.counts)
 
     def part(self, j: int) -> slice:
-        """Where the rows of group j are."""
+        """Slice of the rows of group j."""
         return slice(int(self.starts[j]), int(self.starts[j + 1]))
 
 

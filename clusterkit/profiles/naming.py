@@ -37,8 +37,8 @@ __all__ = [
 
 
 Position = Literal["high", "low", "medium", "more", "fewer", "same"]
-"""Where a cluster is in a column: of a number high, low or medium; of a level of a category more or fewer rows have it
-than elsewhere. "same": neither."""
+"""Position of a cluster in a column: of a number high, low or medium; of a level of a category more or fewer rows have
+it than elsewhere. "same": neither."""
 
 CLEAR = 0.4
 """Least strength with which a column is in a name: an AUC of .7, which is the difference of the means of two normal
@@ -61,14 +61,14 @@ AHEAD = 0.3
 median too."""
 
 TIMES: Mapping[str, str] = MappingProxyType({"high": "late", "low": "early"})
-"""What people say of moments in time."""
+"""Words for positions of moments in time."""
 
 PLAIN = "no column stands out"
 """Name of a cluster that no column distinguishes."""
 
 
 def position_of(contrast: float, closeness: float, is_level: bool, least: float) -> Position:
-    """Where a cluster is in a column.
+    """Position of a cluster in a column.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def position_of(contrast: float, closeness: float, is_level: bool, least: float)
 def by_chance(n_inside: float, n_outside: float, p: int) -> float:
     """Strength that one of p columns without a difference exceeds with a probability of about 5 %.
 
-    By the normal approximation of the statistic of Mann and Whitney, at the level .05 / p (Bonferroni).
+    From the normal approximation of the statistic of Mann and Whitney, at the level .05 / p (Bonferroni).
 
     Parameters
     ----------

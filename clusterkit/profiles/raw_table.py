@@ -37,7 +37,7 @@ __all__ = [
 
 
 Kind = Literal["number", "category", "date"]
-"""What a column holds. Dates are counted in seconds since 1970."""
+"""Kind of the cells of a column. Dates are counted in seconds since 1970."""
 
 
 @final
@@ -52,7 +52,7 @@ class Column:
     values : ndarray of shape (m,)
         Numbers, nan where missing; or the codes of the levels, -1 where missing.
     levels : tuple of str
-        Of a category.
+        Levels of a category.
     left_out : str
         Why the preparation of the model left the column out; empty if it did not.
     """

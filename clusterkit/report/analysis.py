@@ -106,7 +106,7 @@ def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRo
     distances, near = NearestNeighbors(n_neighbors=size).fit(points).kneighbors()
     around = members[near]
     elsewhere = (around != members[:, None]) & (around != NOISE)
-    # of a cluster with few rows no more neighbours are asked than it has other rows
+    # for a cluster with few rows, ask for no more neighbours than it has other rows
     _, place, sizes = np.unique(members, return_inverse=True, return_counts=True)
     of_cluster = np.minimum(sizes[place.ravel()] - 1, size)
     within = np.arange(size) < of_cluster[:, None]
@@ -134,7 +134,7 @@ def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRo
 
 
 RIVALS = ("kmeans", "emmc", "genie", "hdbscan")
-"""Methods that are put beside the chosen one where none are named: one for round clusters, one for wide margins, one
+"""Methods that are compared with the chosen one where none are named: one for round clusters, one for wide margins, one
 for chains and one for density."""
 
 COMPARED_ROWS = 5000
@@ -162,15 +162,15 @@ class Analysis:
     comparison : Comparison
         The chosen clustering beside other methods, on at most 5,000 rows.
     compared_rows : ndarray
-        Which rows these are.
+        Row numbers of the compared rows.
     clusters : Profile
     examples : mapping of int to ndarray
-        Rows that stand for each cluster.
+        Representative rows of each cluster.
     borders, outliers : tuple of OddRow
     seed : int
     seconds : float
     warnings : tuple of str
-        What the fits warned of.
+        Warnings of the fits.
     doubts : Doubts
         Why clusters may be no groups.
     """
@@ -265,7 +265,7 @@ def analyse(
     borders, outliers = odd_rows(X, model.labels_, LISTED, seeds.stream("odd"))
     examples = representatives(_without(outliers, model.labels_), X, random_state=seed)
     typical = {row for of_cluster in examples.values() for row in of_cluster.tolist()}
-    # a far row that is a cluster by itself stands for it, and is an outlier all the same
+    # a far row that is a cluster by itself represents it, and is an outlier all the same
     outliers = [one for one in outliers if one.row not in typical or one.value >= FAR]
     return Analysis(
         table, fitted, X, model, n_clusters, comparison, rows, clusters, examples, tuple(borders), tuple(outliers),
@@ -274,7 +274,7 @@ def analyse(
 
 
 def _without(odd: Sequence[OddRow], labels: Labels) -> Labels:
-    """The labels without those of odd rows, which stand for no cluster that has other rows."""
+    """The labels, with -1 for odd rows, which represent no cluster that has other rows."""
     typical = labels.copy()
     typical[[one.row for one in odd]] = NOISE
     alone = ~np.isin(labels, typical[typical >= 0])

@@ -295,13 +295,13 @@ def _recipe(method: str) -> str:
 
 
 def _titles(names: Iterable[str]) -> list[str]:
-    """What each recipe is, in a line."""
+    """Title of each recipe, one line each."""
     known = registry.names("recipe")
     return [with_title(name, registry.get("recipe", name).title) for name in dict.fromkeys(names) if name in known]
 
 
 def _heat(analysis: Analysis) -> Mapping[str, object]:
-    """Which columns are not in the map of differences, and whether it has empty cells."""
+    """Columns that are not in the map of differences, and whether it has empty cells."""
     _, names, values = heat_cells(analysis.clusters)
     drawn = set(names)
     columns = {one.column for cluster in analysis.clusters.clusters for one in cluster.features if one.text in drawn}
@@ -395,7 +395,7 @@ def _more_features(cluster: ClusterProfile, analysis: Analysis) -> str:
 
 
 def _compared(feature: FeatureProfile) -> Mapping[str, str]:
-    """What compares the two sides of a feature; dashes where one of them has no values."""
+    """Comparison of the two sides of a feature; dashes where one of them has no values."""
     if math.isnan(feature.difference):
         return dict.fromkeys(("difference", "interval", "probability", "strength"), "–")
     middle = feature.position == "medium"
@@ -464,12 +464,12 @@ def make_report(
     methods : sequence of str, default ()
         Recipes to compare.
     preparation : Preparation, optional
-        What to do about gaps, categories, dates and units.
+        Treatment of gaps, categories, dates and units.
     seed : int, default 0
     command : str, default ""
-        What repeats the report, for its last section.
+        Command line that repeats the report, for its last section.
     fingerprint : str, default ""
-        Of the file, so that one can tell whether it is the same.
+        Fingerprint of the file, to tell whether it is the same.
     made : str, default ""
         The date.
 

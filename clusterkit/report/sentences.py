@@ -172,7 +172,7 @@ def main_sentences(analysis: Analysis) -> tuple[str, ...]:
 
 
 def _one_group(analysis: Analysis) -> tuple[str, str]:
-    """What is said where there is one cluster, or none: whether that was asked for, or why it is so."""
+    """Sentence where there is one cluster, or none: whether that was asked for, or the reason."""
     noise, n = analysis.clusters.n_noise, analysis.clusters.n_rows
     if analysis.wanted == 1:
         return (
@@ -270,7 +270,7 @@ def _why_unsure(analysis: Analysis) -> str:
 
 
 def _second(analysis: Analysis) -> str:
-    """What has the same score, and the next best number of clusters, in sentences, if there are some."""
+    """Sentences about clusterings with the same score, and the next best number of clusters, if there are some."""
     choice, second = _of_choice(analysis), analysis.model.second_n_clusters_
     tied = list(choice.get("tied_with", ()))
     also = f" Its score is no better than that of: {'; '.join(tied[:TIES])}." if tied else ""
@@ -305,7 +305,7 @@ def one_cluster(analysis: Analysis) -> str:
 
 
 def _of_choice(analysis: Analysis) -> Mapping[str, Any]:
-    """What the fit says of its choice."""
+    """Facts of the fit about its choice."""
     facts: Any = analysis.model.resolved_.get("auto", {})
     return facts if isinstance(facts, Mapping) else {}
 
@@ -325,7 +325,7 @@ def quality_of_cells(table: Table, X: Array, unread: int = 0) -> str:
 
 
 def score_of_number() -> str:
-    """What the score of a number of clusters is."""
+    """Explanation of the score of a number of clusters."""
     return (
         "The score of a clustering adds up how much wider the borders between clusters are than the gaps inside them, "
         "how stable it is when rows are left out, how far methods of other kinds agree with it, and, with little "
@@ -336,7 +336,7 @@ def score_of_number() -> str:
 
 
 def caveats(analysis: Analysis) -> list[str]:
-    """What to keep in mind, the most particular first."""
+    """Caveats, the most particular first."""
     sentences = [plain(text, 600) for text in (*analysis.doubts.sentences, *analysis.warnings)]
     n = analysis.clusters.n_rows
     if analysis.model.perhaps_one_cluster_:

@@ -151,7 +151,7 @@ def saved_copy(value: T, *stand_ins: type) -> T:
     Parameters
     ----------
     value : object
-        Of registered classes.
+        Object of registered classes.
     *stand_ins : type
         Classes inside the object that are there for the test only; they are registered for this session.
 
@@ -227,14 +227,14 @@ def check_recipe_saves(name: str, X: Array | None = None) -> None:
     Parameters
     ----------
     name : str
-        Of ``clusterkit.recipes()``.
+        Name in ``clusterkit.recipes()``.
     X : ndarray of shape (n, d), optional
         Default `two_groups`.
 
     Raises
     ------
     AssertionError, NotSavable
-        As `check_saving`.
+        See `check_saving`.
     """
     from clusterkit.estimators.build import recipe
 

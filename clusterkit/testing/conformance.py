@@ -52,7 +52,7 @@ def laws_of(stage: StageOrName, share: float = 1.0) -> Iterator[tuple[str, Calla
     ----------
     stage : Stage, type or str
     share : float
-        As for `check_stage`.
+        Fraction of the examples, see `check_stage`.
     """
     tested = _stage_of(stage)
     for law in _applicable(tested):
@@ -142,7 +142,7 @@ class LawCase:
     Parameters
     ----------
     label : str
-        What pytest shows.
+        Name that pytest shows.
     run : callable
     draws : bool, default False
         Whether it is checked on drawn examples.
@@ -173,9 +173,9 @@ def cases_of(entry: Entry, share: float) -> Iterator[LawCase]:
     Parameters
     ----------
     entry : Entry
-        Of a stage; its name is one that the registry finds.
+        Entry of a stage; its name is one that the registry finds.
     share : float
-        As for `check_stage`.
+        Fraction of the examples, see `check_stage`.
     """
     where = f"{entry.kind}-{entry.name}"
     try:

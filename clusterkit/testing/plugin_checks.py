@@ -27,7 +27,7 @@ EXAMPLES = 25
 @final
 @attrs.frozen
 class PluginCheck:
-    """What a thing that a plugin provides holds and breaks.
+    """Laws that a stage or recipe of a plugin fulfils and breaks.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class PluginCheck:
 
 
 def checks_of(plugin: Plugin, examples: int = EXAMPLES) -> Iterator[PluginCheck]:
-    """What holds and breaks of each thing that a plugin provides, one after the other; the same in every run.
+    """Check each stage and recipe that a plugin provides, one after the other; the same result in every run.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _prints_help(name: str) -> None:
 
 @contextmanager
 def _fixed_examples(examples: int) -> Iterator[None]:
-    """The same examples in every run, and nothing is written; afterwards hypothesis is set as before."""
+    """Use the same examples in every run, and write nothing; afterwards hypothesis is set as before."""
     from hypothesis import settings
 
     settings.register_profile("before-the-check", parent=settings.default)

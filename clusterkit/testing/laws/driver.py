@@ -173,7 +173,7 @@ def _composition_of(tuner: Tuner) -> Composition:
 
 
 def _tune(tuner: Tuner, c: Composition, case: Case) -> Tuned:
-    """What the tuner answers on the data of a case, without negative values where a stage takes none."""
+    """The tuner's decision on the data of a case, without negative values where a stage takes none."""
     return tuner.for_clusters(c.n_clusters).tune(_stages(c), _for(c, case).X, case.rng("tuner"))
 
 

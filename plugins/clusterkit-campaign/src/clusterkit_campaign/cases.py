@@ -62,7 +62,7 @@ ROUNDS_PER_RELATION = 4
 """A recipe has a relation in every fourth round."""
 
 _ENSEMBLES = (*ENSEMBLES, *UNFIT_ENSEMBLES)
-"""What each consensus is tried on."""
+"""Ensembles that each consensus is tried on."""
 
 
 @final
@@ -85,7 +85,7 @@ class Case:
     round_number : int
         The round.
     parameters : tuple of OddCase
-        Of an odd-parameter case.
+        Odd parameters, for a case in the area of odd parameters.
     """
 
     number: int
@@ -100,7 +100,7 @@ class Case:
 @final
 @attrs.frozen
 class Selection:
-    """What a campaign is about.
+    """Subjects of a campaign.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Selection:
     stage: str | None = None
 
     def resolved(self) -> Selection:
-        """The same with a full name of the stage, checked.
+        """The selection with a full name of the stage, checked.
 
         Raises
         ------
@@ -165,7 +165,7 @@ def cases(seed: int, selection: Selection | None = None) -> Iterator[Case]:
 
 
 class _Plan:
-    """What does not change from round to round."""
+    """Parts of a campaign that are the same in every round."""
 
     def __init__(self, seed: int, selection: Selection) -> None:
         self.seed = seed
@@ -347,7 +347,7 @@ def _problems(case: Case, selection: Selection, report: CaseReport) -> Sequence[
 
 
 def subject_of(case: Case, selection: Selection) -> Subject:
-    """What a case fits."""
+    """The subject that a case fits."""
     if case.subject.startswith("#"):
         return compositions_with(*selection.kind_and_name)[int(case.subject[1:])]
     return of_recipe(case.subject)

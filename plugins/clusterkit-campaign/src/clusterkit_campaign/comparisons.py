@@ -43,7 +43,7 @@ SLACK = 1e-9
 """Relative difference that rounding may leave between two ways to compute a number."""
 
 NEAR = 1e-10
-"""Where a value comes nearer to a level, rounding decides, and the input is no comparison."""
+"""Distance from a level within which rounding decides, so that the input is no comparison."""
 
 
 @final

@@ -442,7 +442,7 @@ def needs_pandas(container: str) -> bool:
 
 
 def plain(X: SamplesLike) -> Array:
-    """The same values as a C-ordered array of float64, or of float32 where X has only such numbers.
+    """The values as a C-ordered array of float64, or of float32 where X has only such numbers.
 
     Examples
     --------

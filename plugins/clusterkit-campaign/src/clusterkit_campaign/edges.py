@@ -120,7 +120,7 @@ def _piles_of_equal_rows(rng: Rng, counts: Counter[str], round_number: int) -> F
 
 
 def _more_clusters_than_rows(rng: Rng, counts: Counter[str], round_number: int) -> Found:
-    """Where fewer rows are distinct than clusters are asked for, every fit says so."""
+    """Every fit says so if fewer rows are distinct than clusters are asked for."""
     points = int(rng.integers(2, 5))
     X = _piles(rng, [5] * points, 2)
     if rng.random() < 0.5:

@@ -473,7 +473,7 @@ Fault: TypeAlias = Callable[[Path, Rng, int], Iterator[str]]
 """From an empty folder, a random generator and a number of times to problems."""
 
 INTERRUPTS: Mapping[str, Fault] = {"Ctrl-C in fits": interrupt_fits, "Ctrl-C in commands": interrupt_commands}
-"""Those that press Ctrl-C, by name."""
+"""Faults that press Ctrl-C, by name."""
 
 FAULTS: Mapping[str, Fault] = {
     "fork, spawn, forkserver": start_methods,
@@ -497,7 +497,7 @@ FAULTS: Mapping[str, Fault] = {
 
 
 def problems(name: str, *, kills: int, interrupts: int, seed: int) -> list[str]:
-    """What a fault shows; nothing if all is well. A line that begins with `NOT_TRIED` is no problem.
+    """Problems that a fault shows; none if all is well. A line that begins with `NOT_TRIED` is no problem.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a case gives: counts, and findings with a severity; and which findings are known and no failures."""
+"""Results of a case: counts, and findings with a severity; and which findings are known and no failures."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Problem:
     what : str
         The promise in a few words, without numbers of the case: equal problems have equal words.
     message : str
-        What was seen.
+        Description of the problem.
     """
 
     severity: str
@@ -102,7 +102,7 @@ class Finding:
     ----------
     problem : Problem
     area, subject, item : str
-        Of the case: "fits", "emmc", "duplicates".
+        Names from the case: "fits", "emmc", "duplicates".
     number : int
         Position of the case in the list of cases.
     snippet : str

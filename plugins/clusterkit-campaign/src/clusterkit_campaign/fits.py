@@ -1,4 +1,4 @@
-"""What a campaign fits, what every fit must hold to, and the smallest data set that still shows a problem.
+"""Fits of a campaign, the conditions on every fit, and the smallest data set that still shows a problem.
 
 A `Subject` is a recipe or a composition, with the parameters that make a costly stage cheap. `check_trial` fits it to a
 data set and names every broken promise, whatever the recipe and the data: shapes, ranges, sizes, determinism,
@@ -72,9 +72,9 @@ class Subject:
         Name of the recipe, or the stages joined by ``+``.
     recipe : str or None
     parameters : mapping
-        What differs from the recipe, or from `Pipeline()`.
+        Parameters that differ from the recipe, or from `Pipeline()`.
     clusters : {"given", "two", "found"}
-        As `Recipe.clusters`.
+        Value of `Recipe.clusters`.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Subject:
     clusters: str = "given"
 
     def changed(self, **changes: object) -> Subject:
-        """The same with further parameters."""
+        """A copy with further parameters."""
         return attrs.evolve(self, parameters={**self.parameters, **changes})
 
     def arguments(self, k: int | None, seed: int) -> dict[str, object]:
@@ -372,7 +372,7 @@ def _reports(c: Composition, model: Any, rounding: float) -> Iterator[Problem]:
 
 
 def _rounding(X: Array) -> float:
-    """What rounding of means does to a sum of squared distances: 8 units in the last place of each value."""
+    """Rounding error of means in a sum of squared distances: 8 units in the last place of each value."""
     largest = float(np.abs(X.astype(np.float64)).max(initial=0.0))
     with np.errstate(over="ignore"):
         return float(X.size * np.square(8.0 * np.spacing(largest)))
@@ -430,7 +430,7 @@ def _pickled(c: Composition, model: Any, X: Any, labels: Labels) -> Iterator[Pro
 
 
 def _like_the_plain_array(trial: Trial, labels: Labels, X: Any) -> Iterator[Problem]:
-    """The same values in a C-ordered array give the same labels."""
+    """The values of X as a C-ordered array give the same labels."""
     reference = fitted(trial.subject, plain(X), trial.k, trial.seed)
     if reference.model is None:
         if not isinstance(reference.error, InvalidData):

@@ -53,7 +53,7 @@ class Ended:
     code : int
         Exit status; minus the number of the signal that ended it.
     text : str
-        What it wrote.
+        Output of the process.
     seconds : float
         How long it took.
     hung : bool

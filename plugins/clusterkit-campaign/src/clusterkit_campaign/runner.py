@@ -37,7 +37,7 @@ TICK = 0.5
 @final
 @attrs.define
 class Outcome:
-    """What a campaign gave.
+    """Result of a campaign.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Outcome:
     selection : Selection
     n_cases : int
     seconds : float
-        By the clock.
+        Elapsed time.
     counts : Counter
         By name, and by ``area:subject:name``.
     sets : dict

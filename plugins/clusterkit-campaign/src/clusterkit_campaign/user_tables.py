@@ -44,7 +44,7 @@ ROWS = 30
 
 
 def check_table(kind: str, counts: Counter[str], seed: int) -> list[tuple[Problem, str]]:
-    """Make a table of a kind, and look at what becomes of it; the problems with the programs that show them."""
+    """Make a table of a kind, and check its preparation; the problems with the programs that show them."""
     counts["tables"] += 1
     program = (
         "import numpy as np\nfrom clusterkit_campaign.user_tables import TABLES\n"

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["LOGGER", "computed"]
 
 LOGGER = logging.getLogger("clusterkit.dask")
-"""What the engine tells beside the fit."""
+"""Log of the engine."""
 
 LOOK_SECONDS = 10.0
 """Time between two looks at the workers; they are paused for less than that while they spill."""
 
 
 def computed(*collections: object) -> tuple[object, ...]:
-    """What `dask.compute` gives, with a line in the log while no worker can go on.
+    """The values of `dask.compute`, with a line in the log while no worker can go on.
 
     Dask pauses a worker whose memory is nearly full, until it has less. What libraries take it can never spill, so that
     workers with too little memory stay paused, and the fit would wait in silence.
@@ -69,7 +69,7 @@ def _watch(client: Client, ended: threading.Event) -> None:
 
 
 def _all_paused(client: Client) -> str:
-    """What to say of the workers if every one of them is paused, else nothing."""
+    """Sentence about the workers if every one of them is paused, else empty."""
     workers = workers_of(client)
     if not workers or not all(worker.paused for worker in workers):
         return ""

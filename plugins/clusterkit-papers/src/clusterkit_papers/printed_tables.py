@@ -25,7 +25,7 @@ class Printed:
     row, column : str
         Its place in the printed table.
     measure : str
-        What it measures, a key of `clusterkit_papers.verdicts.MEASURES`.
+        Measure of the printed value, a key of `clusterkit_papers.verdicts.MEASURES`.
     value : float or None
         None where the paper has a dash or a star.
     mark : Mark

@@ -46,7 +46,7 @@ class ElmDataSet:
     Parameters
     ----------
     name : str
-        As printed.
+        Printed name.
     dataset : str
         Its name for `clusterkit.datasets.load`.
     ks : tuple of int

@@ -57,9 +57,9 @@ class Baseline:
     what : str
         The name of the row.
     balance : {"sizes", "outputs", "none"}, default "none"
-        What the printed l bounds. With "sizes" it bounds the difference of the cluster sizes, which caps the accuracy.
-        With "outputs" it bounds the sum of the outputs; the labels are their signs (or the largest output), whatever
-        sizes that gives.
+        Quantity that the printed l bounds. "sizes": the difference of the cluster sizes, which caps the accuracy.
+        "outputs": the sum of the outputs; the labels are their signs (or the largest output), whatever sizes that
+        gives.
     changes : mapping
         Parameters of the recipe that differ from its defaults.
     grid : mapping

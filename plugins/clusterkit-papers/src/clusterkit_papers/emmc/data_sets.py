@@ -20,7 +20,7 @@ class EmmcDataSet:
     Parameters
     ----------
     name : str
-        As printed.
+        Printed name.
     dataset : str
         Its name for `clusterkit.datasets.load`.
     scale : {"minmax", "sixteenths", "raw"}
@@ -29,11 +29,11 @@ class EmmcDataSet:
     slack : float
         l / n of the paper's table 2: the largest difference of the cluster sizes, as a fraction of n.
     n_hidden : int or None
-        L of the paper, the number of hidden nodes; None stands for n.
+        L of the paper, the number of hidden nodes; None means n.
     runs : int, default 20
         Number of runs per cell, as in the paper.
     slow_runs : int or None
-        Number of runs of the methods beside EMMC whose fits take minutes here; None stands for `runs`.
+        Number of runs of the methods beside EMMC whose fits take minutes here; None means `runs`.
     remark : str
         A note for all its rows.
     classes : int, default 2
