@@ -54,7 +54,7 @@ def counted(number: int, thing: str, things: str | None = None) -> str:
     thing : str
         The noun in the singular.
     things : str, optional
-        In the plural; default: with an s.
+        Plural of `thing`; default: with an s.
 
     Examples
     --------

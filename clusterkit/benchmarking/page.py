@@ -31,7 +31,7 @@ class Ranking:
     Parameters
     ----------
     methods : tuple of str
-        By mean rank, the best first.
+        Names by mean rank, the best first.
     ranks, means : tuple of float
         Mean rank and mean index of each.
     n_sets : int

@@ -40,7 +40,7 @@ __all__ = [
 
 
 Labeller: TypeAlias = Callable[[Array, int | None, int], Labels]
-"""From samples (n, d), a number of clusters or None, and a seed to labels (n,)."""
+"""Function from samples (n, d), a number of clusters or None, and a seed to labels (n,)."""
 
 MIN_CLUSTER_SIZE = 15
 """Least number of rows of a cluster for HDBSCAN, between its default of 5, which finds many small clusters, and the 50
@@ -64,7 +64,7 @@ class Method:
     clusters : {"given", "two", "found", "either"}
         Whether it needs the number of clusters, always makes two, finds the number, or takes it if there is one.
     labels : callable
-        From the samples (n, d), the number of clusters or None, and a seed to labels (n,), -1 for noise.
+        Function from the samples (n, d), the number of clusters or None, and a seed to labels (n,), -1 for noise.
     """
 
     name: str
@@ -219,12 +219,12 @@ def read_sets(
     Parameters
     ----------
     folder : path
-        With files ``NAME.csv.gz``, whose last column ``label`` has the classes (-1: noise), or ``NAME.data.gz`` beside
-        ``NAME.labels0.gz`` (0: noise), as in the suite of Gagolewski.
+        Folder of files ``NAME.csv.gz``, whose last column ``label`` has the classes (-1: noise), or ``NAME.data.gz``
+        beside ``NAME.labels0.gz`` (0: noise), as in the suite of Gagolewski.
     names : collection of str, optional
-        Only these.
+        Names of the sets to read; default all.
     max_rows : int, optional
-        Only sets with at most so many rows.
+        Largest number of rows of the sets to read.
 
     Raises
     ------
@@ -273,7 +273,7 @@ WARM_ROWS = 200
 
 @attrs.frozen
 class Cell:
-    """One method on one set.
+    """Result of one method on one set.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ class Cell:
     seconds : float
         Wall time of the fit.
     error : str
-        Why there are no labels; the two indices are 0 then.
+        Reason why there are no labels; the two indices are 0 then.
     """
 
     data_set: str

@@ -194,7 +194,7 @@ def grouped(
     keyword : str
         The argument of the command that receives the record.
     record : type of named tuple
-        Its fields are the names of the options.
+        Type whose fields are the names of the options.
     options : sequence of decorators of click
         The last one stands first in the help.
     """
@@ -219,7 +219,7 @@ STDIN = "-"
 
 
 class TableOptions(NamedTuple):
-    """How the DATA argument is read: the values of the options that `options` adds.
+    """Options for reading the DATA argument: the values of the options that `options` adds.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ class TableOptions(NamedTuple):
         return table, None
 
     def reading(self) -> TextReading:
-        """How a text is read: what `clusterkit.tables.reading.chunks.table_chunks` takes."""
+        """Options for reading a text, as `clusterkit.tables.reading.chunks.table_chunks` takes them."""
         return {
             "delimiter": self._delimiter(),
             "header": self.header,

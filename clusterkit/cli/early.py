@@ -39,14 +39,14 @@ def check(data: str, recipe: str | None = None, settings: Iterable[str] = ()) ->
     data : str
         The argument DATA.
     recipe : str, optional
-        Its name.
+        Name of the recipe.
     settings : iterable of str
         The values of --set.
 
     Raises
     ------
     BadInput, UnknownName, DatasetNotFound
-        With the nearest names.
+        If a name is unknown; says the nearest names.
     """
     if recipe is not None:
         check_recipe(recipe, settings)

@@ -206,7 +206,7 @@ def fit_by_rows(
     name : str
         The recipe.
     model : Pipeline
-        Its estimator.
+        Estimator that is fitted.
     path : str or None
         File for the labels.
     save : str or None
@@ -521,7 +521,7 @@ def copied(rows: Rows, model: Pipeline, cache: str | None, beside: str | None) -
 
 
 def _no_copy(rows: Rows, folder: str) -> str | None:
-    """Why a folder gets no copy of the rows; None if it may."""
+    """Reason why a folder gets no copy of the rows; None if it may."""
     from clusterkit.samples.memory import human
     from clusterkit.samples.rows import missing_room
 

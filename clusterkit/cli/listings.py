@@ -239,7 +239,7 @@ def _described(recipe: Any) -> dict[str, Any]:
 
 
 def _stage(kind: str, name: str, distribution: str) -> dict[str, Any]:
-    """All about a stage; one that cannot be imported or made has its line too, with the problem in it."""
+    """All facts about a stage; one that cannot be imported or made has its line too, with the problem in it."""
     import attrs
 
     from clusterkit.contracts.declared import capabilities, plain

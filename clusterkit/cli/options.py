@@ -48,7 +48,7 @@ def parsed(items: Iterable[str]) -> dict[str, object]:
     Parameters
     ----------
     items : iterable of str
-        Each is ``SLOT.PARAMETER=VALUE``.
+        Texts ``SLOT.PARAMETER=VALUE``.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def check_number(name: str, model: Pipeline | Driven, number: object, *, varied:
     name : str
         The recipe.
     model : Pipeline or Driven
-        Its estimator.
+        Estimator of the recipe.
     number : int or None
         All else is checked by the fit.
     varied : bool, default False

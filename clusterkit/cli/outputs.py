@@ -116,7 +116,7 @@ def write_table(path: str, rows: Iterable[Sequence[object]]) -> None:
     Raises
     ------
     OSError
-        With the path and the reason; nothing is changed then.
+        If writing fails, with the path and the reason; nothing is changed then.
     """
     buffer = io.StringIO(newline="")
     tabs = text_table(path) in TABS
@@ -167,12 +167,12 @@ def write(path: str, labels: Labels, table: Table | None = None, *, escape_formu
     Parameters
     ----------
     path : str
-        Its ending decides the format: ``.tsv`` has tabs, ``.npy`` is an array, ``.parquet`` and ``.xlsx`` are tables,
-        ``.gz`` is compressed, all others have commas. `STDOUT` is standard output.
+        Path whose ending decides the format: ``.tsv`` has tabs, ``.npy`` is an array, ``.parquet`` and ``.xlsx`` are
+        tables, ``.gz`` is compressed, all others have commas. `STDOUT` is standard output.
     labels : ndarray of shape (n,)
-        Without a table they are written piece by piece, and may be a file.
+        Labels; without a table they are written piece by piece, and may be a file.
     table : Table, optional
-        Its cells are written before the labels.
+        Table whose cells are written before the labels.
     escape_formulas : bool, default False
         Whether cells of text that a spreadsheet would run as formulas get an apostrophe.
     """

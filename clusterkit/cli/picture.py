@@ -46,7 +46,7 @@ def draw(path: str, model: Pipeline | Driven, X: Array, names: Sequence[str], da
     Parameters
     ----------
     path : str
-        Its ending decides the format.
+        Path whose ending decides the format.
     model : fitted estimator
     X : ndarray of shape (n, d)
         The samples that the model was fitted on.

@@ -162,7 +162,7 @@ def _no_noise(resolved: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _reading(values: Mapping[str, Any]) -> str:
-    """How rows were read that did not fit into memory."""
+    """Text on how rows were read that did not fit into memory."""
     if "read" not in values:
         return ""
     note = "" if values.get("copy") is None else f", {values['copy']}"
@@ -194,7 +194,7 @@ def _fewer(values: Mapping[str, Any]) -> str:
 
 
 def _instead(values: Mapping[str, Any]) -> str:
-    """Why the recipe is not the usual default."""
+    """Reason why the recipe is not the usual default; empty if it is."""
     if values.get("instead_of") in (None, values["recipe"]):
         return ""
     return f"{values['recipe']}, as none was named and {values['instead_of']} needs all rows in memory; -r names one"
@@ -208,7 +208,7 @@ def _kept_sizes(keeper: str | None) -> str:
 
 
 def _choice(choice: Mapping[str, Any]) -> dict[str, str]:
-    """How method and number of clusters were chosen, where they were."""
+    """Text on how method and number of clusters were chosen, where they were."""
     if choice.get("recipe") is None:  # not chosen, or nothing to choose among
         return {}
     from clusterkit.drivers.auto import confidence_in_words, second_in_words

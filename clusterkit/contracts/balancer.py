@@ -139,7 +139,7 @@ class CostTable(Costs):
 @final
 @attrs.frozen(eq=False)
 class BalanceDecision:
-    """How balanced labels follow from costs.
+    """Decision of a balancer: how balanced labels follow from costs.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ IDENTITY = frozenset({"kind", "name"})
 """Class variables that say which stage it is."""
 
 CLASS_VARIABLE = "ClassVar["
-"""How the annotation of a class variable begins."""
+"""First characters of the annotation of a class variable."""
 
 NEAR = 0.8
 """Likeness of two names from which on one is taken for a misspelt form of the other."""

@@ -126,7 +126,7 @@ class Chain(FeatureMap):
 
     @property
     def reads(self) -> Literal["passes", "all"]:  # type: ignore[override] # a property for a class attribute, as those above
-        """By passes if all maps do."""
+        """How the chain reads: "passes" if all maps do, else "all"."""
         return "passes" if all(part.reads == "passes" for part in self.maps) else "all"
 
     @property

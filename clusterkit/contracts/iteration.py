@@ -242,7 +242,7 @@ class Iterations(Generic[A]):
     """The iterations of some starts, all computed in one place; `iterate` runs them."""
 
     name: str = "loop"
-    """For reports of progress."""
+    """Name in reports of progress."""
     sentences: ClassVar[Mapping[Ending, str]] = {}
     """Sentences about an end that replace those of `SENTENCES`."""
     leaps: bool = False
@@ -355,7 +355,7 @@ def _end(iterations: Iterations[A], start: Start[A], ending: Ending, max_iter: i
 
 
 def in_range(ending: Ending, reason: str, objective: float) -> tuple[Ending, str]:
-    """How a start ends, and why, if its objective is a number that can be compared; else it has stalled."""
+    """The end of a start and its reason; a start whose objective is no finite number has stalled."""
     if math.isfinite(objective):
         return ending, reason
     return Ending.STALLED, f"{reason}; but the objective is {objective}, out of the range of numbers"

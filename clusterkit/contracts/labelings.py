@@ -145,7 +145,7 @@ def checked(labelings: ArrayLike | Sequence[ArrayLike], names: Sequence[str] | N
     labelings : array-like of shape (M, n), or sequence of M array-likes of shape (n,)
         Whole numbers from 0; -1 is noise: the labelling says nothing about the sample.
     names : sequence of M str, optional
-        How to call them in errors; by default "labelings[0]" and so on.
+        Names for errors; by default "labelings[0]" and so on.
 
     Raises
     ------

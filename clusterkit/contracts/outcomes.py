@@ -59,7 +59,7 @@ class Ending(Enum):
 
 @attrs.frozen
 class Status:
-    """How a solver that iterates inside one iteration ended.
+    """End of a solver that iterates inside one iteration.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Status:
     ending : Ending
         After `Ending.INTERRUPTED` further starts are not begun.
     reason : str
-        For people: "tolerance reached", "max_iter reached with gap 3e-4".
+        Reason in words: "tolerance reached", "max_iter reached with gap 3e-4".
     history : tuple of float
         Objective after each of its iterations.
     facts : mapping
@@ -227,7 +227,7 @@ class Scores(Embedding):
     Parameters
     ----------
     rows : ndarray of shape (n, R q)
-        For R starts solved together start r owns the columns r q … (r + 1) q - 1.
+        Scores of R starts solved together: start r owns the columns r q … (r + 1) q - 1.
     starts : int
         R.
     scale : ndarray of shape (q,) or None

@@ -82,11 +82,11 @@ def check_count(
     Parameters
     ----------
     name : str
-        How the error calls the value.
+        Name of the value in the error.
     value : object
     at_least : int, default 1
     at_most : int
-        By default `MOST`.
+        Largest value allowed, by default `MOST`.
     optional : bool, default False
         Whether None is allowed.
 
@@ -206,7 +206,7 @@ def integer(default: IntegerT, *, at_least: int = 0, at_most: int = MOST, option
 
 
 def choice(default: WordT, options: Sequence[str], *, optional: bool = False) -> WordT:
-    """One of a few words."""
+    """A parameter that takes one of a few words."""
 
     def check(value: Any) -> str | None:
         if isinstance(value, str) and value in options:

@@ -236,9 +236,9 @@ class Step:
     objective : float
         Objective of the function whose sums were taken.
     settled : str or None
-        Why that function is the answer; None to go on.
+        Reason why that function is the answer; None to go on.
     change : str
-        How far the iteration was from that, in words, for the case that there is no further one.
+        Distance of the iteration from that, in words, for the case that there is no further one.
     """
 
     following: RowFunction
@@ -253,7 +253,7 @@ class Iterating(Protocol[PartT]):
 
     @property
     def name(self) -> str:
-        """For reports of progress."""
+        """Name in reports of progress."""
 
     @property
     def k(self) -> int:
@@ -485,7 +485,7 @@ class PassSolver(Prepared):
         return Scores(table, finished.extend, starts=targets.starts, status=finished.status, carry=finished.objective)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """From the sums of the iteration."""
+        """Objective of the targets, (R,), from the sums of an iteration."""
         if isinstance(self.iterations, Iterating):
             assert outcome.status is not None
             return np.array([outcome.status.history[-1]])

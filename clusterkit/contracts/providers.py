@@ -82,7 +82,7 @@ class FirstParty:
     ----------
     distribution : str
     folder : str
-        From the root of the checkout.
+        Folder, relative to the root of the checkout.
     provides : mapping
         Kind ("solver", "recipe", "command" ...) to the names that its hooks answer.
     """
@@ -149,7 +149,7 @@ class Recipe:
     name : str
         kebab-case.
     title : str
-        One line that says what it is.
+        Description in one line.
     citation : str
         Author (year), title, where.
     parameters : mapping
@@ -231,7 +231,7 @@ class Plugin:
         Name of the entry point.
     distribution, version : str
     problem : str or None
-        Why it is not used.
+        Reason why it is not used.
     provides : tuple of (kind, name)
     shadowed : tuple of (kind, name)
         Entries of `provides` whose name a built-in has: they are reached as ``distribution:name`` only.

@@ -144,8 +144,8 @@ class Registry:
         Raises
         ------
         UnknownName
-            With the nearest names or the folder of the plugin that has it, and with the plugins that could not be
-            loaded.
+            If there is no such stage; says the nearest names or the folder of the plugin that has it, and the plugins
+            that could not be loaded.
         BrokenPlugin
             If the plugin that provides the name fails to import or provides something else.
         """

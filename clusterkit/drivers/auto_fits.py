@@ -77,7 +77,7 @@ class Member:
     family : str
         Members of one family do not confirm each other.
     composition : Composition
-        At some number of clusters, or at None where the method finds it.
+        Composition at some number of clusters, or at None where the method finds it.
     recompose : callable or None
         Number of clusters to the composition at it, where more follows from it than the field; None where not.
     thorough : Member or None
@@ -399,7 +399,7 @@ class Fits:
         Raises
         ------
         KeyboardInterrupt
-            Also if Ctrl-C ended a refit early, whose labels would count against the candidate.
+            Raised also if Ctrl-C ended a refit early, whose labels would count against the candidate.
         """
         return subsample_stability(candidate.labels, self.parts, lambda part: self._refit(part, candidate))
 

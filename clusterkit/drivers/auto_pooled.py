@@ -175,7 +175,7 @@ class Gaps:
         Raises
         ------
         KeyboardInterrupt
-            Also if Ctrl-C ended one of the fits early.
+            Raised also if Ctrl-C ended one of the fits early.
         """
         logs = {complexity: np.empty(len(self.samples)) for complexity in complexities}
         for i, X in enumerate(self.samples):

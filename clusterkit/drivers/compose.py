@@ -1,4 +1,4 @@
-"""From the values that a user may write in a slot (a name, a dict, a list, a stage) to stages and a composition."""
+"""Stages and compositions from the values that a user may write in a slot: a name, a dict, a list, a stage."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Tuning:
     Parameters
     ----------
     composition : Composition
-        With the values that the tuner decided.
+        Composition with the values that the tuner decided.
     decided : mapping
         Slot to the parameters decided; under "tuner" the tuner's own account, for `resolved_`.
     interrupted : bool
@@ -251,7 +251,7 @@ def resolve_as(kind: type[S], slot: str, value: object) -> S:
     Raises
     ------
     InvalidParameter
-        Also if the value is None or "auto".
+        If no stage can be made of the value, also if it is None or "auto".
     """
     stage = None if isinstance(value, str) and value == AUTO else resolve(slot, value)
     if stage is None:

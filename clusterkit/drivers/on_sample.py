@@ -264,7 +264,7 @@ class NearestSampleRow(BlockFunction):
     rows : ndarray of shape (m, d)
         The rows of the sample that are inside the domain.
     labels : ndarray of shape (m,)
-        Their labels; -1 for those of components that are too small.
+        Labels of these rows; -1 for those of components that are too small.
     reach : float
         Largest distance of one of them to the nearest other one.
     domain : Domain or None

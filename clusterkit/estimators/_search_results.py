@@ -163,7 +163,7 @@ class Candidate:
     Parameters
     ----------
     params : dict
-        Its parameters in the grid; all others are those of the pipeline.
+        Parameters of the candidate in the grid; all others are those of the pipeline.
     score : float
         nan without a score.
     labels : ndarray of shape (n,) or None
@@ -204,7 +204,7 @@ class SearchResult(Generic[EstimatorT]):
     score : str
         Name of the score that compares the candidates.
     candidates : tuple of Candidate
-        In the order of the grid.
+        Candidates in the order of the grid.
     best_index : int
         Index of the best score, the first of several equal ones; `ties` are the others.
     best_estimator : estimator

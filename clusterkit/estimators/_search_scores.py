@@ -72,7 +72,7 @@ class Scores:
     best : int or None
         The first of the best; None where no candidate can be compared.
     facts : mapping
-        How they were compared, how sure the answer is, and what else may be right.
+        Facts about the comparison: how sure the answer is, and what else may be right.
     """
 
     values: Array
@@ -178,7 +178,7 @@ def criterion(X: Any, models: Sequence[Any], on: str | None, seeds: Seeds) -> Cr
     ----------
     X : ndarray of shape (n, d)
     models : sequence of estimator
-        Not fitted; what is no estimator, such as an error, is passed over.
+        Estimators, not fitted; what is no estimator, such as an error, is passed over.
     on : {"input"} or None
         "input": candidates are compared in X. None: where their feature maps scale to, if that is the same for all,
         otherwise in X with all attributes scaled to unit variance.
@@ -272,13 +272,13 @@ class Judge:
     score : str
         One of `SCORES`.
     noise : {"cluster", "singletons", "exclude"}
-        How the label -1 is treated.
+        Treatment of the label -1.
     space : bool
         Whether the silhouette is computed in the fitted space.
     points : ndarray or sparse matrix of shape (n, d), or None
-        For the scores that look at the data.
+        Data for the scores that need them.
     members : ndarray of shape (M, n) or None
-        For the scores that compare with an ensemble.
+        Ensemble for the scores that compare with one.
     subsamples : tuple of ndarray
         Rows of each refit of "stability".
     seeds : tuple of int

@@ -1,4 +1,4 @@
-"""Any recipe as the start of another one."""
+"""Adapter that uses any recipe as the start of another one."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ n_features_in_
 
     _driver_class = AutoDriver
     base: Pipeline | None = None
-    """None: there is no single composition under this driver."""
+    """None, because there is no single composition under this driver."""
 
     def __init__(
         self,
@@ -270,7 +270,7 @@ n_features_in_
         return self
 
     def planned(self) -> Composition | None:
-        """None: the composition is chosen by the fit."""
+        """None, because the composition is chosen by the fit."""
         return None
 
     def check_parameters(self) -> None:
@@ -279,7 +279,7 @@ n_features_in_
         NestedParams.check_parameters(self)
 
     def why_not_inductive(self) -> str | None:
-        """None: whatever is chosen labels new samples."""
+        """None, because any chosen method labels new samples."""
         return None
 
     def get_params(self, deep: bool = True) -> dict[str, object]:

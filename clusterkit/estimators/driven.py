@@ -1,4 +1,4 @@
-"""Any driver over a pipeline, as an estimator."""
+"""An estimator that runs any driver over a pipeline."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     Raises
     ------
     InvalidData
-        By `fit`, if a class has fewer samples than parts, or there is one class only.
+        Raised by `fit`, if a class has fewer samples than parts, or there is one class only.
     InvalidParameter, UnknownName
 
     Notes

@@ -56,7 +56,7 @@ def checked_number(value: object) -> int | None:
     Raises
     ------
     InvalidParameter
-        For all else, with what may be written.
+        If the value is anything else; says what may be written.
     """
     if value is None or isinstance(value, numbers.Real):
         return check_count("n_clusters", value, optional=True)

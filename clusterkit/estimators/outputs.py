@@ -163,7 +163,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     @inductive
     def score(self, X: SamplesLike, y: ArrayLike | None = None) -> float:
-        """How good the labels of `predict` are; higher is better.
+        """Score of the labels of `predict`; higher is better.
 
         With `y` their adjusted Rand index with it. Without, the mean silhouette coefficient, on at most 5,000 rows;
         0 where it is not defined. Both compare methods and numbers of clusters, as a grid search does.

@@ -438,7 +438,7 @@ def choose_number(pipeline: Pipeline, X: Array, seeds: Seeds, driver: Driver | N
     Parameters
     ----------
     pipeline : Pipeline
-        Its `n_clusters` is "auto" or a range, and its method takes any number.
+        Pipeline whose `n_clusters` is "auto" or a range, and whose method takes any number.
     X : ndarray of shape (n, d)
     seeds : Seeds
     driver : Driver or None, default None
@@ -447,7 +447,7 @@ def choose_number(pipeline: Pipeline, X: Array, seeds: Seeds, driver: Driver | N
     Returns
     -------
     DriverResult
-        With the report of the driver, and of the choice (`REPORT`).
+        Fit with the report of the driver, and of the choice (`REPORT`).
 
     Raises
     ------

@@ -60,7 +60,7 @@ def check_same_place(model: object, X: object, method: str) -> None:
     Raises
     ------
     InvalidData
-        In the words of scikit-learn, whose checks look for them.
+        If the place differs; the words are those of scikit-learn, whose checks look for them.
     """
     labels = cast("Any", model).labels_
     if not is_device_array(labels) or not devices.dispatches() or isinstance(X, Rows):

@@ -291,7 +291,7 @@ def refuse_device(what: str) -> None:
     Raises
     ------
     IncompatibleStages
-        With what has a path on a device.
+        If a device is chosen; names the stages that have a path on a device.
     """
     if (device := devices.current()) is not None:
         raise IncompatibleStages(
@@ -352,7 +352,7 @@ def checked(
         If columns have texts, dates or gaps, which are named; if X is sparse, a stage takes no sparse rows, and a dense
         copy would have more than 1 GiB.
     IncompatibleStages
-        In a fit, if a device is chosen for this process and the estimator does not say that it works there
+        Raised in a fit, if a device is chosen for this process and the estimator does not say that it works there
         (``on_devices``).
     NeedsMemory
         If a dense copy is needed and above the memory cap.

@@ -43,8 +43,8 @@ class SavedAsData:
         Parameters
         ----------
         path : path
-            Any name; ``.clusterkit`` is the usual ending. The file is written beside its place and then moved there: it
-            is whole, or what was there before stays.
+            Path of any name; ``.clusterkit`` is the usual ending. The file is written beside its place and then moved
+            there, so that the path holds the complete new file, or what was there before.
 
         Raises
         ------

@@ -55,7 +55,7 @@ def warn_of_units(estimator: object, X: Array, space: Space | None, remedy: str)
     Parameters
     ----------
     estimator : object
-        Its `feature_names_in_`, if there are any, name the columns.
+        Estimator whose `feature_names_in_`, if there are any, name the columns.
     X : ndarray or SparseRows of shape (n, d)
     space : Space or None
         The fitted feature map; None where there is none.

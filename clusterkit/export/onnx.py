@@ -1,4 +1,4 @@
-"""From a fitted estimator to a model in ONNX (`to_onnx`).
+"""Export of a fitted estimator as a model in ONNX (`to_onnx`).
 
 `Graph` has the nodes of the model that `clusterkit.samples.row_graph` asks for, as onnx has them. `PreparedColumns` is
 the preparation of a table as a part of the graph: numbers and moments in one input, texts in another. `filled` gives
@@ -77,7 +77,7 @@ class Graph:
     precision : numpy dtype
         Type of all floating-point values: float64 or float32.
     stages : dict of str to str
-        How errors call the stages of the model, by their kinds.
+        Names of the model's stages in errors, by kind.
     reports : dict of str to Node
         Outputs beside the labels.
     bytes : int
@@ -307,9 +307,9 @@ class PreparedColumns:
     Parameters
     ----------
     numbers : tuple of NumberColumn or DateColumn
-        In the order of the input ``rows``.
+        Plans in the order of the input ``rows``.
     levels : tuple of CategoryColumn
-        In the order of the input ``levels``.
+        Plans in the order of the input ``levels``.
     fitted : FittedPreparation
     """
 
@@ -601,7 +601,7 @@ def _rows(model: Any, graph: Graph, preparation: bool) -> tuple[Node, dict[str, 
 
 
 def _stages(model: Any) -> dict[str, str]:
-    """How errors call the stages that a model was fitted with, by kind."""
+    """Names in errors of the stages that a model was fitted with, by kind."""
     chosen = model.resolved_.get("auto", {}).get("recipe")
     planned = model.planned()
     if chosen is not None or planned is None:

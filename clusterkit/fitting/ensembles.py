@@ -70,8 +70,8 @@ def cluster_range(member_clusters: ClusterRange, n: int) -> tuple[int, int]:
     Parameters
     ----------
     member_clusters : {"cbrt", "sqrt"}, int or pair of ints
-        From 2 to the cube or square root of n (rounded down, at least 2); always this number; or from the first to
-        the second. At most n.
+        "cbrt" or "sqrt": from 2 to the cube or square root of n (rounded down, at least 2); an int: always this number;
+        a pair: from the first to the second. At most n.
     n : int
 
     Raises
@@ -175,7 +175,7 @@ def _kmeans_member(X: Array, m: int, k: int, seed: int) -> Member:
 
 
 def combine(stage: Consensus, members: ArrayLike | Sequence[ArrayLike], k: int | None, rng: Rng) -> Labels:
-    """One labelling of M labellings, numbered by first appearance.
+    """The consensus of M labellings, (n,), numbered by first appearance.
 
     Three rules hold for every consensus: a sample that no member labels is noise, a member that labels no sample is
     left out, and equal members are the answer if they have the number of clusters that is wanted.

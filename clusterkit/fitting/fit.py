@@ -447,7 +447,7 @@ def _of_samples(bound: BoundComposition, labeling: BalancedLabeling) -> Balanced
 
 
 def _of_rows(c: Composition, rows: RowLabeling, space: Space) -> BalancedLabeling:
-    """The labels of all rows, as of a fit in memory."""
+    """The labels of all rows, in the form that a fit in memory gives them."""
     assert isinstance(space, RowsSpace)
     block_labeler = rows.block_labeler
     exact = (

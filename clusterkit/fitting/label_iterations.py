@@ -169,7 +169,7 @@ def solve_once(
     Parameters
     ----------
     rngs : list of Generator
-        One a start.
+        Random stream of each start.
     targets : callable
         Index of a start to the coded labels that the solver learns from; None for a solver that learns from none.
     solver : Solver, optional

@@ -439,9 +439,9 @@ class RowLabeling:
     Parameters
     ----------
     block_labeler : BlockLabeler
-        How they follow from the rows.
+        Function that gives the labels of a block from its rows.
     sizes : ndarray of shape (k,) or None
-        Their numbers, where they were counted.
+        Sizes of the clusters, where they were counted.
     status : Status or None
         Status of the iteration that the labels were read from.
     """
@@ -470,7 +470,7 @@ class PassIterations(Iterations[RowLabeling]):
     space : RowsSpace
     summing : Summing
     balancer : Balancer or None
-        Its decisions take further passes over the costs.
+        Stage that changes the labels; its decisions take further passes over the costs.
     task : Task
     costs : IterationCosts
     """
@@ -555,7 +555,7 @@ def iterate_without_labels(
     codec : Codec
         A codec that reads labels row by row.
     balancer : Balancer or None
-        Its decision takes further passes over the costs.
+        Stage that changes the labels; its decision takes further passes over the costs.
     task : Task
     rng : Generator
         Random stream of the start.

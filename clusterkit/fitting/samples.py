@@ -145,7 +145,7 @@ class ArraySamples(Samples):
         return bool((X[-1] == first).all() and (X[len(X) // 2] == first).all() and (first == X).all())
 
     def gather(self, index: Indices) -> Array:
-        """Some rows."""
+        """Some rows, (m, d)."""
         return self.X[index]
 
     def whole(self, what: str, advice: str) -> Array:
@@ -233,7 +233,7 @@ class EngineSamples(Samples):
         return self.n > 1 and bool((low == high).all())
 
     def gather(self, index: Indices) -> Array:
-        """Some rows."""
+        """Some rows on the host, (m, d)."""
         return self.rows.gather(index)
 
     def whole(self, what: str, advice: str) -> Array:
@@ -252,7 +252,7 @@ class EngineSamples(Samples):
         return RowsSpace.of(self.rows, self.engine, mapping, before)
 
     def labels(self, predict: Predict, width: int, before: str = "the prediction") -> Labels:
-        """One pass of the engine."""
+        """Labels of all rows, (n,), by one pass of the engine."""
         return self.engine.labels(OfFiniteRows(Predicted(predict), self.rows.names, before), self.rows, width)
 
     def placed(self, labels: Labels) -> Labels:

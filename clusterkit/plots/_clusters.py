@@ -206,7 +206,7 @@ def silhouette(model_or_labels: Clusterer | ArrayLike, X: ArrayLike, ax: Axes | 
     ----------
     model_or_labels : fitted estimator or array of shape (n,)
     X : array of shape (n, d)
-        In units that can be compared. Of more than 5,000 rows a regular sample is used.
+        Samples in units that can be compared. If there are more than 5,000 rows, a regular sample is used.
     ax : Axes, optional
         Axes to draw on; default: a new pyplot figure.
 

@@ -199,7 +199,7 @@ EstimatorT = TypeVar("EstimatorT", bound=Clusterer)
 LOGARITHMIC_FROM = 20.0
 """Ratio of the largest to the smallest value of a positive parameter from which its axis is logarithmic."""
 MOST_WRITTEN = 150
-"""With at most this many cells each cell of a map shows its score."""
+"""Largest number of cells of a map for which each cell shows its score."""
 LONGEST = 24
 """Most characters of a parameter value on an axis."""
 

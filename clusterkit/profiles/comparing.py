@@ -73,7 +73,7 @@ def check_methods(methods: object) -> None:
 
 
 def _instead(methods: object) -> str:
-    """How to write as a mapping what is none."""
+    """Advice how to write something as a mapping that is none."""
     if isinstance(methods, str):
         return f"; write {{{methods!r}: {methods!r}}}"
     if isinstance(methods, list | tuple | set | frozenset) and methods:
@@ -193,7 +193,7 @@ class Comparison:
     Parameters
     ----------
     methods : tuple of Method
-        In the order in which they were passed.
+        Methods in the order in which they were passed.
     agreement : ndarray of shape (m, m)
         Adjusted Rand index of each pair, noise counting as a cluster.
     n_rows : int
@@ -277,12 +277,12 @@ def compare(
         Samples that estimators are fitted to. A data frame with gaps, words or dates is prepared for those that take
         numbers only, as ``Auto().fit(frame)`` does.
     n_clusters : int, optional
-        For recipes given by name that need it.
+        Number of clusters of recipes given by name that need it.
     max_rows : int, default 5000
         Rows on which the indices are computed, a random sample of more; the same for all methods. The density index
         uses 2,000 of them.
     random_state : int, Generator, RandomState or None, default 0
-        For samples, and for recipes given by name.
+        Seed of samples, and of recipes given by name.
 
     Returns
     -------

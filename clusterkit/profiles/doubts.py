@@ -1,4 +1,4 @@
-"""Why clusters may be no groups: one column makes them, they are single far rows, or the confidence does not apply."""
+"""Reasons why clusters may be no groups: one column makes them, they are far rows, or confidence does not apply."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ numbers are many features, but with small weights."""
 @final
 @attrs.frozen
 class Doubts:
-    """Why clusters may be no groups, each as a sentence; empty for no reason.
+    """Reasons why clusters may be no groups, each as a sentence; empty for no reason.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
     Parameters
     ----------
     model : fitted estimator
-        With labels of the rows, and the preparation that it was fitted with.
+        Estimator with labels of the rows, and the preparation that it was fitted with.
     table : object
         Table that was prepared.
     X : ndarray of shape (n, features)

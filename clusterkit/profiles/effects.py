@@ -22,7 +22,7 @@ TAIL = 2.5
 @final
 @attrs.frozen(eq=False)
 class Effects:
-    """For every cluster and column, what distinguishes the two sides. All arrays have the shape (g, p).
+    """Differences between the rows inside and outside of each cluster, by column. All arrays have the shape (g, p).
 
     Everything is of the cells that are there: nan where a side has none, and for what compares the sides where either
     has none.
@@ -183,7 +183,7 @@ def _closeness(values: Array, present: Mask, sample: GroupedSample, weight: Arra
 
 
 def _auc(ranks: Array, present: Mask, weights: Array, total: Array) -> Array:
-    """From the midranks of the rows inside; .5 where a side is empty."""
+    """Probabilities (p,) from the midranks of the rows inside; .5 where a side is empty."""
     count, within = (weights > 0).sum(axis=0), weights.sum(axis=0)
     rest = total - within
     mean = np.where(present, ranks, 0.0).sum(axis=0) / np.maximum(count, 1)

@@ -1,4 +1,4 @@
-"""From effects to words: a name for each cluster, and a short rule.
+"""Words for effects: a name for each cluster, and a short rule.
 
 A name says in which columns a cluster is high, low or in the middle. A rule has at most three conditions on the
 columns, with precision and recall.
@@ -332,7 +332,7 @@ def short_between(low: float, high: float) -> float:
 
 
 def _paths(tree: Any) -> list[list[tuple[int, float, bool]]]:
-    """For every node below the root the conditions (column, threshold, above) on the way to it."""
+    """Conditions (column, threshold, above) on the way to every node below the root."""
     paths: list[list[tuple[int, float, bool]]] = []
     waiting: list[tuple[int, list[tuple[int, float, bool]]]] = [(0, [])]
     while waiting:

@@ -110,7 +110,7 @@ class ClusterProfile:
     ----------
     label : int
     size : int
-        Its rows.
+        Number of its rows.
     share : float
         Fraction of all rows.
     name : str
@@ -137,7 +137,7 @@ class Profile:
     Parameters
     ----------
     clusters : tuple of ClusterProfile
-        By label; noise has none.
+        Profile of each cluster, by label; noise has none.
     n_rows : int
     n_noise : int
     n_profiled : int
@@ -225,7 +225,7 @@ def profile(
     max_features : int, default 50
         Columns listed for each cluster, the strongest first.
     random_state : int, Generator, RandomState or None, default 0
-        For sample and bootstrap.
+        Seed of the sample and of the bootstrap.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Any table as columns of numbers and of categories, a few rows at a time.
+"""Tables of any type as columns of numbers and of categories, a few rows at a time.
 
 Columns leave as a data frame of whichever library is installed (`as_frame`), or as text (`as_text`).
 """
@@ -54,7 +54,7 @@ class Column:
     levels : tuple of str
         Levels of a category.
     left_out : str
-        Why the preparation of the model left the column out; empty if it did not.
+        Reason why the preparation of the model left the column out; empty if it did not.
     """
 
     name: str
@@ -130,7 +130,7 @@ class RawTable:
         return cls(int(n), tuple(str(name) for name in chosen), source, fitted if applies else None)
 
     def take(self, rows: Indices) -> object:
-        """Some rows in the type that the user passed; of columns by name, as such."""
+        """Some rows in the type that the user passed; a mapping of columns gives a mapping."""
         if isinstance(self.source, list):
             return {column.name: column.take(rows) for column in self.source}
         source: Any = self.source

@@ -47,7 +47,7 @@ def representatives(
     Returns
     -------
     dict of int to ndarray
-        By label the indices of rows of X; the first is the medoid.
+        Row numbers of X for each label; the first is the medoid.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def representatives(
 
 
 def coordinates(model: object, table: RawTable, rows: Indices) -> Array:
-    """Some rows of a table in the space of the model, or where it has none in standardised columns, (m, r)."""
+    """Coordinates, (m, r), of some rows in the space of the model, or in standardised columns if it has no space."""
     space = getattr(model, "space_", None)
     samples: Array | None = None
     if table.preparation is not None:

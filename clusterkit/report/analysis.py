@@ -60,13 +60,13 @@ class OddRow:
     Parameters
     ----------
     row : int
-        From 0.
+        Row number, from 0.
     label : int
     other : int
         The nearest other cluster, or the one of most of its neighbours; -1 for none.
     value : float
-        On a border the share of neighbours in other clusters; of an outlier its distance from its neighbours, in units
-        of the usual one of its cluster.
+        For a row on a border the share of neighbours in other clusters; for an outlier its distance from its
+        neighbours, in units of the usual one of its cluster.
     """
 
     row: int
@@ -172,7 +172,7 @@ class Analysis:
     warnings : tuple of str
         Warnings of the fits.
     doubts : Doubts
-        Why clusters may be no groups.
+        Reasons why clusters may be no groups.
     """
 
     table: Table

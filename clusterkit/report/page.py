@@ -1,4 +1,4 @@
-"""From a table to the page of a report (`make_report`): its texts, its pictures, and the template filled.
+"""The page of a report from a table (`make_report`): its texts, its pictures, and the template filled.
 
 The pictures are SVG in the colours of the page, light or dark.
 """
@@ -102,7 +102,7 @@ def _map(analysis: Analysis, ax: Any) -> None:
 
 
 def _some(analysis: Analysis, most: int) -> Indices:
-    """Some of the rows, each cluster in proportion."""
+    """Numbers of at most `most` rows, drawn at random, so that each cluster is in proportion."""
     return sample_rows(len(analysis.labels), most, np.random.default_rng(analysis.seed))
 
 

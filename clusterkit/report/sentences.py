@@ -251,7 +251,7 @@ def certainty(analysis: Analysis) -> list[str]:
 
 
 def _why_unsure(analysis: Analysis) -> str:
-    """Why there is no confidence; ends a sentence."""
+    """Reason why there is no confidence, as the end of a sentence."""
     choice, n = _of_choice(analysis), analysis.clusters.n_rows
     if analysis.model.interrupted_:
         return "the fit was interrupted"

@@ -58,7 +58,7 @@ _copies: dict[tuple[int, str, str], tuple[Any, Any]] = {}
 """Copies of small arrays, by the identity of the array, the type and the device, with weak references to the arrays."""
 
 _copying = Lock()
-"""For `_copies`: several threads may work for one device."""
+"""Lock of `_copies`: several threads may use one device."""
 
 
 def array_namespace(H: object) -> ModuleType:

@@ -312,7 +312,7 @@ class DeviceEngine(Engine):
         return self.base.placed(labels, rows)
 
     def reduce(self, part: Callable[[slice, Array], Part], rows: Rows, width: int) -> Part:
-        """One pass; on the device if `part` is written for it."""
+        """One pass; computed on the device if `part` is written for it."""
         if not has_array_api(part):
             return self.base.reduce(part, rows, width)
         if not self.in_process:

@@ -137,7 +137,7 @@ class Device:
         return there
 
     def why_not(self) -> str | None:
-        """Why nothing can be computed there, by a first small sum in float64; None if it can."""
+        """Reason why nothing can be computed on the device, from a first small sum in float64; None if it can."""
         try:
             one: Any = self.put(np.ones(1, dtype=np.float64))
             return None if float(self.xp.sum(one + one)) == 2.0 else "it computes wrongly"
@@ -182,7 +182,7 @@ def config(*, device: str | None) -> _Choice:
     Returns
     -------
     context manager
-        At the end of a ``with`` block the choice before it comes back. Without ``with`` it stays.
+        Context that restores the choice before it at its end. Without ``with`` the choice stays.
 
     Raises
     ------

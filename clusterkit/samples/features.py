@@ -422,7 +422,7 @@ class DenseSpace(FeatureSpace):
         return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
 
     def saved_fields(self) -> Mapping[str, object]:
-        """All but the features."""
+        """All fields but the features."""
         return _without_features(self)
 
     @classmethod
@@ -513,7 +513,7 @@ class SparseSpace(FeatureSpace):
         return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
 
     def saved_fields(self) -> Mapping[str, object]:
-        """All but the features."""
+        """All fields but the features."""
         return _without_features(self)
 
     @classmethod

@@ -133,7 +133,7 @@ class KernelSpace(Space):
         return attrs.evolve(self, memo={}, shared={})
 
     def saved_fields(self) -> Mapping[str, object]:
-        """All but the matrices that are kept for speed."""
+        """All fields but the matrices that are kept for speed."""
         return {"points": self.points, "kernel": self.kernel, "before": self.before, "resolved": dict(self.resolved)}
 
     @classmethod

@@ -226,9 +226,10 @@ class Gaussian(Kernel):
         return 1.0
 
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
-        """In compiled loops; a row's value does not depend on the other rows up to `EXPLICIT_SUMS` attributes.
+        """Weighted sums of the kernel values of each row with all centres, by compiled loops.
 
-        Rows of another library than numpy: by matrix products, in float64 where they lie.
+        Up to `EXPLICIT_SUMS` attributes the value of a row does not depend on the other rows. Rows of another library
+        than numpy: by matrix products, in float64 where they lie.
         """
         spend(Y.shape[0] * len(centres))
         if (xp := array_namespace(Y)) is not np:

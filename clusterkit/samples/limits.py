@@ -143,7 +143,7 @@ def reuse(samples: object, key: Hashable, compute: Callable[[], T]) -> T:
     key : hashable
         Names the computation and holds everything else that the value depends on.
     compute : callable
-        Without arguments; must give the same value whenever it is called, and a value that nobody changes.
+        Function without arguments; must give the same value whenever it is called, and a value that nobody changes.
     """
     store = _stores.get()
     if store is None:
@@ -234,7 +234,7 @@ def deadline(seconds: float | None) -> Iterator[Deadline]:
     Yields
     ------
     Deadline
-        Its attribute `passed` says whether the block was ended early.
+        Object whose attribute `passed` says whether the block was ended early.
 
     Examples
     --------

@@ -189,7 +189,7 @@ class Node:
         return self.op("ArgMax", axis=axis, keepdims=0)
 
     def columns(self, index: Indices | Sequence[int]) -> Node:
-        """Some columns."""
+        """Some columns of the node, in the order of the index."""
         return self.op("Gather", np.asarray(index, dtype=np.int64), axis=1)
 
     def entries(self, table: AnyArray) -> Node:
@@ -201,11 +201,11 @@ class Node:
         return self.op("Where", chosen, other)
 
     def expanded(self, axis: int) -> Node:
-        """With one more axis, of length 1."""
+        """The node with one more axis, of length 1."""
         return self.op("Unsqueeze", np.array([axis]))
 
     def squeezed(self, axis: int = 1) -> Node:
-        """Without an axis of length 1."""
+        """The node without an axis of length 1."""
         return self.op("Squeeze", np.array([axis]))
 
     def joined(self, *others: Operand) -> Node:

@@ -58,7 +58,7 @@ class Savable(Protocol):
 @final
 @attrs.frozen
 class SavedClass:
-    """How a file names a class.
+    """Name of a class in a file, with its kind, schema and distribution.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class SavedClass:
 
 
 def name_of(cls: type) -> SavedClass:
-    """How a file names a class.
+    """The name of a class in a file.
 
     Raises
     ------

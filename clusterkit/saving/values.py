@@ -1,4 +1,4 @@
-"""From an object to a table of JSON nodes and a set of arrays, and back.
+"""Conversion of an object to a table of JSON nodes and a set of arrays, and back.
 
 A value is written as it is (None, a truth value, a number, a text), or as ``{"node": i}``, the i-th entry of the table.
 A node refers to earlier nodes only, so a file cannot describe a circle and is read in one pass without recursion; an

@@ -39,7 +39,8 @@ def check_stage(stage: StageOrName, share: float = 1.0) -> None:
     Raises
     ------
     AssertionError
-        At the first law that is broken; the message names it, what it says and the smallest example that breaks it.
+        Raised at the first law that is broken; the message names it, what it says and the smallest example that breaks
+        it.
     """
     for _, check in laws_of(stage, share):
         check()

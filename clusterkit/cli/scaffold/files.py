@@ -175,7 +175,7 @@ def kind_of(word: str) -> Kind:
     Raises
     ------
     BadInput
-        With the nearest kind, or why it has no template.
+        If there is no such kind; says the nearest kind, or why it has no template.
     """
     from clusterkit.errors import nearest_names
 
@@ -239,7 +239,7 @@ def _in_ascii(word: str) -> str:
 
 
 def _occupied(package: str, snake: str) -> str:
-    """Why no package can have the name; empty if it can."""
+    """Reason why no package can have the name; empty if it can."""
     if keyword.iskeyword(package) or keyword.iskeyword(snake):
         return f"{snake!r} is a word of Python"
     if package in sys.stdlib_module_names:
@@ -297,7 +297,7 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
     Parameters
     ----------
     folder : Path
-        Is made, with the folders above it.
+        Folder that is made, with the folders above it.
     files : mapping of str to str
 
     Raises

@@ -192,7 +192,7 @@ def unit_among(counts: Mapping[str, int]) -> str:
 @final
 @attrs.frozen
 class Measure:
-    """How texts of one column become numbers.
+    """Conversion of the texts of one column to numbers.
 
     Parameters
     ----------

@@ -231,7 +231,7 @@ def _floats(column: Column, gaps: NDArray[np.bool_]) -> list[float]:
 
 
 def _of_texts(column: Column, read: Callable[[Any], float | None]) -> Reading:
-    """Each distinct text, or number, is read once."""
+    """Read texts or numbers, each distinct one once."""
     known: dict[object, float] = {}
     values = np.empty(len(column.values))
     for i, text in enumerate(column.values):

@@ -1,4 +1,4 @@
-"""From the sums of a table to a plan for each column.
+"""Decision of a plan for each column, from the sums of a table.
 
 `Overrides` has what a user decides. `several_scales`, `several_units`, `mixed_marks`, `other_decimals` and `or_gap`
 find columns that are not what they look like: numbers in several units or with another mark before decimals, and gaps
@@ -97,7 +97,7 @@ CODES = (
 """Codes of countries (ISO 3166-1, and some in use beside them), but that of Namibia."""
 
 COUNTRIES = frozenset(CODES.split())
-"""Each of them."""
+"""Set of the codes of countries in `CODES`."""
 
 MOSTLY = 0.9
 """Share of the filled cells that must be numbers, or dates, for a column of texts to be one of these; the others count

@@ -283,7 +283,7 @@ class NumberColumn(ColumnPlan):
 
     @property
     def measure(self) -> Measure:
-        """How texts become numbers."""
+        """Conversion of texts to numbers."""
         return Measure.of(self.unit, frozenset(self.strange), self.converted, forgetful=self.forgetful)
 
     @property
@@ -506,7 +506,7 @@ PAIRS = 2**20
 """Distances that are held at once: 8 MiB."""
 
 EQUAL = attrs.cmp_using(eq=np.array_equal)
-"""How fields of arrays are compared."""
+"""Comparison of fields that are arrays."""
 
 
 @final
@@ -517,7 +517,7 @@ class Donors:
     Parameters
     ----------
     features : ndarray of shape (donors, features)
-        Their features, finite; where a donor has a gap itself, those of the most similar other one.
+        Features of the donors, finite; where a donor has a gap itself, those of the most similar other one.
     has : ndarray of shape (donors, used columns), bool
         Whether a donor has a value in a column, and can lend it.
 

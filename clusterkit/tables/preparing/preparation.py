@@ -1,4 +1,4 @@
-"""From the columns of a table to features that clustering methods can compare, and the same for new rows."""
+"""Preparation of the columns of a table as features that clustering methods can compare, and the same for new rows."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ class FittedPreparation:
     ----------
     preparation : Preparation
     plans : tuple of ColumnPlan
-        One for each column of the table.
+        Plan of each column of the table.
     rows : int
         Number of rows of the fit.
     scale : {"none", "zscore", "spread", "minmax"}

@@ -90,7 +90,7 @@ def as_option(names: Sequence[str]) -> str:
 
 
 def _correlated(numbers: dict[str, NDArray[np.float64]]) -> list[tuple[str, str, str]]:
-    """For each column of numbers the first one before it with which it is correlated, but for those of such a pair."""
+    """Pairs of correlated columns: each column with the first one before it that is not such a second column itself."""
     names = list(numbers)
     if len(names) < 2:
         return []

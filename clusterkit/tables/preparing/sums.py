@@ -109,7 +109,7 @@ class ColumnSums:
         Whether there are numbers that show the mark before decimals: of one reading only, or whole ones of four digits
         or more, without a mark between thousands.
     shown : mapping of str to str
-        For each order of day and month, a date between slashes that has this order alone.
+        Example of a date with slashes that has this order of day and month alone, by order.
     spelled : mapping of str to int
         Number of gaps with a text, such as NA or None, by the text.
     words_of_gaps : tuple of str
@@ -423,8 +423,8 @@ class TableSums:
     columns : tuple of ColumnSums
     rows : int
     pairs : ndarray of shape (2, p, p)
-        For the gaps of column j and the numbers of column k: the number of rows that have both, and their sum; p is
-        0 where the columns are more than `MOST_PAIRED`.
+        Number of rows, and sum of the numbers of column k, over the rows with a gap in column j and a number in column
+        k; p is 0 where the columns are more than `MOST_PAIRED`.
     """
 
     columns: tuple[ColumnSums, ...]

@@ -58,7 +58,7 @@ def table_chunks(
     Parameters
     ----------
     path : str
-        Its ending decides the format.
+        Path of the file; its ending decides the format.
     rows : int, optional
         Most rows of a piece; by default `CHUNK_ROWS`, and so many that they have `CHUNK_CELLS` cells.
     """

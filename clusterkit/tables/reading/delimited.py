@@ -230,7 +230,7 @@ def _order(texts: Iterator[str]) -> str | None:
 
 
 def pandas_options(form: Form) -> dict[str, object]:
-    """How `pandas.read_csv` reads a text of this form."""
+    """Arguments with which `pandas.read_csv` reads a text of this form."""
     single = len(form.names) == 1
     return {
         "sep": r"\s+" if form.sep == " " else form.sep,

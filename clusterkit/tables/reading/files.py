@@ -94,7 +94,7 @@ def read_table(
     Returns
     -------
     Table
-        Its `frame` goes into a `Preparation`, as the table itself does.
+        Table whose `frame`, or the table itself, can be passed to a `Preparation`.
 
     Raises
     ------

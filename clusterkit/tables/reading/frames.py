@@ -77,7 +77,8 @@ class Column:
     decimal : {".", ","} or None
         The mark before the decimals of texts, where the table shows it or the user says it.
     order : str or None
-        The order of day and month between slashes (`clusterkit.tables.cells.parsing`), likewise.
+        The order of day and month between slashes (`clusterkit.tables.cells.parsing`), where the table shows it or the
+        user says it.
     offset : int or None
         For a piece of a table, the number of rows before it; None for a whole column. The texts of a piece do not
         decide what mark and order are, because those of another piece may show another one.
@@ -199,7 +200,7 @@ def columns_of(frame: object) -> list[Column]:
     Returns
     -------
     list of Column
-        In the order of the frame; names that are no texts become texts, and equal ones are made unique.
+        Columns in the order of the frame; names that are no texts become texts, and equal ones are made unique.
 
     Raises
     ------

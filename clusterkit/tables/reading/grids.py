@@ -191,7 +191,7 @@ class Grid:
     Parameters
     ----------
     rows, columns : ndarray
-        Their numbers in the sheet, from 0.
+        Numbers of the rows and columns in the sheet, from 0.
     values : ndarray of shape (rows, columns), object
         None for empty cells.
     entered : ndarray of shape (rows, columns), bool

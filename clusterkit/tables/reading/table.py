@@ -44,7 +44,7 @@ class Table(HoldsFrame):
     decimal : {".", ","} or None
         Decimal mark of its numbers, where they show it or the user says it.
     line_of : callable
-        From the number of a row, counted from 0, to a place such as "row 3 (line 4)".
+        Function from the number of a row, counted from 0, to a place such as "row 3 (line 4)".
     shared : mapping of str to str
         The name in the file of each column that has it together with others; such columns cannot be used together.
     decimal_marks : mapping of str to str
@@ -111,7 +111,7 @@ class Table(HoldsFrame):
         Raises
         ------
         NotNumeric
-            For a cell that is missing or no number; names column and row.
+            If a cell is missing or no number; names column and row.
 
         Warns
         -----

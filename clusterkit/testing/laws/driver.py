@@ -133,7 +133,7 @@ def compositions_to_tune() -> Iterator[Composition]:
 
 
 def _affordable(kind: str) -> list[Any]:
-    """One stage of each class of a kind, with the parameters that make a costly one cheap but nothing tunable set."""
+    """A stage of each class of a kind, with the parameters that make a costly one cheap but nothing tunable set."""
     return [
         stage.with_parameters(**{name: value for name, value in stage.trial.items() if name not in stage.tunable})
         for stage in registry.specimens(cast("StageKind", kind)).values()

@@ -73,7 +73,7 @@ class Case:
     Parameters
     ----------
     number : int
-        Its position, from 0.
+        Position of the case in the list, from 0.
     area : {"fits", "relations", "parameters", "comparisons", "ensembles", "breakers", "files", "tables", "edges"}
     subject : str
         A recipe, the number of a composition as ``"#12"``, a stage ``kind:name``, a consensus, a slot, or a kind of
@@ -81,7 +81,7 @@ class Case:
     item : str
         A data set, a relation, an ensemble, or an oddity.
     seed : int
-        For what the case draws.
+        Seed of everything that the case draws.
     round_number : int
         The round.
     parameters : tuple of OddCase

@@ -301,7 +301,7 @@ def _saved_and_row_by_row(rng: Rng, counts: Counter[str], round_number: int) -> 
 
 
 def _differing(model: Any, X: Array) -> str | None:
-    """In which way a loaded model, or a row alone, differs; None if in none."""
+    """Difference of a loaded model, or of a row alone, in words; None if there is none."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.clusterkit"
         model.save(path)

@@ -20,7 +20,7 @@ from clusterkit_campaign.findings import SILENT, Problem, of_error
 __all__ = ["CONTAINERS", "ENSEMBLES", "UNFIT_ENSEMBLES", "check_ensemble"]
 
 Ensemble: TypeAlias = Callable[[Rng], Labels]
-"""From a random generator to labels (M, n), -1 for noise."""
+"""Function from a random generator to labels (M, n), -1 for noise."""
 
 
 def _noisy(rng: Rng, M: int = 6, n: int = 40, k: int = 3, share: float = 0.2) -> Labels:

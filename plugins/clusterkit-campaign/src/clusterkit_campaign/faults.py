@@ -261,7 +261,7 @@ def _limit_files(most: int) -> None:
 
 
 def file_size_limit(folder: Path, rng: Rng, count: int) -> Iterator[str]:
-    """No file may be larger than some bytes: what a full disk looks like to a writer, where no disk can be mounted."""
+    """Limit the size of all files: what a full disk looks like to a writer, where no disk can be mounted."""
     data = _table(folder, 120, 2)
     for target, command in _commands(data, folder).items():
         for most in (0, 1, 17, 64):
@@ -470,7 +470,7 @@ def closed_pipes(folder: Path, rng: Rng, count: int) -> Iterator[str]:
 
 
 Fault: TypeAlias = Callable[[Path, Rng, int], Iterator[str]]
-"""From an empty folder, a random generator and a number of times to problems."""
+"""Function from an empty folder, a random generator and a number of times to problems."""
 
 INTERRUPTS: Mapping[str, Fault] = {"Ctrl-C in fits": interrupt_fits, "Ctrl-C in commands": interrupt_commands}
 """Faults that press Ctrl-C, by name."""
@@ -506,7 +506,7 @@ def problems(name: str, *, kills: int, interrupts: int, seed: int) -> list[str]:
     kills, interrupts : int
         How often a process is killed or interrupted.
     seed : int
-        For the moments.
+        Seed of the moments at which faults happen.
     """
     count = interrupts if name in INTERRUPTS else kills
     with tempfile.TemporaryDirectory() as folder:

@@ -127,7 +127,7 @@ class CaseReport:
     counts : Counter
         Numbers by name: "fits", "comparisons", "files", "parameters", "refused".
     problems : list of (Problem, str)
-        Each with the program that shows it, or an empty text.
+        Problems, each with the program that shows it, or an empty text.
     """
 
     counts: Counter[str] = attrs.field(factory=Counter)
@@ -190,7 +190,7 @@ class Exclusion:
     ----------
     reason : str
     area, subject, item, what : str
-        Patterns, as of a shell.
+        Patterns in the syntax of a shell.
     """
 
     reason: str = attrs.field(validator=attrs.validators.min_len(10))

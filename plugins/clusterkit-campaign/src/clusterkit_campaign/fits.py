@@ -201,7 +201,7 @@ RISE = 1e-7
 """How much an objective may rise by rounding, relative to the largest value of its history."""
 
 MEMBERSHIPS = 1e-5
-"""How far the memberships of a sample may be from a sum of 1: rounding of float32."""
+"""Largest difference of a sample's memberships from a sum of 1: rounding of float32."""
 
 COMMON_WARNINGS = (ClusterkitWarning,)
 """Warnings that are the library's own words."""
@@ -408,7 +408,7 @@ def _predictions(c: Composition, model: Any, X: Any, labels: Labels) -> Iterator
 
 
 def _again(trial: Trial, model: Any, X: Any) -> Iterator[Problem]:
-    """Same seed, same answer to the last bit."""
+    """The same seed gives the same labels to the last bit."""
     answer = fitted(trial.subject, X, trial.k, trial.seed)
     again = answer.model
     if again is None:
@@ -453,7 +453,7 @@ def smallest(trial: Trial, problem: Problem, budget: int = BUDGET) -> str:
     ----------
     trial : Trial
     problem : Problem
-        One that `trial` shows.
+        Problem that `trial` shows.
     budget : int
         Fits at most.
     """

@@ -178,11 +178,11 @@ class _OddBalancer(_Odd, Balancer):
     how: str = ""
 
     def bounds(self, n: int, k: int) -> tuple[Any, Any]:
-        """No bounds."""
+        """No bounds: sizes from 0 to n."""
         return np.zeros(k), np.full(k, n)
 
     def reads(self, k: int) -> str:
-        """All costs."""
+        """The balancer needs all costs at once."""
         return "all"
 
     def balance(self, costs: Costs, task: Task) -> BalanceDecision:
@@ -190,7 +190,7 @@ class _OddBalancer(_Odd, Balancer):
         return BalanceDecision(_spoilt(self.how, costs.labels))
 
     def resolved(self, n: int, k: int) -> dict[str, object]:
-        """Nothing."""
+        """No entries."""
         return {}
 
 

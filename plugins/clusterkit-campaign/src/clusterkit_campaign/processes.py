@@ -40,13 +40,13 @@ GUARD = 900.0
 """Seconds after which a process that should have ended hangs."""
 
 NOT_TRIED = "not tried: "
-"""How a line begins that is no problem, but says why a fault could not be tried on this machine."""
+"""Beginning of a line that is no problem, but says why a fault could not be tried on this machine."""
 
 
 @final
 @attrs.frozen
 class Ended:
-    """How a process ended.
+    """End of a process.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Ended:
     text : str
         Output of the process.
     seconds : float
-        How long it took.
+        Time that it took.
     hung : bool
         Whether it was ended by the guard.
     """
@@ -94,7 +94,7 @@ def forked(
     Parameters
     ----------
     function : callable
-        Its return value is the exit status.
+        Function whose return value is the exit status.
     sent : int, optional
         A signal that the process gets.
     after : float
@@ -234,7 +234,7 @@ def labels_of_recipes(names: list[str]) -> None:
 
 
 def numbers_of_threads(folder: Path, rng: Rng, count: int) -> Iterator[str]:
-    """All recipes on each set, in processes that have different numbers of threads."""
+    """Run all recipes on each set, in processes that have different numbers of threads."""
     names = sorted(registry.available("recipe"))
     expected: dict[tuple[str, str], object] = {}
     for n_threads in THREAD_COUNTS:

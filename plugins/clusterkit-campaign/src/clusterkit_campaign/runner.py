@@ -28,7 +28,7 @@ STALLED = 1800.0
 """Seconds by the clock after which a case hangs that uses no processor time: it waits for something."""
 
 START: Literal["spawn", "fork"] = "spawn"
-"""How processes are started: without what this one has in memory, as a user's would be."""
+"""Method of starting processes: without what this one has in memory, as a user's would be."""
 
 TICK = 0.5
 """Seconds between two looks at the processes."""
@@ -47,7 +47,7 @@ class Outcome:
     seconds : float
         Elapsed time.
     counts : Counter
-        By name, and by ``area:subject:name``.
+        Counts by name, and by ``area:subject:name``.
     sets : dict
         Names of the data sets that each recipe was fitted to.
     findings : list of Finding
@@ -233,7 +233,7 @@ def _end(worker: _Worker) -> None:
 
 
 SEVERITIES = (SILENT, CRASH, HANG, UNCLEAR)
-"""In the order of the page."""
+"""Severities in the order of the page."""
 
 LONGEST = 3000
 """Characters of a program on the page; a longer one is in the file of JSON lines."""

@@ -54,8 +54,8 @@ class Pieces:
         Warns
         -----
         ClusterkitWarning
-            For an array of unknown chunks: they could have been counted once for all fits. A frame never knows, and
-            only a logger tells.
+            If an array has unknown chunks: they could have been counted once for all fits. A frame never knows them,
+            and only a logger tells.
         """
         if self.sizes is not None:
             return self

@@ -76,7 +76,8 @@ class Measurements:
     cap : float or None
         Highest accuracy that the printed balance allows, in percent.
     doubt : str
-        Why the values cannot be compared with the printed ones, where that depends on the runs; it begins the verdict.
+        Reason why the values cannot be compared with the printed ones, where that depends on the runs; it begins the
+        verdict.
     """
 
     runs: Sequence[Values]
@@ -98,7 +99,8 @@ class Job:
     cells : tuple of Cell
         The columns that the job fills.
     run : callable
-        Does the work and returns `Measurements`. It takes a function `Step`, which it calls after each of the `units`.
+        Function that does the work and returns `Measurements`. It takes a function `Step`, which it calls after each of
+        the `units`.
     units : int
         Number of units of work, for progress.
     uses_labels : bool

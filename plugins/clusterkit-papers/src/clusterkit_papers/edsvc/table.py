@@ -72,7 +72,7 @@ class EdsvcDataSet:
     name : str
         Printed name.
     dataset : str
-        Its name for `clusterkit.datasets.load`.
+        Name for `clusterkit.datasets.load`.
     runs : int
         Number of seeds of a search. A candidate takes a second on the large sets, so these have one.
     components : int or None

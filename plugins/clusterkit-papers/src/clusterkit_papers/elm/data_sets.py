@@ -48,7 +48,7 @@ class ElmDataSet:
     name : str
         Printed name.
     dataset : str
-        Its name for `clusterkit.datasets.load`.
+        Name for `clusterkit.datasets.load`.
     ks : tuple of int
         Numbers of categories, a row of the table for each.
     swept : int

@@ -22,9 +22,9 @@ class EmmcDataSet:
     name : str
         Printed name.
     dataset : str
-        Its name for `clusterkit.datasets.load`.
+        Name for `clusterkit.datasets.load`.
     scale : {"minmax", "sixteenths", "raw"}
-        How the attributes are scaled for all methods: to [-1, 1], divided by 16 (grey levels of digits), or not at all;
+        Scaling of the attributes for all methods: to [-1, 1], divided by 16 (grey levels of digits), or not at all;
         with "raw" the random maps do not scale them either.
     slack : float
         l / n of the paper's table 2: the largest difference of the cluster sizes, as a fraction of n.
@@ -113,4 +113,4 @@ MANY = EmmcDataSet("USPS", "usps", "raw", 0.15, 1000, slow_runs=3, classes=10)
 """The data set with ten classes (table 8)."""
 
 DATA_SETS = {data_set.name: data_set for data_set in (*TWO, *FEW, MANY)}
-"""All of them by printed name."""
+"""All data sets by printed name."""

@@ -61,9 +61,9 @@ class PairSet:
     Parameters
     ----------
     name : str
-        In the names of rows.
+        Name in the rows.
     dataset : str
-        For `clusterkit.datasets.load`.
+        Name for `clusterkit.datasets.load`.
     classes : tuple
         The ten classes.
     scale : callable
