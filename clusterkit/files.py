@@ -137,13 +137,13 @@ class HeldFiles:
             except BaseException:
                 os.close(descriptor)
                 raise
-            os.close(descriptor)  # who had it removed the file in this moment: the next one has the name
+            os.close(descriptor)  # its holder has just removed the file: try again
 
     def release(self) -> None:
         """Give all locks back, and remove their files."""
         while self._held:
             path, descriptor = self._held.pop()
-            removable = os.name != "nt"  # there an open file cannot be removed
+            removable = os.name != "nt"  # on Windows an open file cannot be removed
             if removable:
                 with suppress(OSError):
                     os.unlink(path)

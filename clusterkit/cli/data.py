@@ -383,7 +383,7 @@ def keys_of(values: Iterable[str], names: Sequence[str] = ()) -> list[str]:
 
     keys = list[str]()
     for value in values:
-        one = value.replace("\r\n", "\n").replace("\r", "\n")  # as names in texts are read
+        one = value.replace("\r\n", "\n").replace("\r", "\n")  # newlines as in names read from texts
         places = [place for place in (place_of(value, names), place_of(one, names)) if place is not None]
         if places:
             keys.append(names[places[0]])

@@ -85,7 +85,7 @@ def is_large(data: str) -> bool:
         return False
     try:
         footer = read_metadata(data)
-    except (ArrowException, OSError):  # what reads the table says what is wrong with it
+    except (ArrowException, OSError):  # the reader of the table reports the error
         return False
     return 8 * footer.num_rows * footer.num_columns > min(allowed, memory.unpacked_cap())
 
@@ -253,7 +253,7 @@ def fit_by_rows(
     facts |= {
         "read": "block by block",
         "copy": note,
-        "doubts": None,  # they need all rows in memory
+        "doubts": None,  # doubts need all rows in memory
         "bytes": 8 * rows.n * rows.d,
         "instead_of": instead_of,
         "interrupted": interrupted,
@@ -515,7 +515,7 @@ def copied(rows: Rows, model: Pipeline, cache: str | None, beside: str | None) -
             return spooled(rows, folder), f"from a temporary copy in {folder}"
         except NeedsSpace:
             reason = f"the disk of {folder} became full"
-        except OSError as error:  # one of the Parquet comes again, from the fit
+        except OSError as error:  # an error of the Parquet file comes again in the fit
             reason = f"{folder} takes no temporary file: {error.strerror}"
     return rows, f"decoded in every pass, because {reason}"
 

@@ -353,7 +353,7 @@ def compositions(as_json: bool, **filters: tuple[str, ...]) -> None:
     from clusterkit import catalogue
 
     _check_names(filters)
-    numbers: dict[tuple[str, ...], set[str]] = {}  # of clusters that each composition can have
+    numbers: dict[tuple[str, ...], set[str]] = {}  # numbers of clusters that each composition can have
     for composition in catalogue.compositions():
         names = tuple(_name(getattr(composition, slot)) for slot in SLOTS)
         if all(not filters[slot] or name in filters[slot] for slot, name in zip(SLOTS, names, strict=True)):

@@ -171,7 +171,7 @@ def rows_of(model: ModelFile, table: Table, chosen: list[int]) -> object:
     preparation = getattr(model["pipeline"], "preparation_", None)
     if preparation is None:
         return table.pick(_matched(model, table, chosen)).numbers()
-    columns = [attrs.evolve(column, header="") for column in table.columns()]  # who is who is decided here
+    columns = [attrs.evolve(column, header="") for column in table.columns()]  # columns are matched here
     if model["named"] != table.named and len(chosen) == len(preparation.columns):
         of_position = [columns[j] for j, plan in zip(chosen, preparation.plans, strict=True) if plan.used]
     else:
@@ -257,7 +257,7 @@ def _places(table: Table, chosen: list[int], used: list[str]) -> dict[str, int]:
     free = [name for name in places if name not in used]
     for name in used:
         place = None if name in places else place_of(name, free)
-        if place is not None:  # the same letters, with accents written in another way
+        if place is not None:  # the same letters, with accents encoded in another way
             places[name] = places[free[place]]
     return places
 

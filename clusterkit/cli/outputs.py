@@ -89,7 +89,7 @@ def _same(path: str, other: str) -> bool:
         if other == STDOUT:
             return os.path.samestat(os.stat(path), os.fstat(sys.stdin.fileno()))
         return same_file(path, other)
-    except (OSError, ValueError, AttributeError):  # no such file, or a standard input that is none
+    except (OSError, ValueError, AttributeError):  # no such file, or no standard input
         return False
 
 

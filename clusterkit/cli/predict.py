@@ -151,7 +151,7 @@ def _labels(model: ModelFile, data: str, options: TableOptions) -> Iterator[Labe
     from clusterkit.tables.reading.chunks import TEXT_ENDINGS, table_chunks, text_form
 
     reading = options.reading()
-    # where the file does not say which mark is before its decimals, it is that of the fit
+    # if the file does not show its decimal mark, that of the fit is used
     if Path(data).suffix.lower() in TEXT_ENDINGS and text_form(data, **reading)[0].decimal is None:
         reading["decimal"] = decimal_of(model)
     once = _Once()

@@ -252,7 +252,7 @@ def clusterkit_savables() -> dict[str, str]:
         "Status": "clusterkit.contracts.outcomes:Status",
         "SupportCounts": "clusterkit.contracts.outcomes:SupportCounts",
         "Tree": "clusterkit.contracts.outcomes:Tree",
-        # what predicts, and what tuners report
+        # predictors, and reports of tuners
         "AllZero": "clusterkit.fitting.fit:AllZero",
         "Ascent": "clusterkit.level_sets._ascent:Ascent",
         "Balls": "clusterkit.level_sets._ascent:Balls",

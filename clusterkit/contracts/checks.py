@@ -178,7 +178,7 @@ def check_labeling(stage: Stage, labeling: Labeling, n: int, low: int, high: int
     from clusterkit.contracts.labeler import Labeling
 
     check_instance(stage, "label", labeling, Labeling)
-    if _built_in(type(stage)) and labeling.costs is not None:  # its labels are the columns of the least costs
+    if _built_in(type(stage)) and labeling.costs is not None:  # labels computed as argmin of the costs
         if labeling.costs.shape != (n, high):
             raise _broken(stage, f"its costs must have shape ({n}, {high}), got {_shown(labeling.costs)}")
         return

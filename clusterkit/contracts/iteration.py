@@ -327,8 +327,7 @@ def iterate(
             active = [active[position] for position in going]
     except KeyboardInterrupt:
         for start in active:
-            # of a solver's own loop nothing but its status says that Ctrl-C came, even in the report of the last
-            # iteration
+            # for a solver's own loop only its status says that Ctrl-C came, even in the report of the last iteration
             if start.done is None or not start.keeps_best:
                 iterations.recover(start)
                 _end(iterations, start, Ending.INTERRUPTED, max_iter)

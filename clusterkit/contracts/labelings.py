@@ -129,7 +129,7 @@ def by_appearance(labels: Labels) -> Labels:
     else:
         names -= low
     first = np.full(int(names.max()) + 1, -1)
-    first[names[::-1]] = np.arange(len(names))[::-1]  # of several values for one place the last one stays
+    first[names[::-1]] = np.arange(len(names))[::-1]  # the last of several values stays
     present = np.flatnonzero(first >= 0)
     rank = np.empty(len(first), dtype=np.int64)
     rank[present[np.argsort(first[present])]] = np.arange(len(present))

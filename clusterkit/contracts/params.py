@@ -131,7 +131,7 @@ def _field(
             none = " or None" if optional else ""
             raise InvalidParameter(f"{_owner(instance)}: {attribute.name} must be {wanted}{none}, got {_short(value)}")
         if kept_as is not None and type(value) is not kept_as:
-            # here and not by a converter, so that the error shows the value as it came
+            # converted here and not by a converter, so that the error shows the value as it came
             object.__setattr__(instance, attribute.name, kept_as(value))
 
     metadata = {"invalid": tuple(bad), "options": tuple(options)}

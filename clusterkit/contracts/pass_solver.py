@@ -401,7 +401,7 @@ class StateIterations(Iterations[RowFunction]):
             self.space.reduce(PartOfIteration(self.iterations, function, before, self.weights)), function
         )
         start.judge(step.objective)
-        # what is stored belongs to the function that was made of it
+        # the stored numbers belong to the function that was made of them
         answer = step.following if isinstance(self.iterations, Storing) else function
         ending = None if step.settled is None else Ending.SETTLED
         yield Iteration(answer, (step.following, function), ending, step.settled or step.change)

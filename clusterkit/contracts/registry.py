@@ -273,7 +273,7 @@ class Registry:
         for name, stage in self.available(cast("StageKind", kind)).items():
             try:
                 specimens[name] = stage()
-            except (Exception, SystemExit):  # of a plugin: it must not spoil the tables of the others
+            except (Exception, SystemExit):  # errors of a plugin must not spoil the tables of the others
                 entry = self.find(kind, name)
                 if entry is not None and entry.distribution == BUILTIN:
                     raise
@@ -357,7 +357,7 @@ class Registry:
                 return
             try:
                 call(report=report)
-            except (Exception, SystemExit) as error:  # of a plugin: the fit goes on without it
+            except (Exception, SystemExit) as error:  # the fit goes on without a plugin that fails
                 self._silenced.add(name)
                 warnings.warn(
                     f"clusterkit_iteration of plugin {name} is not called again: {type(error).__name__}: {error}",

@@ -372,7 +372,7 @@ def _check_cache(source: object, cache: str) -> None:
         text = os.fspath(source)
         sources = [text, *glob.glob(text)]
     else:
-        places = (getattr(source, name, None) for name in ("filename", "path"))  # of memory maps, and of rows
+        places = (getattr(source, name, None) for name in ("filename", "path"))  # names in memory maps, and in rows
         sources = [os.fspath(place) for place in places if isinstance(place, str | os.PathLike)]
     if any(same_file(cache, each) for each in sources):
         raise InvalidData(f"cache={cache!r} is the file that is read; the copy needs a file of its own")

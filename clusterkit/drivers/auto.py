@@ -328,7 +328,7 @@ class AutoDriver(Driver):
         if not interrupted:
             try:
                 of_best = fits.stability(best) if stability is None else float(stability[choice.ranking.best])
-                if terrain.n >= FEWEST_JUDGED and best.n_clusters < terrain.n:  # else nothing was grouped
+                if terrain.n >= FEWEST_JUDGED and best.n_clusters < terrain.n:  # else nothing is grouped
                     confidence = choice.confidence(terrain, of_best)
                 one = OneCluster.of(terrain.X, seeds.stream("one cluster")) if points is None else None
             except KeyboardInterrupt:
@@ -337,7 +337,7 @@ class AutoDriver(Driver):
         facts = {**choice.facts(table), "confidence": round(confidence, 3), "perhaps_one_cluster": perhaps}
         if one is not None:
             facts |= {"projection_p_value": round(one.p_value, 4), "tree_statistic": round(one.statistic, 3)}
-        if stability is None and not math.isnan(of_best):  # else it is among the terms of the score
+        if stability is None and not math.isnan(of_best):  # else the stability is among the terms of the score
             facts["stability"] = round(of_best, 3)
         if points is not None:
             facts["points"] = points

@@ -379,7 +379,7 @@ class Fits:
         None where it fails, finds fewer than two clusters, or so many that the mean cluster has less than √m rows.
         """
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the candidates that are not chosen nobody wants to hear
+            warnings.simplefilter("ignore")  # warnings about candidates that are not chosen help nobody
             try:
                 fitted = self.fit(member, k).fit
             except FAILURES as error:

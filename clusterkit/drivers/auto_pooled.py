@@ -391,7 +391,7 @@ class AutoPooledDriver(Driver):
         def report_fit() -> None:
             notify(Report("gaps", next(count), total))
 
-        with _without_warnings():  # they would be about references, which are not the data
+        with _without_warnings():  # warnings would be about references, which are not the data
             gaps = dict(measured.over([(df, first) for df in degrees], report_fit))
         df = max(degrees, key=lambda value: gaps[value, first])
         yield Findings(gaps=dict(gaps))

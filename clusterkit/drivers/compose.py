@@ -264,7 +264,7 @@ def resolve_as(kind: type[S], slot: str, value: object) -> S:
 def _initialiser(name: str) -> Partitioner:
     """A partitioner by name, or else any recipe by name, wrapped in the partitioner "recipe"."""
     if registry.find("partitioner", name) is None and registry.find("recipe", name) is not None:
-        # by name: the class fits an estimator, and estimators are built on this module
+        # looked up by name: the class fits an estimator, and estimators are built on this module
         return registry.get("partitioner", "recipe")().with_parameters(recipe=name)
     try:
         return registry.get("partitioner", name)()

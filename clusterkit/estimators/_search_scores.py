@@ -221,7 +221,7 @@ def _common_space(X: Array, models: Sequence[Any], seeds: Seeds) -> tuple[Array,
         return different[0], "the input" if np.array_equal(
             different[0], X
         ) else "the input as the feature map scales it"
-    with np.errstate(over="ignore", invalid="ignore"):  # of values that the fits refuse
+    with np.errstate(over="ignore", invalid="ignore"):  # values that the fits refuse
         spread = X.std(axis=0)
         scaled: Array = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return scaled, "the input with all attributes scaled to unit variance, as the feature maps differ"
@@ -459,7 +459,7 @@ def _of_space(model: Any) -> tuple[Any, bool]:
 
 
 def _nmi(member: Labels, labels: Labels, noise: Noise) -> float:
-    # as clusterkit.metrics.anmi
+    # like clusterkit.metrics.anmi
     return nmi(member, labels, average="geometric", noise=noise)
 
 

@@ -57,7 +57,7 @@ class FixedDriver(Driven):
         return self._driver_class(**{name: getattr(self, name) for name in self._driver_class().parameters()})
 
     def _driver_params(self) -> dict[str, Any]:
-        return {}  # they are the estimator's own
+        return {}  # the estimator has them as its own parameters
 
 
 class Pooled(FixedDriver):

@@ -99,7 +99,7 @@ def _means(estimator: FittedAttributes) -> Floats | None:
     # fits of rows outside memory and of batches keep no outcome
     holder = estimator.predictor_ if estimator.outcome_ is None else estimator.outcome_
     extend: object = getattr(holder, "extend", None)
-    extend = getattr(extend, "nearness", extend)  # of fuzzy means
+    extend = getattr(extend, "nearness", extend)  # fuzzy means have it
     means: Floats | None = getattr(extend, "means", None)
     if means is None or not isinstance(estimator.space_, FeatureSpace):
         return None
@@ -259,7 +259,7 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
         ("outlier_scores_", fit.outlier_scores),
         ("probabilities_", fit.probabilities),
     ):
-        estimator.__dict__.pop(name, None)  # of a fit before
+        estimator.__dict__.pop(name, None)  # set by an earlier fit
         if values is not None:
             setattr(estimator, name, values)
 

@@ -149,7 +149,7 @@ exact_on_training_, n_features_in_
         rows = features_of(self, X)
         if rows is None:
             rows = checked(self, X, None, reset=False, sparse=False)
-        if self.space_ is not None:  # to one cluster nothing is near or far
+        if self.space_ is not None:  # no row is near or far to a single cluster
             check_new(rows)
         return rows
 

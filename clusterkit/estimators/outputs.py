@@ -187,7 +187,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         model: Any = self
         if hasattr(model, "labels_"):
             outcome = getattr(model, "outcome_", None)
-            if outcome is None:  # of rows that an engine read there is no table of scores
+            if outcome is None:  # rows that an engine read have no table of scores
                 return Embedding in kinds and _extension(model) is not None
             extends = not isinstance(outcome, Embedding) or outcome.extend is not None
             return isinstance(outcome, kinds) and extends and getattr(model, "predictor_", None) is not None
@@ -229,7 +229,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         model = self._fitted()
         rows = model.rows_of(X)
         span = getattr(model.predictor_, "span", None)
-        # of wide data `Auto` fits the coordinates in which the rows differ
+        # `Auto` fits wide data in the coordinates in which the rows differ
         return model.outcome_, rows if span is None or isinstance(model.outcome_, Domain) else span(rows)
 
 

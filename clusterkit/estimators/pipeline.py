@@ -322,7 +322,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if rows is None:
             sparse = self._takes_sparse_rows if self.space_ is not None else None
             rows = checked(self, X, self._featuremap_or_none(), reset=False, sparse=sparse)
-        if self.space_ is not None:  # to one cluster nothing is near or far
+        if self.space_ is not None:  # no row is near or far to a single cluster
             check_new(rows)
         return rows
 
@@ -399,7 +399,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if tuner is None:
             return compose.Tuning(c)
         assert X is not None
-        check_new(X)  # what the fit refuses needs no search
+        check_new(X)  # no search for data that the fit refuses
         return compose.tuned(c, tuner, X, seeds)
 
     def _accepts_sparse_samples(self) -> bool:
@@ -499,7 +499,7 @@ def takes_arrays(model: Pipeline) -> bool:
         key = _frozen(key)
         try:
             known = _taken.get(key)
-        except TypeError:  # what fit reports
+        except TypeError:  # the fit reports the error
             return False
     if known is None:
         if len(_taken) >= REMEMBERED:

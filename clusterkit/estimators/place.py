@@ -220,7 +220,7 @@ def fit_by_sample(
     tuning = compose.tuned(c, tuner, samples.gather(index), seeds)
     c, decided = attrs.evolve(tuning.composition, rows=None), dict(tuning.decided)
     least = decided.get("labeler", {}).get("min_cluster_size")
-    if isinstance(least, int):  # of the sample, as the tuner saw it
+    if isinstance(least, int):  # chosen by the tuner for the sample
         least = round(least * n / len(index))
         c = attrs.evolve(c, labeler=c.labeler.with_parameters(min_cluster_size=least))
         decided["labeler"] = {**decided["labeler"], "min_cluster_size": least}

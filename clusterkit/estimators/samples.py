@@ -165,7 +165,7 @@ def _columns(X: object) -> Sequence[Column]:
     if rows.ndim != 2:
         return []
     columns = columns_of({str(j + 1): values for j, values in enumerate(rows.T)})
-    # of objects in an array nothing is known but that they are no numbers, which scikit-learn says by a TypeError
+    # of objects in an array only one thing is known: they are no numbers, which scikit-learn says by a TypeError
     return [] if any(column.kind == "other" for column in columns) else columns
 
 
@@ -230,7 +230,7 @@ def refuse_unsuited(X: object) -> None:
             "fit into memory, or a part of the rows, and `predict` for the others."
         )
     if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
-        X = np.ma.vstack(X)  # what is made of a list of rows keeps no mask
+        X = np.ma.vstack(X)  # an array made of a list of rows has no mask
     if isinstance(X, np.ma.MaskedArray):
         if np.ma.getmaskarray(X).any():
             count = int(np.ma.getmaskarray(X).sum())

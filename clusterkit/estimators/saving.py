@@ -116,7 +116,7 @@ class SavedAsData:
     def check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, as a fit would."""
         random_state = vars(self).get("random_state")
-        if not isinstance(random_state, np.random.Generator | np.random.RandomState):  # which drawing would advance
+        if not isinstance(random_state, np.random.Generator | np.random.RandomState):  # drawing would advance these
             Seeds.of(random_state)
 
     def try_out(self) -> None:

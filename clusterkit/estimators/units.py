@@ -92,7 +92,7 @@ def warn_of_units_of(models: Iterable[object], X: SamplesLike, stacklevel: int) 
         rows = model.rows_of(X)
         if isinstance(rows, SparseRows) or not len(rows):
             continue
-        chosen = model.planned() is None  # by `Auto`, which has no feature map of its own
+        chosen = model.planned() is None  # `Auto` has no feature map of its own
         space, remedy = (None, SCALE_OR_FRAME) if chosen else (model.space_, SCALE_FIRST)
         message = _message(model, rows, space, remedy)
         if message is not None:

@@ -264,7 +264,7 @@ def filled(features: Node, gaps: Node, donors: Donors, plans: Sequence[ColumnPla
     for j, its in enumerate(of_columns):
         # the feature of gaps stands behind those of the values
         column_of[its[0] :], is_value[its] = j, 1.0
-    missing = gaps.columns(column_of)  # by feature
+    missing = gaps.columns(column_of)  # gaps by feature, (m, features)
     points = donors.features.astype(np.float64)
     distances = _distances(features, (1.0 - missing) * is_value, points)
     parts: list[Node] = []
@@ -386,7 +386,7 @@ class PreparedColumns:
             rows = rows + (rows < begins).as_type(np.float64) * (24.0 * (begins != 0.0))
         filled = gaps.where(fill, rows)
         parts.append((filled - centre) * factor)
-        # what no feature is called is left out at the end: times around the clock have sine and cosine instead
+        # names that no feature has are left out at the end: times around the clock have sine and cosine instead
         names += [(plan.name, "" if getattr(plan, "circle", 0.0) else plan.features[0]) for plan in self.numbers]
         flagged = [j for j, plan in enumerate(self.numbers) if plan.told_by]
         if flagged:

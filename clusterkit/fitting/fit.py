@@ -131,7 +131,7 @@ def missing_clusters(
     if words is not None or used == 0:  # all samples may be noise
         return words
     values = k if distinct is None else distinct()
-    if values == 1:  # of which a fit warns before it begins
+    if values == 1:  # a fit warns of equal samples before it begins
         return None
     if values < k:
         have = "has" if used == 1 else "have"
@@ -158,7 +158,7 @@ def parted(X: Array, labels: Labels) -> Mapping[str, object]:
     if inverse is None:
         return {}
     first = np.zeros(int(inverse.max()) + 1, dtype=labels.dtype)
-    first[inverse] = labels  # of several labels for one point the last one stays
+    first[inverse] = labels  # the last of several labels for one point stays
     points = len(np.unique(inverse[labels != first[inverse]]))
     return {"points_parted": points} if points else {}
 
@@ -293,7 +293,7 @@ def _space_in_memory(c: Composition, X: Array, n: int, seeds: Seeds) -> Space:
     if c.rows is not None:
         space, X = space.take(c.rows), X[c.rows]
     _check_sparse(c, X, space)
-    # as many clusters as samples: all are alone anyway; a width that a tuner chose is not the user's
+    # with as many clusters as samples all are alone anyway; a width that a tuner chose is not the user's
     if not equal and (c.n_clusters is None or c.n_clusters < n) and "featuremap" not in c.tuned:
         warn_of_degenerate_kernel(space)
     return space

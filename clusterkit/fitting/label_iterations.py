@@ -361,7 +361,7 @@ def _take_leaps(
     settled: str | float | None = None
     try:
         while most > 0:
-            # one iteration more than are taken: only the generator knows whether the next one would be the last
+            # ask for one iteration more than is taken: only the generator knows whether the next one would be the last
             try:
                 objective, following = next(iterations)
             except StopIteration as end:

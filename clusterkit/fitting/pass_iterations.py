@@ -415,7 +415,7 @@ class _LabelAndAdd(BlockFunction):
     block_labeler: BlockLabeler
     adder: Adder
     weights: Array | None = None
-    # one array for all blocks, of which a device keeps its copy
+    # the same array for all blocks, so that a device keeps one copy of it
     codebook: Array = attrs.field(init=False)
 
     @codebook.default

@@ -68,7 +68,7 @@ def _numbers(products: Array, lengths: Array, sizes: Array, appears: Indices) ->
 
 def numbered_along_axis(space: RowsSpace, begin: BlockLabeler, task: Task) -> BlockLabeler:
     """The labels of a start, renumbered like those of `along_principal_axis`, for rows outside memory: one pass."""
-    # what adds up has the type of its parts, which the type of the engine does not say
+    # the sum has the type of its parts, which the type of the engine does not say
     classes: _Classes = space.engine.reduce(_ClassesOf(begin, task.k, task.sample_weight), space.source, space.width)
     class_sums, sizes = classes.sums.arrays
     sizes = np.where(sizes > 0, sizes, 1)

@@ -426,7 +426,7 @@ class _Samples:
         if not self.mixed or model is None or isinstance(model, Auto) or hasattr(model, "labels_"):
             return self.X, None
         with warnings.catch_warnings():
-            if self.features:  # it has been said
+            if self.features:  # the warning has been given
                 warnings.simplefilter("ignore", TableWarning)
             fitted = prepared_for(model, self.X)
         if fitted.scale not in self.features:

@@ -96,7 +96,7 @@ def measures_of(columns: list[Column]) -> tuple[list[Measure], dict[str, str]]:
 
 def _unsuited(column: Column) -> str | None:
     """Reason why a category is left out; None if it is used."""
-    # of a category, whose values are numbers of levels
+    # values of a category are numbers of levels
     known = column.values[column.values >= 0]  # type: ignore[operator]
     if not len(known):
         return "empty"

@@ -140,7 +140,7 @@ def beyond_chance(value: float, mean: float, spread: float, n: int, p: int) -> b
 
     if n < 2 or not all(map(math.isfinite, (value, mean, spread))):
         return False
-    # of n - 1 degrees of freedom, since the spread is that of the others, and for each of the rows
+    # Student's t has n - 1 degrees of freedom, since the spread is that of the others; the level is shared by all rows
     least = float(stdtrit(n - 1, 1 - 0.025 / (max(p, 1) * (n + 1))))
     return abs(value - mean) > least * spread * math.sqrt(1 + 1 / n)
 

@@ -311,7 +311,7 @@ def _comparison(model: Auto, X: Array, labels: Labels, methods: Sequence[str], s
     for name in methods or [name for name in RIVALS if name != auto.get("recipe")]:
         one = registry.get("recipe", name)
         if (one.clusters == "two" and k != 2) or (k == 1 and one.clusters != "found"):
-            continue  # one cluster of all rows needs no method
+            continue  # a single cluster of all rows needs no method
         rivals[name] = recipe(name, random_state=seed, **({"n_clusters": k} if one.clusters != "found" else {}))
     with warnings.catch_warnings():  # the page has a line for each of them
         for text in (

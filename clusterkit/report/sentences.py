@@ -255,7 +255,7 @@ def _why_unsure(analysis: Analysis) -> str:
     choice, n = _of_choice(analysis), analysis.clusters.n_rows
     if analysis.model.interrupted_:
         return "the fit was interrupted"
-    if "distinct" not in choice:  # nothing was compared
+    if "distinct" not in choice:  # without comparison of candidates
         if n < FEWEST:
             return f"{counted(n, 'row')} are too few to compare clusterings of them"
         return "no two clusterings could be compared, because the rows are equal or no method divided them"
@@ -313,7 +313,7 @@ def _of_choice(analysis: Analysis) -> Mapping[str, Any]:
 def quality_of_cells(table: Table, X: Array, unread: int = 0) -> str:
     """How many cells are missing, or count so as they cannot be read, and how many rows occur more than once."""
     gaps = sum(int(column.missing().sum()) for column in table.columns())
-    rows = np.ascontiguousarray(X) + 0.0  # no two zeros
+    rows = np.ascontiguousarray(X) + 0.0  # turns -0 into 0
     _, counts = np.unique(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))), return_counts=True)
     repeated = int(counts[counts > 1].sum())
     missing = "No cell is missing" if not gaps else f"{gaps:,} {'cell is' if gaps == 1 else 'cells are'} missing"

@@ -126,7 +126,7 @@ def to_host(array: T) -> T:
         copy = here.get()
     else:
         namespace = array_namespace(here)
-        if namespace.__name__ == "array_api_strict":  # its simulated devices are left by a copy only
+        if namespace.__name__ == "array_api_strict":  # arrays of simulated devices must be copied
             here = namespace.asarray(here, device=namespace.Device("CPU_DEVICE"))
         copy = np.asarray(here)
     return cast("T", copy)

@@ -130,7 +130,7 @@ class _Pinned:
         torch, place = self._torch, self._next
         self._next = (place + 1) % STAGES
         if self._free[place] is not None:
-            self._free[place].synchronize()  # what was in this piece has left
+            self._free[place].synchronize()  # until the last block of this piece is copied
         piece = self._pieces[place]
         if piece is None or piece.numel() < X.size or piece.numpy().dtype != X.dtype:
             piece = torch.empty(X.size, dtype=getattr(torch, X.dtype.name), pin_memory=True)
@@ -151,7 +151,7 @@ class _Pinned:
         block, event = sent
         current = self._torch.cuda.current_stream(self._handle)
         current.wait_event(event)
-        block.record_stream(current)  # its memory is not given to another block before the products are done
+        block.record_stream(current)  # keeps its memory until the products are done
         return block
 
     def used(self) -> None:
@@ -223,7 +223,7 @@ class ArrayRows:
         xp = device.xp
         if (reason := device.why_not()) is not None:
             raise InvalidData(f"X lies on the device {device}, which makes no sums in float64 ({reason}); move it")
-        if hasattr(X, "detach"):  # of torch: no gradients are asked for
+        if hasattr(X, "detach"):  # a tensor of PyTorch: no gradients needed
             X = X.detach()
         if xp.isdtype(X.dtype, "complex floating"):
             raise InvalidData("Complex data not supported: the samples must be real numbers")
@@ -373,7 +373,7 @@ class DeviceEngine(Engine):
                 return
             for block, X in sent_ahead(self.device, rows.read, plan):
                 value = function(block, X)
-                del X  # its memory is for the block that is sent next
+                del X  # frees memory for the block that is sent next
                 yield block, value
 
 

@@ -105,7 +105,7 @@ class Device:
         here: Any = cast("AnyArray", array).device
         if library == "cupy":
             return cls(library, f"cuda:{here.id}")
-        quoted = re.search(r"'([^']+)'", repr(here))  # of the simulated ones
+        quoted = re.search(r"'([^']+)'", repr(here))  # simulated devices
         return cls(library, str(here) if quoted is None or library == "torch" else quoted[1])
 
     @property
@@ -131,7 +131,7 @@ class Device:
 
     def put(self, array: A) -> A:
         """A copy of an array of the host on the device."""
-        # of its own, because some libraries refuse arrays that cannot be written
+        # copy, because some libraries refuse read-only arrays
         writable = array if array.flags.writeable else array.copy()
         there: A = self.xp.asarray(writable, device=self.handle)
         return there

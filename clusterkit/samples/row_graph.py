@@ -260,7 +260,7 @@ class Node:
         candidates = min(len(points), count + SPARE)
         rows = self.with_spare_row(points.shape[1])
         _, near = rows.squared_distances(points).lowest(candidates)
-        near, _ = near.lowest(candidates)  # by number
+        near, _ = near.lowest(candidates)  # ascending row numbers
         squared = (near.entries(points) - rows.expanded(1)).square().sum(axis=2).squeezed(2)
         values, order = squared.lowest(count)
         return values.without_last_row(), near.op("GatherElements", order, axis=1).without_last_row()

@@ -134,7 +134,7 @@ class RowsSpace(FeatureSpace):
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
-        # what adds up has the type of its parts, which the type of `OfFeatures` does not say
+        # the sum has the type of the parts, which the type of `OfFeatures` does not say
         whole: Part = self.engine.reduce(OfFeatures(self.reading, part), self.source, self.width)  # type: ignore[assignment]
         return whole
 

@@ -55,7 +55,7 @@ class Extremes:
         xp = array_namespace(H)
         low, high = (to_host(ends(H, axis=0)) for ends in (xp.min, xp.max))
         odd = None
-        if not (np.isfinite(low).all() and np.isfinite(high).all()):  # not a number is the least and the largest
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):  # nan makes both extremes nan
             finite = xp.reshape(xp.astype(xp.isfinite(H), xp.int32), (-1,))
             row, column = divmod(int(xp.argmin(finite)), H.shape[1])
             odd = (rows.start + row, column, float(H[row, column]))

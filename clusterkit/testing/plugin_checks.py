@@ -64,7 +64,7 @@ def checks_of(plugin: Plugin, examples: int = EXAMPLES) -> Iterator[PluginCheck]
             for law, check in laws:
                 try:
                     check()
-                except (Exception, SystemExit) as error:  # of a plugin: it is what breaks, and the rest is checked too
+                except (Exception, SystemExit) as error:  # a plugin's error is a broken law; go on with the others
                     breaks.append((law, f"{type(error).__name__}: {error}"))
                 else:
                     holds.append(law)

@@ -101,7 +101,7 @@ def numbered(width: int) -> list[str]:
 def unique(cells: Sequence[str]) -> list[str]:
     """Names for all columns, each one once: x3 for an empty third name, a.2 for the second column named a."""
     names: dict[str, None] = {}
-    copies: dict[str, int] = {}  # of each name so far, so that thousands of equal names are no search
+    copies: dict[str, int] = {}  # number of copies of each name so far: no search among thousands of equal names
     for j, cell in enumerate(cells, 1):
         name = base = cell.strip() or f"x{j}"
         while name in names:

@@ -94,7 +94,7 @@ def split(text: str) -> tuple[str, str]:
         return text, ""  # most cells
     if not 1 < len(text) <= LONGEST or not any(letter.isdecimal() for letter in text):
         return text, ""
-    if text.startswith("(") and text.endswith(")"):  # as bookkeepers write what is below zero
+    if text.startswith("(") and text.endswith(")"):  # bookkeepers write negative numbers so
         bare, mark = split(text[1:-1].strip())
         return f"({bare})", mark
     if text[-1] in SHARES:

@@ -233,7 +233,7 @@ def number(text: str, decimal: str) -> float | None:
     if len(text) > LONGEST:
         return None
     bare = text.strip().replace("−", "-")
-    if bare.startswith("(") and bare.endswith(")"):  # as bookkeepers write what is below zero
+    if bare.startswith("(") and bare.endswith(")"):  # bookkeepers write negative numbers so
         bare = "-" + bare[1:-1]
     elif bare.endswith("-") and ("." in bare or "," in bare):
         bare = "-" + bare[:-1]

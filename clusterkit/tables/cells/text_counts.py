@@ -145,6 +145,6 @@ def marks_in(rows: Iterable[list[str]], width: int, sample: int, *, more: bool) 
             if number >= sample and (not more or any(seen.points) or any(seen.commas)):
                 break
             seen.see(row)
-    except csv.Error:  # what reads the cells says what is wrong with them
+    except csv.Error:  # the reader of the cells reports the error
         pass
     return seen

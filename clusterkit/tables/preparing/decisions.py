@@ -464,7 +464,7 @@ def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: boo
             return or_gap(column, max(FEWEST_GAPS, RARE * column.rows)) or LeftOut(
                 column.name, f"always {numbers.low:g}"
             )
-        unit = column.measure.unit  # what is measured is no identifier
+        unit = column.measure.unit  # numbers with a unit are no identifiers
         if not unit and numbers.n >= FEWEST_NUMBERED and numbers.is_numbering():
             return LeftOut(
                 column.name, f"an identifier: the numbers from {numbers.low:.0f} to {numbers.high:.0f}, each once"
@@ -530,7 +530,7 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
     hours = (moments.high - moments.low) / 3600.0
     circles = column.date_circles()
     uneven = np.abs(circles).max(axis=1) / moments.n
-    # of one month each year, but for the days by which years and months differ
+    # all dates of one month each year, but for the days by which years and months differ
     same = np.abs(circles[:, 0]) > (1 - np.array([ROUNDING, ROUNDING, ONE_DAY])) * moments.n
     parts = tuple(
         part

@@ -46,7 +46,7 @@ def matched(table: object, plans: Sequence[ColumnPlan], *, by_position: bool) ->
     free = [name for name in by_name if name not in used]
     for name in used:
         place = None if name in by_name else place_of(name, free)
-        if place is not None:  # the same letters, with accents written in another way
+        if place is not None:  # the same letters, with accents encoded in another way
             by_name[name] = attrs.evolve(by_name[free[place]], name=name)
     missing = [name for name in used if name not in by_name]
     if missing:

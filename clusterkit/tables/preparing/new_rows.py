@@ -158,7 +158,7 @@ class NewRows(Observer):
         elif not plan.rare:
             what = "a level that the fit did not see and counted as a gap"
             self._cells(what, column, count, int(np.flatnonzero(new)[0]), distinct[0][:40], hint)
-        elif first is not None:  # of new levels beside rare ones only those that are nearly a frequent one are strange
+        elif first is not None:  # with rare levels in the plan only those near a frequent level are odd
             what = "written otherwise than a level of the fit and counted as a rare level"
             places = np.flatnonzero([text in near for text in texts])
             self._cells(what, column, len(places), int(places[0]), first[0][:40], hint)

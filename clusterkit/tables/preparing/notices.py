@@ -186,7 +186,7 @@ def of_places(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterat
             continue
         cut = its.low < ends[0] + NEAR_END and its.high > ends[1] - NEAR_END
         by_name = bool(LONGITUDE.search(name.lower())) and bool(named)
-        # of columns of other names, where nearly all numbers are at one of both ends of the range
+        # a column of another name counts if nearly all of its numbers are at one of the two ends of the range
         typical = math.exp(its.sizes.mean) if its.sizes.n else 0.0
         if not by_name and not (
             cut and ends[1] == 180 and typical > 180 - NEAR_END and len(latitudes) and not its.whole

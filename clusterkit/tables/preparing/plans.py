@@ -480,7 +480,7 @@ class DateColumn(ColumnPlan):
         for i, part in enumerate(self.parts):
             # the first of January 1970 was a Thursday; where a circle begins does not matter
             angle = 2 * np.pi * (x / 3600.0 % HOURS[part]) / HOURS[part]
-            # with this radius two random rows are as far apart as two levels, on average of the squares
+            # with this radius two random rows are as far apart as two levels, in the mean of squares
             out[:, 1 + 2 * i] = np.where(gaps, 0.0, self.weight / ROOT * np.sin(angle))
             out[:, 2 + 2 * i] = np.where(gaps, 0.0, self.weight / ROOT * np.cos(angle))
         if self.told_by:

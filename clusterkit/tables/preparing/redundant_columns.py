@@ -98,7 +98,7 @@ def _correlated(numbers: dict[str, NDArray[np.float64]]) -> list[tuple[str, str,
     known = np.isfinite(values)
     filled = np.where(known, values, 0.0)
     count = np.maximum(known.sum(axis=0), 1)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of the largest numbers, which have no sums
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # sums of the largest numbers overflow
         filled = np.where(known, values - filled.sum(axis=0) / count, 0.0)
         filled /= np.sqrt(np.square(filled).sum(axis=0))
         likely = np.abs(filled.T @ filled) > FIRST_LOOK

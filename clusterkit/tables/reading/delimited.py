@@ -243,7 +243,7 @@ def pandas_options(form: Form) -> dict[str, object]:
         **na_options(len(form.names), form.words),
         "low_memory": False,
         "dtype": str if form.as_text is None else dict.fromkeys(form.as_text, str),
-        # in a single column an empty line is a gap; to skip it would shift the rows
+        # in a single column an empty line is a gap; skipping it would shift the rows
         "skip_blank_lines": not single,
     }
 

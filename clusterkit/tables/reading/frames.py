@@ -287,7 +287,7 @@ def opened(frame: object) -> tuple[object, Mapping[str, str]]:
         raise TableError(
             f"a {type(frame).__name__} is no data frame of pandas, Polars or PyArrow, nor a mapping of columns"
         ) from None
-    except Exception as error:  # of narwhals or of the library behind it, such as names that occur twice
+    except Exception as error:  # errors of narwhals or of the library behind it, such as names that occur twice
         raise TableError(f"the data frame cannot be read: {error}") from error
     return wrapped, shared
 

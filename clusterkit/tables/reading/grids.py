@@ -224,7 +224,7 @@ class Grid:
         cells: list[object] = []
         percents: list[bool] = []
         looked_at = 0
-        sheet.reset_dimensions()  # those that the file names may be wrong, and rows would be filled up to them
+        sheet.reset_dimensions()  # the dimensions in the file may be wrong, and rows would be filled up to them
         for i, row in enumerate(sheet.rows):
             looked_at += len(row)
             if looked_at > allowed:
@@ -304,7 +304,7 @@ def merged_ranges(title: str, sheet: ReadOnlyWorksheet) -> Iterator[Range]:
     seen: set[bytes] = set()
     with zipfile.ZipFile(title) as archive:
         for match in chain.from_iterable(MERGED.finditer(piece) for piece in pieces(archive, sheet._worksheet_path)):
-            if match[0] in seen:  # in the overlap of two pieces
+            if match[0] in seen:  # already found in the overlap of two pieces
                 continue
             seen.add(match[0])
             left, right = (column_index_from_string(match[group].decode()) - 1 for group in (1, 3))

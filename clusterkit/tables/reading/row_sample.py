@@ -92,7 +92,7 @@ def _cells(column: Column) -> Keys:
     keys[gaps] = GAP
     if column.words is not None:
         for i, word in enumerate(column.words):
-            if word is not None and word.upper() in (NA, NONE.upper()):  # which may be levels
+            if word is not None and word.upper() in (NA, NONE.upper()):  # texts that may be levels
                 keys[i] = _key_of_text(as_level(word))
     return keys
 

@@ -353,7 +353,7 @@ def a_block_is_held_the_same_on_a_device(stage: Solver, case: Case, view: str) -
     for iteration in ("first", "second"):
         total = here.part_of(rows, H, one)
         _same_part(there.part_of(rows, put(H), other), total, f"sums of the {iteration} iteration", size)
-        # both go on from the sums of the host
+        # both sides go on from the sums of the host
         one, other = here.finish(total, one).following, there.finish(total, other).following
         stored, rows_here = (
             to_host(iterations.stored(function).rows.read(rows)).astype(H.dtype)

@@ -308,7 +308,7 @@ def serve(connection: Connection, selection: Selection, threads: int) -> None:
 def _limit_address_space() -> None:
     try:
         import resource
-    except ImportError:  # not on this system
+    except ImportError:  # not available on this system
         return
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     most = ADDRESS_SPACE if hard == resource.RLIM_INFINITY else min(hard, ADDRESS_SPACE)
@@ -320,7 +320,7 @@ def run_case(case: Case, selection: Selection | None = None) -> CaseReport:
     report = CaseReport()
     try:
         report.problems = list(_problems(case, Selection() if selection is None else selection, report))
-    except Exception as error:  # of the campaign itself: a finding too, or it would go unseen
+    except Exception as error:  # an error of the campaign itself is a finding too, or it would go unseen
         problem = of_error(error, documented=())
         report.problems.append((problem or Problem(CRASH, "a case cannot be run", repr(error)), ""))
     return report

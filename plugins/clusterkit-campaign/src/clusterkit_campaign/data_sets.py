@@ -451,7 +451,7 @@ def plain(X: SamplesLike) -> Array:
     array([[1., 2.]])
     """
     values = np.asarray(X)
-    narrow = values.dtype == np.float32  # not of the other byte order, which scikit-learn widens
+    narrow = values.dtype == np.float32  # scikit-learn widens the other byte order
     return np.ascontiguousarray(values, dtype=np.float32 if narrow else np.float64)
 
 

@@ -170,7 +170,7 @@ def _bounds() -> tuple[tuple[str, str, str, object], ...]:
 def _takes(stage: Any, name: str, value: object) -> bool:
     try:
         stage.with_parameters(**{name: value})
-    except Exception:  # what is refused, and how, is another area
+    except Exception:  # refusals are checked in another area
         return False
     return True
 

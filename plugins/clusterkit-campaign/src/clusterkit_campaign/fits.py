@@ -298,7 +298,7 @@ def check_trial(trial: Trial, counts: Counter[str] | None = None) -> list[Proble
         return [*problems, Problem(SILENT, "unfit data were accepted", f"{trial.data.name}: {trial.data.reason}")]
     try:
         problems += _problems_of(trial, answer.model, X, counts)
-    except Exception as error:  # of a check: what the fitted model offers raises
+    except Exception as error:  # an error in a check: an output of the fitted model raises
         problem = of_error(error, documented=())
         problems.append(problem or Problem(CRASH, "a fitted model fails", repr(error)))
     return problems
@@ -383,7 +383,7 @@ def _numbers_of_samples(model: Any, n: int) -> Iterator[Problem]:
     memberships = getattr(model, "memberships_", None)
     if memberships is not None and memberships.size:  # none where all is noise
         good = len(memberships) == n and np.isfinite(memberships).all() and memberships.min() >= 0
-        shares = getattr(model, "probabilities_", 1.0)  # of the one cluster of a row, where there are such
+        shares = getattr(model, "probabilities_", 1.0)  # sums, for a method with probabilities
         if not good or np.abs(memberships.sum(axis=1) - shares).max() > MEMBERSHIPS:
             yield Problem(SILENT, "memberships are no shares of 1", f"sums {memberships.sum(axis=1)}")
     scores = getattr(model, "outlier_scores_", None)

@@ -143,7 +143,7 @@ def _in_child(
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(writing, 1)
         os.dup2(writing, 2)
-        # what the program has put in their place, such as the capture of a test, is not what is read here
+        # the plain streams, not those that the program has put in their place, such as the capture of a test
         sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -175,7 +175,7 @@ def _give(pool: list[_Worker], position: int, pending: Iterator[Case]) -> None:
         return
     worker = pool[position]
     worker.case, worker.since, worker.used = case, time.monotonic(), _processor_time(worker.process)
-    with contextlib.suppress(OSError):  # its death is seen as the end of the connection
+    with contextlib.suppress(OSError):  # the end of the connection shows that the process has died
         worker.connection.send(case)
 
 

@@ -54,7 +54,7 @@ def _watch(client: Client, ended: threading.Event) -> None:
     while not ended.wait(LOOK_SECONDS):
         try:
             paused = _all_paused(client)
-        except Exception:  # of a cluster that goes away, which the fit itself meets and tells
+        except Exception:  # a cluster that goes away is reported by the fit itself
             return
         if paused and before and not ended.is_set():
             # a warning of Python could be lost: other threads put back the filters and the printer that they met

@@ -81,7 +81,7 @@ class DaskEngine(Engine):
         while len(nodes) > 1:
             nodes = [add(nodes[first : first + neighbours]) for first in range(0, len(nodes), neighbours)]
             neighbours = sums.FAN_IN
-        with limited_threads(0):  # of Dask's own threads none could set the limit while this one lives
+        with limited_threads(0):  # no thread of Dask could set the limit while this one holds it
             (totals,) = computed(nodes[0])
         return sums.add_left_to_right(cast("list[Part]", totals))
 
