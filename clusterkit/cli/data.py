@@ -81,7 +81,7 @@ MOST_ROWS = 1_048_575
 """Rows below the names of the columns that a sheet of Excel can have."""
 
 WHOLE = 2.0**53
-"""Below it every whole number has a float of its own."""
+"""Bound below which every whole number has a float of its own."""
 
 WRITTEN_ROWS = 2**18
 """Labels that are written at once."""

@@ -94,7 +94,7 @@ def _same(path: str, other: str) -> bool:
 
 
 def check_ending(path: str | None, endings: Collection[str], what: str) -> None:
-    """Raise `BadInput` for a file whose ending says that it is something else."""
+    """Raise `BadInput` for a file whose ending is of another kind of content."""
     if path is None or path == STDOUT:
         return
     ending = Path(path).suffix.lower()

@@ -220,7 +220,7 @@ def _write(path: str, pieces: Iterator[Labels]) -> None:
 
 
 def _write_npy(file: Any, pieces: Iterator[Labels]) -> None:
-    """An array whose length is known at the end: the header, of one size for every length, is written twice."""
+    """Write an array of unknown length: its header, of one size for every length, is written again at the end."""
     import numpy as np
 
     def write_header(n: int) -> None:

@@ -186,7 +186,7 @@ def clusterkit_engines() -> dict[str, str]:
 
 @hookimpl
 def clusterkit_savables() -> dict[str, str]:
-    """Classes beside the stages that may stand in a saved model, by the name that the file gives them."""
+    """Classes other than stages that a saved model may contain, by their names in the file."""
     return {
         # the estimators
         "Auto": "clusterkit.estimators.auto:Auto",

@@ -38,8 +38,8 @@ __all__ = [
 ]
 
 LOOKED_AT = 2**20
-"""Features of a map of the library's own that are looked at: half a millisecond. What overflows by extreme parameters
-does so in nearly every row."""
+"""Features of a map of the library's own that are checked: half a millisecond. Values that overflow by extreme
+parameters do so in nearly every row."""
 
 PREFIX = "raised in "
 """Beginning of the note that an exception inside a stage gets; one that has it keeps the innermost."""
@@ -94,7 +94,7 @@ class NamingStage:
 
 
 def check_instance(stage: Stage | None, method: str, value: object, wanted: type) -> None:
-    """Refuse an answer of another type."""
+    """Refuse a value of another type than the method must return."""
     if not isinstance(value, wanted):
         raise _broken(stage, f"{method} must return a {wanted.__name__}, got {_shown(value)}")
 
@@ -213,7 +213,7 @@ def _finite(array: Any) -> bool:
 
 
 def _shown(value: object) -> str:
-    """An answer in few words."""
+    """Short description of a returned value."""
     if isinstance(value, np.ndarray):
         return f"shape {value.shape} of {value.dtype}"
     return f"{type(value).__name__} {value!r:.80}"

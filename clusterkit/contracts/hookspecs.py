@@ -149,4 +149,4 @@ HOOKS: Mapping[str, str] = {
     "engine": "clusterkit_engines",
     "savable": "clusterkit_savables",
 }
-"""The hook that answers for each kind of thing with a name."""
+"""Hook that provides each kind of thing with a name."""

@@ -34,7 +34,8 @@ __all__ = [
 A = TypeVar("A")
 
 EQUAL = 1e-12
-"""Relative difference up to which objectives of renumbered copies of one partition differ: the first is kept."""
+"""Relative difference up to which objectives of renumbered copies of one partition differ: the first copy is
+returned."""
 
 TIED, TIED_SINGLE = 1e-10, 1e-5
 """Relative differences up to which objectives of float64 and of float32 samples count as equal: far above the rounding
@@ -221,7 +222,7 @@ class Start(Generic[A]):
         return self.history[-1] if self.history else math.nan
 
     def end_higher(self, objective: float) -> None:
-        """End at labels that the next iteration would not change, and that nobody wants: another start ended lower."""
+        """End at labels that the next iteration would not change, and drop them: another start ended lower."""
         history = (*self.history, objective)
         self.comparable = True
         ending = Ending.CONVERGED
@@ -343,7 +344,7 @@ def _unwanted(objective: float, limit: float) -> bool:
 
 
 def _end(iterations: Iterations[A], start: Start[A], ending: Ending, max_iter: int) -> None:
-    """End a start; here it is put into words why, and a settled answer gets its objective."""
+    """End a start: write the sentence about its end, and give a settled answer its objective."""
     which = "the last one" if math.isnan(start.last) else "the one with the lowest objective"
     sentence = iterations.sentences.get(ending, SENTENCES[ending])
     start.end(ending, sentence.format(n=start.n_iter, most=max_iter, detail=start.detail, which=which))

@@ -204,7 +204,7 @@ class Learner(Protocol):
 @final
 @attrs.frozen(eq=False)
 class PartOfLabels(BlockFunction):
-    """The part of a block whose labels are known."""
+    """Contribution of a block with known labels."""
 
     adder: Adder
     targets: Coded
@@ -334,7 +334,7 @@ class Storing(Protocol):
         """The scores of all samples, and of new ones, by the last iteration."""
 
     def release(self) -> None:
-        """Let other fits use the files, which `begin` has kept for this one; when the labels have been read."""
+        """Let other fits use the files that `begin` has locked for this one; called when the labels have been read."""
 
 
 @final

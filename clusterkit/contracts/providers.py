@@ -334,7 +334,7 @@ def check_name(kind: str, name: object, who: str) -> None:
 
 
 def _check_target(kind: str, name: str, target: object, hook: str) -> None:
-    """Refuse what cannot be the place of a thing, before somebody asks for it."""
+    """Refuse a target that cannot be the location of a thing, before it is imported."""
     if kind == "recipe" and isinstance(target, Mapping | Recipe):
         return
     if not isinstance(target, str) or not PLACE.fullmatch(target):

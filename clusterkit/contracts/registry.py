@@ -447,7 +447,7 @@ def plain_word(word: str) -> str:
 
 
 def _check_declared(stage: type[Stage], who: str) -> None:
-    """Refuse a stage class whose class variables are not what its kind may declare."""
+    """Refuse a stage class whose class variables are not of the types that its kind declares."""
     from clusterkit.contracts.declared import undeclared
 
     if problems := undeclared(stage):

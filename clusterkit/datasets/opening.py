@@ -157,7 +157,7 @@ def _is_copy(path: str, rows: Rows) -> bool:
 
 
 def spooled(rows: Rows, folder: str) -> RowsFile:
-    """A copy of rows with the same bits in a temporary file without a name, which goes with what is returned.
+    """A copy of rows with the same bits in a temporary file without a name, which is removed together with the object.
 
     Raises
     ------

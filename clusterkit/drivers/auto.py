@@ -80,7 +80,7 @@ class Choice:
 
     @property
     def best(self) -> Candidate:
-        """The answer."""
+        """The best candidate."""
         return self.candidates[self.ranking.best]
 
     @property
@@ -185,8 +185,8 @@ FEWEST = 4
 """Fewest rows that can be two clusters of two; with fewer there is nothing to compare."""
 
 FEWEST_JUDGED = 20
-"""Fewest rows of whose clusters the confidence speaks: on four or five rows of noise it was sure of an answer. The sets
-that it was fitted to have 150 rows and more."""
+"""Fewest rows for which a confidence is given: on four or five rows of noise it was near 1. The sets that it was fitted
+to have 150 rows and more."""
 
 SHOWN = 5
 """Names of methods in a message."""
@@ -421,7 +421,7 @@ class AutoDriver(Driver):
         return [one for one in candidates if abs(one.n_clusters - k) == nearest], interrupted
 
     def _within(self, k: int) -> bool:
-        """Whether a number is one to choose from; where a method is asked for one, it may find fewer."""
+        """Whether a number may be chosen; a method that is given a number may find fewer clusters."""
         return self.between is None or self.between[0] <= k <= self.between[1]
 
     def _without_choice(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:
@@ -478,12 +478,12 @@ def _listed(members: Sequence[Member]) -> str:
 
 
 def _nothing() -> dict[str, object]:
-    """The report of an answer that was not chosen."""
+    """The report of a fit without a choice among candidates."""
     return {"candidates": [], "confidence": math.nan, "perhaps_one_cluster": None, "second_n_clusters": None}
 
 
 def confidence_in_words(confidence: float) -> str:
-    """A confidence, which is an estimate and never certainty; empty where there is none.
+    """A confidence in words, which is an estimate and never certainty; empty where there is none.
 
     Examples
     --------

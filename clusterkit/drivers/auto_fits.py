@@ -431,7 +431,7 @@ class Fits:
         return values
 
     def complete(self, candidate: Candidate, fitted: FitResult, terrain: Terrain) -> FitResult:
-        """A fit as the answer: labels of all rows, without noise, and a function that labels new ones.
+        """The final fit: labels of all rows, without noise, and a function that labels new ones.
 
         Rows that the method called noise follow the tree to a cluster, or, where the tree is of a sample, their nearest
         row that has a label. Rows outside a sample get the label of most of their 5 nearest rows in it.
@@ -465,7 +465,7 @@ class Fits:
 
 
 def run_driver(driver: Driver, composition: Composition, X: Array, seeds: Seeds) -> DriverResult:
-    """The answer of a driver, whose type is checked."""
+    """The checked result of a driver."""
     with NamingStage(driver):
         answer = driver.run([composition], X, seeds)
     check_instance(driver, "run", answer, DriverResult)

@@ -56,7 +56,7 @@ __all__ = [
 Part = TypeVar("Part", bound=Addable)
 
 PILOT = 2**15
-"""Rows whose values tell between which two numbers the level lies: a pass then gathers 1 or 2 % of all values."""
+"""Rows whose values give an interval that contains the level: a pass then gathers 1 or 2 % of all values."""
 DEVIATIONS = 6.0
 """Half the width of that bracket in standard deviations of the rank: a miss, one in 10^8, costs two more passes."""
 JOINED = 1000

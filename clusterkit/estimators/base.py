@@ -265,7 +265,7 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
 
 
 def _level_of_caller() -> int:
-    """How many calls above `set_fitted` somebody outside of the library is, for a warning of a fit."""
+    """Number of calls from `set_fitted` up to the caller outside of the library, for a warning of a fit."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("clusterkit."):
         frame, level = frame.f_back, level + 1

@@ -68,7 +68,7 @@ __all__ = [
 ]
 
 REMEMBERED = 256
-"""Values of slots whose answer to `takes_arrays` is kept: every validation of samples asks for the tags."""
+"""Number of slot values whose results of `takes_arrays` are stored: every validation of samples asks for the tags."""
 
 _taken: dict[object, bool] = {}
 

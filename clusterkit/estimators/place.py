@@ -41,7 +41,7 @@ LOOKED_AT = 10_000
 """Rows that tell the spreads of the columns of a fit on a device well enough."""
 
 SAMPLE = 2000
-"""Rows of the sample where no tuner says how many it looks at: as the tuner `svc_auto`."""
+"""Rows of the sample where the tuner gives no number: as many as the tuner `svc_auto` uses."""
 
 
 @final
@@ -194,7 +194,7 @@ def domain_of_sample(c: Composition) -> bool:
 
 
 def sample_size(tuner: Tuner | None) -> int:
-    """Rows of the sample: as many as the tuner looks at."""
+    """Number of rows of the sample: as many as the tuner uses."""
     return cast("int", (tuner.parameters() if tuner is not None else {}).get("max_rows", SAMPLE))
 
 

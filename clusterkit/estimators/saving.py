@@ -101,7 +101,7 @@ class SavedAsData:
         return model
 
     def check_whole(self) -> None:
-        """Raise an error if a part of the fit is missing, or the parts do not go together: a file may hold anything."""
+        """Raise an error if the fit is incomplete or inconsistent: a file may contain anything."""
         missing = sorted(self.always_fitted - vars(self).keys())
         if missing:
             raise ValueError(f"it lacks {', '.join(missing)}")

@@ -238,7 +238,7 @@ def _estimator(pipeline: ClustererLike) -> Clusterer:
 
 
 def _features(base: Clusterer, X: Any) -> Any:
-    """The rows that scores look at: of a data frame those that `Auto` prepares, which takes such frames."""
+    """The rows for the scores: of a data frame those that `Auto` prepares, which takes such frames."""
     from clusterkit.tables import Preparation, is_frame
 
     if not isinstance(base, Auto) or not is_frame(X):

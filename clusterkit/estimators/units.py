@@ -40,7 +40,7 @@ SCALE_OR_FRAME = "If their units have no meaning, scale them first, or pass a da
 """Advice about columns of an array in different units where there are no feature maps."""
 
 PASSED_ON = ("sklearn.", "joblib.")
-"""Packages whose functions call `fit` for somebody else, as ``fit_predict`` does."""
+"""Packages whose functions call `fit` for the user, as ``fit_predict`` does."""
 
 OF_MANY = "_fit_and_score"
 """The function of scikit-learn that fits to a part of the rows; the fit to all rows afterwards warns."""
@@ -129,7 +129,7 @@ def _differing(X: Array) -> tuple[tuple[int, int] | None, Array]:
 
 
 def _level_of_caller() -> int | None:
-    """How many calls above `warn_of_units` somebody outside of the library called `fit`; None for the library."""
+    """Number of calls from `warn_of_units` up to the caller of `fit` outside of the library; None for the library."""
     frame = sys._getframe(2)  # the method fit
     level = 1
     while True:

@@ -162,11 +162,11 @@ class Graph:
         return node
 
     def report(self, name: str, node: Node) -> None:
-        """Make a node an output of the model beside its labels."""
+        """Make a node a further output of the model, in addition to its labels."""
         self.reports[name] = node
 
     def model(self, labels: Node) -> onnx.ModelProto:
-        """The model whose outputs are labels (rows,) and what was reported, (rows, any number)."""
+        """The model with the labels (rows,) and the reported nodes, (rows, any number), as outputs."""
         from onnx import TensorProto, helper
 
         outputs = [helper.make_tensor_value_info("labels", TensorProto.INT64, ["rows"])]

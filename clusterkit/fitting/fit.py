@@ -439,7 +439,7 @@ def _start(bound: BoundComposition, space: RowsSpace, codec: Codec, index: int) 
 
 
 def _of_samples(bound: BoundComposition, labeling: BalancedLabeling) -> BalancedLabeling:
-    """The labels of a start whose scores are on the host: where the samples lie."""
+    """The labels of a start whose scores are on the host, moved to where the samples lie."""
     if not isinstance(bound.samples, EngineSamples):
         return attrs.evolve(labeling, exact=_predicts(bound, labeling, labeling.labels))
     labels = bound.samples.placed(labeling.labels.astype(np.intp, copy=False))

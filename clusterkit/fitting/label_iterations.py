@@ -407,7 +407,7 @@ def _one_pass(
 @final
 @attrs.frozen(eq=False)
 class _LabelAndAddInMemory:
-    """The part of a block whose labels are read from the scores of the iteration before, and written down."""
+    """Contribution of a block: reads its labels from the scores of the iteration before, stores them, and adds up."""
 
     summing: Summing
     extend: RowFunction

@@ -187,7 +187,7 @@ class CostsOfRows(Costs):
 @final
 @attrs.frozen(eq=False)
 class _OfRows(BlockFunction):
-    """A part of costs, as a part of the raw rows, whose scores it may write to a file."""
+    """Contribution of raw rows, from that of their costs; the scores may be written to a file on the way."""
 
     block_labeler: BlockLabeler
     part: Callable[[slice, Array], Addable]
@@ -345,7 +345,7 @@ class BlockLabeler(BlockFunction):
         return self.on(rows, X, self.transform(X))[0]
 
     def on(self, rows: slice, X: Array, H: Array) -> tuple[Labels, Array | None]:
-        """Labels of rows whose features are there, and the scores they were read from."""
+        """Labels of rows with known features, and the scores they were read from."""
         if self.start is not None:
             return self._started(rows, X, H), None
         assert self.extend is not None

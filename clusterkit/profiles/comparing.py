@@ -130,11 +130,11 @@ MethodLike: TypeAlias = "str | Clusterer | Labels | Sequence[int]"
 """A clustering to compare: the name of a recipe, an estimator, fitted or not, or labels."""
 
 DENSITY_ROWS = 2000
-"""Most rows on which the density index is computed, which looks at all pairs."""
+"""Most rows on which the density index is computed, which needs all pairs."""
 
 
 INDICES = ("silhouette", "davies_bouldin", "dbcv", "stability", "seconds")
-"""Fields of a method that a table of methods shows beside the sizes."""
+"""Fields of a method in a table of methods, in addition to the sizes."""
 
 LONGEST_REASON = 200
 """Characters of the reason for which a method could not be fitted."""

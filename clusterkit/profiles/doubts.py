@@ -41,7 +41,7 @@ SHOWN = 5
 """Columns or clusters that a sentence names."""
 
 NEIGHBOURS = 10
-"""Neighbours that are asked: as many as DBSCAN and LOF are used with."""
+"""Number of neighbours that are counted: as many as DBSCAN and LOF are used with."""
 
 FAR = 2.5
 """An outlier has its neighbours at this many times the usual distance, or farther: here and in reports."""

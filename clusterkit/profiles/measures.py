@@ -29,7 +29,7 @@ __all__ = [
 
 
 MOST_LEVELS = 20
-"""Most levels of a category that are looked at, the most frequent ones: a level beyond them is in few rows."""
+"""Most levels of a category that are used, the most frequent ones: a level beyond them is in few rows."""
 
 GONE = "missing"
 """Level of a missing cell in any column."""
@@ -150,12 +150,12 @@ class GroupedSample:
 
     @property
     def weights(self) -> Array:
-        """How many rows of the data each sampled row stands for, (m,); 1 if all rows are sampled."""
+        """Number of rows of the data that each sampled row represents, (m,); 1 if all rows are sampled."""
         return np.repeat(self.sizes / self.counts, self.counts)
 
     @property
     def alike(self) -> Array:
-        """Weights with which every cluster counts alike, (m,); noise counts only where there is one cluster."""
+        """Weights that make all clusters count alike, (m,); noise counts only where there is one cluster."""
         weights = np.repeat(1.0 / self.counts, self.counts)
         if (self.names >= 0).sum() > 1:
             weights[self.names[self.group] < 0] = 0.0

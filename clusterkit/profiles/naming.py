@@ -244,7 +244,7 @@ class Condition:
 @final
 @attrs.frozen
 class Rule:
-    """Conditions that hold together, for one cluster.
+    """Conditions for one cluster, which a row must fulfil together.
 
     Parameters
     ----------
@@ -388,7 +388,7 @@ def _holds(condition: Condition, measures: list[Measure]) -> Mask:
 
 
 def _filled(values: Array) -> Array:
-    """The values with the median where they are missing; that they are is a measure of its own."""
+    """The values with missing ones replaced by the median; whether a value is missing is a measure of its own."""
     missing = np.isnan(values)
     return np.where(missing, np.nanmedian(values), values) if missing.any() else values
 

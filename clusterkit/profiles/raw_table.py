@@ -172,7 +172,7 @@ def _settled(column: TypedColumn, plan: ColumnPlan | None) -> TypedColumn:
 
 
 def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:
-    """A column as its plan says, or where there is none as its type says."""
+    """A column read by its plan, or without a plan by its type."""
     if isinstance(plan, LeftOut):
         return Column(name, "category", np.full(len(column.values), -1), left_out=plan.reason)
     if isinstance(plan, NumberColumn):

@@ -55,7 +55,7 @@ cluster by itself are, which says nothing."""
 @final
 @attrs.frozen
 class OddRow:
-    """A row to look at.
+    """A row on a border, or an outlier.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def _pool(methods: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _comparison(model: Auto, X: Array, labels: Labels, methods: Sequence[str], seed: int) -> Comparison:
-    """The chosen clustering beside other methods at the same number of clusters."""
+    """A comparison of the chosen clustering with other methods at the same number of clusters."""
     k = max(model.n_clusters_, 1)
     rivals: dict[str, Any] = {"chosen": labels}
     auto: Any = model.resolved_.get("auto", {})

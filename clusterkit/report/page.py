@@ -164,7 +164,7 @@ MOST_CANDIDATES = 6
 """Numbers of clusters whose best clustering is listed."""
 
 MOST_LEFT_OUT = 20
-"""Most columns whose being left out is explained one by one."""
+"""Most columns for which the report says one by one why they are left out."""
 
 
 def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> str:

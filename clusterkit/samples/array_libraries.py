@@ -45,7 +45,8 @@ T = TypeVar("T")
 A = TypeVar("A", bound=AnyArray)
 
 REMEMBERED = 64
-"""Small arrays whose copies on a device are kept: an iteration needs a dozen of them, so that those of a few fit."""
+"""Number of small arrays whose copies on a device are kept: an iteration needs a dozen, so that those of a few fits
+stay."""
 
 CHUNK_BYTES = 64 * 1024**2
 """Bytes of float64 numbers that a block program makes of a part of a block on a device, where the data are float32: a
@@ -145,7 +146,8 @@ def has_array_api(function: object) -> bool:
 
 
 def table_columns(function: object) -> int:
-    """Columns of the widest table that a function makes of a block beside its features, by its attribute of this name.
+    """Columns of the widest table that a function computes from a block in addition to its features, by its attribute
+    of this name.
 
     The blocks of a device are planned by it: with many clusters, distances and costs are wider than the features.
 

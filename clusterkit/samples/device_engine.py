@@ -53,7 +53,7 @@ class _Sender(Protocol):
         """The block, which the device will not use before it is there."""
 
     def used(self) -> None:
-        """Everything that is computed of the last block is asked for; called by the thread that computes."""
+        """Called by the thread that computes, when all computations with the last block have been started."""
 
 
 def sent_ahead(device: Device, read: Callable[[slice], Array], plan: Iterator[slice]) -> Iterator[tuple[slice, Array]]:
@@ -108,7 +108,7 @@ class _Plain:
 
 @final
 class _Pinned:
-    """Copies from pinned memory by a stream of their own, so that they run beside the products.
+    """Copies from pinned memory in a stream of their own, so that they run at the same time as the products.
 
     Memory of the operating system may be moved or be on a disk, from which a device cannot read by itself: a copy of it
     waits for the processor, and no product runs beside it.

@@ -68,7 +68,7 @@ class Engine(ABC):
 
     @abstractmethod
     def labels(self, label: Callable[[slice, Array], Labels], rows: Rows, width: int) -> Labels:
-        """The labels of all rows, (n,), block by block; in the engine's kind of array, and lazy where it has such."""
+        """The labels of all rows, (n,), block by block; an array of the engine's kind, lazy if its arrays are."""
 
     @property
     def in_process(self) -> bool:

@@ -245,7 +245,7 @@ class FeatureSpace(Space):
         return each_block(function, self.blocks(), self.n)
 
     def pieces(self) -> Iterator[tuple[slice, Array]]:
-        """Row slices with their rows of H, as large as memory holds them: for passes that add nothing up."""
+        """Row slices with their rows of H, as large as memory allows: for passes that add nothing up."""
         return self.blocks()
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:

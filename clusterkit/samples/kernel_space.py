@@ -158,13 +158,13 @@ def _kernel_space(points: Array, kernel: Kernel, before: tuple[RowMap, ...], res
 
 
 LOOKED_AT = 64
-"""Rows of the kernel matrix that are looked at: their median tells a usable width from a useless one, and they cost
-64 n kernel values at most."""
+"""Rows of the kernel matrix in the check of its width: their median tells a usable width from a useless one, and they
+cost 64 n kernel values at most."""
 FIRST_COLUMNS = 2048
-"""Columns looked at first. Only where they leave a doubt, because a nearer or a farther sample may be among the others,
-all columns are looked at."""
+"""Columns that are checked first. Only if these leave a doubt, because a nearer or a farther sample may be among the
+others, all columns are checked."""
 UNRELATED = 1e-3
-"""Kernel values below this are nothing beside the value 1 of a sample with itself: less than the tolerance of most
+"""Kernel values below this are negligible against the value 1 of a sample with itself: less than the tolerance of most
 solvers, and far below the ridge that a bounded multiplier or a penalty C of 1 adds to the diagonal."""
 
 
@@ -210,7 +210,7 @@ def _spread(n: int, count: int) -> Indices:
 
 
 def _extremes(space: KernelSpace, rows: Indices, columns: Indices) -> tuple[float, float]:
-    """The median over rows of the largest value beside the diagonal, and the smallest value of all."""
+    """The median over rows of the largest value off the diagonal, and the smallest value of all."""
     smallest, of_nearest = 1.0, np.zeros(len(rows))
     for first in range(0, len(columns), FIRST_COLUMNS):
         part = columns[first : first + FIRST_COLUMNS]

@@ -38,8 +38,8 @@ __all__ = [
 
 
 CHUNK = 2**24
-"""Pairs of a row and a centre whose values are held at once: 128 MiB in float64, and at most four such arrays live
-together. Fewer would leave a device idle between short products."""
+"""Pairs of a row and a centre per chunk: 128 MiB of values in float64, and at most four such arrays exist at a time.
+Fewer would leave a device idle between short products."""
 
 PRODUCT_REACH = 1024.0
 """Largest squared distance of a centre from the mean of the centres, in units of ``1 / gamma``, up to which squared
@@ -66,7 +66,7 @@ def pair_chunks(n: int, d: int, count: int) -> Iterator[slice]:
 @final
 @attrs.frozen(eq=False)
 class Centres:
-    """Centres that lie beside the rows they are compared with, in scaled coordinates ``root (x - origin)``.
+    """Centres on the device of the rows they are compared with, in scaled coordinates ``root (x - origin)``.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ def _of_control_group(membership: Path = Path("/proc/self/cgroup"), root: Path =
 
 
 def _address_space_left() -> int | None:
-    """Bytes that the limit of the address space leaves beside what is mapped; None without a limit."""
+    """Bytes that the limit of the address space leaves in addition to what is mapped; None without a limit."""
     try:
         import resource
 

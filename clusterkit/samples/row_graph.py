@@ -57,7 +57,7 @@ class RowGraph(Protocol):
         """The output of a part for given rows; an error that names the part if it has no method ``onnx``."""
 
     def report(self, name: str, node: Node) -> None:
-        """Make a node an output of the model beside its labels."""
+        """Make a node a further output of the model, in addition to its labels."""
 
 
 @runtime_checkable

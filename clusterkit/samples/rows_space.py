@@ -91,7 +91,7 @@ class HostMap:
 @final
 @attrs.frozen(eq=False)
 class RowsSpace(FeatureSpace):
-    """Features of rows that an engine reads. The points are not kept: those of this space are none.
+    """Features of rows that an engine reads. The points are not stored: the attribute `points` has no rows.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ class RowsSpace(FeatureSpace):
         return build_space(points, self.mapping, storage=storage, before=self.before)
 
     def without_samples(self) -> FeatureSpace:
-        """A space that maps new rows as this one: what a finished fit holds, without samples but those of the host."""
+        """The space for a finished fit: it maps new rows as this one, without samples but those of the host."""
         if self.host_space is not None:
             return self.host_space.without_samples()
         return StreamedSpace(self.points, self.mapping, before=self.before, resolved=self.resolved)

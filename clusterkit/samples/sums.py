@@ -48,7 +48,8 @@ Tests lower it by `clusterkit.testing.compare.small_groups`; results above one g
 """
 
 FAN_IN = 16
-"""Totals that meet at a node of the tree over the groups: two levels serve 67 million rows, three a billion."""
+"""Number of totals that are added at a node of the tree over the groups: two levels serve 67 million rows, three a
+billion."""
 
 
 class Addable(Protocol):

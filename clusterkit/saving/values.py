@@ -307,7 +307,7 @@ class _Reader:
     objects: list[Any] = attrs.field(factory=list)
 
     def value(self, text: Any) -> Any:
-        """The value that a part of the JSON stands for."""
+        """The value that a part of the JSON represents."""
         if text is None or type(text) in (bool, str, int):
             return text
         if type(text) is float:
@@ -473,7 +473,7 @@ def _restored(cls: type[Any], fields: Mapping[str, Any], schema: int) -> Any:
 
 
 def _of_dtype(array: AnyArray, dtype: np.dtype) -> AnyArray:
-    """The array of another type that a tensor stands for."""
+    """The array of the given type that a tensor represents."""
     if dtype.kind == "U":
         length = dtype.itemsize // 4
         if array.dtype != np.uint32 or array.ndim < 1 or array.shape[-1] != length or not length:

@@ -72,7 +72,7 @@ def checks_of(plugin: Plugin, examples: int = EXAMPLES) -> Iterator[PluginCheck]
 
 
 def _laws_of(entry: Entry) -> list[tuple[str, Callable[[], object]]]:
-    """Name and check of every law of what an entry stands for."""
+    """Name and check of every law of the stage or recipe of an entry."""
     if entry.kind in ABSTRACT_NAMES:
         before = f"{entry.kind}-{entry.name}"  # then "-law", or "[parameter=value]-law" for a variant
         return [(case.label.removeprefix(before).removeprefix("-"), case) for case in cases_of(entry, 1.0)]

@@ -227,7 +227,7 @@ def names_of(distribution: str, kind: Kind) -> Names:
 
 
 def _in_ascii(word: str) -> str:
-    """A word without accents, with ß and the like as the letters that stand for them where there are none.
+    """A word in ASCII: accents are dropped, and letters without an ASCII form, such as ß, are replaced.
 
     Examples
     --------

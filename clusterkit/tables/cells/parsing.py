@@ -151,17 +151,17 @@ GROUPED = {
     ".": re.compile(r"[+-]?(?=[.]?\d)(?:[1-9]\d{0,2}(,\d{3})+(\.\d*)?|\d*(\.\d*)?([eE][+-]?\d+)?)"),
     ",": re.compile(r"[+-]?(?=,?\d)(?:[1-9]\d{0,2}(\.\d{3})+(,\d*)?|\d*(,\d*)?([eE][+-]?\d+)?)"),
 }
-"""A number, by the mark before its decimals. Thousands begin with no zero: 0,234 is less than one. Beside an exponent
-there are none: 1.260E-01 is no 1260E-01."""
+"""Pattern of a number, by the decimal mark. Thousands begin with no zero: 0,234 is less than one. A number with an
+exponent has no separators: 1.260E-01 is no 1260E-01."""
 
 SPACED = re.compile(r"[+-]?\d{1,3}([ \u00a0\u202f\u2009'’]\d{3})+([.,]\d*)?")
-"""A number whose thousands are apart."""
+"""Pattern of a number with separated thousands."""
 
 UNIT = re.compile(r".*\d(?:\s+([^\W\d_]|[°Ω²³·/%]){1,10}|([a-zµ]|°)([^\W\d_]|[°Ω²³·/%]){0,9})")
 """A number and its unit: letters after a blank, or from a small one on without it. 4711DE is no number with a unit."""
 
 POINT = re.compile(r"[+-]?(?:(?:0|\d{4,})\.\d+|\d+\.(?:\d{1,2}|\d{4,}))")
-"""Numbers before whose decimals nothing but a point can stand."""
+"""Pattern of numbers whose mark can only be a decimal point."""
 
 ADDRESS = re.compile(r"(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}")
 """Four numbers up to 255 with points between them: the address of a computer, and no number with thousands."""

@@ -115,7 +115,7 @@ CLOCK_NAME = re.compile(r"time|hour|clock|hhmm|uhr|(^|[\W_])(dep|arr|departure|a
 different minutes below show a clock in columns of any name, and six in those."""
 
 FEWEST_TIMES = 20
-"""Numbers from which it is looked at whether they are times."""
+"""Fewest numbers that are checked for times."""
 
 LONGEST_RUN = 13.0
 """Hours below which times written as 1:23:45, with seconds and without a zero before the hour, are durations; a column
@@ -123,7 +123,7 @@ of times of day would have some in the afternoon, or in the evening."""
 
 
 def hours_of(text: str) -> tuple[float, str] | None:
-    """The hours that a text stands for, and what it can be: `TIME`, `DURATION`, or "" for both; None for neither.
+    """The hours that a text represents, and what it can be: `TIME`, `DURATION`, or "" for both; None for neither.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def _of_clock(parts: re.Match[str]) -> tuple[float, str] | None:
 
 
 def hours_of_digits(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The hours that numbers such as 517 and 2359 stand for, nan for those that are no time of a clock.
+    """The hours that numbers such as 517 and 2359 represent, nan for those that are no time of a clock.
 
     Examples
     --------

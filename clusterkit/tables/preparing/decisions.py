@@ -110,7 +110,7 @@ FREQUENT = 0.01
 """Share of the rows from which None may be a level."""
 
 MOST_BESIDE = 20
-"""Most other levels beside which None is one; among more it is more likely to be a gap."""
+"""Largest number of other levels for which None is a level; among more it is more likely to be a gap."""
 
 SLIPS = 0.1
 """Share of the numbers that show the mark before decimals up to which those with the other mark are slips."""
@@ -279,7 +279,7 @@ RARE = 0.01
 """Share of the filled cells below which a level counts as rare."""
 
 MOST_GROUPS = 20
-"""Most levels that are told apart; more would make as many features of one column."""
+"""Largest number of levels with a feature each; more would make as many features of one column."""
 
 MOST_AMOUNTS = 10
 """Most different numbers in units that cannot be added up for them to be levels, such as 6 months and 1 year."""
@@ -340,7 +340,7 @@ RADII = {"none": CLOCK / (2 * math.pi), "minmax": 0.5}
 it is 1, with which the squared distances of times all around are on average those of a number of variance 1."""
 
 FEWEST_GAPS = 5
-"""Gaps from which their information is looked at."""
+"""Fewest gaps that are tested for information."""
 
 
 def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...], str, str]:
@@ -591,7 +591,7 @@ def _last_resort(column: ColumnSums, plan: ColumnPlan) -> ColumnPlan:
 
 
 def _with_gaps(j: int, plan: ColumnPlan, sums: TableSums, used: Sequence[bool]) -> ColumnPlan:
-    """The plan, with a feature for the gaps if they go with the values of another column."""
+    """The plan, with a feature for the gaps if these depend on the values of another column."""
     column = sums.columns[j]
     if not isinstance(plan, NumberColumn | CategoryColumn | DateColumn) or not sums.pairs.shape[1]:
         return plan

@@ -30,7 +30,7 @@ ALIKE = 0.999
 """Absolute correlation above which two columns of numbers say the same."""
 
 FIRST_LOOK = 0.9
-"""Absolute correlation of columns whose gaps are filled from which the rows without gaps are looked at."""
+"""Absolute correlation of columns with filled gaps from which the correlation without gaps is computed."""
 
 FEWEST = 20
 """Rows with both values that are needed: fewer may agree by chance."""

@@ -335,7 +335,7 @@ class ColumnSums:
 
     @property
     def measure(self) -> Measure:
-        """The unit of the numbers in texts, and the marks that do not go with it."""
+        """The unit of the numbers in texts, and the marks that cannot be converted to it."""
         counts = {beside: its.n for beside, its in self.by_mark(self.mark).items()}
         unit = unit_among(counts)
         strange = frozenset(beside for beside in counts if beside and factor(beside, unit) is None)
@@ -387,7 +387,7 @@ class ColumnSums:
         return np.sum(parts, axis=0)
 
     def strange(self) -> str | None:
-        """A text that is no date though others are; None where there is none, or texts are too many to be known."""
+        """A text that is no date though others are; None if there is none, or if there are too many texts to store."""
         form = self.as_date()[0]
         return next((text for text in self.levels or () if seconds_of_text(text, form) is None), None)
 

@@ -1,4 +1,4 @@
-"""A table from a file: its ending decides who reads it."""
+"""Reading of a table from a file, by a reader chosen by the file's ending."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _has_reader(ending: str) -> bool:
 
 
 def _further(title: str, ending: str, header: bool | None, encoding: str | None) -> Table:
-    """The table of a file whose ending no plugin claims."""
+    """The table of a file whose ending belongs to no plugin."""
     if ending == ARRAYS:
         return _of_archive(title)
     if ending in ARROW:

@@ -438,7 +438,7 @@ OF_PANDAS = (
 """Cells that pandas takes for gaps by itself."""
 
 INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
-"""An infinite number, beside which a gap may be written in letters."""
+"""Pattern of an infinite number; a column that has one may have gaps written in letters."""
 
 GAPS = sorted(
     {*OF_PANDAS, *(form for cell in MISSING for form in (cell, cell.upper(), cell.title(), cell.capitalize()))}

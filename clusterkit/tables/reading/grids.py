@@ -39,10 +39,10 @@ FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 """A formula in a sheet of an XLSX file."""
 
 PIECE = 2**20
-"""Bytes of a sheet that are looked at together."""
+"""Bytes of a sheet that are searched at a time."""
 
 OVERLAP = 128
-"""Bytes of a piece that are looked at again with the next one: the longest element that is searched for."""
+"""Bytes of a piece that are searched again with the next one: the longest element that is searched for."""
 
 SHOWN = 5
 """Columns that a warning names."""
@@ -160,7 +160,7 @@ def with_percents(cells: NDArray[np.object_], rows: NDArray[np.intp]) -> NDArray
 
 
 def has_percents(title: str) -> bool:
-    """Whether some format of the file is of percent; most files have none, and their cells need not be asked."""
+    """Whether a format of the file is of percent; most files have none, so that no cell must be checked."""
     try:
         with zipfile.ZipFile(title) as archive:
             return FORMATS.search(archive.read(STYLES)) is not None
@@ -178,7 +178,7 @@ SHOWN_RANGES = 3
 """Stray cells that a notice names."""
 
 BYTES_OF_CELL = 8
-"""Bytes of a cell of the grid, apart from what it holds."""
+"""Bytes of a cell of the grid, apart from its value."""
 
 Range = tuple[int, int, int, int]
 """First row, first column, last row and last column, from 0."""

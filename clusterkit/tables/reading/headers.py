@@ -38,10 +38,10 @@ __all__ = [
 
 
 SURE = 5e-4
-"""Probability, by the rows below, of such a row of data, up to which the row has names."""
+"""Probability of such a row of data, estimated from the rows below it, up to which the row has names."""
 
 OPEN = 0.02
-"""Probability up to which it may have some: less than one of the fifty rows that are looked at."""
+"""Probability up to which the row may have names: less than one of the fifty rows that are compared."""
 
 FEWEST_RUN = 3
 """Numbers that must follow each other to be a run, of step 1; with any other step one more is needed."""
@@ -69,7 +69,7 @@ MOSTLY = 0.9
 """Share of the numbers that must have decimals for a column to be one with decimals."""
 
 COMPARED_ROWS = 12
-"""Columns of a run that are looked at; more only make a chance row less likely."""
+"""Columns of a run that are compared; more only make a chance row less likely."""
 
 PLAIN = re.compile(r"\d{1,9}(?:[.,]\d{1,9})?")
 """Numbers that may be names: no sign, no exponent, no mark between thousands."""
@@ -277,7 +277,7 @@ SHOWN = 4
 """Cells of the first row that a notice shows."""
 
 COMPARED = 200
-"""Columns that are looked at for numbers that are names; more only cost time."""
+"""Columns that are checked for numbers that are names; more only cost time."""
 
 FEWEST_LABELS = 5
 """Rows from which distinct whole numbers or dates below an empty first cell are taken for labels of the rows."""

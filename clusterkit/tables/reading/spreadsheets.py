@@ -166,7 +166,7 @@ def _other_sheets(name: str, sheets: Sequence[str]) -> str:
 
 
 def _with_gaps(cells: NDArray[np.object_]) -> NDArray[np.object_]:
-    """A column with gaps where texts mean some beside numbers or dates; among texts they may be words."""
+    """A column with gaps in place of texts that mean gaps among numbers or dates; among texts they may be words."""
     if all(isinstance(cell, str) or cell is None for cell in cells):
         return cells
     gaps = [isinstance(cell, str) and cell.strip().lower() in MISSING for cell in cells]
