@@ -1,4 +1,4 @@
-"""The one loop: iterations of one or several starts until each has ended, and the best of what they gave.
+"""The loop of all iterative fits: iterations of one or several starts until each has ended, and the best result.
 
 Every iterative fit is run by `iterate`: labels that lead to labels in memory (EMMC, k-means) or by passes over rows
 outside memory, and the iterations of solvers with a state of their own (fuzzy c-means, factorisations). What differs is
@@ -39,7 +39,7 @@ returned."""
 
 TIED, TIED_SINGLE = 1e-10, 1e-5
 """Relative differences up to which objectives of float64 and of float32 samples count as equal: far above the rounding
-of their sums, far below what tells starts apart."""
+of their sums, far below the differences of distinct clusterings."""
 
 SENTENCES: Mapping[Ending, str] = {
     Ending.CONVERGED: "converged: labels no longer change",
@@ -81,7 +81,7 @@ class Iteration(Generic[A]):
     def of_labels(
         cls, answer: A, state: object, repeats: bool, keys: tuple[Hashable, Hashable] | None, status: Status | None
     ) -> Iteration[A]:
-        """An iteration that may have given back the labels it began with, or labels that the solver regards as final.
+        """An iteration whose labels may equal those before it, or be regarded as final by the solver.
 
         Parameters
         ----------
@@ -123,12 +123,12 @@ class Leap:
 
 @attrs.frozen(eq=False)
 class Ended(Generic[A]):
-    """How one start ended.
+    """End of one start.
 
     Parameters
     ----------
     answer : A or None
-        None for a start that ended no lower than one before it, of which nothing but the objective is wanted.
+        Result; None for a start that ended no lower than one before it, of which only the objective is needed.
     n_iter : int
     ending : Ending
     reason : str

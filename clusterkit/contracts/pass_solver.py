@@ -106,7 +106,7 @@ class Prepared(ABC):
 
 
 class RowFunction(Extension, Protocol):
-    """Scores of rows that can be had from raw rows, as every extension, or from features that are there already."""
+    """Function that scores raw rows, as every extension does, or rows whose features are known already."""
 
     def on(self, H: Array) -> Array:
         """Scores of a block of features, (b, L) to (b, q): those of `__call__`, without a second mapping.
@@ -123,7 +123,7 @@ class Finished:
     Parameters
     ----------
     extend : RowFunction
-        Features to scores.
+        Function from features to scores.
     objective : ndarray of shape (R,)
         Objective of the labels that were added up, from the sums alone.
     status : Status or None
@@ -143,14 +143,14 @@ class Adder(Protocol):
 
 
 def adder_of(summing: Summing) -> Adder:
-    """The part of a solver's iteration that is sent: its `adder`, or all of it."""
+    """The part of a solver's iteration that is sent to the rows: its `adder`, or all of it."""
     adder: Adder = getattr(summing, "adder", summing)
     return adder
 
 
 @runtime_checkable
 class Summing(Protocol[PartT]):
-    """Iterations of a solver as sums: frozen, small and picklable, because an engine sends it to where the rows lie.
+    """Iterations of a solver as sums: frozen, small and picklable, because an engine sends the object to the rows.
 
     An optional attribute `adder` with the same `part` lacks what only `finish` needs, such as a factorisation: it is
     then sent in place of the whole.
@@ -198,7 +198,7 @@ class Learner(Protocol):
         """The iterations, with what is known of all samples so far."""
 
     def more(self, space: FeatureSpace, weights: Array | None) -> Learner:
-        """The learner that knows the samples of another space too, under the same map; `weights` count them."""
+        """The learner after the samples of another space too, under the same map; `weights` (n,) count them."""
 
 
 @final
@@ -217,7 +217,7 @@ class PartOfLabels(BlockFunction):
 def solve_by_sums(
     summing: Summing, space: FeatureSpace, targets: Coded, previous: RowFunction | None = None
 ) -> Finished:
-    """One iteration in memory, for labels (R, n) that are there already: one pass, seldom more."""
+    """One iteration in memory, for given labels (R, n): one pass, seldom more."""
     step: Finished | Summing = summing
     while not isinstance(step, Finished):
         step = step.finish(space.reduce(PartOfLabels(adder_of(step), targets)), previous)
@@ -238,7 +238,7 @@ class Step:
     settled : str or None
         Reason why that function is the answer; None to go on.
     change : str
-        Distance of the iteration from that, in words, for the case that there is no further one.
+        Change in the iteration as text, for the sentence at the largest number of iterations.
     """
 
     following: RowFunction
@@ -261,7 +261,7 @@ class Iterating(Protocol[PartT]):
 
     @property
     def max_iter(self) -> int:
-        """Most iterations."""
+        """Largest number of iterations."""
 
     @property
     def resolved(self) -> Mapping[str, object]:
@@ -294,11 +294,11 @@ class Stored:
     Parameters
     ----------
     scores : Rows
-        Scores of the samples, where they are stored, in one scale.
+        Stored scores of the samples, with columns of one scale.
     rows : Rows
         The scores as the solver has them, before their columns are multiplied by `scale`.
     extend : RowFunction
-        Scores of new rows.
+        Function that scores new rows.
     scale : ndarray of shape (q,)
         Factors that bring the columns of `extend` to one scale.
     """
@@ -340,7 +340,7 @@ class Storing(Protocol):
 @final
 @attrs.frozen(eq=False)
 class PartOfIteration(BlockFunction):
-    """The part of a block of features in an iteration, as an engine sends it."""
+    """Contribution of a block of features to an iteration, as an engine sends it."""
 
     iterations: Iterating
     function: RowFunction
@@ -412,7 +412,7 @@ class StateIterations(Iterations[RowFunction]):
             self._go_on(start, self.iterations.latest(cast("tuple[RowFunction, RowFunction | None]", start.state)[0]))
 
     def _go_on(self, start: Start[RowFunction], function: RowFunction) -> None:
-        """Take up what is stored of a fit that led to a function."""
+        """Continue from the stored iterations of a fit that led to a function."""
         if isinstance(self.iterations, Storing) and (earlier := self.iterations.last(function)) is not None:
             history, step = earlier
             start.history, start.answer, start.detail = [*history], function, step.change
@@ -446,7 +446,7 @@ SCORES = "scores of all rows, which the labeler needs on the host"
 
 @attrs.frozen(eq=False)
 class PassSolver(Prepared):
-    """A solver by passes over the features of its space, in every place.
+    """A solver by passes over the features of its space, wherever these are.
 
     In memory it may have a faster way of its own to the same outcome.
 

@@ -53,7 +53,7 @@ CHUNK_BYTES = 256 * 1024**2
 """Bytes for the scores of the starts solved together; the chunk depends on sizes alone, not on free memory."""
 
 PRICED_BYTES = 2**22
-"""Bytes of a table of scores from which on no table of costs is made where no balancer reads it: below it the table is
+"""Bytes of a table of scores above which no table of costs is made unless a balancer reads it: below, the table is
 cheap, and its shape is checked in every fit."""
 
 
@@ -105,7 +105,7 @@ class BalancedLabeling:
 def label_and_balance(
     outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rng: Rng
 ) -> BalancedLabeling:
-    """Labels of an outcome, balanced."""
+    """Read the labels of an outcome, and balance them."""
     with NamingStage(labeler):
         large = isinstance(outcome, Scores) and outcome.rows.nbytes >= PRICED_BYTES
         if large and balancer is None and isinstance(labeler, Codec) and isinstance(outcome, Scores):
@@ -200,7 +200,7 @@ def solve_once(
 
 
 def _reported(status: Status | None) -> float:
-    """The objective of a solver that has none to compare starts by: the one it reports, or the last of its history."""
+    """Objective of a solver that has none to compare starts by: that of its status, or the last of its history."""
     if status is None:
         return math.nan
     if status.objective is not None:
@@ -283,7 +283,7 @@ class LabelIterations(Iterations[BalancedLabeling]):
 
     @property
     def leaps(self) -> bool:  # type: ignore[override] # a property for a class attribute
-        """Whether something may make iterations without a table of scores."""
+        """Whether the solver can make iterations without a table of scores."""
         return self.balancer is None
 
     def advance(self, active: list[Start[BalancedLabeling]]) -> Iterator[Iteration[BalancedLabeling]]:
@@ -302,7 +302,7 @@ class LabelIterations(Iterations[BalancedLabeling]):
             yield Iteration.of_labels(balanced, balanced.labels, repeats, keys, part.status)
 
     def go_on(self, positions: list[int]) -> None:
-        """The outcome of the starts that go on is what the next iteration begins with."""
+        """Keep the outcome of the starts at these positions, from which the next iteration begins."""
         if isinstance(self._outcome, Scores) and positions:
             self._outcome = self._outcome.take(positions)
 
@@ -380,7 +380,7 @@ def _take_leaps(
 def _one_pass(
     solver: PassSolver, summing: Summing, codec: Codec, targets: Coded
 ) -> Generator[tuple[float, Labels], None, str | None]:
-    """Iterations in one pass each: the labels of a block are read and added up while it is there.
+    """Iterations in one pass each: the labels of a block are read and added up while the block is in memory.
 
     Labels and objectives are those of full iterations, bit for bit.
     """

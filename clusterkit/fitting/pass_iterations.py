@@ -98,7 +98,7 @@ def room_for_scores(n: int, d: int, dtype: np.dtype) -> RowsFile | None:
 @final
 @attrs.define(eq=False)
 class IterationCosts:
-    """The costs of the iterations of a start.
+    """Costs of the iterations of a start, with a file for scores.
 
     One file holds the scores of one iteration after the other, until the context ends. Scores are kept where this
     process computes the blocks on the host, and where they have the type of the rows: those of another type have other
@@ -121,7 +121,7 @@ class IterationCosts:
             self._file.close()
 
     def balanced(self, balancer: Balancer, block_labeler: BlockLabeler, task: Task) -> BlockLabeler:
-        """The labels of an iteration, balanced."""
+        """The labels of an iteration after the balancer."""
         costs: Costs = self.by(block_labeler)
         if isinstance(self.space.engine, DeviceEngine) and few_rows(self.space.n):
             costs = CostTable(costs.table())  # balanced as in an in-memory fit, with its result
@@ -150,7 +150,7 @@ class CostsOfRows(Costs):
     ----------
     space : RowsSpace
     block_labeler : BlockLabeler
-        How scores follow from the rows.
+        Function from rows to scores.
     file : RowsFile or None
         File to which the first pass writes the scores.
     """
@@ -209,7 +209,7 @@ class _OfRows(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class _OfScores:
-    """A part of costs, as a part of the scores."""
+    """Contribution of stored scores, from that of their costs."""
 
     codec: Codec
     k: int
@@ -231,7 +231,7 @@ class Digest(Protocol):
         """The digest of both blocks together."""
 
     def __hash__(self) -> int:
-        """Equal digests have one."""
+        """Equal digests have equal hashes."""
 
     def to_host(self) -> Digest:
         """A copy on the host, as bytes that can be compared."""
@@ -247,7 +247,7 @@ def digest_of(rows: slice, labels: Labels) -> Digest:
 @final
 @attrs.frozen
 class _Hashed:
-    """A cryptographic digest of the bytes, and of those of both parts of a sum."""
+    """A cryptographic digest of the bytes of a block, or of the digests of both parts of a sum."""
 
     content: bytes
 
@@ -264,8 +264,8 @@ class _Hashed:
 class MixedDigest:
     """Two sums of labels times pseudo-random numbers of their rows, modulo 2^64.
 
-    Two labellings that differ have equal sums with a probability of about 2^-128. All of it is done by the device, of
-    which the labels need not be read.
+    Two different labellings have equal sums with a probability of about 2^-128. The device computes the sums, and the
+    labels need not be copied.
     """
 
     sums: Counts
@@ -282,7 +282,7 @@ def _mixed(rows: slice, labels: Any) -> Any:
     """The sums of a block, (2,), int64."""
     xp = array_namespace(labels)
     numbers = xp.arange(rows.start, rows.start + labels.shape[0], dtype=xp.int64, device=labels.device)
-    # a sum with a label of 0 would not know its row
+    # without an offset a label of 0 would add nothing, whatever its row
     values = xp.astype(labels, xp.int64, copy=False) + 1
     sums = []
     for offset, factor in KEYS:
@@ -296,21 +296,21 @@ def _mixed(rows: slice, labels: Any) -> Any:
 @final
 @attrs.frozen(eq=False)
 class BlockLabeler(BlockFunction):
-    """How the labels of a block follow from its rows: from the start, or from the scores of an iteration.
+    """Function from the rows of a block to labels: by the start, or by the scores of an iteration.
 
     Parameters
     ----------
     transform : Transform
-        Raw rows to features.
+        Map from raw rows to features.
     codec : Codec
         A codec that reads labels row by row.
     k : int
     start : callable or None
-        The labels of a start.
+        Function that gives the labels of a start.
     start_transform : Transform or None
-        Raw rows to what the start sees, where that is not the features.
+        Map from raw rows to the input of the start, where that is not the features.
     extend : RowFunction or None
-        Features to scores; used where there is no start.
+        Function from features to scores; used where there is no start.
     decision : BalanceDecision
         The balancer's decision about the costs; its labels are a function of blocks, or None.
     stored : Stored or None
@@ -337,7 +337,7 @@ class BlockLabeler(BlockFunction):
 
     @property
     def table_columns(self) -> int:
-        """Scores and costs have k columns, and so have the targets of the labels."""
+        """Number k of columns of scores, of costs and of the targets of the labels."""
         return max(self.k, super().table_columns)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
@@ -378,7 +378,7 @@ class BlockLabeler(BlockFunction):
         return self.extend.on(self.transform(X)) if self.stored is None else self._stored_scores(rows, X)
 
     def _stored_scores(self, rows: slice, block: Array) -> Array:
-        """The stored scores of a block, where it lies."""
+        """The stored scores of a block, moved to the library and device of the block."""
         assert self.stored is not None
         scores = self.stored.scores.read(rows)
         return (
@@ -410,7 +410,7 @@ class _LabelledSums:
 @final
 @attrs.frozen(eq=False)
 class _LabelAndAdd(BlockFunction):
-    """The part of a block of raw rows in an iteration."""
+    """Contribution of a block of raw rows to an iteration: reads the labels, and adds up."""
 
     block_labeler: BlockLabeler
     adder: Adder
@@ -434,7 +434,7 @@ class _LabelAndAdd(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class RowLabeling:
-    """The labels of rows outside memory that an iteration gave.
+    """Labels of rows outside memory after an iteration.
 
     Parameters
     ----------
@@ -482,7 +482,7 @@ class PassIterations(Iterations[RowLabeling]):
     costs: IterationCosts
 
     def advance(self, active: list[Start[RowLabeling]]) -> Iterator[Iteration[RowLabeling]]:
-        """Solve for what the labels add up to, and read and add up the next ones in one pass."""
+        """Finish the iteration from the sums of the labels; read the next labels and add them up in one pass."""
         [start] = active
         at = cast("_State", start.state)
         before = at.sums or _passed(self.space, self._label_and_add(at.block_labeler))
@@ -513,7 +513,7 @@ class PassIterations(Iterations[RowLabeling]):
         return _LabelAndAdd(block_labeler, adder_of(self.summing), self.task.sample_weight)
 
     def _finished(self, block_labeler: BlockLabeler, sums: _LabelledSums, previous: RowFunction | None) -> Finished:
-        """The end of an iteration; further passes over the same labels where the solver asks for them."""
+        """The end of an iteration; makes further passes over the same labels if the solver needs them."""
         step = self.summing.finish(sums.sums, previous)
         while not isinstance(step, Finished):
             iteration = attrs.evolve(self._label_and_add(block_labeler), adder=adder_of(step))

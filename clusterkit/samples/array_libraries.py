@@ -146,8 +146,7 @@ def has_array_api(function: object) -> bool:
 
 
 def table_columns(function: object) -> int:
-    """Columns of the widest table that a function computes from a block in addition to its features, by its attribute
-    of this name.
+    """Columns of the widest table that a function computes from a block: its attribute of this name, or 0.
 
     The blocks of a device are planned by it: with many clusters, distances and costs are wider than the features.
 

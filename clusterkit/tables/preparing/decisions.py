@@ -120,7 +120,7 @@ MOST_UNITS = 10
 
 
 def with_words(column: ColumnSums, choice: str, *, as_category: bool = False) -> ColumnSums:
-    """The sums of a column with texts of gaps as levels: NA, None, ? and their like, where they are likely to be some.
+    """The sums of a column in which texts such as NA, None and ? count as levels where they are likely to be levels.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def with_words(column: ColumnSums, choice: str, *, as_category: bool = False) ->
         "auto": NA where all other texts are countries; None where it is frequent beside a few other levels; in a column
         that is a category because that is asked for, also signs such as ? and -.
     as_category : bool, default False
-        Whether that is asked for.
+        Whether the user asked for a category.
     """
     if not column.spelled or choice == "gap" or column.kind not in ("text", "empty") or column.levels is None:
         return column
@@ -171,7 +171,7 @@ def _is_measured(column: ColumnSums) -> bool:
 
 
 def or_gap(column: ColumnSums, fewest: float) -> CategoryColumn | None:
-    """The plan of a column of one value, by whether it is there; None where fewer gaps than these say nothing."""
+    """The plan of a column of one value, by whether a cell has it; None if there are fewer gaps than `fewest`."""
     if column.gaps < fewest:
         return None
     levels = tuple(column.levels or ()) if column.kind == "text" else ()
@@ -206,7 +206,7 @@ def words_of(column: ColumnSums) -> WordsOfPlan:
 
 
 def several_scales(column: ColumnSums) -> str:
-    """Why numbers with and without their unit are not in one; "" if they may be."""
+    """Reason why numbers with and without their unit have different scales; "" if they may have one."""
     if column.kind != "text":
         return ""
     parts, measure = column.by_mark(column.mark), column.measure
@@ -224,7 +224,7 @@ def several_scales(column: ColumnSums) -> str:
 
 
 def several_units(column: ColumnSums) -> str:
-    """Why texts that are numbers cannot be used as such; "" if their units can be added up."""
+    """Reason why texts that are numbers cannot be used as such; "" if their units can be added up."""
     parts, enough = column.by_mark(column.mark), MOSTLY * column.filled
     if column.are_codes or column.as_number()[1].n >= enough or sum(its.n for its in parts.values()) < enough:
         return ""
@@ -234,7 +234,7 @@ def several_units(column: ColumnSums) -> str:
 
 
 def mixed_marks(column: ColumnSums) -> str:
-    """Why numbers, some with a point and some with a comma before decimals, are none; "" where there is one mark."""
+    """Reason why numbers with different decimal marks cannot be read; "" where there is one mark."""
     if column.kind != "text" or column.levels is None or column.are_codes:
         return ""
     shown, counts, total = dict[str, str](), Counter[str](), 0
@@ -254,7 +254,7 @@ def mixed_marks(column: ColumnSums) -> str:
 
 
 def other_decimals(column: ColumnSums) -> str:
-    """Why texts that would be numbers with the other mark before decimals are none; "" if they would not."""
+    """Reason why texts that would be numbers with the other decimal mark cannot be read; "" if they would not be."""
     other, enough = "," if column.mark == "." else ".", MOSTLY * column.filled
     if column.decimal is None or column.are_codes or column.as_number()[1].n >= enough:
         return ""
@@ -273,7 +273,7 @@ NAME, REASON = 60, 200
 """Most characters of a name and of a reason in an error: those of a damaged file may be as long as the file."""
 
 ALMOST_EMPTY = 0.95
-"""Share of gaps from which a column is left out: what fills it would outweigh what is in it."""
+"""Share of gaps from which a column is left out: the filled values would outweigh the observed ones."""
 
 RARE = 0.01
 """Share of the filled cells below which a level counts as rare."""
@@ -282,7 +282,8 @@ MOST_GROUPS = 20
 """Largest number of levels with a feature each; more would make as many features of one column."""
 
 MOST_AMOUNTS = 10
-"""Most different numbers in units that cannot be added up for them to be levels, such as 6 months and 1 year."""
+"""Largest number of distinct amounts in units that cannot be added up for which they are levels, such as 6 months and 1
+year."""
 
 TOO_MANY = 0.5
 """Share of rows in rare levels above which a column is no category."""
@@ -307,7 +308,7 @@ ROWS_OF_LABEL = 2
 """Rows for each label, on average, from which whole numbers are taken for labels."""
 
 FREE_TEXT, LISTS = "free text", "its cells are lists or objects"
-"""Reasons for which columns are left out that can be made into others."""
+"""Reasons for leaving out columns that can be converted into others."""
 
 ADVICE = {
     FREE_TEXT: "Texts are compared by numbers that stand for them: compute an embedding of each text by a language "
@@ -326,14 +327,14 @@ and this difference divided by its standard error, from which gaps carry informa
 is no coincidence among the pairs of a hundred columns."""
 
 UNEVEN, CERTAIN = 0.2, 3.0
-"""Length of the mean of a part of dates on its circle, or on the circle turned twice as fast, from which it is used,
-and the same in units of what chance gives: parts that are spread evenly show no groups, and only blur others."""
+"""Least mean resultant length of a part of dates on its circle, or on the circle turned twice as fast, and the same in
+units of what chance gives: parts that are spread evenly show no groups, and only blur others."""
 
 ONE_DAY = 1e-4
 """Difference of the length of the mean from 1 up to which dates are of one day of the year, which leap years move."""
 
 ROUNDING = 1e-9
-"""Difference from 1 that is none."""
+"""Difference from 1 that is only rounding."""
 
 RADII = {"none": CLOCK / (2 * math.pi), "minmax": 0.5}
 """Radius of the clock by the scale, so that times are apart as numbers are: an hour by one, or all by at most 1. Else
@@ -344,7 +345,7 @@ FEWEST_GAPS = 5
 
 
 def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...], str, str]:
-    """A plan for each column, the scale, and the reason for it.
+    """Plan of each column, the scale, and the reason for the scale.
 
     Raises
     ------
@@ -356,7 +357,7 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
     plans = [_plan(column, overrides) for column in sums.columns]
     reasons = {plan.reason for plan in plans if isinstance(plan, LeftOut)}
     if not any(plan.used for plan in plans) and FREE_TEXT not in reasons:
-        # better a table of numbers that are all different than none
+        # a table of distinct numbers is better than none
         plans = [_last_resort(column, plan) for column, plan in zip(sums.columns, plans, strict=True)]
     if not any(plan.used for plan in plans):
         left_out = [plan for plan in plans[:5] if isinstance(plan, LeftOut)]
@@ -375,7 +376,7 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
 
 
 def _timed(column: ColumnSums, overrides: Overrides) -> ColumnSums:
-    """The sums of a column; of times without a colon as hours, if its numbers are likely to be some, or are to be."""
+    """The sums of a column, with times without a colon as hours if its numbers are likely to be times, or are to be."""
     wanted = column.name in overrides.as_date and not column.as_date()[1].n
     if not column.digits.n or not (wanted or column.digits.are_times(column.name)):
         return column
@@ -548,7 +549,7 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
 
 
 def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
-    """A category, or a text that is none."""
+    """Plan of a category, or of a text that is left out."""
     levels = column.levels
     if levels is None or (not keep and len(levels) > max(2, column.filled / 2)):
         if keep:
@@ -573,7 +574,7 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
 
 
 def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
-    """Why a column of texts is left out."""
+    """Reason why a column of texts is left out."""
     if column.words > WORDY * column.filled or column.letters > LONG * column.filled:
         return FREE_TEXT
     count = "more than 10,000" if levels is None else f"{len(levels):,}"
@@ -583,7 +584,7 @@ def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
 
 
 def _last_resort(column: ColumnSums, plan: ColumnPlan) -> ColumnPlan:
-    """The plan of a column of different numbers where no other column can be used."""
+    """The plan of a column of distinct numbers where no other column can be used."""
     numbers = column.moments
     if isinstance(plan, LeftOut) and not plan.asked_for and column.kind == "number" and numbers.low < numbers.high:
         return _number(column, ".", column.moments)
@@ -639,7 +640,7 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -
 
 
 def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
-    """The plan with the numbers of the scale."""
+    """The plan with the centre and factor of the scale."""
     if isinstance(plan, DateColumn):
         moments = column.as_date()[1]
         if scale == "minmax":
@@ -663,5 +664,5 @@ def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
 
 
 def _inverse(width: float) -> float:
-    """The reciprocal; 0 for a constant column, which then becomes 0."""
+    """The reciprocal, or 0 for 0: a constant column becomes 0."""
     return 1.0 / width if width > 0.0 and math.isfinite(1.0 / width) else 0.0

@@ -84,7 +84,7 @@ def of_fit(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[
 
 
 def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
-    """Sentences about marks beside numbers of a fit, one for all columns of a kind, with what decides otherwise.
+    """Sentences about units beside numbers of a fit, one for all columns of a kind, with what decides otherwise.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
 
 
 def of_unread(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
-    """A sentence about cells in columns of numbers, times or dates of a fit that are none, and no gaps either.
+    """A sentence about cells in columns of numbers, times or dates of a fit that are neither readable nor gaps.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def _columns(parts: Sequence[str]) -> str:
 
 
 def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
-    """Sentences about a column of new rows: what leaves open how it is meant, or is meant otherwise than in the fit.
+    """Sentences about a column of new rows that can be read in several ways, or is read otherwise than in the fit.
 
     Parameters
     ----------

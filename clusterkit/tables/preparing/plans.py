@@ -67,7 +67,7 @@ def refuse_none(reading: Reading, column: Column, what: str, unread: int) -> Non
 def refuse_both_orders(reading: Reading, column: Column) -> None:
     """Raise an error if dates between slashes have both orders of day and month.
 
-    Dates that leave the order open, such as 2/3/2024, would be read by chance.
+    Dates that leave the order open, such as 2/3/2024, could only be guessed.
     """
     if column.kind != "text":
         return
@@ -86,10 +86,10 @@ def refuse_both_orders(reading: Reading, column: Column) -> None:
 
 
 class Observer:
-    """Sees what a preparation reads in new rows; this one looks away."""
+    """Observer of the cells that a preparation reads in new rows; this one ignores them."""
 
     def odd(self, what: str, cells: NDArray[np.bool_], column: Column, done: str) -> None:
-        """See cells that a fit did not have.
+        """Called with cells of a kind that a fit did not have.
 
         Parameters
         ----------
@@ -102,30 +102,30 @@ class Observer:
         """
 
     def numbers(self, plan: NumberColumn, column: Column, values: NDArray[np.float64]) -> None:
-        """See the numbers of a column, nan for gaps and cells that are none, before they are scaled."""
+        """Called with the numbers of a column before scaling, nan for gaps and cells that are no numbers."""
 
     def levels(self, plan: CategoryColumn, column: Column, new: NDArray[np.bool_]) -> None:
-        """See which cells of a category have none of its levels."""
+        """Called with the mask of the cells of a category that have none of its levels."""
 
 
 FLAG = 0.5
-"""The value of a column of 0 and 1: rows that differ in it are as far apart as half a standard deviation of a number.
-With more, categories decide every clustering, because their values leave gaps between them and those of numbers do not;
-Huang (1998, Extensions to the k-means algorithm for clustering large data sets with categorical values, Data Mining and
-Knowledge Discovery 2) weighs a mismatch by less than the spread of the numbers for the same reason."""
+"""The value of a column of 0 and 1: rows that differ in it are as far apart as numbers that differ by half a standard
+deviation. With more, categories decide every clustering, because their values leave gaps between them and those of
+numbers do not; Huang (1998, Extensions to the k-means algorithm for clustering large data sets with categorical values,
+Data Mining and Knowledge Discovery 2) weighs a mismatch by less than the spread of the numbers for the same reason."""
 
 WEIGHT_BEFORE = 0.5
-"""The weight in saved models that do not say it: what `FLAG` was then."""
+"""The weight in saved models that do not store it: the value of `FLAG` at that time."""
 
 ROOT = math.sqrt(2.0)
 """Rows of different levels differ in two of the columns of 0 and 1; divided by this, they are as far apart as in a
 single column."""
 
 CLOCK = 24.0
-"""The hours of a day."""
+"""Hours of a day."""
 
 HOURS: Mapping[str, float] = {"hour": CLOCK, "weekday": 7 * 24.0, "month": 365.2425 * 24}
-"""The hours after which a part of a date begins anew."""
+"""Period of each part of a date, in hours."""
 
 
 def _finite(instance: object, attribute: attrs.Attribute[float], value: float) -> None:
@@ -173,7 +173,7 @@ class LeftOut(ColumnPlan):
     ----------
     name : str
     reason : str
-        Why; ends a sentence.
+        Reason, as the end of a sentence.
     asked_for : bool, default False
         Whether the user left it out.
     """
@@ -205,7 +205,7 @@ class NumberColumn(ColumnPlan):
         Value that fills gaps.
     centre, factor : float
     decimal : {".", ","}
-        The mark before the decimals of texts.
+        Decimal mark of texts.
     flag : bool
         Whether there are two values only.
     gaps : int
@@ -215,34 +215,35 @@ class NumberColumn(ColumnPlan):
     told_by : str
         A column whose values differ where this one has gaps; the gaps are then a feature too. Empty for none.
     unit : str
-        The mark beside the numbers, such as kg, % or $; empty for none.
+        Unit beside the numbers, such as kg, % or $; empty for none.
     clock : {"", "time of day", "duration"}
         Kind of the cells if they are no plain numbers; both kinds are counted in hours.
     begin : float
-        The hour from which the day of times of day is counted.
+        The hour at which the day of times of day begins.
     circle : float
-        Radius of the clock, on which times of day that have no hour to begin with become sine and cosine; 0 for others.
+        Radius of the clock, on which times of day without a clear begin of the day become sine and cosine; 0 for
+        others.
     weight : float
         Weight of the feature that indicates gaps.
     converted : tuple of str
         Other units of the fit that were converted.
     strange : tuple of str
-        Marks beside cells of the fit that were not numbers for this reason.
+        Marks that could not be converted to the unit; their cells were no numbers.
     bare : int
-        Numbers of the fit without the unit.
+        Count of numbers of the fit without the unit.
     extremes : tuple of float
-        The least and the greatest number of the fit; empty where a model of schema 1 does not say them.
+        Least and greatest number of the fit; empty in a model of schema 1, which does not store them.
     forgetful : bool
         Whether marks are read as by schema 1: percentages as shares of 1, all currencies alike.
     few : int
-        Number of the different whole numbers, where they are so few that they may be years or codes; else 0.
+        Count of the distinct whole numbers, where they are so few that they may be years or codes; else 0.
     digits : bool
         Whether times of day are written as numbers without a colon, such as 517.
     infinite : int
         Gaps that are infinite numbers.
     size : tuple of float
         Mean and standard deviation of the logarithms of the absolute values in the fit, zeros apart; empty where there
-        are none, or an older model does not say it.
+        are none, or an older model does not store it.
     """
 
     saved_schema: ClassVar[int] = 2
@@ -278,7 +279,7 @@ class NumberColumn(ColumnPlan):
 
     @classmethod
     def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
-        """The fields of a file of schema 1, whose numbers go on being read as they were."""
+        """The fields of a file of schema 1, whose numbers are still read in the old way."""
         return {**fields, "forgetful": True}
 
     @property
@@ -288,7 +289,7 @@ class NumberColumn(ColumnPlan):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The column, or its sine and cosine, and its gaps where they say something."""
+        """The column, or its sine and cosine, and an indicator of its gaps if it has one."""
         names = tuple(f"{self.name} ({wave})" for wave in ("sin", "cos")) if self.circle else (self.name,)
         return (*names, *_gap_feature(self))
 
@@ -333,9 +334,9 @@ class CategoryColumn(ColumnPlan):
     ----------
     name : str
     levels : tuple of str
-        The levels that are told apart.
+        Levels with a feature of their own.
     rare : int
-        Number of further levels that count as one; 0 where there are none.
+        Number of further levels, which share one feature; 0 where there are none.
     fill : int
         Index of the level that fills gaps: the most frequent one.
     gaps : int
@@ -348,9 +349,9 @@ class CategoryColumn(ColumnPlan):
     spelled : tuple of str
         Texts of these gaps; empty where an older model does not store them, and there they are NA.
     words : tuple of str
-        Texts that elsewhere are gaps, and levels here; NA is one if it is among the levels.
+        Texts that are levels here and gaps in other columns; NA is one if it is among the levels.
     or_gap : bool
-        Whether the one level and the gaps are told apart.
+        Whether the feature is the presence of the only level.
     infinite : int
         Gaps that are infinite numbers.
     """
@@ -381,7 +382,7 @@ class CategoryColumn(ColumnPlan):
         return len(self.levels) + (self.rare > 0)
 
     def worded(self, column: Column) -> Column:
-        """A column with texts where they are levels of this one, though elsewhere they are gaps."""
+        """A column with texts where they are levels of this plan, and gaps in other columns."""
         return column.with_words({*self.words, NA} if NA in self.levels else self.words)
 
     @property
@@ -418,7 +419,7 @@ class CategoryColumn(ColumnPlan):
 @final
 @attrs.frozen
 class DateColumn(ColumnPlan):
-    """A column of dates: the time since the mean date, and parts that come again, each on a circle.
+    """A column of dates: the time since the mean date, and periodic parts, each on a circle.
 
     Parameters
     ----------
@@ -426,7 +427,7 @@ class DateColumn(ColumnPlan):
     fill, centre, factor : float
         Values of `NumberColumn`, for seconds since 1970.
     form : str
-        The form of texts.
+        Form of the texts.
     parts : tuple of str
         Names in `HOURS`.
     gaps : int
@@ -500,10 +501,10 @@ MOST_DONORS = 500
 with gaps are compared with all of them within seconds."""
 
 MOST_CELLS = 2_000_000
-"""Most features of all of them together: 16 MiB in every model."""
+"""Most features of all donors together: 16 MiB in every model."""
 
 PAIRS = 2**20
-"""Distances that are held at once: 8 MiB."""
+"""Distances computed at a time: 8 MiB."""
 
 EQUAL = attrs.cmp_using(eq=np.array_equal)
 """Comparison of fields that are arrays."""
@@ -602,15 +603,15 @@ class Donors:
             step = max(1, PAIRS // able.size)
             for start in range(0, len(rows), step):
                 part = rows[start : start + step]
-                # each distance is a sum of its own, in the order of the features, and not of a matrix product, so that
-                # it is the same whatever other rows there are
+                # each distance is a sum in the order of the features and not an entry of a matrix product, so that it
+                # does not depend on the other rows
                 distances = cdist(X[np.ix_(part, compared)], points, "sqeuclidean")
                 nearest = np.where(able, distances[:, None], np.inf).argmin(axis=2)
                 X[np.ix_(part, written)] = self.features[nearest[:, place], written]
 
 
 def _alike(gaps: Mask) -> Iterator[Indices]:
-    """The rows with gaps, those with gaps in the same columns together."""
+    """Groups of rows with gaps in the same columns."""
     rows = np.flatnonzero(gaps.any(axis=1))
     if len(rows):
         bits = np.packbits(gaps[rows], axis=1)
@@ -620,7 +621,7 @@ def _alike(gaps: Mask) -> Iterator[Indices]:
 
 
 def value_features(plans: Sequence[ColumnPlan]) -> list[Indices]:
-    """The features of each column, (features,), without the one that says whether there is a gap.
+    """Indices of the features of each column, (features,), without the indicator of gaps.
 
     Parameters
     ----------
@@ -646,17 +647,18 @@ def has_gaps(plans: Sequence[ColumnPlan]) -> bool:
 
 
 FEWEST = 10
-"""Numbers from which a typical size is compared; of fewer the extremes alone are."""
+"""Fewest numbers for which a typical size is compared; with fewer only the extremes are."""
 
 TIMES = 8.0
-"""Factor from which typical sizes differ: ten, as from millimetres to centimetres, with the difference that samples of
-some dozens of rows have."""
+"""Factor above which typical sizes differ: ten, as from millimetres to centimetres, less what samples of some dozens of
+rows vary."""
 
 CERTAIN = 5.0
-"""Standard errors that they must differ by, so that no random rows of a table do."""
+"""Least difference in standard errors, so that no random rows of a table differ."""
 
 SPREADS = 1.0
-"""Standard deviations of the fit that they must differ by: of two groups of equal number, either one alone does not."""
+"""Least difference in standard deviations of the fit: of two groups of equal number, either one alone does not
+differ."""
 
 
 def size_of(sizes: Sizes) -> tuple[float, ...]:

@@ -54,13 +54,13 @@ MOST_CODES = 10
 """Different whole numbers up to which a column may be one of codes, grades or counts."""
 
 FEWEST_EACH = 3
-"""Rows for each of them, on average."""
+"""Rows for each of these numbers, on average."""
 
 MOST_FEW = 30
 """Different whole numbers up to which a column may be one of years or codes."""
 
 LOOKED_AT = 1000
-"""Numbers among which most columns show that they have more."""
+"""Numbers that are checked first: among them most columns show more than these distinct ones."""
 
 HIGHEST_TIME = 2400.0
 """The end of a day as a number without a colon."""
