@@ -75,7 +75,7 @@ class Member:
     name : str
         The recipe, with the parameters in which members of one recipe differ.
     family : str
-        Members of one family do not confirm each other.
+        Kind of method: members of one family do not confirm each other.
     composition : Composition
         Composition at some number of clusters, or at None where the method finds it.
     recompose : callable or None

@@ -50,7 +50,7 @@ __all__ = [
 
 
 MOST_ROWS = 5000
-"""Most rows on which candidates are compared, as `Auto` does; of more, a random sample is taken."""
+"""Most rows on which candidates are compared, as in `Auto`; if there are more, a random sample is taken."""
 
 REFIT_FAILURES = (ValueError, RuntimeError, ArithmeticError)
 """Errors that a refit to some of the rows may raise where the fit to all succeeded: too few rows, or too few distinct
@@ -63,14 +63,14 @@ SLOTS = (*compose.KINDS, "driver", "base")
 @final
 @attrs.frozen(eq=False)
 class Scores:
-    """The scores of the candidates, and what follows from comparing them.
+    """The scores of the candidates, and facts from comparing them.
 
     Parameters
     ----------
     values : ndarray of shape (m,)
         nan for a candidate that cannot be compared.
     best : int or None
-        The first of the best; None where no candidate can be compared.
+        The first candidate with the best score; None where no candidate can be compared.
     facts : mapping
         Facts about the comparison: how sure the answer is, and what else may be right.
     """
@@ -140,7 +140,7 @@ class Criterion:
         return Scores(values, places[ranking.best], facts)
 
     def _compared(self, terrain: Terrain, labels: Labels) -> Labels | None:
-        """The labels of the compared rows, noise adopted; None with fewer than two clusters."""
+        """The labels of the compared rows, noise joined to clusters by the tree; None with fewer than two clusters."""
         labels = labels if self.rows is None else labels[self.rows]
         if (labels < 0).all():
             return None
@@ -197,8 +197,8 @@ def criterion(X: Any, models: Sequence[Any], on: str | None, seeds: Seeds) -> Cr
 def families(models: Sequence[Any], candidates: Sequence[Mapping[str, object]]) -> list[str]:
     """Kind of method of each candidate: its class, and the stages that the grid puts into whole slots.
 
-    All other parameters, such as numbers of clusters, widths and seeds, make no other family, so that values close to
-    each other do not confirm each other.
+    Other parameters, such as numbers of clusters, widths and seeds, do not matter, so that values close to each other
+    do not confirm each other.
     """
     return [
         digest([type(model), {key: value for key, value in params.items() if key in SLOTS}], strict=False)
@@ -253,7 +253,7 @@ OF_MEMBERS = ("anmi", "ami")
 """Scores that compare labels with the members of an ensemble."""
 
 OF_POINTS = ("silhouette", "dbcv")
-"""Scores that look at the data."""
+"""Scores that need the data."""
 
 SHARE = 0.8
 """Share of the samples in a subsample of the score "stability"; two subsamples then share about 64 % of all samples."""
@@ -402,7 +402,7 @@ def _members(X: Any, members_or_arguments: ArrayLike | Mapping[str, Any] | None,
     except TypeError as error:
         raise InvalidParameter(f"search: ensemble={members_or_arguments!r}: {error}") from None
     if len(members) < arguments["n_members"]:
-        # after Ctrl-C; scores by a part of an ensemble cannot be compared with the others
+        # after Ctrl-C: scores by a part of an ensemble cannot be compared with the others
         raise KeyboardInterrupt
     return members
 
@@ -417,7 +417,7 @@ def _refits(n: int, noise: Noise, repeats: int, how: str, seeds: Seeds) -> Judge
 
 
 def objections(labels: Labels) -> str:
-    """Why a labelling gets no score: no cluster, only one, or more than √n; "" if it gets one."""
+    """Reason why a labelling gets no score: no cluster, only one, or more than √n; "" if it gets one."""
     n, k = len(labels), len(np.unique(labels[labels >= 0]))
     most = max(2, math.isqrt(n))
     if k < 2:

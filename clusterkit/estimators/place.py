@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["PlacedSamples", "domain_of_sample", "fit_by_sample", "predicted", "sample_size"]
 
 LOOKED_AT = 10_000
-"""Rows that tell the spreads of the columns of a fit on a device well enough."""
+"""Rows of a fit on a device from which the spreads of the columns are estimated."""
 
 SAMPLE = 2000
 """Rows of the sample where the tuner gives no number: as many as the tuner `svc_auto` uses."""
@@ -83,11 +83,11 @@ class PlacedSamples:
         featuremap : FeatureMap or None
             Feature map for `checked`, which checks the samples in memory.
         whole : int
-            Up to how many rows of a device are fitted in memory.
+            Largest number of rows of a device that are fitted in memory.
         dense_only : bool
             Passed to `checked`.
         only_devices : bool
-            Whether no engine but that of a device is asked.
+            Whether only engines of devices are used.
         """
         engine = engine_for(X)
         if engine is None or (only_devices and not isinstance(engine, DeviceEngine)):
@@ -115,12 +115,12 @@ class PlacedSamples:
         return self.array
 
     def fitted_where(self) -> AbstractContextManager[object]:
-        """Around a fit: what works on the host, such as few rows of a device or a start, does not go back there."""
+        """Context of a fit: stages that work on the host, as for few rows of a device, do not use the device again."""
         on_device = self.origin is not None and self.origin.on_device
         return on_host() if on_device and isinstance(self.samples, ArraySamples) else nullcontext()
 
     def place(self, model: FittedAttributes) -> None:
-        """Put the results of the fit where the samples lie, and tell their columns."""
+        """Move the results of the fit to where the samples lie, and set the names of the columns."""
         if self.origin is None:
             return
         rows = self.origin.rows
@@ -143,7 +143,7 @@ class PlacedSamples:
         return {name: put(value) if isinstance(value, np.ndarray) else value for name, value in report.items()}
 
     def with_samples(self, space: Space | None) -> Space | None:
-        """The fitted space with samples in memory; by passes it keeps none, and some are enough to see their scale."""
+        """The fitted space with samples in memory; after a fit by passes with some rows, enough to see their scale."""
         if space is None or self.array is None or not isinstance(self.samples, EngineSamples):
             return space
         some = self.array[:: -(-len(self.array) // LOOKED_AT)]

@@ -35,7 +35,7 @@ GONE = "missing"
 """Level of a missing cell in any column."""
 
 TEXT_FROM = 50
-"""A column of words with more levels than this, most of which occur once, is an identifier or free text."""
+"""Levels of a column of words, most of which occur once, above which it is an identifier or free text."""
 
 
 @final
@@ -47,7 +47,7 @@ class Measure:
     ----------
     column : Column
     level : str or None
-        The level that the indicator is of; None for the numbers of a column.
+        Level of the indicator; None for the numbers of a column.
     values : ndarray of shape (m,)
         nan where missing.
     """

@@ -55,7 +55,7 @@ def add_by_mark(
     readings: dict[str, Moments], name: str, values: Sequence[float | None], beside: Sequence[str],
     counts: NDArray[np.int_],
 ) -> None:  # fmt: skip
-    """Add a reading of distinct texts for each of the marks beside the numbers, most of them if they are many."""
+    """Add a reading of distinct texts for each mark beside the numbers, or for the most frequent ones of many."""
     places: dict[str, list[int]] = {}
     for i, (mark, value) in enumerate(zip(beside, values, strict=True)):
         if value is not None:
@@ -124,7 +124,7 @@ def _more(points: int, commas: int) -> str | None:
 
 
 def marks_in(rows: Iterable[list[str]], width: int, sample: int, *, more: bool) -> Marks:
-    """The marks in the first `sample` rows, and in those after them up to the first that shows one if these show none.
+    """The marks in the first `sample` rows; if these show none, also the rows after them up to the first one that does.
 
     Parameters
     ----------

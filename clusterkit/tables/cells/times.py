@@ -1,4 +1,4 @@
-"""Times of day and durations: what their texts say, and the sums that tell one from the other.
+"""Times of day and durations: reading of their texts, and the sums that tell one from the other.
 
 A time of day becomes hours since midnight. Where times lie on both sides of midnight, as those of a night shift do, the
 day is counted from another hour without times instead, so that 23:50 and 0:10 stay neighbours. Durations may be in
@@ -44,7 +44,7 @@ UNITS: Mapping[str, float] = MappingProxyType(
 """Hours of each unit, in lower case. Months and years have no fixed length."""
 
 PART = re.compile(r"(?P<number>\d{1,7}(?:[.,]\d{1,6})?)\s*(?P<unit>[^\W\d_]{1,8})\.?")
-"""A number and its unit."""
+"""Pattern of a number and its unit."""
 
 BETWEEN = re.compile(r"\s*(?:,|and|und|\+)?\s*")
 """Pattern of the text between two parts."""
@@ -92,7 +92,7 @@ CLOCK = re.compile(
     r"(?P<sign>[+-])?(?P<hour>\d{1,4}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:[.,]\d{1,9})?))?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
 )
-"""Hours, minutes and perhaps seconds, of 24 or of twice 12 hours."""
+"""Pattern of hours, minutes and perhaps seconds, of 24 or of twice 12 hours."""
 
 DAYS = re.compile(r"(?P<days>[+-]?\d{1,6}) days?,?(?: (?P<rest>[+-]?\d{1,2}:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?))?")
 """A duration as pandas and Python write it: 1 days 02:03:04."""
@@ -104,11 +104,11 @@ ISO = re.compile(
 """A duration as ISO 8601, and with it Polars, writes it: PT1H23M45S."""
 
 EMPTY = 0.01
-"""Share of the times up to which an hour counts as one without times: times spread over the whole day have four times
-as many in each."""
+"""Share of the times up to which an hour counts as empty: times spread over the whole day have four times as many in
+each."""
 
 SHORTEST_GAP = 2
-"""Hours in a row without times, at least, for the day to be counted from their middle."""
+"""Fewest consecutive hours without times for the day to be counted from their middle."""
 
 CLOCK_NAME = re.compile(r"time|hour|clock|hhmm|uhr|(^|[\W_])(dep|arr|departure|arrival|start|end)([\W_]|$)")
 """Names of columns of times of day. Of numbers up to 2359 by chance four in ten have minutes above 59, so that twenty
@@ -178,7 +178,7 @@ def hours_of_digits(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def seconds_of(value: object) -> float:
-    """The seconds of a duration of Python, numpy or pandas; nan where it is none, as pandas's NaT."""
+    """The seconds of a duration of Python, numpy or pandas; nan for other values, such as pandas's NaT."""
     if isinstance(value, np.timedelta64):
         return math.nan if np.isnat(value) else float(value / np.timedelta64(1, "s"))
     return value.total_seconds() if isinstance(value, datetime.timedelta) else math.nan
@@ -254,7 +254,7 @@ class ClockSums:
 
     @classmethod
     def of_digits(cls, values: NDArray[np.float64], counts: NDArray[np.generic] | None = None) -> ClockSums:
-        """The sums of numbers such as 517 and 2359; nothing where one of them is no time of a clock."""
+        """The sums of numbers such as 517 and 2359; empty if one of them is no time of a clock."""
         hours = hours_of_digits(values)
         if not len(hours) or np.isnan(hours).any():
             return cls()
@@ -299,7 +299,7 @@ class ClockSums:
         return DURATION if self.runs and not self.times and latest < LONGEST_RUN else TIME
 
     def begin(self) -> float:
-        """The hour from which the day is counted: midnight, or else one in the longest stretch of hours without times.
+        """The hour at which the day begins: midnight, or else one in the longest stretch of hours without times.
 
         A day begins at midnight unless there are times before and after it, and where it has times all around.
         """
@@ -309,11 +309,11 @@ class ClockSums:
         return float(end - (hours + 1) // 2)
 
     def is_round(self) -> bool:
-        """Whether there are times all around the clock, so that no hour is one to count the day from."""
+        """Whether there are times all around the clock, so that no hour is a natural begin of the day."""
         return self.kind() == TIME and self._gap()[1] < SHORTEST_GAP
 
     def _gap(self) -> tuple[int, int]:
-        """The end and the length of the longest stretch of hours without times; that at midnight if there is one."""
+        """The end and the length of the longest stretch of hours without times; the one at midnight is preferred."""
         most = EMPTY * self.n
         filled = [hour in self.by_hour and self.by_hour[hour].n > most for hour in range(DAY)]
         if not (filled[0] and filled[-1]):
@@ -324,7 +324,7 @@ class ClockSums:
         return end, runs.get(end, 0)
 
     def moments(self, begin: float = 0.0) -> Moments:
-        """The sums of all hours, those of times of day before `begin` counted as of the next day."""
+        """The sums of all hours, with times of day before `begin` counted as of the next day."""
         parts = [_later(its) if hour < begin else its for hour, its in sorted(self.by_hour.items())]
         return _sum([self.lasting, self.words, *parts])
 

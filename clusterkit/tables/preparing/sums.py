@@ -106,8 +106,8 @@ class ColumnSums:
     open_number : str
         A text that is one number with a point before the decimals and another one with a comma; empty for none.
     mark_shown : bool
-        Whether there are numbers that show the mark before decimals: of one reading only, or whole ones of four digits
-        or more, without a mark between thousands.
+        Whether there are numbers that show the decimal mark: numbers with one reading only, or whole numbers of four
+        digits or more without a separator of thousands.
     shown : mapping of str to str
         Example of a date with slashes that has this order of day and month alone, by order.
     spelled : mapping of str to int
@@ -117,13 +117,13 @@ class ColumnSums:
     clock : ClockSums
         Sums of times of day and durations.
     firsts : int
-        Dates that are the beginning of a month: whole months, of which a weekday says nothing.
+        Number of dates at the beginning of a month, which may be whole months without a meaningful weekday.
     digits : ClockSums
         Sums of numbers that are all times of day without a colon, such as 517 and 2359, or may be.
     steps : int
-        Numbers that are by one greater than the one before.
+        Count of numbers that are greater by one than the number before.
     few : frozenset of float
-        The different whole numbers, if they are at most `MOST_FEW`; some of them if they are more.
+        The distinct numbers, if they are at most `MOST_FEW`; some of them if they are more.
     infinite : int
         Number of gaps that are infinite numbers.
     days : frozenset of str
@@ -200,7 +200,7 @@ class ColumnSums:
         return cls._of_texts(column, rows, gaps)
 
     def _with_times(self, column: Column) -> ColumnSums:
-        """The sums of numbers, with those of durations, or of days if all numbers are such."""
+        """The sums of numbers, with those of durations, or of days if all numbers may be days."""
         its = self.moments
         if column.duration:
             return attrs.evolve(self, clock=ClockSums(lasting=its.times(1 / 3600.0), native=True))
@@ -307,11 +307,11 @@ class ColumnSums:
         )  # fmt: skip
 
     def _digits(self, other: ColumnSums) -> ClockSums:
-        """The sums of both blocks of rows as times without a colon; nothing where one of them has others."""
+        """The sums of both blocks of rows as times without a colon; empty where one of them has other numbers."""
         return self.digits + other.digits if self.digits.n and other.digits.n else ClockSums()
 
     def as_number(self) -> tuple[str, Moments]:
-        """The mark before the decimals of texts, and the sums of the numbers.
+        """The decimal mark of texts, and the sums of the numbers.
 
         The mark is that of the column, or the one with which most texts are numbers; the point where it makes no
         difference.
@@ -324,12 +324,12 @@ class ColumnSums:
 
     @property
     def mark(self) -> str:
-        """The mark before the decimals of texts: that of the column, or the one with which most texts are numbers."""
+        """The decimal mark of texts: that of the column, or the one with which most texts are numbers."""
         point, comma = (sum(its.n for its in self.by_mark(mark).values()) for mark in (".", ","))
         return self.decimal or ("," if comma > point else ".")
 
     def by_mark(self, mark: str) -> dict[str, Moments]:
-        """The sums of the texts that are numbers with this mark before decimals, by the mark beside them."""
+        """The sums of the texts that are numbers with this decimal mark, by the unit beside them."""
         start = NUMBER + mark
         return with_letters({key[len(start) :]: its for key, its in self.readings.items() if key.startswith(start)})
 
@@ -353,7 +353,7 @@ class ColumnSums:
 
     @property
     def few_whole(self) -> int:
-        """Number of the different whole numbers, where they are few and may be years or codes; else 0."""
+        """Count of the distinct whole numbers, where they are few and may be years or codes; else 0."""
         numbers = self.as_number()[1]
         n = len(self.levels or ()) if self.kind == "text" else len(self.few)
         years = YEARS[0] <= numbers.low and numbers.high <= YEARS[1]
@@ -361,7 +361,7 @@ class ColumnSums:
         return n if numbers.whole and 2 < n <= most and n * FEWEST_EACH <= numbers.n else 0
 
     def leaves_decimals_open(self) -> bool:
-        """Whether a point and a comma before the decimals make other numbers of the texts, and nothing says which."""
+        """Whether the texts are other numbers with a decimal point than with a comma, and nothing shows which."""
         return self.decimal is None and bool(self.open_number) and not self.mark_shown
 
     def as_date(self) -> tuple[str, Moments]:
@@ -375,7 +375,7 @@ class ColumnSums:
         return order, clear + (day if order == parsing.DAY_FIRST else month)
 
     def leaves_order_open(self) -> str:
-        """A date between slashes, if nothing says whether its day or its month is first; else ""."""
+        """A date between slashes, if nothing tells whether its day or its month is first; else ""."""
         if self.order is not None or self.shown or self.as_date()[0] not in ORDERS:
             return ""
         return next((text for text in self.levels or () if parsing.is_slashed(text)), "2/3/2024")
@@ -393,7 +393,7 @@ class ColumnSums:
 
 
 def _of_digits(numbers: NDArray[np.float64], counts: NDArray[np.int_] | None) -> ClockSums:
-    """The sums of numbers as times without a colon, where all of them may be some."""
+    """The sums of numbers as times without a colon, where all of them may be such times."""
     return ClockSums.of_digits(numbers, counts) if len(numbers) and numbers.max() <= HIGHEST_TIME else ClockSums()
 
 

@@ -225,7 +225,7 @@ def _is_title(row: list[str], width: int) -> bool:
 
 
 def _order(texts: Iterator[str]) -> str | None:
-    """The order of day and month that the dates between slashes of a column show."""
+    """The order of day and month that a column shows by its dates between slashes."""
     return parsing.date_order(Counter(text for text in texts if "/" in text))
 
 
@@ -304,7 +304,7 @@ class _Reader:
             raise TableError(f"{self.title}: reading text that is not plain numbers {NEEDS_PANDAS}") from None
 
     def cells(self) -> list[list[str]]:
-        """All cells as they are in the text."""
+        """All cells as texts of the file, row by row."""
         return [[*row, *[""] * (len(self.names) - len(row))] for _, row in self._body()]
 
     def place(self, row: int) -> str:
@@ -348,7 +348,7 @@ def _rows(
 
 
 def _records(text: str, delimiter: str, line: int, quote: str) -> int:
-    """Number of rows up to the one that ends on a line, blank ones too; a quoted cell may have several lines."""
+    """Number of rows, with blank ones, up to the one that ends on a line; a quoted cell may have several lines."""
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True, quotechar=quote)
     return next(count for count, _ in enumerate(reader, 1) if reader.line_num >= line)
 

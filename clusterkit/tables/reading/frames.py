@@ -1,4 +1,4 @@
-"""The one seam for data frames: pandas, Polars and PyArrow tables become typed columns, by narwhals.
+"""The one conversion of data frames (pandas, Polars, PyArrow) to typed columns, by narwhals.
 
 `na_options` decides which cells of a text pandas takes for gaps: in columns of words only empty ones, as others may be
 levels.
@@ -51,10 +51,10 @@ MICROSECONDS = "datetime64[us]"
 """The type of dates inside the library: finer than files give them, and wide enough for all dates of Python."""
 
 NA = "NA"
-"""A text that means a gap, and Namibia."""
+"""A text that means a gap, or Namibia."""
 
 NONE = "none"
-"""A text that means a gap, and that there is none of something, in lower case."""
+"""A text, in lower case, that means a gap, or that there is none of something."""
 
 LONGEST_GAP = max(map(len, MISSING))
 """Letters of the longest word for a gap; longer texts need not be compared with them."""
@@ -83,10 +83,10 @@ class Column:
         For a piece of a table, the number of rows before it; None for a whole column. The texts of a piece do not
         decide what mark and order are, because those of another piece may show another one.
     words : ndarray of shape (n,), object, or None
-        The texts of gaps that have one, such as NA, which is Namibia too, None or ?; None for all other cells, or if
+        The texts of gaps that are written as text: NA, which is Namibia too, None or ?; None for all other cells, or if
         there is no such gap.
     duration : bool
-        Whether numbers came as durations; they are seconds.
+        Whether numbers came as durations; they are then in seconds.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Column:
         return attrs.evolve(self, values=self.values[rows], words=None if self.words is None else self.words[rows])
 
     def spelled(self) -> dict[str, int]:
-        """How many gaps have which text."""
+        """Number of gaps with each text."""
         return {} if self.words is None else dict(Counter(text for text in self.words if text is not None))
 
     def with_words(self, levels: Container[str] | None = None) -> Column:

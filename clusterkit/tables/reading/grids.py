@@ -36,7 +36,7 @@ __all__ = [
 
 
 FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
-"""A formula in a sheet of an XLSX file."""
+"""Pattern of a formula in a sheet of an XLSX file."""
 
 PIECE = 2**20
 """Bytes of a sheet that are searched at a time."""
@@ -124,7 +124,7 @@ STYLES = "xl/styles.xml"
 """The member of an XLSX file that lists the formats of its cells."""
 
 FORMATS = re.compile(rb"numFmtId=\"(?:9|10)\"|formatCode=\"[^\"]*%")
-"""A format of percent: 9 and 10 are those without a text, 0% and 0.00% (ECMA-376, part 1, 18.8.30)."""
+"""Pattern of a format of percent: 9 and 10 are those without a text, 0% and 0.00% (ECMA-376, part 1, 18.8.30)."""
 
 QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
 """Parts of a format in which a percent sign is an ordinary character."""
@@ -169,16 +169,16 @@ def has_percents(title: str) -> bool:
 
 
 MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})\"")
-"""The range of merged cells in a sheet of an XLSX file."""
+"""Pattern of a range of merged cells in a sheet of an XLSX file."""
 
 STRAY = 0.1
-"""Share of the cells of a table up to which others, with no row and no column of it, are no part of it."""
+"""Share of the table's cells up to which cells outside its rows and columns are not part of it."""
 
 SHOWN_RANGES = 3
 """Stray cells that a notice names."""
 
 BYTES_OF_CELL = 8
-"""Bytes of a cell of the grid, apart from its value."""
+"""Bytes of a cell of the grid, without its value."""
 
 Range = tuple[int, int, int, int]
 """First row, first column, last row and last column, from 0."""
@@ -195,7 +195,7 @@ class Grid:
     values : ndarray of shape (rows, columns), object
         None for empty cells.
     entered : ndarray of shape (rows, columns), bool
-        The cells that are filled, and not only show the value of the merged cells that they belong to.
+        Cells that are filled themselves, and do not only show the value of the merged cells that they belong to.
     percent : ndarray of shape (rows, columns), bool
         The numbers that the sheet shows as percent.
     notices : tuple of str
@@ -258,7 +258,7 @@ class Grid:
         return cls(rows, columns, values, entered, percent, (notice,) if notice else ())
 
     def merged(self, ranges: Iterable[Range], title: str) -> Grid:
-        """The grid in which merged cells have the value that they show, that of the first of them.
+        """The grid with the value of the first of some merged cells in all of them, as the sheet shows it.
 
         Raises
         ------
@@ -284,7 +284,7 @@ class Grid:
         return attrs.evolve(self, values=values, percent=percent, entered=entered)
 
     def from_row(self, first: int) -> Grid:
-        """The grid without the rows before one, and without the columns that are then empty."""
+        """The grid from a row on, without the columns that are empty then."""
         filled = np.array([[value is not None for value in row] for row in self.values[first:]], dtype=bool)
         columns = np.flatnonzero(filled.any(axis=0))
         return attrs.evolve(
@@ -298,7 +298,7 @@ class Grid:
 
 
 def merged_ranges(title: str, sheet: ReadOnlyWorksheet) -> Iterator[Range]:
-    """The ranges of merged cells of a sheet, which openpyxl does not tell of a file that it only reads."""
+    """The ranges of merged cells of a sheet, which openpyxl does not give for a file opened to be read only."""
     from openpyxl.utils import column_index_from_string
 
     seen: set[bytes] = set()
