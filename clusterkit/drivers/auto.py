@@ -51,7 +51,7 @@ SHOWN_CRITERIA = 5
 @final
 @attrs.frozen(eq=False)
 class Choice:
-    """The ranking of the candidates and what follows from it.
+    """The ranking of the candidates, with the facts that follow from it.
 
     Parameters
     ----------

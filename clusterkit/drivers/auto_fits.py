@@ -79,7 +79,8 @@ class Member:
     composition : Composition
         Composition at some number of clusters, or at None where the method finds it.
     recompose : callable or None
-        Number of clusters to the composition at it, where more follows from it than the field; None where not.
+        Function from a number of clusters to the composition, if more than its field `n_clusters` depends on that; else
+        None.
     thorough : Member or None
         Variant of the member for fits at one number of clusters instead of many, with the recipe's own number of starts
         and its changes for a known number; None: the member itself.
@@ -106,11 +107,11 @@ class Member:
 
     @property
     def scales(self) -> bool:
-        """Whether it is fitted to all rows of large data: trees, whose cost grows like n log n."""
+        """Whether the member is fitted to all rows of large data: trees, whose cost grows like n log n."""
         return self.composition.solver.name == "mst" and self.driver is None
 
     def alone(self) -> Member:
-        """The member as it is where the number of clusters is known."""
+        """The variant of the member for a known number of clusters."""
         return self.thorough or self
 
     def at(self, k: int | None) -> Composition:
@@ -149,7 +150,7 @@ def of_composition(
     recompose: Callable[[int], Composition] | None = None,
     driver: Driver | None = None,
 ) -> Member:
-    """A composition of the user's as a member, with the driver that fits it."""
+    """A composition of the user as a member, with the driver that fits it."""
     return Member(name, name, composition, recompose, driver=driver)
 
 
@@ -180,7 +181,7 @@ def _member(recipe: Recipe, name: str, change: Mapping[str, object]) -> Member:
 def _composed(
     parameters: Mapping[str, object], *, finds_number: bool
 ) -> tuple[Composition, Callable[[int], Composition] | None]:
-    """The composition of a member, and the function of the number of clusters from which more than a field follows."""
+    """The composition of a member; and a function from the number of clusters, if more than a field depends on it."""
     if finds_number:
         return composition_of(parameters, None), None
     of_two = composition_of(parameters, 2)
@@ -224,7 +225,7 @@ BLOCK_WIDTH = 64
 class Votes:
     """Labels new rows by the most frequent label among their nearest labelled rows.
 
-    A frozen callable, so that a fit can be saved. Of labels with equally many votes that of the nearest row wins.
+    A frozen callable, so that a fit can be saved. If labels have equally many votes, that of the nearest row wins.
 
     Parameters
     ----------
@@ -370,11 +371,11 @@ class Fits:
         return self.scored is None or (self.trees_on_all and member.scales)
 
     def fit(self, member: Member, k: int | None) -> DriverResult:
-        """The fit of a member, with its warnings; the same whenever it is called."""
+        """The fit of a member, with its warnings; equal in every call."""
         return fit_member(member, k, self.X if self.on_all_rows(member) else self.S, self._seeds(member, k))
 
     def candidate(self, member: Member, k: int | None, terrain: Terrain) -> tuple[Candidate | None, bool]:
-        """A member at a number of clusters, and whether Ctrl-C ended its fit early.
+        """A candidate: a member at a number of clusters; and whether Ctrl-C ended its fit early.
 
         None where it fails, finds fewer than two clusters, or so many that the mean cluster has less than √m rows.
         """
@@ -433,7 +434,7 @@ class Fits:
     def complete(self, candidate: Candidate, fitted: FitResult, terrain: Terrain) -> FitResult:
         """The final fit: labels of all rows, without noise, and a function that labels new ones.
 
-        Rows that the method called noise follow the tree to a cluster, or, where the tree is of a sample, their nearest
+        Rows that the method called noise follow the tree to a cluster, or, if the tree is of a sample, their nearest
         row that has a label. Rows outside a sample get the label of most of their 5 nearest rows in it.
         """
         noisy = bool((fitted.labels < 0).any())
@@ -444,7 +445,7 @@ class Fits:
             nearest = Votes(self.X, fitted.labels, 1)
             predict = nearest if fitted.predict is None else fitted.predict
             if fitted.predict is not None and candidate.member.finds_number:
-                # such a method may call new rows noise where it calls none of those it was fitted to
+                # such a method may call new rows noise, although none of the training rows is noise
                 predict = Complete(fitted.predict, nearest)
             return attrs.evolve(fitted, predict=predict, exact=fitted.exact and fitted.predict is not None)
         if self.scored is None:

@@ -201,7 +201,8 @@ class Gaps:
 
 
 MAPS_OF_DATA = 2
-"""Random maps of the data whose mean is one side of a gap; a single map would make the gap depend on its luck."""
+"""Number of random maps of the data whose mean is one side of a gap; with a single map the gap would depend on
+chance."""
 
 
 def _positive_numbers(value: Any) -> str | None:
@@ -234,7 +235,7 @@ def _start(value: Any) -> str | None:
 
 
 def _partitioner(value: Any) -> Any:
-    """A mapping as the stage that it names, because parameters of a stage are hashable; anything else unchanged."""
+    """A mapping as the stage with its name, because parameters of a stage are hashable; anything else unchanged."""
     if not isinstance(value, Mapping):
         return value
     try:
@@ -355,7 +356,7 @@ class AutoPooledDriver(Driver):
     def _search(
         self, c: Composition, start: Partitioner, safe: FitResult, X: ArrayOrSamples, seeds: Seeds
     ) -> Iterator[Findings]:
-        """The findings after each step (complexity, width, search, check), so that an interruption keeps the last."""
+        """Findings after each step (complexity, width, search, check), so that an interruption keeps the last."""
         findings = Findings()
         for findings in self._complexity(c, X, seeds.child("gap")):
             yield findings
@@ -370,7 +371,7 @@ class AutoPooledDriver(Driver):
     def _complexity(self, c: Composition, X: ArrayOrSamples, seeds: Seeds) -> Iterator[Findings]:
         """Findings with the df of largest gap, then with the width of largest gap at this df.
 
-        A value stays None where there is nothing to choose.
+        A value stays None if there are no choices.
         """
         solver = c.solver.parameters()
         is_open = "df" in solver and solver["df"] is None and solver.get("C") is None
@@ -380,7 +381,7 @@ class AutoPooledDriver(Driver):
         if len(degrees) == 1 and len(widths) < 2:
             yield Findings(df=degrees[0], width=widths[0] if widths else None)
             return
-        # the df is chosen at the width nearest to the present one
+        # choose the df at the width nearest to the present one
         first = (
             min(widths, key=lambda value: abs(math.log(value / present))) if present is not None and widths else None
         )

@@ -258,7 +258,7 @@ class SearchResult(Generic[EstimatorT]):
 
     @property
     def distinct(self) -> list[int]:
-        """Indices of the candidates with a score and clusters that no earlier candidate has, in the order of the grid."""
+        """Indices of candidates with a score and clusters that no earlier candidate has, in the order of the grid."""
         scored = [i for i, candidate in enumerate(self.candidates) if not math.isnan(candidate.score)]
         first = distinct([self._labels(i) for i in scored])
         return [scored[j] for j in sorted(set(map(int, first)))]

@@ -76,7 +76,7 @@ __all__ = [
 
 
 def n_with_samples(labels: Labels) -> int:
-    """The number of clusters that samples have; noise (-1) is none."""
+    """Number of clusters that have samples; noise (-1) is none."""
     return int(np.count_nonzero(np.bincount(labels + 1)[1:]))
 
 
@@ -95,7 +95,7 @@ def all_noise(n: int, facts: Mapping[str, object]) -> str:
 def missing_clusters(
     used: int, k: int, n: int, distinct: Callable[[], int] | None = None, words: str | None = None
 ) -> str | None:
-    """A sentence about the clusters that no sample has, or that only parting equal samples gives any; None otherwise.
+    """A sentence about clusters that have no samples, or have some only because equal ones were split; else None.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def missing_clusters(
     n : int
         The number of samples.
     distinct : callable, optional
-        Counts the distinct samples, at least up to k.
+        Function that counts the distinct samples, at least up to k.
     words : str, optional
         The solver's own sentence about empty clusters, used in place of the sentences here.
 
@@ -145,9 +145,9 @@ def missing_clusters(
 
 
 def parted(X: Array, labels: Labels) -> Mapping[str, object]:
-    """Under "points_parted", for `resolved_`, at how many points equal rows of X have different labels; empty for none.
+    """Number of points at which equal rows of X have different labels, as "points_parted" for `resolved_`, if any.
 
-    Only what keeps sizes does that, a balancer or a solver of equal sizes: elsewhere the row alone decides.
+    Only a balancer, or a solver of equal sizes, splits equal rows: otherwise the label depends on the row alone.
 
     Examples
     --------
@@ -195,7 +195,7 @@ class BoundComposition:
         return self._memo["scaled"]
 
     def _in_memory(self, storage: str) -> Space:
-        """The space, in memory; of a device for its starts, which work on the host where the rows are few."""
+        """The space in memory; that of a device is computed on the host for starts, which work there on few rows."""
         if not isinstance(self.space, RowsSpace):
             return self.space
         return self.space.on_host(
@@ -223,7 +223,7 @@ class BoundComposition:
 
 @attrs.frozen
 class AllZero(BlockFunction):
-    """Predicts the only cluster there is."""
+    """Predicts cluster 0 for all rows."""
 
     array_api: ClassVar[bool] = True
 
@@ -348,7 +348,7 @@ def _bounds(c: Composition, n: int) -> tuple[Sizes, Sizes] | None:
 
 
 def run(bound: BoundComposition) -> FitResult:
-    """Start, loop, and keep the best."""
+    """Run all starts, and return the best result."""
     c, task, space, prepared = bound.composition, bound.task, bound.space, bound.prepared
     try:
         ends, interrupted = _ends(bound)
@@ -371,7 +371,7 @@ def run(bound: BoundComposition) -> FitResult:
 
 
 def _ends(bound: BoundComposition) -> tuple[list[Ended[Any]], bool]:
-    """How every start ended, and whether Ctrl-C came in between."""
+    """End of every start, and whether Ctrl-C ended one of them."""
     c, task, seeds, prepared = bound.composition, bound.task, bound.seeds, bound.prepared
     starts = c.n_init if c.solver.targets == "never" or (c.init is not None and c.init.varies) else 1
     if isinstance(bound.space, RowsSpace) and isinstance(c.labeler, Codec) and isinstance(prepared, PassSolver):
@@ -468,7 +468,7 @@ def _of_rows(c: Composition, rows: RowLabeling, space: Space) -> BalancedLabelin
 
 
 def _memberships(block_labeler: BlockLabeler, space: RowsSpace) -> Array | None:
-    """Degrees of membership (n, k), for methods that have them, of rows on a device that are few or lie there."""
+    """Degrees of membership (n, k), for methods that have them, if a device computes rows that are few or lie there."""
     engine, extend = space.engine, block_labeler.extend
     if not isinstance(engine, DeviceEngine) or not hasattr(extend, "nearness"):
         return None
@@ -480,7 +480,7 @@ def _memberships(block_labeler: BlockLabeler, space: RowsSpace) -> Array | None:
 
 
 def _decoder(block_labeler: BlockLabeler) -> Decoder | None:
-    """Labels of new rows; None if not even one iteration was made."""
+    """Function that labels new rows; None if not even one iteration was made."""
     if block_labeler.extend is None:
         return None
     scale = None if block_labeler.stored is None else block_labeler.stored.scale
@@ -570,7 +570,7 @@ def _missing_clusters(bound: BoundComposition, sizes: Counts | None, labeling: B
 
 
 def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Labels) -> bool:
-    """Whether predicting the training rows gives the labels; tried out where products may round differently."""
+    """Whether predicting the training rows gives the labels; tested if products may round differently."""
     if labeling.predict is None or not labeling.exact or not bound.composition.featuremap.exact_on_training:
         return False
     return bound.space.same_products or bool(np.array_equal(bound.samples.labels(labeling.predict, 0), labels))

@@ -42,10 +42,10 @@ __all__ = [
 
 
 MOST_ROWS = 5000
-"""Most rows among which neighbours are looked for, and of which odd ones are listed, a random sample of more."""
+"""Most rows among which neighbours are searched and odd rows are listed; a random sample if there are more."""
 
 AT_LEAST = 3
-"""Rows that are listed as the farthest ones even if none is an outlier."""
+"""Number of farthest rows that are listed even if none is an outlier."""
 
 MIXED = 0.2
 """A row is on a border if at least this share of its neighbours is in other clusters; all neighbours of a row that is a
@@ -78,7 +78,7 @@ class OddRow:
 def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRow], list[OddRow]]:
     """The rows that are most clearly on a border, and the rows that are farthest out, at most `count` each.
 
-    The three farthest rows are there even if they are no outliers.
+    The three farthest rows are listed even if they are no outliers.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRo
     usual = np.ones(len(chosen))
     for label in np.unique(members):
         inside = members == label
-        # noise has no usual distance of its own, nor has a row that is alone
+        # noise has no usual distance, nor has a row that is alone
         others = members != NOISE if label == NOISE else ~inside
         alike = others if (label == NOISE or inside.sum() == 1) and others.any() else inside
         usual[inside] = np.median(radius[alike])
@@ -138,7 +138,8 @@ RIVALS = ("kmeans", "emmc", "genie", "hdbscan")
 for chains and one for density."""
 
 COMPARED_ROWS = 5000
-"""Most rows to which the methods side by side are fitted, a random sample of more: some take the square of it."""
+"""Most rows to which the compared methods are fitted, a random sample if there are more: some methods take quadratic
+time."""
 
 LISTED = 10
 """Rows on borders, and outliers, that are listed."""
@@ -147,7 +148,7 @@ LISTED = 10
 @final
 @attrs.frozen(eq=False)
 class Analysis:
-    """Everything that a report says.
+    """Results that a report shows.
 
     Parameters
     ----------
@@ -160,7 +161,7 @@ class Analysis:
     wanted : int, pair, "auto" or None
         The number of clusters that was asked for.
     comparison : Comparison
-        The chosen clustering beside other methods, on at most 5,000 rows.
+        Comparison of the chosen clustering with other methods, on at most 5,000 rows.
     compared_rows : ndarray
         Row numbers of the compared rows.
     clusters : Profile
@@ -210,7 +211,7 @@ class Analysis:
 
     @property
     def rivals(self) -> tuple[int, ...]:
-        """Places in `comparison` of the methods other than the chosen one, which may be named a second time."""
+        """Positions in `comparison` of the methods other than the chosen one, which may be named a second time."""
         name = self.method.partition("(")[0]
         return tuple(j for j, one in enumerate(self.comparison.methods) if j and one.name != name)
 
@@ -231,8 +232,8 @@ def analyse(
     n_clusters : int, pair of int, "auto" or None, default None
         None and "auto" choose it; a pair says among which.
     methods : sequence of str
-        Recipes to put side by side; those that can be in the pool of `Auto` are what it chooses among. Default: the
-        pool of `Auto`, beside `RIVALS`.
+        Recipes to compare; those that can be in the pool of `Auto` are its candidates. Default: the pool of `Auto`, and
+        `RIVALS`.
     preparation : Preparation, optional
     seed : int
 
@@ -282,7 +283,7 @@ def _without(odd: Sequence[OddRow], labels: Labels) -> Labels:
 
 
 def _pool(methods: Sequence[str]) -> tuple[str, ...] | None:
-    """The methods among which is chosen; None for the usual pool.
+    """Names of the candidates for the automatic choice; None for the usual pool.
 
     Raises
     ------

@@ -34,10 +34,11 @@ __all__ = [
 
 
 COPIERS = 4
-"""Threads that copy a block to pinned memory: one does not fill the bus to the device."""
+"""Number of threads that copy a block to pinned memory: one does not fill the bus to the device."""
 
 STAGES = 2
-"""Pinned pieces of memory: one is sent while the other is filled. As many blocks are on the device at once."""
+"""Number of pinned pieces of memory: one is sent while the other is filled. As many blocks are on the device at
+once."""
 
 _streams: dict[Device, Any] = {}
 """The stream of the copies to a device: one for all passes, because torch keeps the memory of a stream for it."""
@@ -110,8 +111,8 @@ class _Plain:
 class _Pinned:
     """Copies from pinned memory in a stream of their own, so that they run at the same time as the products.
 
-    Memory of the operating system may be moved or be on a disk, from which a device cannot read by itself: a copy of it
-    waits for the processor, and no product runs beside it.
+    Pageable memory may be moved or be on a disk, and a device cannot read it by itself: its copy waits for the
+    processor, and no product runs at the same time.
     """
 
     def __init__(self, device: Device) -> None:
@@ -337,7 +338,7 @@ class DeviceEngine(Engine):
         return labels
 
     def values(self, function: Callable[[slice, Array], A], rows: Rows, width: int) -> A:
-        """The values of all rows, where these lie: labels (n,) as int64, or a table (n, q)."""
+        """The values of all rows, where the rows lie: labels (n,) as int64, or a table (n, q)."""
         if not isinstance(rows, ArrayRows):
             computed = (
                 self._computed(function, rows, width)
@@ -380,7 +381,7 @@ class DeviceEngine(Engine):
 @final
 @attrs.frozen(eq=False)
 class _ByHost:
-    """The values of a block by a function that is not written for devices: on the host, and then put back."""
+    """The values of a block by a function that is not written for devices: computed on the host, and moved back."""
 
     function: Callable[[slice, Array], Any]
     device: Device

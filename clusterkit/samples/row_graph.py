@@ -65,7 +65,7 @@ class RowFunction(Protocol):
     """A part of a fit that can be exported: every row of the result depends on its own row alone."""
 
     def onnx(self, rows: Node) -> Node:
-        """The node of what the part makes of rows, (m, d)."""
+        """The node of the part's output for rows, (m, d)."""
 
 
 @final

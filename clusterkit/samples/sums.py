@@ -91,7 +91,7 @@ class Sums:
         return cls(tuple(_wide(array) for array in arrays))
 
     def __add__(self, following: Sums) -> Sums:
-        """Entry by entry."""
+        """The sums of both blocks, entry by entry."""
         return Sums(tuple(one + other for one, other in zip(self.arrays, following.arrays, strict=True)))
 
     def to_host(self) -> Sums:
@@ -130,7 +130,7 @@ class SymmetricSum:
         return cls(_wide(matrix))
 
     def __add__(self, following: SymmetricSum) -> SymmetricSum:
-        """Entry by entry."""
+        """The sum of both matrices, entry by entry."""
         return SymmetricSum(self.matrix + following.matrix)
 
     def to_host(self) -> SymmetricSum:
@@ -149,7 +149,7 @@ def _unpacked(triangle: Array, m: int) -> SymmetricSum:
 @final
 @attrs.frozen(eq=False)
 class RowsInOrder:
-    """Arrays that are put behind each other row by row, in the order of the blocks.
+    """Arrays that are concatenated row by row, in the order of the blocks.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class RowsInOrder:
     arrays: tuple[AnyArray, ...]
 
     def __add__(self, following: RowsInOrder) -> RowsInOrder:
-        """Array by array."""
+        """The rows of both blocks, array by array."""
         pairs = zip(self.arrays, following.arrays, strict=True)
         return RowsInOrder(tuple(np.concatenate(pair) for pair in pairs))
 
@@ -207,7 +207,7 @@ def groups(n: int) -> Iterator[slice]:
 
 
 def add_left_to_right(parts: Iterable[T]) -> T:
-    """The sum from left to right, on the host: of the blocks of a group.
+    """The sum of parts from left to right, on the host; used for the blocks of a group.
 
     Raises
     ------
@@ -299,7 +299,7 @@ def class_totals(H: Array, coded: Coded) -> tuple[Array, Counts]:
 def products_of_rows(H: Array, T: Array) -> Array:
     """``H'T``, (L, q), float64, for dense H (b, L) and T (b, q) of another library than numpy and of one type.
 
-    Always in the same order: no sum depends on which of its terms was ready first.
+    The products are always added in the same order, whichever is computed first.
     """
     xp = array_namespace(H)
     if host_dtype(H) == np.float64:
