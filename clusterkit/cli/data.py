@@ -88,7 +88,7 @@ WRITTEN_ROWS = 2**18
 
 
 def check_typed(path: str) -> None:
-    """Raise `BadInput` if the library that writes the file is missing."""
+    """Raise `BadInput` if the library for writing the file is missing."""
     library = LIBRARIES[Path(path).suffix.lower()]
     try:
         __import__(library)
@@ -113,7 +113,7 @@ def write_parquet(path: Path, columns: Sequence[Column], name: str, labels: Labe
 
 
 def _for_arrow(column: Column) -> tuple[Any, ...]:
-    """Values, and which of them are gaps where they cannot be None."""
+    """Values for pyarrow, and the mask of gaps where they cannot be None."""
     import numpy as np
     import pyarrow as pa
 

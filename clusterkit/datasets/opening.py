@@ -54,7 +54,7 @@ SHOWN = 6
 """Columns that a warning names."""
 
 COMPARED = 1024
-"""Rows at each end that tell an earlier copy from another file."""
+"""Number of rows at each end by which an earlier copy is recognised."""
 
 
 @final
@@ -178,7 +178,7 @@ def spooled(rows: Rows, folder: str) -> RowsFile:
 
 
 def _copied(rows: Rows) -> Iterator[Array]:
-    """All rows in their order, the next ones read by a thread; tells how many were taken."""
+    """All rows in their order, the next ones read by a thread; reports the progress."""
     for block, X in LocalEngine().blocks(rows, rows.d):
         yield X
         notify(Report("copy", block.stop, rows.n))
@@ -255,7 +255,7 @@ def _places(chosen: Sequence[int], form: Form, part_names: Sequence[str]) -> lis
 
 
 def _warn_of_equal_names(path: str, names: Sequence[str], form: Form) -> None:
-    """Warn of columns that share their name with others, and say what each is called here."""
+    """Warn of columns that share their name with others, and say how each is named here."""
     if not names:
         return
     from clusterkit.errors import TableWarning
@@ -363,7 +363,7 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
 
 
 def _check_cache(source: object, cache: str) -> None:
-    """Raise `InvalidData` for a copy that would replace what it is made of, or could not be read again."""
+    """Raise `InvalidData` for a cache file that would replace the source, or could not be read again."""
     if not cache.endswith(".npy"):
         raise InvalidData(f"cache={cache!r} must end in .npy, the form of the copy")
     if not Path(cache).resolve().parent.is_dir():
@@ -386,7 +386,7 @@ def holds_numbers(kind: DataType) -> bool:
 
 
 def _footer(path: str) -> ParquetFile:
-    """A Parquet file whose footer is read; one that is broken is named."""
+    """A Parquet file after its footer is read; the error for a broken one names it."""
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
@@ -464,7 +464,7 @@ class NpyRows:
 class ParquetRows:
     """Rows of Parquet files, decoded batch by batch, the chosen columns only.
 
-    Reading on where the last read ended goes on in the same row group; reading elsewhere begins at the row group.
+    Consecutive reads continue in a row group; a read elsewhere begins at the start of its row group.
 
     Parameters
     ----------

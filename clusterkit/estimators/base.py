@@ -42,9 +42,9 @@ class only_where_made:
     Parameters
     ----------
     methods : str
-        The methods that have it, for the message.
+        Methods that have the array, for the message.
     compute : callable
-        Fitted estimator to the array, at its first use; None where the method has no such array.
+        Function from a fitted estimator to the array, called at its first use; None where the method has no such array.
     instead : str
         A sentence on what every method has in its place, for the message.
     """
@@ -96,7 +96,7 @@ def _of_probabilities(estimator: FittedAttributes) -> Floats | None:
 
 def _means(estimator: FittedAttributes) -> Floats | None:
     """Means of the clusters in the units of the columns, (k, d); None without means, or where no column is kept."""
-    # fits of rows outside memory and of batches keep no outcome
+    # fits of rows outside memory and of batches store no outcome
     holder = estimator.predictor_ if estimator.outcome_ is None else estimator.outcome_
     extend: object = getattr(holder, "extend", None)
     extend = getattr(extend, "nearness", extend)  # fuzzy means have it
@@ -167,7 +167,7 @@ class FittedAttributes(Outputs):
     probabilities_ = only_where_made("methods with one degree of membership a sample, such as recipe 'hdbscan',")
 
     def try_out(self) -> None:
-        """Label a row of zeros, and what else the model gives for rows; check the shapes of the fitted arrays."""
+        """Label a row of zeros, and compute the other outputs for it; check the shapes of the fitted arrays."""
         n, k = len(_of_shape(self.labels_, "labels_", (None,), "iu")), self.labels_.max(initial=-1) + 1
         if not n or self.labels_.min() < NOISE:
             raise ValueError("labels_ has no label, or one below -1")

@@ -70,7 +70,7 @@ TESTS = {"NaN": np.isnan, "infinite values": np.isinf}
 
 @contextmanager
 def only_numbers(X: object) -> Iterator[None]:
-    """Refuse samples with other columns than finite numbers, naming these, where scikit-learn validates the samples.
+    """Context of scikit-learn's validation: refuse samples with columns that are not finite numbers, naming these.
 
     Dates in data frames are refused at once, because some libraries turn them into counts of microseconds or
     nanoseconds without a word, which then outweigh every other column. For everything else nothing is computed unless
@@ -143,7 +143,7 @@ def _reason(X: object) -> str | None:
 
 
 def _of_entries(X: Any) -> str | None:
-    """The same of the entries of a sparse matrix."""
+    """Sentence about infinite or missing entries of a sparse matrix; None if there are none."""
     for what, test in TESTS.items():
         odd = test(X.data)
         if odd.any():
@@ -189,7 +189,7 @@ def _floats(column: Column) -> NDArray[np.float64]:
 
 
 def _holding(titles: Sequence[str]) -> str:
-    """The beginning of a sentence about what columns hold."""
+    """Beginning of a sentence about the content of columns."""
     shown = first_names(titles, SHOWN)
     return f"column {shown} of X holds" if len(titles) == 1 else f"{len(titles)} columns of X ({shown}) hold"
 
@@ -328,7 +328,7 @@ def checked(
 ) -> Array:
     """Samples as a dense C-ordered array (n, d) of float64 or float32, or as sparse rows.
 
-    The declared type is the array, for which `SparseRows` stand in wherever a feature map takes them.
+    The declared type is the array; `SparseRows` replace it wherever a feature map takes them.
 
     Parameters
     ----------

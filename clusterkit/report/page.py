@@ -49,7 +49,7 @@ __all__ = [
 
 
 MOST_POINTS = 2000
-"""Most points of the map: more make the file large and cover each other."""
+"""Most points of the map: more make the file large and hide each other."""
 
 COLOURS = {INK: "currentColor", "#000000": "currentColor", "#ffffff": "var(--paper)", SPINES: "var(--line)"}
 """Colours that become those of the page: of lines and text, of the edges of points and boxes, of spines."""
@@ -158,7 +158,7 @@ MOST_FEATURES = 8
 """Columns in the profile of a cluster."""
 
 MOST_CELLS = 8
-"""Columns of the rows that are listed: those that tell the clusters apart most."""
+"""Columns in the lists of rows: those that distinguish the clusters most."""
 
 MOST_CANDIDATES = 6
 """Numbers of clusters whose best clustering is listed."""
@@ -232,12 +232,12 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
 
 
 def _more(count: int) -> str:
-    """How many columns a table leaves out, "" for none."""
+    """Text on how many columns a table leaves out, "" for none."""
     return counted(count, "more column") if count > 0 else ""
 
 
 def _telling(analysis: Analysis) -> list[str]:
-    """The columns of the table that tell some cluster from the others best, which stand in the lists of rows."""
+    """The columns that distinguish some cluster from the others best, for the lists of rows."""
     strength: dict[str, float] = {}
     for cluster in analysis.clusters.clusters:
         for feature in cluster.features:
@@ -276,7 +276,7 @@ def _method(method: Method, j: int, analysis: Analysis) -> Mapping[str, object]:
 
 
 def _number_of(method: Method, j: int, analysis: Analysis) -> str:
-    """The number of clusters, and that a method found it by itself where others were told one."""
+    """The number of clusters, with a remark if a method found it by itself where others were given one."""
     k, chosen = method.n_clusters, chose_number(analysis)
     if (j == 0 and chosen) or not sentences.own_number(_recipe(analysis.method if j == 0 else method.name)):
         return f"{k}"
@@ -458,7 +458,7 @@ def make_report(
     Parameters
     ----------
     data : str, Table, data frame, mapping of str to array, or array of shape (n, d)
-        A file, or what was read from it.
+        A file, or the table that was read from it.
     n_clusters : int, pair of int, "auto" or None, default None
         Number of clusters; None and "auto" choose it, a pair (2, 8) says among which.
     methods : sequence of str, default ()
@@ -476,9 +476,9 @@ def make_report(
     Returns
     -------
     page : str
-        Self-contained: no network, no JavaScript. The same data give the same page.
+        HTML, self-contained: no network, no JavaScript. The same data give the same page.
     analysis : Analysis
-        The numbers behind it, with the fitted model.
+        Results behind the page, with the fitted model.
 
     Raises
     ------

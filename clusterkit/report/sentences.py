@@ -59,13 +59,13 @@ SURE, UNSURE = 0.8, 0.5
 """Confidences from which the structure is called clear, and below which it is called doubtful."""
 
 GROUPED = 9999.5
-"""Numbers from which on marks stand between thousands."""
+"""Number from which separators of thousands are written."""
 
 UNSTABLE = 0.75
 """Stability below which the caveats mention it: other rows of the same kind give other clusters."""
 
 TIES = 3
-"""Most clusterings of the same score that are named."""
+"""Most clusterings with the same score that are named."""
 
 SHARE_DIGITS = 9
 """Decimals of a share; what is left is the rounding of its sums, and 0 is no share below 1 %."""
@@ -143,7 +143,7 @@ def sizes_of(clusters: Sequence[ClusterProfile]) -> str:
 
 
 def main_sentences(analysis: Analysis) -> tuple[str, ...]:
-    """Paragraphs: what was found, and how sure that is."""
+    """Paragraphs about the result, and how sure it is."""
     k, n = len(analysis.clusters.clusters), analysis.clusters.n_rows
     name = analysis.method.partition("(")[0]
     found_by = f"found by the method {name}"

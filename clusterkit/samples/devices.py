@@ -30,7 +30,7 @@ VARIABLE = "CLUSTERKIT_DEVICE"
 """Environment variable with the device of all fits, for example ``cuda`` or ``torch:cuda:1``."""
 
 HOST = "cpu"
-"""The name of no device: numpy, in the memory of this process."""
+"""The name that means no device: numpy, in the memory of this process."""
 
 LIBRARIES: Mapping[str, str] = {
     "torch": "pip install torch array-api-compat",
@@ -69,7 +69,7 @@ class Device:
 
     @classmethod
     def named(cls, text: str) -> Device | None:
-        """The device of a name, tried out; None for "cpu".
+        """The device of a name, after a test; None for "cpu".
 
         Raises
         ------
@@ -154,7 +154,7 @@ class Device:
 
 @final
 class _Choice:
-    """A device that was chosen; as a context manager it is one until the end of the block."""
+    """A choice of a device; as a context manager it ends with the block."""
 
     def __init__(self, before: str | None) -> None:
         self._before = before
@@ -206,7 +206,7 @@ def config(*, device: str | None) -> _Choice:
 
 @contextmanager
 def on_host() -> Iterator[None]:
-    """While it lasts, this thread computes by numpy, whatever device is chosen: for what has no other form."""
+    """Context in which this thread computes by numpy, whatever device is chosen."""
     token = _on_host.set(True)
     try:
         yield

@@ -31,7 +31,7 @@ READ_BYTES = 16 * 1024**2
 use, one being read, one handed over) are little memory."""
 
 LABELS_SHARE = 8
-"""Labels that take more than this part of the memory cap go to a temporary file instead of an array."""
+"""Labels that take more than this fraction, 1 / 8, of the memory cap go to a temporary file instead of an array."""
 
 
 class Engine(ABC):
@@ -48,7 +48,8 @@ class Engine(ABC):
     )
     """Advice for a composition that needs all rows at once: how to fit a sample of the engine's collections."""
     trains_pairs: ClassVar[bool] = False
-    """Whether `of_pairs` and `named` are there, by which `clusterkit.MinMaxModularSVC` trains where the rows lie."""
+    """Whether `of_pairs` and `named` are implemented, by which `clusterkit.MinMaxModularSVC` trains where the rows
+    lie."""
 
     @abstractmethod
     def rows(self, X: object) -> Rows:
@@ -76,7 +77,7 @@ class Engine(ABC):
         return True
 
     def there(self, function: Callable[[slice, Array], Value], device: Device) -> Callable[[slice, Array], Value]:
-        """A function of blocks that other processes compute, as one that sends each to the device of its process."""
+        """The function of blocks on the device of whichever process computes the block."""
         return function
 
     def placed(self, labels: Labels, rows: Rows) -> Labels:
@@ -143,7 +144,7 @@ def room_for_labels(n: int) -> Labels:
     """An array for n labels, or where that is too large a memory map of a temporary file."""
     if n * np.dtype(np.intp).itemsize <= memory.cap() // LABELS_SHARE:
         return np.empty(n, dtype=np.intp)
-    # the file has no name: it goes when the array goes
+    # the file has no name: it is removed together with the array
     with TemporaryFile(prefix="clusterkit-labels-") as file:
         return np.memmap(file, dtype=np.intp, mode="w+", shape=(n,))
 

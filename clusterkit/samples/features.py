@@ -91,7 +91,7 @@ class Space(ABC):
 
     @property
     def by_blocks(self) -> bool:
-        """Whether first labels are a function of blocks: of dense features above one group, or outside memory."""
+        """Whether a start labels by blocks: for dense features above one group, or outside memory."""
         return False
 
     @property
@@ -100,7 +100,7 @@ class Space(ABC):
         return Transform(self.before, self.dtype)
 
     def scaled_points(self) -> Array:
-        """The points, scaled if the last map scales attributes before anything else, (n, d): where starts measure."""
+        """The points for the distances of starts, (n, d), scaled if the last map first scales the attributes."""
         return self.points
 
     @abstractmethod
@@ -113,7 +113,7 @@ class Space(ABC):
 
 
 def check_saved_names(cls: type, fields: Mapping[str, object], last: str) -> None:
-    """Raise ValueError unless a file has exactly what every space has, and the field of this class."""
+    """Raise ValueError unless a file has exactly the fields of every space, and the field of this class."""
     names = {"points", "before", "resolved", last}
     if fields.keys() != names:
         raise ValueError(f"{cls.__name__} needs {', '.join(sorted(names))}, and the file has {', '.join(fields)[:80]}")
@@ -122,7 +122,7 @@ def check_saved_names(cls: type, fields: Mapping[str, object], last: str) -> Non
 @final
 @attrs.frozen(eq=False)
 class Differences(BlockFunction):
-    """Part of a mean: the sum of the differences from one row, so that equal rows have an exact mean."""
+    """Contribution to a mean: the sum of the differences from one row, so that equal rows have an exact mean."""
 
     array_api: ClassVar[bool] = True
 
@@ -153,7 +153,7 @@ class Differences(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class Gram(BlockFunction):
-    """Part of the Gram matrix, in float64."""
+    """Contribution to the Gram matrix, in float64."""
 
     array_api: ClassVar[bool] = True
 
@@ -214,11 +214,11 @@ class FeatureSpace(Space):
 
     @property
     def by_blocks(self) -> bool:
-        """True outside memory, and of dense features of more rows than one group (`clusterkit.samples.sums.GROUP`)."""
+        """True outside memory, and for dense features of more rows than one group (`clusterkit.samples.sums.GROUP`)."""
         return not self.in_memory or (self.n > sums.GROUP and not self.sparse)
 
     def scaled_points(self) -> Array:
-        """The points by the scaling inside the last map, or its features if it does nothing but scale, (n, d)."""
+        """The points after the scaling inside the last map, or its features if it does nothing but scale, (n, d)."""
         scaling = scaling_of(self.mapping)
         return self.points if scaling is None else scaling(self.points)
 
@@ -351,7 +351,7 @@ class FeatureSpace(Space):
     def mean(self, weights: Array | None = None) -> Array:
         """Mean of the rows of H, (L,), float64, in one pass; equal samples have a mean that equals them exactly.
 
-        Therefore differences from the first row are summed. Sparse rows are summed as they are: their cost is that of
+        Differences from the first row are summed for this. Sparse rows are summed as they are: their cost is that of
         the stored entries only.
         """
         count = self.n if weights is None else weights.sum()
@@ -525,7 +525,7 @@ class SparseSpace(FeatureSpace):
 
 
 def identity_space(X: Array, before: tuple[RowMap, ...] = ()) -> FeatureSpace:
-    """The space of samples X (n, d) in memory as they are, an array or sparse rows; `before` led to them."""
+    """The space of samples X (n, d) in memory, an array or sparse rows, unchanged; `before` are the maps to X."""
     return build_space(X, IdentityMap(X.shape[1]), storage="dense", before=before)
 
 

@@ -1,6 +1,6 @@
 """Samples known through a kernel: columns and products on request, the n x n matrix only under the memory cap.
 
-`warn_of_degenerate_kernel` warns of a Gaussian kernel whose width tells no samples apart, or no samples together.
+`warn_of_degenerate_kernel` warns of a Gaussian kernel that is too narrow or too wide to show any structure.
 """
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ class RowsOfColumns:
 
     @property
     def names(self) -> None:
-        """None: nobody sees these columns by themselves."""
+        """None, because these columns are never shown."""
 
     def read(self, rows: slice) -> Array:
         """Neighbouring rows, (b, d)."""
@@ -199,7 +199,7 @@ class RowsOfColumns:
 
 
 SPARE = 1.02
-"""Part of a disk that a file may take, more than its size: file systems need some room for themselves."""
+"""Free space on the disk that a file needs, in multiples of its size: file systems need some room for themselves."""
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
 """Error numbers of the system for a full disk, a quota, or a limit on the size of files."""
@@ -216,7 +216,7 @@ def missing_room(n_bytes: int, folder: str) -> str | None:
 class RowsFile:
     """Rows (n, d) of a temporary file, written in any order and then read like those of any other source.
 
-    The file has no name, so that it goes with this object, with the process too if that is killed. It is read and
+    The file has no name, so that it is removed with this object, and with the process if that is killed. It is read and
     written by position and not mapped: its pages do not count as memory of the process, and a full disk is an error.
 
     Parameters
@@ -229,7 +229,7 @@ class RowsFile:
     folder : str
         Folder of the file.
     names : tuple of str, optional
-        The columns.
+        Names of the columns.
     """
 
     n: int
