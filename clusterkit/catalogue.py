@@ -1,4 +1,4 @@
-"""What there is: stages, plugins, legal compositions; and how to add to it in a running session."""
+"""Stages, plugins and legal compositions that are available, and functions to register a stage in a running session."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every error clusterkit raises on purpose; each message names the value, the reason and the nearest valid choices.
 
-The words of the messages are here too: numbers in sentences, as all messages, summaries and pictures write them, and
-texts of users without control characters.
+Also the helper functions that format text for messages, summaries and plots: they write numbers for use in a sentence,
+and strip control characters from text supplied by the user.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def counted(number: int, thing: str, things: str | None = None) -> str:
     thing : str
         The noun in the singular.
     things : str, optional
-        In the plural; default: with an s.
+        Plural of `thing`; default: with an s.
 
     Examples
     --------

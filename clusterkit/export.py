@@ -1,4 +1,4 @@
-"""From a fitted estimator to a model in ONNX (`to_onnx`).
+"""Export of a fitted estimator as a model in ONNX (`to_onnx`).
 
 `Graph` has the nodes of the model that `clusterkit.samples.row_graph` asks for, as onnx has them. `PreparedColumns` is
 the preparation of a table as a part of the graph: numbers and moments in one input, texts in another. `filled` gives
@@ -75,13 +75,13 @@ class Graph:
     Parameters
     ----------
     precision : numpy dtype
-        Of all floating-point values: float64 or float32.
+        Type of all floating-point values: float64 or float32.
     stages : dict of str to str
-        How errors call the stages of the model, by their kinds.
+        Names of the model's stages in errors, by kind.
     reports : dict of str to Node
         Outputs beside the labels.
     bytes : int
-        Of all constants.
+        Size of all constants.
     """
 
     precision: np.dtype
@@ -143,17 +143,17 @@ class Graph:
         return self._add("Loop", len(state), (np.array(most), np.array(True), *state), {"body": body})
 
     def look_up(self, texts: Node, keys: Sequence[str], values: Sequence[int], other: int) -> Node:
-        """Numbers that stand for texts, int64, and `other` for all texts but the keys."""
+        """Integers (int64) for texts: `values` for the keys, and `other` for all further texts."""
         table = {"keys_strings": list(keys), "values_int64s": list(values), "default_int64": other}
         return self._add("LabelEncoder", 1, (texts,), table, "ai.onnx.ml")[0]
 
     def cast(self, node: Node, dtype: np.dtype | type) -> Node:
-        """Values in another type; float64 stands for the precision of the graph."""
+        """The values converted to another type; float64 means the precision of the graph."""
         code = self._code(self.precision if np.dtype(dtype) == np.float64 else dtype)
         return self.op("Cast", node, to=code)
 
     def follow(self, part: object, rows: Node, stage: str = "") -> Node:
-        """What a part makes of rows."""
+        """The output of a part for given rows."""
         before, self._stage = self._stage, stage or self._stage
         if not isinstance(part, RowFunction):
             raise NotExportable(f"{self._blamed(part)} has no ONNX form")
@@ -162,11 +162,11 @@ class Graph:
         return node
 
     def report(self, name: str, node: Node) -> None:
-        """Make a node an output of the model beside its labels."""
+        """Make a node a further output of the model, in addition to its labels."""
         self.reports[name] = node
 
     def model(self, labels: Node) -> onnx.ModelProto:
-        """The model whose outputs are labels (rows,) and what was reported, (rows, any number)."""
+        """The model with the labels (rows,) and the reported nodes, (rows, any number), as outputs."""
         from onnx import TensorProto, helper
 
         outputs = [helper.make_tensor_value_info("labels", TensorProto.INT64, ["rows"])]
@@ -256,7 +256,7 @@ def filled(features: Node, gaps: Node, donors: Donors, plans: Sequence[ColumnPla
         (m, used columns): 1 for a gap, else 0.
     donors : Donors
     plans : sequence of ColumnPlan
-        Of the used columns.
+        Plans of the used columns.
     """
     of_columns, fillable = value_features(plans), can_be_gap(plans)
     column_of = np.zeros(donors.features.shape[1], dtype=np.int64)
@@ -264,7 +264,7 @@ def filled(features: Node, gaps: Node, donors: Donors, plans: Sequence[ColumnPla
     for j, its in enumerate(of_columns):
         # the feature of gaps stands behind those of the values
         column_of[its[0] :], is_value[its] = j, 1.0
-    missing = gaps.columns(column_of)  # by feature
+    missing = gaps.columns(column_of)  # gaps by feature, (m, features)
     points = donors.features.astype(np.float64)
     distances = _distances(features, (1.0 - missing) * is_value, points)
     parts: list[Node] = []
@@ -296,7 +296,7 @@ def _distances(features: Node, weights: Node, points: Array) -> Node:
 
 
 GAP = ""
-"""The text that stands for a gap: ONNX has no text that is missing, as numbers have nan."""
+"""The text that means a gap: ONNX has no missing text as numbers have nan."""
 
 
 @final
@@ -307,9 +307,9 @@ class PreparedColumns:
     Parameters
     ----------
     numbers : tuple of NumberColumn or DateColumn
-        In the order of the input ``rows``.
+        Plans in the order of the input ``rows``.
     levels : tuple of CategoryColumn
-        In the order of the input ``levels``.
+        Plans in the order of the input ``levels``.
     fitted : FittedPreparation
     """
 
@@ -319,7 +319,7 @@ class PreparedColumns:
 
     @classmethod
     def of(cls, fitted: FittedPreparation) -> PreparedColumns:
-        """Those of a preparation, in the order of its table."""
+        """The columns of a preparation, in the order of its table."""
         numbers = tuple(plan for plan in fitted.plans if isinstance(plan, NumberColumn | DateColumn))
         levels = tuple(plan for plan in fitted.plans if isinstance(plan, CategoryColumn))
         return cls(numbers, levels, fitted)
@@ -386,7 +386,7 @@ class PreparedColumns:
             rows = rows + (rows < begins).as_type(np.float64) * (24.0 * (begins != 0.0))
         filled = gaps.where(fill, rows)
         parts.append((filled - centre) * factor)
-        # what no feature is called is left out at the end: times around the clock have sine and cosine instead
+        # names that no feature has are left out at the end: times around the clock have sine and cosine instead
         names += [(plan.name, "" if getattr(plan, "circle", 0.0) else plan.features[0]) for plan in self.numbers]
         flagged = [j for j, plan in enumerate(self.numbers) if plan.told_by]
         if flagged:
@@ -439,7 +439,7 @@ def _level(graph: Graph, texts: Node, plan: CategoryColumn, parts: list[Node]) -
 
 
 def _gaps_of_level(graph: Graph, texts: Node, plan: CategoryColumn) -> Node:
-    """Which texts (rows, 1) are gaps: 1 for a gap, and for a text that is no level where there is no room for it."""
+    """Indicator (rows, 1) of gaps: 1 for a gap, and for an unknown text if rare levels have no group; else 0."""
     if plan.or_gap:
         return graph.look_up(texts, list(plan.levels), [0 for _ in plan.levels], 0).as_type(np.float64)
     gap = [] if GAP in plan.levels else [GAP]
@@ -584,7 +584,7 @@ def _why_not(model: Any) -> str:
 
 
 def _rows(model: Any, graph: Graph, preparation: bool) -> tuple[Node, dict[str, str]]:
-    """What the stages take, from the inputs of the graph, and what the metadata say of these."""
+    """Input of the stages as a node, from the inputs of the graph, and the metadata that describe these inputs."""
     fitted = getattr(model, "preparation_", None)
     if fitted is not None and preparation:
         prepared = PreparedColumns.of(fitted)
@@ -601,7 +601,7 @@ def _rows(model: Any, graph: Graph, preparation: bool) -> tuple[Node, dict[str, 
 
 
 def _stages(model: Any) -> dict[str, str]:
-    """How errors call the stages that a model was fitted with, by kind."""
+    """Names in errors of the stages that a model was fitted with, by kind."""
     chosen = model.resolved_.get("auto", {}).get("recipe")
     planned = model.planned()
     if chosen is not None or planned is None:

@@ -110,7 +110,7 @@ class HeldFiles:
         ----------
         path : str
         what : str
-            What the file stands for, for the message.
+            What the file is used for, in words, for the message.
 
         Raises
         ------
@@ -137,13 +137,13 @@ class HeldFiles:
             except BaseException:
                 os.close(descriptor)
                 raise
-            os.close(descriptor)  # who had it removed the file in this moment: the next one has the name
+            os.close(descriptor)  # its holder has just removed the file: try again
 
     def release(self) -> None:
         """Give all locks back, and remove their files."""
         while self._held:
             path, descriptor = self._held.pop()
-            removable = os.name != "nt"  # there an open file cannot be removed
+            removable = os.name != "nt"  # on Windows an open file cannot be removed
             if removable:
                 with suppress(OSError):
                     os.unlink(path)
@@ -191,7 +191,7 @@ def _is_still(path: str, descriptor: int) -> bool:
 
 
 def _holder(path: str) -> str:
-    """What the file says about who has it."""
+    """The owner of a locked file, as the file's first line names it."""
     with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
         return file.readline().strip() or "it has just begun"
     return "it has just ended"

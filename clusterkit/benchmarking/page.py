@@ -31,14 +31,14 @@ class Ranking:
     Parameters
     ----------
     methods : tuple of str
-        By mean rank, the best first.
+        Names by mean rank, the best first.
     ranks, means : tuple of float
         Mean rank and mean index of each.
     n_sets : int
     critical_difference : float
         Two methods whose mean ranks are less apart than this do not differ at the level of 5 % (Nemenyi's test).
     p_value : float
-        Of Friedman's test: the chance of ranks so unequal if all methods were alike.
+        p-value of Friedman's test: the chance of ranks so unequal if all methods were alike.
     """
 
     methods: tuple[str, ...]
@@ -66,7 +66,7 @@ def rank(
         The fits that were given the number of clusters, or those that found it.
     index : {"adjusted_rand", "asymmetric_accuracy"}, default "adjusted_rand"
     level : float, default 0.05
-        Of the critical difference.
+        Level of significance of the critical difference.
 
     Raises
     ------

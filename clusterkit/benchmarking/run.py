@@ -40,7 +40,7 @@ __all__ = [
 
 
 Labeller: TypeAlias = Callable[[Array, int | None, int], Labels]
-"""From samples (n, d), a number of clusters or None, and a seed to labels (n,)."""
+"""Function from samples (n, d), a number of clusters or None, and a seed to labels (n,)."""
 
 MIN_CLUSTER_SIZE = 15
 """Least number of rows of a cluster for HDBSCAN, between its default of 5, which finds many small clusters, and the 50
@@ -60,11 +60,11 @@ class Method:
     library : str
         Distribution that it belongs to.
     version : str
-        Of that distribution.
+        Version of that distribution.
     clusters : {"given", "two", "found", "either"}
         Whether it needs the number of clusters, always makes two, finds the number, or takes it if there is one.
     labels : callable
-        From the samples (n, d), the number of clusters or None, and a seed to labels (n,), -1 for noise.
+        Function from the samples (n, d), the number of clusters or None, and a seed to labels (n,), -1 for noise.
     """
 
     name: str
@@ -101,7 +101,7 @@ def recipe_methods(names: Collection[str] | None = None) -> list[Method]:
 
 
 def _takes(recipe: Recipe) -> Literal["given", "two", "found", "either"]:
-    """What a recipe does about the number of clusters: the driver `auto` takes it or leaves it."""
+    """How a recipe takes the number of clusters: the driver `auto` accepts it or finds it."""
     return "either" if recipe.driver == "auto" else recipe.clusters
 
 
@@ -219,12 +219,12 @@ def read_sets(
     Parameters
     ----------
     folder : path
-        With files ``NAME.csv.gz``, whose last column ``label`` has the classes (-1: noise), or ``NAME.data.gz`` beside
-        ``NAME.labels0.gz`` (0: noise), as in the suite of Gagolewski.
+        Folder of files ``NAME.csv.gz``, whose last column ``label`` has the classes (-1: noise), or ``NAME.data.gz``
+        beside ``NAME.labels0.gz`` (0: noise), as in the suite of Gagolewski.
     names : collection of str, optional
-        Only these.
+        Names of the sets to read; default all.
     max_rows : int, optional
-        Only sets with at most so many rows.
+        Largest number of rows of the sets to read.
 
     Raises
     ------
@@ -273,13 +273,13 @@ WARM_ROWS = 200
 
 @attrs.frozen
 class Cell:
-    """One method on one set.
+    """Result of one method on one set.
 
     Parameters
     ----------
     data_set : str
     digest : str
-        Of the data, so that a journal is not taken for other data of the same name.
+        Digest of the data, so that a journal is not taken for other data of the same name.
     method, library, version : str
     k_known : bool
         Whether the method was given the number of classes.
@@ -292,7 +292,7 @@ class Cell:
     seconds : float
         Wall time of the fit.
     error : str
-        Why there are no labels; the two indices are 0 then.
+        Reason why there are no labels; the two indices are 0 then.
     """
 
     data_set: str
@@ -311,7 +311,7 @@ class Cell:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What a journal knows the cell by."""
+        """Key of the cell in a journal."""
         return self.digest, self.method, self.library, self.version, self.k_known, self.seed
 
 

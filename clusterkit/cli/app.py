@@ -122,7 +122,7 @@ class App(click.Group):
 
             sys.exit(shell_complete(self, {}, "clusterkit", COMPLETE, instruction))
         words = list(sys.argv[1:] if args is None else args)
-        options = words[: words.index("--")] if "--" in words else words  # what follows -- is data
+        options = words[: words.index("--")] if "--" in words else words  # words after -- are data
         debug = DEBUG in options
         words = [word for word in options if word != DEBUG] + words[len(options) :]
         early.on_terminals()
@@ -149,7 +149,7 @@ def _unusable(name: str, error: Exception) -> click.Command:
 
 
 def _advice(name: str, known: Sequence[str]) -> str:
-    """What to do about a name that no command has."""
+    """Advice about a name that no command has."""
     from clusterkit.contracts.providers import VARIABLE, where
     from clusterkit.contracts.registry import registry
 

@@ -26,7 +26,7 @@ Examples:
 """Examples below the help; the backspace keeps click from rewrapping them."""
 
 SIDES = {"given": True, "found": False}
-"""Which of the two comparisons the picture shows: with the number of clusters, or without."""
+"""Comparison that the picture shows: with the number of clusters, or without."""
 
 
 @click.command(epilog=EPILOG, short_help="Compare recipes and peers on labelled data sets.")

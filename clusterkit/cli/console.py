@@ -1,4 +1,4 @@
-"""How commands print tables and facts: with rich on a terminal, as plain aligned text in a pipe, or as JSON.
+"""Output of commands, as tables and facts: with rich on a terminal, as plain aligned text in a pipe, or as JSON.
 
 Commands of plugins may use it, so that their output looks the same.
 """

@@ -50,7 +50,7 @@ def check_file(path: str, hint: str = "") -> None:
     ----------
     path : str
     hint : str
-        What else may be meant; follows the message.
+        Advice on other meanings of the path, at the end of the message.
     """
     place = Path(path)
     if place.is_dir():
@@ -60,7 +60,7 @@ def check_file(path: str, hint: str = "") -> None:
 
 
 def _near(place: Path) -> str:
-    """What is meant instead: a call that takes patterns, or a question with the nearest names of files."""
+    """Advice on what was meant: a call that takes patterns, or a question with the nearest names of files."""
     if "*" in place.name:
         return f"; patterns are for Python: clusterkit.open({str(place)!r})"
     if not place.parent.is_dir():
@@ -75,20 +75,20 @@ def _near(place: Path) -> str:
 
 
 LIBRARIES: Mapping[str, str] = MappingProxyType({".parquet": "pyarrow", ".xlsx": "openpyxl"})
-"""What writes files of an ending."""
+"""Package that writes files with each ending."""
 
 MOST_ROWS = 1_048_575
 """Rows below the names of the columns that a sheet of Excel can have."""
 
 WHOLE = 2.0**53
-"""Below it every whole number has a float of its own."""
+"""Bound below which every whole number has a float of its own."""
 
 WRITTEN_ROWS = 2**18
 """Labels that are written at once."""
 
 
 def check_typed(path: str) -> None:
-    """Raise `BadInput` if the library that writes the file is missing."""
+    """Raise `BadInput` if the library for writing the file is missing."""
     library = LIBRARIES[Path(path).suffix.lower()]
     try:
         __import__(library)
@@ -113,7 +113,7 @@ def write_parquet(path: Path, columns: Sequence[Column], name: str, labels: Labe
 
 
 def _for_arrow(column: Column) -> tuple[Any, ...]:
-    """Values, and which of them are gaps where they cannot be None."""
+    """Values for pyarrow, and the mask of gaps where they cannot be None."""
     import numpy as np
     import pyarrow as pa
 
@@ -177,7 +177,7 @@ def write_excel(path: Path, columns: Sequence[Column], name: str, labels: Labels
 WRITERS: Mapping[str, Callable[[Path, Sequence[Column], str, Labels], None]] = MappingProxyType(
     {".parquet": write_parquet, ".xlsx": write_excel}
 )
-"""What writes each kind of table, by the ending of the file."""
+"""Function that writes each kind of table, by the ending of the file."""
 
 
 def grouped(
@@ -194,7 +194,7 @@ def grouped(
     keyword : str
         The argument of the command that receives the record.
     record : type of named tuple
-        Its fields are the names of the options.
+        Type whose fields are the names of the options.
     options : sequence of decorators of click
         The last one stands first in the help.
     """
@@ -215,11 +215,11 @@ PREFIX = "data:"
 """Beginning of the name of a known data set, which tells it from a file."""
 
 STDIN = "-"
-"""The argument that stands for standard input."""
+"""The argument for standard input."""
 
 
 class TableOptions(NamedTuple):
-    """How the DATA argument is read: the values of the options that `options` adds.
+    """Options for reading the DATA argument: the values of the options that `options` adds.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ class TableOptions(NamedTuple):
     header : bool, optional
         Whether the first row of a text file contains the names of the columns; detected by default.
     encoding : str, optional
-        Of a text file; detected by default.
+        Encoding of a text file; detected by default.
     decimal : str, optional
         The mark before the decimals of numbers in texts; detected by default.
     day_first : bool, optional
@@ -271,7 +271,7 @@ class TableOptions(NamedTuple):
         return table, None
 
     def reading(self) -> TextReading:
-        """How a text is read: what `clusterkit.tables.reading.chunks.table_chunks` takes."""
+        """Options for reading a text, as `clusterkit.tables.reading.chunks.table_chunks` takes them."""
         return {
             "delimiter": self._delimiter(),
             "header": self.header,
@@ -383,7 +383,7 @@ def keys_of(values: Iterable[str], names: Sequence[str] = ()) -> list[str]:
 
     keys = list[str]()
     for value in values:
-        one = value.replace("\r\n", "\n").replace("\r", "\n")  # as names in texts are read
+        one = value.replace("\r\n", "\n").replace("\r", "\n")  # newlines as in names read from texts
         places = [place for place in (place_of(value, names), place_of(one, names)) if place is not None]
         if places:
             keys.append(names[places[0]])

@@ -27,7 +27,8 @@ __all__ = [
 SLOTS: Mapping[str, object] = MappingProxyType(
     {"featuremap": "elm", "solver": "ridge", "labeler": "auto", "balancer": "auto", "init": "kmeans", "tuner": None}
 )
-"""What the slots of a pipeline hold if neither the recipe nor --set fills them; a test compares it with `Pipeline`."""
+"""Default stages of a pipeline's slots, where neither the recipe nor --set fills them; a test compares them with
+`Pipeline`."""
 
 
 def check(data: str, recipe: str | None = None, settings: Iterable[str] = ()) -> None:
@@ -38,14 +39,14 @@ def check(data: str, recipe: str | None = None, settings: Iterable[str] = ()) ->
     data : str
         The argument DATA.
     recipe : str, optional
-        Its name.
+        Name of the recipe.
     settings : iterable of str
         The values of --set.
 
     Raises
     ------
     BadInput, UnknownName, DatasetNotFound
-        With the nearest names.
+        If a name is unknown; says the nearest names.
     """
     if recipe is not None:
         check_recipe(recipe, settings)

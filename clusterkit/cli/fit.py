@@ -1,7 +1,8 @@
 """``clusterkit fit``: cluster the rows of a table.
 
-Of a file too large to be read at once, rows stay in the file and labels are written as they come (`fit_by_rows`). Rows
-that every pass of a fit would decode anew are copied (`copied`), to the file of --cache or to a temporary one.
+If a file is too large to be read at once, its rows stay in the file and labels are written as they come
+(`fit_by_rows`). Rows that every pass of a fit would decode anew are copied (`copied`), to the file of --cache or to a
+temporary one.
 """
 
 from __future__ import annotations
@@ -46,13 +47,14 @@ __all__ = [
 
 
 SHARE = 3
-"""Files whose numbers would take more than this part of the memory cap are read block by block."""
+"""Files whose numbers would take more than this fraction, 1 / 3, of the memory cap are read block by block."""
 
 ENDINGS = (".npy", ".parquet", ".pq", ".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
 """Files that can be read block by block; text is parsed once into a temporary file of numbers."""
 
 HEAPS = 2
-"""Heaps of a command that reads a file block by block: large arrays are few, so that threads seldom wait for one."""
+"""Number of heaps of a command that reads a file block by block: large arrays are few, so that threads seldom wait for
+one."""
 
 M_ARENA_MAX = -8
 """The number of the setting in `mallopt` of the GNU C library."""
@@ -85,13 +87,13 @@ def is_large(data: str) -> bool:
         return False
     try:
         footer = read_metadata(data)
-    except (ArrowException, OSError):  # what reads the table says what is wrong with it
+    except (ArrowException, OSError):  # the reader of the table reports the error
         return False
     return 8 * footer.num_rows * footer.num_columns > min(allowed, memory.unpacked_cap())
 
 
 def _reserve_nothing() -> None:
-    """Have pyarrow take memory as it needs it, unless its environment variable says otherwise.
+    """Let pyarrow take memory as it needs it, unless its environment variable says otherwise.
 
     Its own allocator reserves 1 GiB with the first byte. Under a limit of memory, OpenBLAS then finds no room for its
     buffers, and tries again without end. The variable is read when pyarrow is imported, and is this command's own.
@@ -100,9 +102,9 @@ def _reserve_nothing() -> None:
 
 
 def _share_heaps() -> None:
-    """Have the threads of the command share `HEAPS` heaps; where the C library is not that of GNU, nothing.
+    """Let the threads of the command share `HEAPS` heaps; does nothing with other C libraries than that of GNU.
 
-    Each pass starts threads, and each may get a heap of its own, which keeps what it once held for later threads.
+    Each pass starts threads, and each may get a heap of its own, which keeps freed memory for later threads.
     """
     if sys.platform == "linux":
         allocator = ctypes.CDLL(None)
@@ -206,7 +208,7 @@ def fit_by_rows(
     name : str
         The recipe.
     model : Pipeline
-        Its estimator.
+        Estimator that is fitted.
     path : str or None
         File for the labels.
     save : str or None
@@ -253,7 +255,7 @@ def fit_by_rows(
     facts |= {
         "read": "block by block",
         "copy": note,
-        "doubts": None,  # they need all rows in memory
+        "doubts": None,  # doubts need all rows in memory
         "bytes": 8 * rows.n * rows.d,
         "instead_of": instead_of,
         "interrupted": interrupted,
@@ -273,8 +275,8 @@ def check(*, with_data: bool, picture: str | None) -> None:
 
 
 DEFAULT, BY_ROWS = "auto", "emmc"
-"""The recipe where none is named: the one that takes clusters of any shape and size; for a number of clusters of rows
-that are read block by block, which it does not take, the one that the library is about."""
+"""The recipe where none is named: "auto" takes clusters of any shape and size; it does not take a number of clusters of
+rows that are read block by block, for which "emmc" is used."""
 
 EPILOG = """\b
 Examples:
@@ -435,7 +437,7 @@ def fit(
 
 
 def _tell_of_range(name: str) -> None:
-    """Warn that a range of numbers chose nothing."""
+    """Warn that a range of numbers had no effect."""
     import warnings
 
     from clusterkit.errors import ClusterkitWarning
@@ -448,7 +450,7 @@ def _tell_of_range(name: str) -> None:
 
 
 def _drawn(path: str, model: Any, X: Any, data: str, name: str) -> bool:
-    """Draw the picture; False if Ctrl-C ended that, which takes nothing from the fit."""
+    """Draw the picture; False if Ctrl-C ended the drawing, which does not affect the fit."""
     import warnings
 
     from clusterkit.errors import ClusterkitWarning
@@ -475,10 +477,10 @@ def _fit(model: Any, table: Table, spec: Preparation) -> Any:
 
 
 IN_MEMORY = frozenset({"tmpfs", "ramfs"})
-"""File systems whose files lie in memory, so that a copy would take what reading block by block saves."""
+"""File systems in memory, where a copy would take as much memory as reading block by block saves."""
 
 FREE_SHARE = 2
-"""A copy takes no more than this part of what is free on the disk."""
+"""A copy takes at most this fraction, 1 / 2, of the free space on the disk."""
 
 
 def copied(rows: Rows, model: Pipeline, cache: str | None, beside: str | None) -> tuple[Rows, str | None]:
@@ -497,8 +499,8 @@ def copied(rows: Rows, model: Pipeline, cache: str | None, beside: str | None) -
     Returns
     -------
     rows : Rows
-        A copy of them, or where one would not help or has no room the rows themselves. The labels are the same, except
-        that the file of --cache has rounded numbers of float64.
+        A copy of the rows, or the rows themselves where a copy would not help or has no room. The labels are the same,
+        except that the file of --cache has rounded numbers of float64.
     note : str or None
     """
     from clusterkit.datasets.opening import ParquetRows, cached, spooled
@@ -515,13 +517,13 @@ def copied(rows: Rows, model: Pipeline, cache: str | None, beside: str | None) -
             return spooled(rows, folder), f"from a temporary copy in {folder}"
         except NeedsSpace:
             reason = f"the disk of {folder} became full"
-        except OSError as error:  # one of the Parquet comes again, from the fit
+        except OSError as error:  # an error of the Parquet file comes again in the fit
             reason = f"{folder} takes no temporary file: {error.strerror}"
     return rows, f"decoded in every pass, because {reason}"
 
 
 def _no_copy(rows: Rows, folder: str) -> str | None:
-    """Why a folder gets no copy of the rows; None if it may."""
+    """Reason why a folder gets no copy of the rows; None if it may."""
     from clusterkit.samples.memory import human
     from clusterkit.samples.rows import missing_room
 
@@ -541,5 +543,5 @@ def _lies_in_memory(folder: str, table: str = "/proc/mounts") -> bool:
         return False
     mounted = [line.split()[1:3] for line in lines if len(line.split()) > 2]
     inside = [(place, kind) for place, kind in mounted if os.path.commonpath([place, folder]) == place]
-    # the last of several mounts on one place is the one that is seen
+    # the last of several mounts on one path is visible
     return max(reversed(inside), key=lambda each: len(each[0]), default=("", ""))[1] in IN_MEMORY

@@ -178,7 +178,7 @@ def _is_shadowed(plugin: Plugin, kind: str, name: str, commands: Mapping[str, st
 
 
 def _provided(plugin: Plugin, kind: str, name: str, commands: Mapping[str, str]) -> str:
-    """What a plugin provides, in words, and whether a built-in of the same name is used instead."""
+    """Stage of a plugin in words, and whether a built-in of the same name is used instead."""
     shadowed = _is_shadowed(plugin, kind, name, commands)
     return f"{kind} {name}" + (" (shadowed by the built-in)" if shadowed else "")
 
@@ -245,7 +245,7 @@ def _described(recipe: Any) -> dict[str, Any]:
 
 
 def _stage(kind: str, name: str, distribution: str) -> dict[str, Any]:
-    """All about a stage; one that cannot be imported or made has its line too, with the problem in it."""
+    """All facts about a stage; one that cannot be imported or made has its line too, with the problem in it."""
     import attrs
 
     from clusterkit.contracts.declared import capabilities, plain
@@ -373,7 +373,7 @@ def compositions(as_json: bool, **filters: tuple[str, ...]) -> None:
     from clusterkit import catalogue
 
     _check_names(filters)
-    numbers: dict[tuple[str, ...], set[str]] = {}  # of clusters that each composition can have
+    numbers: dict[tuple[str, ...], set[str]] = {}  # numbers of clusters that each composition can have
     for composition in catalogue.compositions():
         names = tuple(_name(getattr(composition, slot)) for slot in SLOTS)
         if all(not filters[slot] or name in filters[slot] for slot, name in zip(SLOTS, names, strict=True)):

@@ -45,7 +45,7 @@ def save(path: str, pipeline: Pipeline | Driven, table: Table, recipe: str) -> N
 
 
 class ModelFile(TypedDict):
-    """What a model file holds.
+    """Content of a model file.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def labels_of(model: ModelFile, table: Table, chosen: list[int]) -> Labels:
 
 
 def rows_of(model: ModelFile, table: Table, chosen: list[int]) -> object:
-    """What `predict` of the model takes: the columns of a table that the model uses.
+    """Rows for `predict` of the model: the columns of a table that the model uses.
 
     Columns are matched by name, so their order does not matter and further columns are ignored. Where only one of the
     model and the data has names, they are matched by position: all columns of the fit, or those that it used.
@@ -171,7 +171,7 @@ def rows_of(model: ModelFile, table: Table, chosen: list[int]) -> object:
     preparation = getattr(model["pipeline"], "preparation_", None)
     if preparation is None:
         return table.pick(_matched(model, table, chosen)).numbers()
-    columns = [attrs.evolve(column, header="") for column in table.columns()]  # who is who is decided here
+    columns = [attrs.evolve(column, header="") for column in table.columns()]  # columns are matched here
     if model["named"] != table.named and len(chosen) == len(preparation.columns):
         of_position = [columns[j] for j, plan in zip(chosen, preparation.plans, strict=True) if plan.used]
     else:
@@ -257,7 +257,7 @@ def _places(table: Table, chosen: list[int], used: list[str]) -> dict[str, int]:
     free = [name for name in places if name not in used]
     for name in used:
         place = None if name in places else place_of(name, free)
-        if place is not None:  # the same letters, with accents written in another way
+        if place is not None:  # the same letters, with accents encoded in another way
             places[name] = places[free[place]]
     return places
 

@@ -48,7 +48,7 @@ def parsed(items: Iterable[str]) -> dict[str, object]:
     Parameters
     ----------
     items : iterable of str
-        Each is ``SLOT.PARAMETER=VALUE``.
+        Texts ``SLOT.PARAMETER=VALUE``.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def check_number(name: str, model: Pipeline | Driven, number: object, *, varied:
     name : str
         The recipe.
     model : Pipeline or Driven
-        Its estimator.
+        Estimator of the recipe.
     number : int or None
         All else is checked by the fit.
     varied : bool, default False
@@ -182,7 +182,7 @@ class NumberOfClusters(click.ParamType):
     name = "number"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """What may be written."""
+        """Placeholder of the value in the help."""
         return "N|auto|N-M"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> NumberLike:
@@ -210,13 +210,13 @@ NUMBER = NumberOfClusters()
 
 
 SCALES = ("auto", "none", "zscore", "spread", "minmax")
-"""What may be done about units; those of `clusterkit.tables.Preparation`, which is not imported for the help."""
+"""Choices for units; those of `clusterkit.tables.Preparation`, which is not imported for the help."""
 
 NA_CHOICES = ("auto", "level", "gap")
-"""What texts such as NA may be, likewise."""
+"""Choices for texts such as NA; those of `clusterkit.tables.Preparation`."""
 
 GAP_CHOICES = ("similar", "typical")
-"""What fills gaps, likewise."""
+"""Methods of filling gaps; those of `clusterkit.tables.Preparation`."""
 
 OVERRULED = ("as_category", "as_number", "as_date", "keep")
 """Options that name columns."""

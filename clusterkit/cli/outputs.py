@@ -38,7 +38,7 @@ __all__ = [
 
 
 STDOUT = "-"
-"""The path that stands for standard output, and for standard input."""
+"""The path for standard output, and for standard input."""
 
 TABLES = ("", ".csv", ".txt", ".tsv", ".tab")
 """Endings of delimited text; the last two have tabs, the others commas. A file without an ending has commas."""
@@ -89,12 +89,12 @@ def _same(path: str, other: str) -> bool:
         if other == STDOUT:
             return os.path.samestat(os.stat(path), os.fstat(sys.stdin.fileno()))
         return same_file(path, other)
-    except (OSError, ValueError, AttributeError):  # no such file, or a standard input that is none
+    except (OSError, ValueError, AttributeError):  # no such file, or no standard input
         return False
 
 
 def check_ending(path: str | None, endings: Collection[str], what: str) -> None:
-    """Raise `BadInput` for a file whose ending says that it is something else."""
+    """Raise `BadInput` for a file whose ending is of another kind of content."""
     if path is None or path == STDOUT:
         return
     ending = Path(path).suffix.lower()
@@ -116,7 +116,7 @@ def write_table(path: str, rows: Iterable[Sequence[object]]) -> None:
     Raises
     ------
     OSError
-        With the path and the reason; nothing is changed then.
+        If writing fails, with the path and the reason; nothing is changed then.
     """
     buffer = io.StringIO(newline="")
     tabs = text_table(path) in TABS
@@ -138,7 +138,7 @@ escape_option = click.option(
 """The option of commands that write the data of users."""
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""What formulas begin with in spreadsheets that open delimited text."""
+"""First characters of formulas in spreadsheets that open delimited text."""
 
 
 def check_labels(path: str | None, *, with_data: bool = False, escape_formulas: bool = False) -> None:
@@ -167,12 +167,12 @@ def write(path: str, labels: Labels, table: Table | None = None, *, escape_formu
     Parameters
     ----------
     path : str
-        Its ending decides the format: ``.tsv`` has tabs, ``.npy`` is an array, ``.parquet`` and ``.xlsx`` are tables,
-        ``.gz`` is compressed, all others have commas. `STDOUT` is standard output.
+        Path whose ending decides the format: ``.tsv`` has tabs, ``.npy`` is an array, ``.parquet`` and ``.xlsx`` are
+        tables, ``.gz`` is compressed, all others have commas. `STDOUT` is standard output.
     labels : ndarray of shape (n,)
-        Without a table they are written piece by piece, and may be a file.
+        Labels; without a table they are written piece by piece, and may be a file.
     table : Table, optional
-        Its cells are written before the labels.
+        Table whose cells are written before the labels.
     escape_formulas : bool, default False
         Whether cells of text that a spreadsheet would run as formulas get an apostrophe.
     """

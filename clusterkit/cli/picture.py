@@ -46,12 +46,12 @@ def draw(path: str, model: Pipeline | Driven, X: Array, names: Sequence[str], da
     Parameters
     ----------
     path : str
-        Its ending decides the format.
+        Path whose ending decides the format.
     model : fitted estimator
     X : ndarray of shape (n, d)
         The samples that the model was fitted on.
     names : sequence of str
-        Of their columns.
+        Names of the columns of X.
     data, name : str
         Data set and recipe, for the title.
     """

@@ -119,7 +119,7 @@ def _print_sum(number: int, failed: int) -> None:
 
 
 def _document(plugin: Plugin, checks: Sequence[PluginCheck]) -> dict[str, object]:
-    """What JSON says about a plugin."""
+    """JSON document about a plugin."""
     return {
         "name": plugin.name,
         "distribution": plugin.distribution,

@@ -109,7 +109,8 @@ def predict(
 
 
 VARYING = re.compile(r"(?<!column )'(?:[^'\\]|\\.)*'|\d[\d,.]*|cells? (?:is|are)|rows?")
-"""What differs between warnings of one kind about several pieces: cells and numbers, but not the name of a column."""
+"""Parts that differ between warnings of one kind about several pieces: cells and numbers, but not the name of a
+column."""
 
 
 def check(path: str) -> None:
@@ -150,7 +151,7 @@ def _labels(model: ModelFile, data: str, options: TableOptions) -> Iterator[Labe
     from clusterkit.tables.reading.chunks import TEXT_ENDINGS, table_chunks, text_form
 
     reading = options.reading()
-    # where the file does not say which mark is before its decimals, it is that of the fit
+    # if the file does not show its decimal mark, that of the fit is used
     if Path(data).suffix.lower() in TEXT_ENDINGS and text_form(data, **reading)[0].decimal is None:
         reading["decimal"] = decimal_of(model)
     once = _Once()
@@ -219,7 +220,7 @@ def _write(path: str, pieces: Iterator[Labels]) -> None:
 
 
 def _write_npy(file: Any, pieces: Iterator[Labels]) -> None:
-    """An array whose length is known at the end: the header, of one size for every length, is written twice."""
+    """Write an array of unknown length: its header, of one size for every length, is written again at the end."""
     import numpy as np
 
     def write_header(n: int) -> None:

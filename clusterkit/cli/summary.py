@@ -26,7 +26,7 @@ MOST_CLUSTERS = 20
 """Number of clusters in the printed table of sizes."""
 
 NOT_DOUBTED = "whether a single column makes the clusters was not looked at, because that needs all rows in memory"
-"""What stands in place of doubts about clusters of rows that are read block by block."""
+"""Sentence in place of doubts about clusters of rows that are read block by block."""
 
 MOST_NAMES = 6
 """Number of column names in the printed summary."""
@@ -59,7 +59,7 @@ def of_fit(
         The fitted estimator; what its preparation decided, if it has one, is among the facts.
     seconds : float
     notes : sequence of str
-        What was found out about the file.
+        Notices about the file.
     classes : ndarray, optional
         Known classes, with which the labels are compared.
     """
@@ -153,7 +153,7 @@ def show_sizes(counts: Mapping[int, int], rows: int, *, err: bool) -> None:
 
 
 def _no_noise(resolved: Mapping[str, Mapping[str, Any]]) -> str:
-    """That no row is noise, though the method of the chosen clustering left some out."""
+    """Text that no row is noise, though the method of the chosen clustering left some out."""
     outside = resolved.get("labeler", {}).get("noise", 0)
     if not outside:
         return "none"
@@ -162,7 +162,7 @@ def _no_noise(resolved: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _reading(values: Mapping[str, Any]) -> str:
-    """How rows were read that did not fit into memory."""
+    """Text on how rows were read that did not fit into memory."""
     if "read" not in values:
         return ""
     note = "" if values.get("copy") is None else f", {values['copy']}"
@@ -186,7 +186,7 @@ def _wanted(model: Pipeline | Driven) -> int | None:
 
 
 def _fewer(values: Mapping[str, Any]) -> str:
-    """That some of the clusters that were asked for have no rows."""
+    """Text that some of the clusters that were asked for have no rows; empty if all have some."""
     wanted = values.get("wanted_n_clusters")
     if wanted is None or values["n_clusters"] >= wanted:
         return ""
@@ -194,21 +194,21 @@ def _fewer(values: Mapping[str, Any]) -> str:
 
 
 def _instead(values: Mapping[str, Any]) -> str:
-    """Why the recipe is not the usual default."""
+    """Reason why the recipe is not the usual default; empty if it is."""
     if values.get("instead_of") in (None, values["recipe"]):
         return ""
     return f"{values['recipe']}, as none was named and {values['instead_of']} needs all rows in memory; -r names one"
 
 
 def _kept_sizes(keeper: str | None) -> str:
-    """What keeps the sizes of the clusters, which the user may not expect."""
+    """Text that names the balancer of the cluster sizes, which the user may not expect."""
     if keeper is None:
         return ""
     return f"kept nearly equal by balancer {keeper!r}; --set balancer=None or -r auto lets them be any"
 
 
 def _choice(choice: Mapping[str, Any]) -> dict[str, str]:
-    """How method and number of clusters were chosen, where they were."""
+    """Text on how method and number of clusters were chosen, where they were."""
     if choice.get("recipe") is None:  # not chosen, or nothing to choose among
         return {}
     from clusterkit.drivers.auto import confidence_in_words, second_in_words

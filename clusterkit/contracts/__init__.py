@@ -1,4 +1,4 @@
-"""What stages are and give: the abstract stages, the records between them, the loop, the registry and the hooks.
+"""Contracts of stages: the abstract stages, the records that pass between them, the loop, the registry and the hooks.
 
 A clustering algorithm is a composition of stages. Three of them, to see why the parts are cut where they are:
 

@@ -32,7 +32,7 @@ __all__ = [
 Parameters: TypeAlias = Mapping[str, object]
 """A stage as a mapping: its ``name``, and the parameters that differ from the defaults."""
 
-# What a slot takes: a name, a mapping with name and parameters, or the stage itself; feature maps may stand in a row.
+# Value of a slot: a name, a mapping with name and parameters, or the stage itself; feature maps may be a sequence.
 FeatureMapLike: TypeAlias = "str | Parameters | FeatureMap | Sequence[FeatureMapLike]"
 SolverLike: TypeAlias = "str | Parameters | Solver"
 LabelerLike: TypeAlias = "str | Parameters | Labeler"
@@ -44,8 +44,8 @@ DriverLike: TypeAlias = "str | Parameters | Driver"
 
 
 NumberLike: TypeAlias = "int | Literal['auto'] | tuple[int, int] | None"
-"""What an estimator takes as the number of clusters: a number, "auto" or a pair (least, most) to let it be chosen, or
-None where the method finds it."""
+"""Number of clusters as an estimator takes it: a number, "auto" or a pair (least, most) to let it be chosen, or None
+where the method finds it."""
 
 
 SamplesLike: TypeAlias = "ArrayLike | SparseMatrix | Rows"

@@ -38,7 +38,7 @@ Part = TypeVar("Part", bound=Addable)
 
 
 class Costs(ABC):
-    """What each of k labels costs for each of n samples: a table in memory, elsewhere computed anew in each pass."""
+    """Costs of k labels for n samples, (n, k): a table in memory, or computed anew in each pass."""
 
     in_memory: ClassVar[bool] = False
     """Whether `table` and `labels` are at hand; else they take a pass, and memory for all costs."""
@@ -139,7 +139,7 @@ class CostTable(Costs):
 @final
 @attrs.frozen(eq=False)
 class BalanceDecision:
-    """How balanced labels follow from costs.
+    """Decision of a balancer: how balanced labels follow from costs.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class BalanceDecision:
     exact : bool
         Whether predicting the training rows gives the labels.
     facts : mapping
-        What is worth reporting about these labels, for `resolved_`.
+        The balancer's report about these labels, for `resolved_`.
     """
 
     labels: Labels | BlockLabels | None = None
@@ -179,10 +179,10 @@ class Balancer(Stage):
 
     @abstractmethod
     def reads(self, k: int) -> str:
-        """What it needs of the costs of k clusters: "passes", or "all" of them in memory at once.
+        """How a balancer reads the costs of k clusters: in "passes", or "all" of them in memory at once.
 
-        Other words say why it needs all, for an error, where they follow the name of the balancer. Asked before any
-        work.
+        Any other text says why it needs all, for an error, where it follows the name of the balancer. Asked before
+        any work.
         """
 
     @abstractmethod
@@ -232,7 +232,7 @@ class Limit:
     row: int
 
     def below(self, values: Array, rows: Indices) -> Mask:
-        """Which of some values are among the r smallest."""
+        """Mask of the values that are among the r smallest."""
         return (values < self.value) | ((values == self.value) & (rows <= self.row))
 
 
@@ -275,7 +275,7 @@ def _digit(keys: NDArray[np.uint64], rows: Indices, place: int) -> NDArray[np.ui
 
 
 def _sharing(values: Array, rows: Indices, prefix: tuple[int, ...]) -> Mask:
-    """Which values share the first digits."""
+    """Mask of the values whose first digits are `prefix`."""
     keys, share = ordered_keys(values), np.ones(len(values), dtype=bool)
     for place, digit in enumerate(prefix):
         share &= _digit(keys, rows, place) == digit

@@ -1,8 +1,8 @@
 """The plugin of the library's own: the built-in stages and recipes, by the hooks that third parties implement.
 
-A name stands for ``"module:Class"``, a string, so that asking imports nothing; the class is imported when somebody asks
-for the name. Adding a stage is one file and one line here; the conformance suite, the list of stages and the table of
-legal compositions pick it up.
+Each name maps to ``"module:Class"``, a string, so that listing the stages imports nothing; the class is imported when
+somebody asks for the name. Adding a stage is one file and one line here; the conformance suite, the list of stages and
+the table of legal compositions pick it up.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def clusterkit_engines() -> dict[str, str]:
 
 @hookimpl
 def clusterkit_savables() -> dict[str, str]:
-    """Classes beside the stages that may stand in a saved model, by the name that the file gives them."""
+    """Classes other than stages that a saved model may contain, by their names in the file."""
     return {
         # the estimators
         "Auto": "clusterkit.estimators.auto:Auto",
@@ -217,7 +217,7 @@ def clusterkit_savables() -> dict[str, str]:
         "StreamedSpace": "clusterkit.samples.features:StreamedSpace",
         "TfIdfWeights": "clusterkit.featuremaps.log_tfidf:_TfIdfWeights",
         "Transform": "clusterkit.samples.transform:Transform",
-        # what becomes of the columns of a table
+        # plans for the columns of a table
         "CategoryColumn": "clusterkit.tables.preparing.plans:CategoryColumn",
         "DateColumn": "clusterkit.tables.preparing.plans:DateColumn",
         "Donors": "clusterkit.tables.preparing.plans:Donors",
@@ -252,7 +252,7 @@ def clusterkit_savables() -> dict[str, str]:
         "Status": "clusterkit.contracts.outcomes:Status",
         "SupportCounts": "clusterkit.contracts.outcomes:SupportCounts",
         "Tree": "clusterkit.contracts.outcomes:Tree",
-        # what predicts, and what tuners report
+        # predictors, and reports of tuners
         "AllZero": "clusterkit.fitting.fit:AllZero",
         "Ascent": "clusterkit.level_sets._ascent:Ascent",
         "Balls": "clusterkit.level_sets._ascent:Balls",

@@ -1,4 +1,4 @@
-"""What a stage returns is checked once a call, where that is cheap: shapes, types, finite numbers, the range of labels.
+"""Checks of what a stage returns, once a call, where that is cheap: shapes, types, finite numbers, range of the labels.
 
 The laws of `clusterkit.testing` are the thorough check. This one keeps the answer of a stage that breaks its contract
 from becoming a wrong result of a fit, and says which stage of which distribution it was. A check looks at what is in
@@ -38,8 +38,8 @@ __all__ = [
 ]
 
 LOOKED_AT = 2**20
-"""Features of a map of the library's own that are looked at: half a millisecond. What overflows by extreme parameters
-does so in nearly every row."""
+"""Features of a map of the library's own that are checked: half a millisecond. Values that overflow by extreme
+parameters do so in nearly every row."""
 
 PREFIX = "raised in "
 """Beginning of the note that an exception inside a stage gets; one that has it keeps the innermost."""
@@ -77,7 +77,7 @@ class NamingStage:
         self.stage = stage
 
     def __enter__(self) -> None:
-        """Nothing to prepare."""
+        """Do nothing."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Add the note."""
@@ -94,7 +94,7 @@ class NamingStage:
 
 
 def check_instance(stage: Stage | None, method: str, value: object, wanted: type) -> None:
-    """Refuse an answer of another type."""
+    """Refuse a value of another type than the method must return."""
     if not isinstance(value, wanted):
         raise _broken(stage, f"{method} must return a {wanted.__name__}, got {_shown(value)}")
 
@@ -178,7 +178,7 @@ def check_labeling(stage: Stage, labeling: Labeling, n: int, low: int, high: int
     from clusterkit.contracts.labeler import Labeling
 
     check_instance(stage, "label", labeling, Labeling)
-    if _built_in(type(stage)) and labeling.costs is not None:  # its labels are the columns of the least costs
+    if _built_in(type(stage)) and labeling.costs is not None:  # labels computed as argmin of the costs
         if labeling.costs.shape != (n, high):
             raise _broken(stage, f"its costs must have shape ({n}, {high}), got {_shown(labeling.costs)}")
         return
@@ -213,7 +213,7 @@ def _finite(array: Any) -> bool:
 
 
 def _shown(value: object) -> str:
-    """An answer in few words."""
+    """Short description of a returned value."""
     if isinstance(value, np.ndarray):
         return f"shape {value.shape} of {value.dtype}"
     return f"{type(value).__name__} {value!r:.80}"

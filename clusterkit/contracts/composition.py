@@ -233,7 +233,7 @@ LIGHTEST, HEAVIEST = 1e-30, 1e30
 
 
 def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
-    """Weights of n samples as float64, (n,); a number stands for n equal weights.
+    """Weights of n samples as float64, (n,); a single number means n equal weights.
 
     Raises
     ------
@@ -308,7 +308,7 @@ def weighted(c: Composition, sample_weight: ArrayLike | None, n: int, others: Se
 
 
 def weight_problems(c: Composition) -> Iterator[Problem]:
-    """Which stages of a composition count rows and not weights."""
+    """The stages of a composition that count rows, and ignore weights."""
     if c.featuremap.counts_rows:
         parts = getattr(c.featuremap, "maps", (c.featuremap,))
         name = next(part.name for part in parts if part.counts_rows)

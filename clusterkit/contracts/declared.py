@@ -1,4 +1,4 @@
-"""What classes declare: values compared with annotations, and the capabilities of stages as one table.
+"""Declarations of classes: values compared with annotations, and the capabilities of stages as one table.
 
 A capability is a class variable by which a stage says what it gives, takes or promises. The table of a kind is read
 from the bodies of the abstract classes (`capabilities`), where each has its name, type, default and meaning. The
@@ -34,7 +34,7 @@ IDENTITY = frozenset({"kind", "name"})
 """Class variables that say which stage it is."""
 
 CLASS_VARIABLE = "ClassVar["
-"""How the annotation of a class variable begins."""
+"""First characters of the annotation of a class variable."""
 
 NEAR = 0.8
 """Likeness of two names from which on one is taken for a misspelt form of the other."""
@@ -48,9 +48,9 @@ class Capability:
     ----------
     name : str
     type : str
-        As the abstract class writes it.
+        Type of the attribute, as the abstract class writes it.
     hint : object
-        The same as an object.
+        The type as an object, to compare values with.
     default : object
         `REQUIRED` where every stage has to say it.
     meaning : str
@@ -130,7 +130,7 @@ def plain(value: object) -> object:
 
 
 def undeclared(stage: type[Stage]) -> list[str]:
-    """What a stage class declares wrongly: values of another type, and names that are nearly those of capabilities.
+    """Wrong declarations of a stage class: values of another type, and names that nearly are those of capabilities.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def undeclared(stage: type[Stage]) -> list[str]:
 
 @cache
 def annotations_of(cls: type) -> dict[str, object]:
-    """The annotations of a class; those whose names exist for type checkers only stand for any type."""
+    """The annotations of a class; a name that exists for type checkers only allows any type."""
     hints: dict[str, object] = {}
     for base in reversed(cls.__mro__):
         names = vars(sys.modules.get(base.__module__, types.ModuleType("")))

@@ -32,7 +32,7 @@ __all__ = [
 
 @attrs.frozen(eq=False)
 class FitResult:
-    """What a fit leaves behind.
+    """Result of a fit.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ class FitResult:
     ending : Ending
         How it ended: `Ending.INTERRUPTED` if Ctrl-C came at any time, else how the best start ended.
     reason : str
-        The same for people.
+        The end of the fit as a sentence.
     objective : float
-        Of the labels; nan if the solver has none.
+        Objective of the labels; nan if the solver has none.
     history : tuple of float
         Objective iteration by iteration, of the winning start.
     space : Space or None
@@ -60,10 +60,11 @@ class FitResult:
     memberships : ndarray of shape (n, k) or None
     outlier_scores : ndarray of shape (n,) or None
     probabilities : ndarray of shape (n,) or None
-        Of the labeler, where it gives them.
+        Probabilities from the labeler, where it gives them.
     missing_clusters : str or None
-        What is to be said if a number of clusters was asked for and fewer have samples. It is no warning yet: of a
-        driver's fits only that of the answer counts, and where the number is left open nothing is missing.
+        The sentence about missing clusters, if a number of clusters was asked for and fewer have samples. It is no
+        warning yet: of a driver's fits only that of the answer counts, and where the number is left open nothing is
+        missing.
     """
 
     labels: Labels
@@ -101,7 +102,7 @@ class FitResult:
         return self.ending is Ending.INTERRUPTED
 
     def on_host(self) -> FitResult:
-        """The same with its labels on the host, where drivers compare them."""
+        """A copy with the labels on the host, where drivers compare them."""
         return attrs.evolve(self, labels=to_host(self.labels))
 
 
@@ -181,7 +182,7 @@ class Driver(Stage):
 
 @attrs.frozen(eq=False)
 class Tuned:
-    """What a tuner decided.
+    """Decision of a tuner.
 
     Parameters
     ----------
@@ -222,7 +223,7 @@ class Tuner(Stage):
         stages : mapping
             The stages under "featuremap", "solver" and "labeler". Of a chain of feature maps it is the last one.
         X : ndarray or SparseRows of shape (n, d)
-            What enters the feature map: the data, or of a chain the features that its first maps make of them.
+            Input of the feature map: the data, or in a chain the features that its first maps make of them.
         rng : Generator
             The only source of randomness.
         """

@@ -25,9 +25,9 @@ class FeatureMap(Stage):
 
     kind: ClassVar[str] = "featuremap"
     reads: ClassVar[Literal["passes", "all"]] = "all"
-    """What `fit` reads of the samples. "passes": ``samples.reduce(part)``, what is derived from that, and
-    ``samples.rows(index)``, wherever they lie; it then returns a `FittedMap`. "all": ``samples.points``, which are then
-    in memory."""
+    """How `fit` reads the samples. "passes": by ``samples.reduce(part)``, what is derived from that, and
+    ``samples.rows(index)``, wherever they lie; it then returns a `FittedMap`. "all": by ``samples.points``, which are
+    then in memory."""
     gives: ClassVar[type[Space]] = FeatureSpace
     """The type of space that comes out: features or a kernel."""
     nonnegative: ClassVar[bool | None] = None
@@ -96,12 +96,12 @@ class Chain(FeatureMap):
 
     @property
     def gives(self) -> type[Space]:  # type: ignore[override]
-        """What the last map gives."""
+        """Type of the last map's space."""
         return self.maps[-1].gives
 
     @property
     def nonnegative(self) -> bool | None:  # type: ignore[override]
-        """What the last map says."""
+        """The declaration of the last map."""
         return self.maps[-1].nonnegative if self.maps else None
 
     @property
@@ -111,12 +111,12 @@ class Chain(FeatureMap):
 
     @property
     def sparse(self) -> bool:  # type: ignore[override]
-        """What the first map says."""
+        """Whether the first map takes sparse rows."""
         return bool(self.maps) and self.maps[0].sparse
 
     @property
     def keeps_sparse(self) -> bool:  # type: ignore[override]
-        """What the first map says."""
+        """Whether the first map keeps rows sparse."""
         return bool(self.maps) and self.maps[0].keeps_sparse
 
     @property
@@ -126,7 +126,7 @@ class Chain(FeatureMap):
 
     @property
     def reads(self) -> Literal["passes", "all"]:  # type: ignore[override] # a property for a class attribute, as those above
-        """By passes if all maps do."""
+        """How the chain reads: "passes" if all maps do, else "all"."""
         return "passes" if all(part.reads == "passes" for part in self.maps) else "all"
 
     @property
@@ -149,7 +149,7 @@ class Chain(FeatureMap):
         return attrs.evolve(space, resolved=resolved)
 
     def entering_last(self, X: Array, task: Task, rng: Rng) -> Array:
-        """What enters the last map in a fit to X (n, d) with the same stream: the features of the map before it."""
+        """Input of the last map in a fit to X (n, d) with the same stream: the features of the map before it."""
         if len(self.maps) == 1:
             return X
         return _features_for(self.maps[-1], Chain(self.maps[:-1]).space_of(X, task, rng)).rows()

@@ -47,7 +47,7 @@ CHANGES: Mapping[int, tuple[str, ...]] = {
         "Solver.targets = 'every_turn' is 'every_iteration'; turn and max_turns of a Report are iteration and max_iter",
     ),
 }
-"""What a plugin has to change to reach a version of the interface, by version."""
+"""Changes that a plugin has to make to reach a version of the interface, by version."""
 
 GROUP = "clusterkit"
 """The entry-point group of plugins, and the name of the project in pluggy."""
@@ -149,4 +149,4 @@ HOOKS: Mapping[str, str] = {
     "engine": "clusterkit_engines",
     "savable": "clusterkit_savables",
 }
-"""The hook that answers for each kind of thing with a name."""
+"""Hook that provides each kind of thing with a name."""

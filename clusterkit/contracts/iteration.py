@@ -1,4 +1,4 @@
-"""The one loop: iterations of one or several starts until each has ended, and the best of what they gave.
+"""The loop of all iterative fits: iterations of one or several starts until each has ended, and the best result.
 
 Every iterative fit is run by `iterate`: labels that lead to labels in memory (EMMC, k-means) or by passes over rows
 outside memory, and the iterations of solvers with a state of their own (fuzzy c-means, factorisations). What differs is
@@ -34,11 +34,12 @@ __all__ = [
 A = TypeVar("A")
 
 EQUAL = 1e-12
-"""Relative difference up to which objectives of renumbered copies of one partition differ: the first is kept."""
+"""Relative difference up to which objectives of renumbered copies of one partition differ: the first copy is
+returned."""
 
 TIED, TIED_SINGLE = 1e-10, 1e-5
 """Relative differences up to which objectives of float64 and of float32 samples count as equal: far above the rounding
-of their sums, far below what tells starts apart."""
+of their sums, far below the differences of distinct clusterings."""
 
 SENTENCES: Mapping[Ending, str] = {
     Ending.CONVERGED: "converged: labels no longer change",
@@ -48,26 +49,26 @@ SENTENCES: Mapping[Ending, str] = {
     Ending.INTERRUPTED: "interrupted",
     Ending.OUT_OF_ITERATIONS: "max_iter = {most} reached{detail}",
 }
-"""What is said of an end, unless `Iterations.sentences` has other words for it. `detail` is that of the last iteration,
-`n` the number of iterations, `most` that of the most, and `which` one is returned."""
+"""Sentences about the end of a start, unless `Iterations.sentences` has others. `detail` is that of the last iteration,
+`n` the number of iterations, `most` the largest number allowed, and `which` names the labels that are returned."""
 
 
 @attrs.frozen(eq=False)
 class Iteration(Generic[A]):
-    """What one iteration of one start gave.
+    """Result of one iteration of one start.
 
     Parameters
     ----------
     answer : A
-        What the start returns if it ends here.
+        Answer of the start if it ends with this iteration.
     state : object
-        What the next iteration begins with.
+        State that the next iteration begins with.
     ending : Ending or None
         How the start ends with this iteration; None to go on.
     detail : str
-        What the sentence on the end says of the iteration, here or where there are no further iterations.
+        Text about the iteration in the sentence on the end, here or where there are no further iterations.
     keys : (hashable, hashable) or None
-        Of the labels before and after, equal for equal ones; None where nothing can come back.
+        Hashes of the labels before and after, equal for equal labels; None where labels cannot come back.
     """
 
     answer: A
@@ -80,13 +81,13 @@ class Iteration(Generic[A]):
     def of_labels(
         cls, answer: A, state: object, repeats: bool, keys: tuple[Hashable, Hashable] | None, status: Status | None
     ) -> Iteration[A]:
-        """An iteration that may have given back the labels it began with, or labels that the solver regards as final.
+        """An iteration whose labels may equal those before it, or be regarded as final by the solver.
 
         Parameters
         ----------
         repeats : bool
         status : Status or None
-            Of the solver.
+            Status from the solver.
         """
         if repeats:
             return cls(answer, state, Ending.CONVERGED)
@@ -102,7 +103,7 @@ class Leap:
     Parameters
     ----------
     state : object
-        What the next iteration begins with.
+        State that the next iteration begins with.
     history : list of float
         Objective before each of the iterations.
     settled : str or None
@@ -122,21 +123,22 @@ class Leap:
 
 @attrs.frozen(eq=False)
 class Ended(Generic[A]):
-    """How one start ended.
+    """End of one start.
 
     Parameters
     ----------
     answer : A or None
-        None for a start that ended no lower than one before it, of which nothing but the objective is wanted.
+        Result; None for a start that ended no lower than one before it, of which only the objective is needed.
     n_iter : int
     ending : Ending
     reason : str
     objective : float
-        Of the answer, or of what came before it if only one iteration was allowed; nan if the solver has none.
+        Objective of the answer, or of the labels before it if only one iteration was allowed; nan if the solver has
+        none.
     history : tuple of float
         Objective before each iteration.
     index : int
-        Which start.
+        Number of the start, from 0.
     """
 
     answer: A | None
@@ -161,7 +163,7 @@ class Start(Generic[A]):
     ----------
     index : int
     state : object
-        What the next iteration begins with.
+        State that the next iteration begins with.
     keeps_best : bool
         Whether the objective of an iteration is that of the answer before it, so that the best answer can be returned;
         else it is that of the answer of the iteration, which is better than those before, and its range is checked
@@ -220,7 +222,7 @@ class Start(Generic[A]):
         return self.history[-1] if self.history else math.nan
 
     def end_higher(self, objective: float) -> None:
-        """End at labels that the next iteration would not change, and that nobody wants: another start ended lower."""
+        """End at labels that the next iteration would not change, and drop them: another start ended lower."""
         history = (*self.history, objective)
         self.comparable = True
         ending = Ending.CONVERGED
@@ -238,31 +240,31 @@ class Start(Generic[A]):
 
 
 class Iterations(Generic[A]):
-    """What `iterate` runs: the iterations of some starts, in one place."""
+    """The iterations of some starts, all computed in one place; `iterate` runs them."""
 
     name: str = "loop"
-    """For reports of progress."""
+    """Name in reports of progress."""
     sentences: ClassVar[Mapping[Ending, str]] = {}
-    """What is said of an end in other words than those of `SENTENCES`."""
+    """Sentences about an end that replace those of `SENTENCES`."""
     leaps: bool = False
     """Whether `leap` may do something, for a single start."""
 
     def advance(self, active: list[Start[A]]) -> Iterator[Iteration[A]]:
         """An iteration of every active start, in their order; each is asked for when the one before it was taken in.
 
-        Where nothing is left to be made, the iteration has the answer before it and is not judged.
+        Where an iteration changes nothing, its answer is the one before, and it is not judged.
         """
         raise NotImplementedError
 
     def go_on(self, positions: list[int]) -> None:
-        """Which of the active starts go on."""
+        """Keep the active starts at these positions only."""
 
     def leap(self, start: Start[A], most: int) -> Leap:
         """Up to `most` iterations at once."""
         raise NotImplementedError
 
     def objective(self, answer: A, start: Start[A]) -> float | None:
-        """Of an answer that the solver regards as final; None where it is that of the last iteration."""
+        """Objective of an answer that the solver regards as final; None where it is that of the last iteration."""
         return None
 
     def recover(self, start: Start[A]) -> None:
@@ -326,8 +328,7 @@ def iterate(
             active = [active[position] for position in going]
     except KeyboardInterrupt:
         for start in active:
-            # of a solver's own loop nothing but its status says that Ctrl-C came, even in the report of the last
-            # iteration
+            # for a solver's own loop only its status says that Ctrl-C came, even in the report of the last iteration
             if start.done is None or not start.keeps_best:
                 iterations.recover(start)
                 _end(iterations, start, Ending.INTERRUPTED, max_iter)
@@ -343,7 +344,7 @@ def _unwanted(objective: float, limit: float) -> bool:
 
 
 def _end(iterations: Iterations[A], start: Start[A], ending: Ending, max_iter: int) -> None:
-    """End a start; here it is put into words why, and a settled answer gets its objective."""
+    """End a start: write the sentence about its end, and give a settled answer its objective."""
     which = "the last one" if math.isnan(start.last) else "the one with the lowest objective"
     sentence = iterations.sentences.get(ending, SENTENCES[ending])
     start.end(ending, sentence.format(n=start.n_iter, most=max_iter, detail=start.detail, which=which))
@@ -354,7 +355,7 @@ def _end(iterations: Iterations[A], start: Start[A], ending: Ending, max_iter: i
 
 
 def in_range(ending: Ending, reason: str, objective: float) -> tuple[Ending, str]:
-    """How a start ends, and why, if its objective is a number that can be compared; else it has stalled."""
+    """The end of a start and its reason; a start whose objective is no finite number has stalled."""
     if math.isfinite(objective):
         return ending, reason
     return Ending.STALLED, f"{reason}; but the objective is {objective}, out of the range of numbers"
@@ -429,7 +430,7 @@ def first_least(values: Sequence[float], dtype: np.dtype) -> int:
     values : sequence of float
         Objectives.
     dtype : numpy dtype
-        Of the samples that they were computed from.
+        Type of the samples that the values were computed from.
     """
     known = [math.inf if math.isnan(value) else value for value in values]
     least = min(known)

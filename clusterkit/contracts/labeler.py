@@ -28,7 +28,7 @@ Predict: TypeAlias = Callable[[Array], Labels]
 
 @attrs.frozen(eq=False)
 class Labeling:
-    """What a labeler read from an outcome.
+    """Labels of the samples that a labeler read from an outcome, and what belongs to them.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Labeling:
         Degree, from 0 to 1, to which each sample belongs to its own cluster, 0 for noise, where the method has one
         degree a sample; `memberships` are then left out.
     facts : mapping
-        What the labeler decided or gave up, for `resolved_`: the limit that ended a search, for example.
+        The labeler's report, for `resolved_`: decisions, or the limit that ended a search, for example.
     """
 
     labels: Labels
@@ -180,7 +180,7 @@ class _Decoding:
         return not self.codec.largest
 
     def __call__(self, rows: slice, scores: Array) -> Labels:
-        """Those of the rows of the block."""
+        """Labels of the rows of the block, (b,)."""
         return self.codec.decode(scores if self.scale is None else scores * self.scale, self.k)
 
 
@@ -218,7 +218,7 @@ class Decoder(BlockFunction):
 
 
 def outcome_labeler(gives: type[Outcome], codings: frozenset[Coding], k: int | None) -> str:
-    """What labeler="auto" means for a type of outcome."""
+    """Name of the labeler that labeler="auto" means for a type of outcome."""
     if issubclass(gives, Scores) and codings:
         two = k is None or k <= 2
         if two and Coding.SIGNED in codings:

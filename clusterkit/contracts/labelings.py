@@ -41,7 +41,7 @@ class Labelings:
     columns : ndarray of shape (u, M), int64
         The distinct columns of `members`, in order of appearance.
     column_of : ndarray of shape (n,)
-        Which of them each sample has.
+        Index into `columns` of each sample.
     counts : ndarray of shape (u,), int64
         How many samples have it.
     """
@@ -129,7 +129,7 @@ def by_appearance(labels: Labels) -> Labels:
     else:
         names -= low
     first = np.full(int(names.max()) + 1, -1)
-    first[names[::-1]] = np.arange(len(names))[::-1]  # of several values for one place the last one stays
+    first[names[::-1]] = np.arange(len(names))[::-1]  # the last of several values stays
     present = np.flatnonzero(first >= 0)
     rank = np.empty(len(first), dtype=np.int64)
     rank[present[np.argsort(first[present])]] = np.arange(len(present))
@@ -145,7 +145,7 @@ def checked(labelings: ArrayLike | Sequence[ArrayLike], names: Sequence[str] | N
     labelings : array-like of shape (M, n), or sequence of M array-likes of shape (n,)
         Whole numbers from 0; -1 is noise: the labelling says nothing about the sample.
     names : sequence of M str, optional
-        How to call them in errors; by default "labelings[0]" and so on.
+        Names for errors; by default "labelings[0]" and so on.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a solver hands to a labeler: an embedding of the samples (scores are one), a domain, or a spanning tree."""
+"""Outcomes of a solver, the input of a labeler: an embedding of the samples (scores are one), a domain, or a tree."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Ending(Enum):
     INTERRUPTED = "interrupted"
     """Ctrl-C came."""
     OUT_OF_ITERATIONS = "out of iterations"
-    """As many were made as are allowed."""
+    """The largest allowed number of iterations was reached."""
 
     @property
     def converged(self) -> bool:
@@ -59,7 +59,7 @@ class Ending(Enum):
 
 @attrs.frozen
 class Status:
-    """How a solver that iterates inside one iteration ended.
+    """End of a solver that iterates inside one iteration.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Status:
     ending : Ending
         After `Ending.INTERRUPTED` further starts are not begun.
     reason : str
-        For people: "tolerance reached", "max_iter reached with gap 3e-4".
+        Reason in words: "tolerance reached", "max_iter reached with gap 3e-4".
     history : tuple of float
         Objective after each of its iterations.
     facts : mapping
@@ -142,7 +142,7 @@ class LinearRows(BlockFunction):
 
     @property
     def table_columns(self) -> int:
-        """Of the products."""
+        """Number of columns of the products, q."""
         return int(self.coefficients.shape[1])
 
     def __call__(self, Y: Array) -> Array:
@@ -195,7 +195,7 @@ class KernelRows:
 
 @attrs.frozen(eq=False)
 class Outcome(ABC):  # noqa: B024 (a sum type: its members are below)
-    """What one iteration of a solver produced."""
+    """Result of one iteration of a solver."""
 
     status: Status | None = attrs.field(default=None, kw_only=True)
 
@@ -227,7 +227,7 @@ class Scores(Embedding):
     Parameters
     ----------
     rows : ndarray of shape (n, R q)
-        For R starts solved together start r owns the columns r q … (r + 1) q - 1.
+        Scores of R starts solved together: start r owns the columns r q … (r + 1) q - 1.
     starts : int
         R.
     scale : ndarray of shape (q,) or None
@@ -312,8 +312,7 @@ class Domain(Outcome):
     def value(self, Y: Array) -> Array:
         """Value at coordinates Y, (m, d) to (m,); larger is further inside.
 
-        Where the domain has the mark ``array_api``, Y may belong to any library, and the values are float64 where Y
-        lies.
+        With the mark ``array_api`` of a domain, Y may belong to any library, and the values are float64 where Y lies.
         """
 
 
@@ -356,7 +355,7 @@ class KernelDomain(BlockFunction, Domain):
 
     @property
     def array_api(self) -> bool:
-        """That of the kernel; sparse centres stay on the host."""
+        """Whether the kernel has the mark; sparse centres stay on the host."""
         return super().array_api and not isinstance(self.centres, SparseRows)
 
     @property

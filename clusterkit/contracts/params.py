@@ -82,11 +82,11 @@ def check_count(
     Parameters
     ----------
     name : str
-        How the error calls the value.
+        Name of the value in the error.
     value : object
     at_least : int, default 1
     at_most : int
-        By default `MOST`.
+        Largest value allowed, by default `MOST`.
     optional : bool, default False
         Whether None is allowed.
 
@@ -131,7 +131,7 @@ def _field(
             none = " or None" if optional else ""
             raise InvalidParameter(f"{_owner(instance)}: {attribute.name} must be {wanted}{none}, got {_short(value)}")
         if kept_as is not None and type(value) is not kept_as:
-            # here and not by a converter, so that the error shows the value as it came
+            # converted here and not by a converter, so that the error shows the value as it came
             object.__setattr__(instance, attribute.name, kept_as(value))
 
     metadata = {"invalid": tuple(bad), "options": tuple(options)}
@@ -206,7 +206,7 @@ def integer(default: IntegerT, *, at_least: int = 0, at_most: int = MOST, option
 
 
 def choice(default: WordT, options: Sequence[str], *, optional: bool = False) -> WordT:
-    """One of a few words."""
+    """A parameter that takes one of a few words."""
 
     def check(value: Any) -> str | None:
         if isinstance(value, str) and value in options:

@@ -25,18 +25,18 @@ class Partitioner(Stage, Generic[SpaceT]):
 
     kind: ClassVar[str] = "partitioner"
     sees: ClassVar[Literal["input", "space"]] = "space"
-    """Of what `start` receives a space: of the fitted features or kernel ("space"), or of the rows ("input").
+    """Space that `start` receives: that of the fitted features or kernel ("space"), or of the rows ("input").
 
-    As the start of a fit the rows are those before the last feature map, by the scaling inside that map or, if it does
+    At the start of a fit the rows are those before the last feature map, by the scaling inside that map or, if it does
     nothing else, by the map itself: distances in the units of the raw attributes would not be those that the solver
-    sees. As modules of a classifier they are the raw rows. In memory they are the `points` of the space, (n, d).
+    sees. In modules of a classifier the rows are raw. In memory they are the `points` of the space, (n, d).
     """
     spaces: ClassVar[tuple[type[Space], ...]] = (Space,)
     """Types of space that the partitioner works on."""
     reads: ClassVar[str] = "all"
-    """What it needs of the samples: "passes" over them and single rows, or "all" of them in memory at once.
+    """How `start` reads the samples: "passes" over them and single rows, or "all" of them in memory at once.
 
-    Other words say why parameters need all, for an error, where they follow the name of the partitioner.
+    Any other text says why parameters need all, for an error, where it follows the name of the partitioner.
     """
     varies: ClassVar[bool] = True
     """True if another random stream may give another partition; otherwise several starts would be the same one."""
@@ -55,7 +55,7 @@ class Partitioner(Stage, Generic[SpaceT]):
 
 
 def labels_by_blocks(labels: Labels | BlockLabels, samples: Space) -> Labels:
-    """What `Partitioner.start` gave as the labels of all samples of a space in memory, (n,)."""
+    """The labels of all samples of a space in memory, (n,), from the value of `Partitioner.start`."""
     if not callable(labels):
         return np.asarray(labels)
     assert isinstance(samples, FeatureSpace)

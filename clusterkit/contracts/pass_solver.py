@@ -61,13 +61,13 @@ else:
     from typing import TypeVar
 
     PartT = TypeVar("PartT")
-    """What a solver adds up."""
+    """Total that a solver adds up over the blocks."""
 
 
 class Prepared(ABC):
     """A solver bound to a space: whatever does not depend on targets has been done once.
 
-    It may need all samples at once. One whose iterations are sums over the rows is a `PassSolver`
+    In general it needs all samples at once. A solver whose iterations are sums over the rows is a `PassSolver`
     (`clusterkit.contracts.pass_solver`).
     """
 
@@ -106,7 +106,7 @@ class Prepared(ABC):
 
 
 class RowFunction(Extension, Protocol):
-    """Scores of rows that can be had from raw rows, as every extension, or from features that are there already."""
+    """Function that scores raw rows, as every extension does, or rows whose features are known already."""
 
     def on(self, H: Array) -> Array:
         """Scores of a block of features, (b, L) to (b, q): those of `__call__`, without a second mapping.
@@ -118,16 +118,16 @@ class RowFunction(Extension, Protocol):
 @final
 @attrs.frozen(eq=False)
 class Finished:
-    """What an iteration leaves behind: small, and all that the next iteration and the prediction need.
+    """Result of an iteration: small, and all that the next iteration and the prediction need.
 
     Parameters
     ----------
     extend : RowFunction
-        Features to scores.
+        Function from features to scores.
     objective : ndarray of shape (R,)
         Objective of the labels that were added up, from the sums alone.
     status : Status or None
-        As of an `Outcome`: a warning, or that the labels may be regarded as final.
+        A warning, or that the labels may be regarded as final, as in an `Outcome`.
     """
 
     extend: RowFunction
@@ -136,27 +136,27 @@ class Finished:
 
 
 class Adder(Protocol):
-    """What adds up in an iteration, as it is sent to where the rows lie."""
+    """Computes the parts that an iteration adds up; this is sent to where the rows lie."""
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Addable:
-        """As of `Summing`."""
+        """The contribution of a block of rows, see `Summing.part`."""
 
 
 def adder_of(summing: Summing) -> Adder:
-    """The part of a solver's iteration that is sent: its `adder`, or all of it."""
+    """The part of a solver's iteration that is sent to the rows: its `adder`, or all of it."""
     adder: Adder = getattr(summing, "adder", summing)
     return adder
 
 
 @runtime_checkable
 class Summing(Protocol[PartT]):
-    """Iterations of a solver as sums: frozen, small and picklable, because an engine sends it to where the rows lie.
+    """Iterations of a solver as sums: frozen, small and picklable, because an engine sends the object to the rows.
 
-    It may have an attribute `adder` with the same `part` and without what only `finish` needs, such as a factorisation:
-    that is then sent in its place.
+    An optional attribute `adder` with the same `part` lacks what only `finish` needs, such as a factorisation: it is
+    then sent in place of the whole.
 
-    What must be known of all rows before the first iteration (the Gram matrix of ridge regression, the mean and the
-    spread of k-means) is read by the function `Path.prepare` through `FeatureSpace.reduce`, which is a pass of the
+    Values of all rows that are needed before the first iteration (the Gram matrix of ridge regression, the mean and the
+    spread of k-means) are read by the function `Path.prepare` through `FeatureSpace.reduce`, which is a pass of the
     engine too.
     """
 
@@ -165,7 +165,7 @@ class Summing(Protocol[PartT]):
         """Parameters that were decided on the way, for `resolved_`."""
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> PartT:
-        """What a block adds; nothing if it has no rows.
+        """The contribution of a block; zero if it has no rows.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class Summing(Protocol[PartT]):
         targets : Coded
             Labels (R, b) of these rows.
         scores : array of shape (b, q) or None
-            What the labels were read from, where there is such a table: the value of ``previous.on(H)``.
+            The scores that the labels were read from, where there is such a table: the value of ``previous.on(H)``.
         """
 
     def finish(self, total: PartT, previous: RowFunction | None) -> Finished | Summing:
@@ -198,26 +198,26 @@ class Learner(Protocol):
         """The iterations, with what is known of all samples so far."""
 
     def more(self, space: FeatureSpace, weights: Array | None) -> Learner:
-        """The learner that knows the samples of another space too, under the same map; `weights` count them."""
+        """The learner after the samples of another space too, under the same map; `weights` (n,) count them."""
 
 
 @final
 @attrs.frozen(eq=False)
 class PartOfLabels(BlockFunction):
-    """The part of a block whose labels are known."""
+    """Contribution of a block with known labels."""
 
     adder: Adder
     targets: Coded
 
     def __call__(self, rows: slice, H: Array) -> Addable:
-        """What the solver adds up of a block of features."""
+        """The contribution of a block of features."""
         return self.adder.part(H, self.targets.of(rows), None)
 
 
 def solve_by_sums(
     summing: Summing, space: FeatureSpace, targets: Coded, previous: RowFunction | None = None
 ) -> Finished:
-    """One iteration in memory, for labels (R, n) that are there already: one pass, seldom more."""
+    """One iteration in memory, for given labels (R, n): one pass, seldom more."""
     step: Finished | Summing = summing
     while not isinstance(step, Finished):
         step = step.finish(space.reduce(PartOfLabels(adder_of(step), targets)), previous)
@@ -227,18 +227,18 @@ def solve_by_sums(
 @final
 @attrs.frozen(eq=False)
 class Step:
-    """What an iteration leaves behind.
+    """Result of an iteration.
 
     Parameters
     ----------
     following : RowFunction
         The function of the next iteration.
     objective : float
-        Of the function that was added up.
+        Objective of the function whose sums were taken.
     settled : str or None
-        Why that function is the answer; None to go on.
+        Reason why that function is the answer; None to go on.
     change : str
-        How far the iteration was from that, in words, for the case that there is no further one.
+        Change in the iteration as text, for the sentence at the largest number of iterations.
     """
 
     following: RowFunction
@@ -253,7 +253,7 @@ class Iterating(Protocol[PartT]):
 
     @property
     def name(self) -> str:
-        """For reports of progress."""
+        """Name in reports of progress."""
 
     @property
     def k(self) -> int:
@@ -261,7 +261,7 @@ class Iterating(Protocol[PartT]):
 
     @property
     def max_iter(self) -> int:
-        """Most iterations."""
+        """Largest number of iterations."""
 
     @property
     def resolved(self) -> Mapping[str, object]:
@@ -271,7 +271,7 @@ class Iterating(Protocol[PartT]):
         """The first function; the samples are read by ``space.reduce`` and by single rows."""
 
     def part(self, H: Array, function: RowFunction, before: RowFunction | None, weights: Array | None) -> PartT:
-        """What a block adds under a function, and under the one before it, if it is needed; nothing without rows.
+        """The contribution of a block under a function, and under the one before it if needed; zero without rows.
 
         Parameters
         ----------
@@ -289,16 +289,16 @@ class Iterating(Protocol[PartT]):
 @final
 @attrs.frozen(eq=False)
 class Stored:
-    """What the iterations of `Storing` leave behind.
+    """Result of the iterations of `Storing`.
 
     Parameters
     ----------
     scores : Rows
-        Scores of the samples, where they are stored, in one scale.
+        Stored scores of the samples, with columns of one scale.
     rows : Rows
-        The same as the solver has them, which `scale` would bring to one scale.
+        The scores as the solver has them, before their columns are multiplied by `scale`.
     extend : RowFunction
-        Scores of new rows.
+        Function that scores new rows.
     scale : ndarray of shape (q,)
         Factors that bring the columns of `extend` to one scale.
     """
@@ -313,15 +313,15 @@ class Stored:
 class Storing(Protocol):
     """Iterations that are `Iterating` and keep numbers of every row, because each needs those of the one before.
 
-    What is stored is whole after every iteration: a fit that was interrupted, or killed where it is stored in a file,
-    goes on from the last complete one.
+    The stored numbers are complete after every iteration: a fit that was interrupted, or killed where they are in a
+    file, goes on from the last complete one.
     """
 
     def part_of(self, rows: slice, H: Array, function: RowFunction) -> Addable:
-        """What a block adds, in the place of `part`; its numbers are read, and those of this iteration are written.
+        """The contribution of a block, used in place of `part`; reads the block's stored numbers and writes new ones.
 
-        The same block may be computed again, or twice at once: what was stored by the iteration before stays until the
-        iteration is finished.
+        The same block may be computed again, or twice at once: the stored numbers of the iteration before stay until
+        the iteration is finished.
         """
 
     def last(self, function: RowFunction) -> tuple[tuple[float, ...], Step] | None:
@@ -334,13 +334,13 @@ class Storing(Protocol):
         """The scores of all samples, and of new ones, by the last iteration."""
 
     def release(self) -> None:
-        """Let other fits use the files, which `begin` has kept for this one; when the labels have been read."""
+        """Let other fits use the files that `begin` has locked for this one; called when the labels have been read."""
 
 
 @final
 @attrs.frozen(eq=False)
 class PartOfIteration(BlockFunction):
-    """The part of a block of features in an iteration, as an engine sends it."""
+    """Contribution of a block of features to an iteration, as an engine sends it."""
 
     iterations: Iterating
     function: RowFunction
@@ -348,7 +348,7 @@ class PartOfIteration(BlockFunction):
     weights: Array | None = None
 
     def __call__(self, rows: slice, H: Array) -> Addable:
-        """What the block adds."""
+        """The contribution of the block."""
         if isinstance(self.iterations, Storing):
             return self.iterations.part_of(rows, H, self.function)
         weights = None if self.weights is None else self.weights[rows]
@@ -377,7 +377,7 @@ class StateIterations(Iterations[RowFunction]):
 
     @property
     def name(self) -> str:  # type: ignore[override] # a property for a class attribute
-        """That of the solver."""
+        """Name of the solver, for progress reports."""
         return self.iterations.name
 
     def begin(self, rng: Rng) -> Start[RowFunction]:
@@ -401,18 +401,18 @@ class StateIterations(Iterations[RowFunction]):
             self.space.reduce(PartOfIteration(self.iterations, function, before, self.weights)), function
         )
         start.judge(step.objective)
-        # what is stored belongs to the function that was made of it
+        # the stored numbers belong to the function that was made of them
         answer = step.following if isinstance(self.iterations, Storing) else function
         ending = None if step.settled is None else Ending.SETTLED
         yield Iteration(answer, (step.following, function), ending, step.settled or step.change)
 
     def recover(self, start: Start[RowFunction]) -> None:
-        """What is stored is the last iteration that was complete."""
+        """Go on from the last complete iteration that is stored."""
         if isinstance(self.iterations, Storing):
             self._go_on(start, self.iterations.latest(cast("tuple[RowFunction, RowFunction | None]", start.state)[0]))
 
     def _go_on(self, start: Start[RowFunction], function: RowFunction) -> None:
-        """Take up what is stored of a fit that led to a function."""
+        """Continue from the stored iterations of a fit that led to a function."""
         if isinstance(self.iterations, Storing) and (earlier := self.iterations.last(function)) is not None:
             history, step = earlier
             start.history, start.answer, start.detail = [*history], function, step.change
@@ -441,12 +441,12 @@ def solve_by_iterations(
 
 
 SCORES = "scores of all rows, which the labeler needs on the host"
-"""What a table of scores is called in errors."""
+"""Name of a table of scores in errors."""
 
 
 @attrs.frozen(eq=False)
 class PassSolver(Prepared):
-    """A solver by passes over the features of its space, in every place.
+    """A solver by passes over the features of its space, wherever these are.
 
     In memory it may have a faster way of its own to the same outcome.
 
@@ -454,7 +454,7 @@ class PassSolver(Prepared):
     ----------
     space : FeatureSpace
     iterations : Summing or Iterating
-        What an iteration adds up: of labels, or of a state of the solver's own.
+        Rules of the iterations: over labels, or over a state of the solver's own.
     weights : ndarray of shape (n,) or None
         How much each sample counts, for iterations of a state.
     """
@@ -465,12 +465,12 @@ class PassSolver(Prepared):
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """What the iterations decided."""
+        """Parameters that the iterations decided."""
         return self.iterations.resolved
 
     @property
     def objective_factor(self) -> float:
-        """That of the iterations, where they have one."""
+        """Factor of the iterations' objective; 1 if they have none."""
         factor: float = getattr(self.iterations, "objective_factor", 1.0)
         return factor
 
@@ -485,7 +485,7 @@ class PassSolver(Prepared):
         return Scores(table, finished.extend, starts=targets.starts, status=finished.status, carry=finished.objective)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """From the sums of the iteration."""
+        """Objective of the targets, (R,), from the sums of an iteration."""
         if isinstance(self.iterations, Iterating):
             assert outcome.status is not None
             return np.array([outcome.status.history[-1]])

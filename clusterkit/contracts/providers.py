@@ -1,4 +1,4 @@
-"""What plugins provide, and the recipe: a published algorithm as data.
+"""Plugins and their stages as data, and the recipe: a published algorithm as data.
 
 The hooks of plugin modules are called through pluggy, one plugin at a time, so that a plugin that fails or answers
 wrongly is the only one that is lost. The installed plugins are found by their entry points here too, because pluggy's
@@ -53,7 +53,7 @@ __all__ = [
 BUILTIN = "clusterkit-toolkit"
 """Name of the distribution that provides the library's own stages."""
 SESSION = "this session"
-"""What stands for a distribution where the user registered a stage."""
+"""Used as the name of the distribution if the user registered a stage."""
 
 _running: ContextVar[str | None] = ContextVar("running", default=None)
 """The distribution whose modules are being imported or whose hooks are being called, for each thread its own."""
@@ -82,7 +82,7 @@ class FirstParty:
     ----------
     distribution : str
     folder : str
-        From the root of the checkout.
+        Folder, relative to the root of the checkout.
     provides : mapping
         Kind ("solver", "recipe", "command" ...) to the names that its hooks answer.
     """
@@ -106,7 +106,7 @@ PLUGINS = (
 
 
 def where(kind: str, name: str, variable: str) -> str:
-    """What to do for a name that a plugin of the checkout provides, as a sentence; empty for other names.
+    """Advice for a name that a plugin of the checkout provides, as a sentence; empty for other names.
 
     Parameters
     ----------
@@ -149,12 +149,12 @@ class Recipe:
     name : str
         kebab-case.
     title : str
-        One line that says what it is.
+        Description in one line.
     citation : str
         Author (year), title, where.
     parameters : mapping
-        What differs from the defaults of `clusterkit.Pipeline` and of the driver: whole slots (``"solver": "ridge"``),
-        parameters of stages (``"solver__C": 1.0``), and parameters of the driver by their plain names
+        Values that differ from the defaults of `clusterkit.Pipeline` and of the driver: whole slots (``"solver":
+        "ridge"``), parameters of stages (``"solver__C": 1.0``), and parameters of the driver by their plain names
         (``"n_maps": 5``). Copied, and read-only from then on.
     driver : str, default "single"
         Name of a registered driver (``clusterkit.stages("driver")``).
@@ -163,7 +163,7 @@ class Recipe:
     use_when : str
         The kind of data and purpose that it suits.
     family : str
-        What kind of method it is, for the recipe ``auto``: clusterings of one family do not confirm each other.
+        Kind of method, for the recipe ``auto``: clusterings of one family do not confirm each other.
     pool : sequence of mapping
         Makes the recipe a candidate of ``auto``: changes to its parameters, one mapping for each member of the pool,
         such as ``({},)`` for the recipe as it is. Empty: it does not take part.
@@ -183,7 +183,7 @@ class Recipe:
     pool_known: Mapping[str, object] = attrs.field(factory=dict, converter=_read_only)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """By the constructor, because a read-only view does not pickle."""
+        """Pickle by the constructor, because a read-only view does not pickle."""
         pool = tuple(map(dict, self.pool)), dict(self.pool_known)
         rest = (self.driver, self.clusters, self.use_when, self.family, *pool)
         return Recipe, (self.name, self.title, self.citation, dict(self.parameters), *rest)
@@ -196,10 +196,10 @@ KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """Names of recipes: as options of the command line are written."""
 
 PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
-"""Where a hook says that a thing is: a module, a colon, and a name at its top."""
+"""Pattern of a location in a hook: a module, a colon, and a name at its top level."""
 
 Target: TypeAlias = "str | type[object] | Recipe | Mapping[str, object]"
-"""What a name stands for: ``"module:attribute"``, or the thing itself; a mapping has the arguments of a `Recipe`."""
+"""Target of a name: ``"module:attribute"``, or the object itself; a mapping has the arguments of a `Recipe`."""
 
 
 @attrs.frozen
@@ -212,7 +212,7 @@ class Entry:
     target : str, type, Recipe or mapping
         ``"module:attribute"``, or the thing itself.
     distribution : str
-        Who provides it.
+        Name of the distribution that provides it.
     """
 
     kind: str
@@ -231,10 +231,10 @@ class Plugin:
         Name of the entry point.
     distribution, version : str
     problem : str or None
-        Why it is not used.
+        Reason why it is not used.
     provides : tuple of (kind, name)
     shadowed : tuple of (kind, name)
-        Those of `provides` whose name a built-in has: they are reached as ``distribution:name`` only.
+        Entries of `provides` whose name a built-in has: they are reached as ``distribution:name`` only.
     """
 
     name: str
@@ -292,7 +292,7 @@ class PluginHooks:
         return entries
 
     def _swap(self, old: object, new: object, name: str) -> None:
-        """Use one module in the place of another; None stands for none."""
+        """Unregister the module `old` and register `new` in its place; None means no module."""
         if old is new:
             return
         if old is not None:
@@ -334,7 +334,7 @@ def check_name(kind: str, name: object, who: str) -> None:
 
 
 def _check_target(kind: str, name: str, target: object, hook: str) -> None:
-    """Refuse what cannot be the place of a thing, before somebody asks for it."""
+    """Refuse a target that cannot be the location of a thing, before it is imported."""
     if kind == "recipe" and isinstance(target, Mapping | Recipe):
         return
     if not isinstance(target, str) or not PLACE.fullmatch(target):

@@ -97,7 +97,7 @@ def __getattr__(name: str) -> object:
 
 @attrs.frozen
 class _Scan:
-    """What one look at the installed entry points gave."""
+    """Result of one scan of the installed entry points."""
 
     plugins: tuple[Plugin, ...]
     entries: Mapping[tuple[str, str], tuple[Entry, ...]]
@@ -143,8 +143,8 @@ class Registry:
         Raises
         ------
         UnknownName
-            With the nearest names or the folder of the plugin that has it, and with the plugins that could not be
-            loaded.
+            If there is no such stage; says the nearest names or the folder of the plugin that has it, and the plugins
+            that could not be loaded.
         BrokenPlugin
             If the plugin that provides the name fails to import or provides something else.
         """
@@ -210,7 +210,7 @@ class Registry:
         return entries[0] if entries else None
 
     def builtins(self) -> Mapping[tuple[str, str], Entry]:
-        """What the library itself provides, by kind and name."""
+        """Entries of the library itself, by kind and name."""
         if self._builtins is None:
             from clusterkit.contracts import builtin_plugin
 
@@ -280,7 +280,7 @@ class Registry:
         for name, stage in self.available(cast("StageKind", kind)).items():
             try:
                 specimens[name] = stage()
-            except (Exception, SystemExit):  # of a plugin: it must not spoil the tables of the others
+            except (Exception, SystemExit):  # errors of a plugin must not spoil the tables of the others
                 entry = self.find(kind, name)
                 if entry is not None and entry.distribution == BUILTIN:
                     raise
@@ -341,7 +341,7 @@ class Registry:
         self._session.update({(entry.kind, entry.name): entry for entry in entries})
 
     def iteration_listeners(self) -> list[Listener]:
-        """What calls the `clusterkit_iteration` hook of each plugin, installed ones and those of this session.
+        """Functions that call the `clusterkit_iteration` hook of each plugin, installed ones and those of this session.
 
         A listener that raises is not called again in this process; one warning names its plugin.
         """
@@ -364,7 +364,7 @@ class Registry:
                 return
             try:
                 call(report=report)
-            except (Exception, SystemExit) as error:  # of a plugin: the fit goes on without it
+            except (Exception, SystemExit) as error:  # the fit goes on without a plugin that fails
                 self._silenced.add(name)
                 warnings.warn(
                     f"clusterkit_iteration of plugin {name} is not called again: {type(error).__name__}: {error}",
@@ -454,7 +454,7 @@ def plain_word(word: str) -> str:
 
 
 def _check_declared(stage: type[Stage], who: str) -> None:
-    """Refuse a stage class whose class variables are not what its kind may declare."""
+    """Refuse a stage class whose class variables are not of the types that its kind declares."""
     from clusterkit.contracts.declared import undeclared
 
     if problems := undeclared(stage):

@@ -21,9 +21,9 @@ class Seeds:
     Parameters
     ----------
     entropy : int
-        What all streams derive from.
+        Number that all streams derive from.
     path : tuple of int
-        Where in the tree of streams this object stands.
+        Position of this object in the tree of streams.
     """
 
     entropy: int

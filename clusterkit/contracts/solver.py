@@ -36,7 +36,7 @@ class Resumable(Protocol[SolverT]):
     """
 
     def resolve(self, spec: SolverT, previous: Outcome) -> Outcome:
-        """What a solver of the same class with the parameters `spec` gives on the same space, from `previous`."""
+        """The outcome of a solver of this class with the parameters `spec` on the same space, from `previous`."""
 
 
 @attrs.frozen
@@ -57,12 +57,12 @@ class Path(Generic[SolverT, SpaceT]):
         before any work.
     passes : {"never", "kept", "anywhere"}
         Where samples outside memory can be fitted: there `prepare` gives a `PassSolver`, which reads the features by
-        `FeatureSpace.reduce` alone. "kept": only where numbers of every row may stay between the passes, as on a device
+        `FeatureSpace.reduce` alone. "kept": only where per-row values can be kept between the passes, as on a device
         whose blocks are computed in the process of the fit.
     learner : callable or None
         ``learner(solver, space, task) -> Learner`` for a solver that goes on with further samples (`partial_fit`).
     instead : str
-        What to change in a solver that never runs by passes so that it does, for errors.
+        Advice for errors: which parameters to change so that the solver runs by passes.
     weighted : bool
         Whether it counts the samples by `Task.sample_weight` and `Coded.weights`.
     """
@@ -91,13 +91,13 @@ class Solver(Stage):
     targets: ClassVar[Literal["never", "start", "every_iteration"]] = "never"
     """When the solver learns from labels: never, from those of the start alone, or anew in each iteration."""
     default_balancer: ClassVar[str | None] = None
-    """What balancer="auto" means for this solver; None: no balancer."""
+    """Name that balancer="auto" means for this solver; None: no balancer."""
     default_labeler: ClassVar[str | Mapping[str, object] | None] = None
-    """What labeler="auto" means for this solver; None if the type of its outcome decides."""
+    """Labeler that labeler="auto" means for this solver; None if the type of its outcome decides."""
     own_balance: ClassVar[bool] = False
     """True if the solver enforces size bounds itself.
 
-    It then always finds them in `Task.bounds`: the balancer's, else the bounds of ``band(0.03)``.
+    The bounds are then always in `Task.bounds`: the balancer's, else the bounds of ``band(0.03)``.
     """
     columns: ClassVar[bool] = False
     """True if several starts are solved together as more columns."""
@@ -113,8 +113,8 @@ class Solver(Stage):
     monotone: ClassVar[bool] = False
     """True if the objective never rises from one iteration to the next; a law tests it.
 
-    That is without a balancer, and with labels whose targets are nearest to the scores: not with a bias that a labeler
-    chooses by a loss of its own.
+    The law holds without a balancer, and for labels whose targets are nearest to the scores: not with a bias that a
+    labeler chooses by a loss of its own.
     """
 
     max_clusters: ClassVar[int | None] = None

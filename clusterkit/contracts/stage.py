@@ -1,4 +1,4 @@
-"""What all stages have in common, and what they may know of the whole problem.
+"""Members that all stages have in common, and the task: facts about the whole problem that stages receive.
 
 The type parameters of the abstract stages are for type checkers: at run time a stage need not name any of them. One
 that is left out counts as Any, so that ``class Mine(Labeler)`` is legal under strict checks too. Defaults of type
@@ -55,7 +55,7 @@ class Stage(ABC):
 
 @attrs.frozen(eq=False)
 class Task:
-    """What every stage may know of the whole problem.
+    """Facts about the whole problem that every stage receives.
 
     Later versions may add fields with defaults; construct it by keyword beyond the first two.
 
@@ -97,6 +97,6 @@ else:
     from typing import TypeVar
 
     OutcomeT = TypeVar("OutcomeT", contravariant=True)
-    """What a labeler reads."""
+    """Type of the outcome that a labeler reads."""
     SpaceT = TypeVar("SpaceT", contravariant=True)
     """The space of a path, or of what a partitioner splits."""

@@ -210,8 +210,8 @@ class Mirror:
         Raises
         ------
         MirrorError
-            If the mirror does not answer and no manifest was fetched before, or nothing vouches for the manifest: who
-            can change the files can change the checksums in it too.
+            If the mirror does not answer and no manifest is cached, or if neither `checksum` nor `trusted` is set: an
+            attacker who can change the files could also change the checksums in the manifest.
         """
         self._check_trust()
         import pooch
@@ -356,12 +356,12 @@ def check_name(name: str) -> None:
     Parameters
     ----------
     name : str
-        As for `load`.
+        Name of a data set, as `load` takes it.
 
     Raises
     ------
     DatasetNotFound
-        As `load` raises it.
+        If no source has the data set.
     """
     sources = _sources(None)
     variant = find_variant(name)

@@ -1,4 +1,4 @@
-"""What is known of data sets: files with checksums, formats, sizes, origins, and the parts that papers use.
+"""Metadata of data sets: files with checksums, formats, sizes, origins, and the parts that papers use.
 
 ``manifest.csv`` lists the data sets of a folder, with the checksum of each file. A file has one of two formats: CSV
 with a label column, or sparse npz. `known` has sizes and origins of the data sets the papers use, whether they are
@@ -99,7 +99,7 @@ def describe_source(row: dict[str, str]) -> str:
     Returns
     -------
     str
-        Of the form "github.com/owner/repository, path (version ...)"; empty if the line has no repository.
+        Text "github.com/owner/repository, path (version ...)"; empty if the line has no repository.
     """
     repository, path, commit = (row.get(f"source_{part}") or "" for part in ("repo", "path", "commit"))
     if not repository:

@@ -54,7 +54,7 @@ SHOWN = 6
 """Columns that a warning names."""
 
 COMPARED = 1024
-"""Rows at each end that tell an earlier copy from another file."""
+"""Number of rows at each end by which an earlier copy is recognised."""
 
 
 @final
@@ -157,7 +157,7 @@ def _is_copy(path: str, rows: Rows) -> bool:
 
 
 def spooled(rows: Rows, folder: str) -> RowsFile:
-    """A copy of rows with the same bits in a temporary file without a name, which goes with what is returned.
+    """A copy of rows with the same bits in a temporary file without a name, which is removed together with the object.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def spooled(rows: Rows, folder: str) -> RowsFile:
 
 
 def _copied(rows: Rows) -> Iterator[Array]:
-    """All rows in their order, the next ones read by a thread; tells how many were taken."""
+    """All rows in their order, the next ones read by a thread; reports the progress."""
     for block, X in LocalEngine().blocks(rows, rows.d):
         yield X
         notify(Report("copy", block.stop, rows.n))
@@ -196,7 +196,7 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
     columns : sequence of str, optional
         Columns to take, in this order; default all.
     **reading
-        Delimiter, header, encoding and decimal, as of `clusterkit.tables.read_table`.
+        Delimiter, header, encoding and decimal, see `clusterkit.tables.read_table`.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
 
 
 def _places(chosen: Sequence[int], form: Form, part_names: Sequence[str]) -> list[int] | None:
-    """Where the chosen columns lie in a part; None if it has other columns, or shared names in another order."""
+    """Positions of the chosen columns in a part; None if it has other columns, or shared names in another order."""
     place_of = {name: place for place, name in enumerate(part_names)}
     if place_of.keys() != set(form.names):
         return None
@@ -255,7 +255,7 @@ def _places(chosen: Sequence[int], form: Form, part_names: Sequence[str]) -> lis
 
 
 def _warn_of_equal_names(path: str, names: Sequence[str], form: Form) -> None:
-    """Warn of columns that share their name with others, and say what each is called here."""
+    """Warn of columns that share their name with others, and say how each is named here."""
     if not names:
         return
     from clusterkit.errors import TableWarning
@@ -305,7 +305,8 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
     Returns
     -------
     Rows
-        What `fit` and `predict` of a recipe take; ``n``, ``d`` and ``names`` describe it, ``read(slice(0, 10))`` reads.
+        Rows for `fit` and `predict` of a recipe; ``n``, ``d`` and ``names`` describe them, ``read(slice(0, 10))`` reads
+        some.
 
     Raises
     ------
@@ -362,7 +363,7 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
 
 
 def _check_cache(source: object, cache: str) -> None:
-    """Raise `InvalidData` for a copy that would replace what it is made of, or could not be read again."""
+    """Raise `InvalidData` for a cache file that would replace the source, or could not be read again."""
     if not cache.endswith(".npy"):
         raise InvalidData(f"cache={cache!r} must end in .npy, the form of the copy")
     if not Path(cache).resolve().parent.is_dir():
@@ -371,7 +372,7 @@ def _check_cache(source: object, cache: str) -> None:
         text = os.fspath(source)
         sources = [text, *glob.glob(text)]
     else:
-        places = (getattr(source, name, None) for name in ("filename", "path"))  # of memory maps, and of rows
+        places = (getattr(source, name, None) for name in ("filename", "path"))  # names in memory maps, and in rows
         sources = [os.fspath(place) for place in places if isinstance(place, str | os.PathLike)]
     if any(same_file(cache, each) for each in sources):
         raise InvalidData(f"cache={cache!r} is the file that is read; the copy needs a file of its own")
@@ -385,7 +386,7 @@ def holds_numbers(kind: DataType) -> bool:
 
 
 def _footer(path: str) -> ParquetFile:
-    """A Parquet file whose footer is read; one that is broken is named."""
+    """A Parquet file after its footer is read; the error for a broken one names it."""
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
@@ -463,7 +464,7 @@ class NpyRows:
 class ParquetRows:
     """Rows of Parquet files, decoded batch by batch, the chosen columns only.
 
-    Reading on where the last read ended goes on in the same row group; reading elsewhere begins at the row group.
+    Consecutive reads continue in a row group; a read elsewhere begins at the start of its row group.
 
     Parameters
     ----------
@@ -558,7 +559,7 @@ class ParquetRows:
 
 @attrs.define(eq=False)
 class _Cursor:
-    """Where reading stands: the batches of the row groups that follow, and what is left of the present one."""
+    """Position in a Parquet file: the batches that follow, and the unread rest of the present one."""
 
     rows: ParquetRows
     position: int
@@ -601,7 +602,7 @@ class _Cursor:
         self.position += filled
 
     def drop(self) -> None:
-        """Forget all batches; the cursor reads no more."""
+        """Forget all batches; the cursor cannot read any further."""
         self._left, self._batches = None, iter(())
 
     def _next(self) -> RecordBatch:

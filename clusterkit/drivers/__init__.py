@@ -1,4 +1,4 @@
-"""Which fits of a composition are made, and which of them is the answer; without scikit-learn.
+"""Drivers: which fits of a composition are made, and which of them is the answer; without scikit-learn.
 
 A composition ``c`` of stages, the samples and the seeds give a fit by `clusterkit.fitting.fit.fit`. A driver makes one
 such fit or several and returns one of them, with what it learnt about it:

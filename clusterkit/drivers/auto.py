@@ -51,7 +51,7 @@ SHOWN_CRITERIA = 5
 @final
 @attrs.frozen(eq=False)
 class Choice:
-    """The ranking of the candidates and what follows from it.
+    """The ranking of the candidates, with the facts that follow from it.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Choice:
     def of(cls, candidates: Sequence[Candidate], terrain: Terrain, stability: Array | None, *, known: bool) -> Choice:
         """Rank candidates; `stability` (m,) is needed where the number of clusters is not known, else None.
 
-        Where Ctrl-C came before the stabilities were computed, None counts as the same stability for all.
+        If Ctrl-C came before the stabilities were computed, None counts as the same stability for all.
         """
         labelings = [candidate.labels for candidate in candidates]
         if known:
@@ -80,7 +80,7 @@ class Choice:
 
     @property
     def best(self) -> Candidate:
-        """The answer."""
+        """The best candidate."""
         return self.candidates[self.ranking.best]
 
     @property
@@ -96,7 +96,7 @@ class Choice:
         return self.candidates[int(np.argmax(total))] if np.isfinite(total).any() else None
 
     def confidence(self, terrain: Terrain, stability: float) -> float:
-        """Of `structure_confidence`, for the answer; nan where it is the only candidate of too few methods."""
+        """`structure_confidence` of the answer; nan for a single candidate that too few methods could confirm."""
         ranking, members = self.ranking, [candidate.member for candidate in self.candidates]
         methods, finders = [member.name for member in members], [member.finds_number for member in members]
         agreeing = witnesses(ranking.similarity[ranking.best], methods, finders, known=self.known)
@@ -136,7 +136,7 @@ class Choice:
         return tuple((k, round(best[k], 3)) for k in sorted(best))
 
     def facts(self, table: Sequence[Mapping[str, object]]) -> dict[str, object]:
-        """What `resolved_` says of the choice."""
+        """Report on the choice for `resolved_`."""
         second = self.second
         facts: dict[str, object] = {
             "recipe": self.best.member.name,
@@ -185,8 +185,8 @@ FEWEST = 4
 """Fewest rows that can be two clusters of two; with fewer there is nothing to compare."""
 
 FEWEST_JUDGED = 20
-"""Fewest rows of whose clusters the confidence speaks: on four or five rows of noise it was sure of an answer. The sets
-that it was fitted to have 150 rows and more."""
+"""Fewest rows for which a confidence is given: on four or five rows of noise it was near 1. The sets that it was fitted
+to have 150 rows and more."""
 
 SHOWN = 5
 """Names of methods in a message."""
@@ -328,7 +328,7 @@ class AutoDriver(Driver):
         if not interrupted:
             try:
                 of_best = fits.stability(best) if stability is None else float(stability[choice.ranking.best])
-                if terrain.n >= FEWEST_JUDGED and best.n_clusters < terrain.n:  # else nothing was grouped
+                if terrain.n >= FEWEST_JUDGED and best.n_clusters < terrain.n:  # else nothing is grouped
                     confidence = choice.confidence(terrain, of_best)
                 one = OneCluster.of(terrain.X, seeds.stream("one cluster")) if points is None else None
             except KeyboardInterrupt:
@@ -337,7 +337,7 @@ class AutoDriver(Driver):
         facts = {**choice.facts(table), "confidence": round(confidence, 3), "perhaps_one_cluster": perhaps}
         if one is not None:
             facts |= {"projection_p_value": round(one.p_value, 4), "tree_statistic": round(one.statistic, 3)}
-        if stability is None and not math.isnan(of_best):  # else it is among the terms of the score
+        if stability is None and not math.isnan(of_best):  # else the stability is among the terms of the score
             facts["stability"] = round(of_best, 3)
         if points is not None:
             facts["points"] = points
@@ -421,7 +421,7 @@ class AutoDriver(Driver):
         return [one for one in candidates if abs(one.n_clusters - k) == nearest], interrupted
 
     def _within(self, k: int) -> bool:
-        """Whether a number is one to choose from; where a method is asked for one, it may find fewer."""
+        """Whether a number may be chosen; a method that is given a number may find fewer clusters."""
         return self.between is None or self.between[0] <= k <= self.between[1]
 
     def _without_choice(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:
@@ -443,7 +443,7 @@ class AutoDriver(Driver):
         return DriverResult(fitted, _nothing())
 
     def _of_rows(self, fits: Fits, best: Candidate, n: int) -> dict[str, object]:
-        """What was done on a part of the rows, also as a warning."""
+        """Report on the steps that used a part of the rows, which is also a warning."""
         if fits.scored is None:
             return {}
         facts: dict[str, object] = {"rows_compared": len(fits.S), "trees_on": n if fits.trees_on_all else len(fits.S)}
@@ -478,12 +478,12 @@ def _listed(members: Sequence[Member]) -> str:
 
 
 def _nothing() -> dict[str, object]:
-    """The report of an answer that was not chosen."""
+    """The report of a fit without a choice among candidates."""
     return {"candidates": [], "confidence": math.nan, "perhaps_one_cluster": None, "second_n_clusters": None}
 
 
 def confidence_in_words(confidence: float) -> str:
-    """A confidence, which is an estimate and never certainty; empty where there is none.
+    """A confidence in words, which is an estimate and never certainty; empty where there is none.
 
     Examples
     --------

@@ -75,16 +75,17 @@ class Member:
     name : str
         The recipe, with the parameters in which members of one recipe differ.
     family : str
-        Members of one family do not confirm each other.
+        Kind of method: members of one family do not confirm each other.
     composition : Composition
-        At some number of clusters, or at None where the method finds it.
+        Composition at some number of clusters, or at None where the method finds it.
     recompose : callable or None
-        Number of clusters to the composition at it, where more follows from it than the field; None where not.
+        Function from a number of clusters to the composition, if more than its field `n_clusters` depends on that; else
+        None.
     thorough : Member or None
-        The same for one number of clusters instead of many: with the starts of the recipe by itself, and its changes
-        for a known number; None: this one.
+        Variant of the member for fits at one number of clusters instead of many, with the recipe's own number of starts
+        and its changes for a known number; None: the member itself.
     driver : Driver or None
-        What fits the composition; None: a single fit.
+        Driver that fits the composition; None: a single fit.
     """
 
     name: str
@@ -106,11 +107,11 @@ class Member:
 
     @property
     def scales(self) -> bool:
-        """Whether it is fitted to all rows of large data: trees, whose cost grows like n log n."""
+        """Whether the member is fitted to all rows of large data: trees, whose cost grows like n log n."""
         return self.composition.solver.name == "mst" and self.driver is None
 
     def alone(self) -> Member:
-        """The member as it is where the number of clusters is known."""
+        """The variant of the member for a known number of clusters."""
         return self.thorough or self
 
     def at(self, k: int | None) -> Composition:
@@ -149,7 +150,7 @@ def of_composition(
     recompose: Callable[[int], Composition] | None = None,
     driver: Driver | None = None,
 ) -> Member:
-    """A composition of the user's as a member, with the driver that fits it."""
+    """A composition of the user as a member, with the driver that fits it."""
     return Member(name, name, composition, recompose, driver=driver)
 
 
@@ -180,7 +181,7 @@ def _member(recipe: Recipe, name: str, change: Mapping[str, object]) -> Member:
 def _composed(
     parameters: Mapping[str, object], *, finds_number: bool
 ) -> tuple[Composition, Callable[[int], Composition] | None]:
-    """The composition of a member, and the function of the number of clusters from which more than a field follows."""
+    """The composition of a member; and a function from the number of clusters, if more than a field depends on it."""
     if finds_number:
         return composition_of(parameters, None), None
     of_two = composition_of(parameters, 2)
@@ -198,7 +199,7 @@ def composition_of(parameters: Mapping[str, object], n_clusters: int | None) -> 
     Raises
     ------
     UnknownName, InvalidParameter, IncompatibleStages
-        As `clusterkit.drivers.compose.compose`.
+        Raised by `clusterkit.drivers.compose.compose`.
     """
     values = {**DEFAULTS, **{key: value for key, value in parameters.items() if key in DEFAULTS}}
     for key, value in parameters.items():
@@ -224,7 +225,7 @@ BLOCK_WIDTH = 64
 class Votes:
     """Labels new rows by the most frequent label among their nearest labelled rows.
 
-    A frozen callable, so that a fit can be saved. Of labels with equally many votes that of the nearest row wins.
+    A frozen callable, so that a fit can be saved. If labels have equally many votes, that of the nearest row wins.
 
     Parameters
     ----------
@@ -290,8 +291,8 @@ class Complete:
 
 
 FAILURES = (ValueError, RuntimeError, ArithmeticError)
-"""What a member may raise on data that it cannot work on: errors of the library, of linear algebra and of ARPACK. The
-others go on without it."""
+"""Errors that a member may raise on data for which its method fails: of the library, of linear algebra and of ARPACK.
+The fit goes on with the other members."""
 
 
 @final
@@ -360,7 +361,7 @@ class Fits:
         return tuple(np.ascontiguousarray(self.S[rows]) for rows in self.parts)
 
     def terrain(self) -> Terrain:
-        """What candidates are compared on."""
+        """Facts about the samples by which candidates are compared."""
         if self.space is None:
             return Terrain.of(self.S)
         return Terrain.of(self.space if self.scored is None else self.space[self.scored])
@@ -370,16 +371,16 @@ class Fits:
         return self.scored is None or (self.trees_on_all and member.scales)
 
     def fit(self, member: Member, k: int | None) -> DriverResult:
-        """The fit of a member, with its warnings; the same whenever it is called."""
+        """The fit of a member, with its warnings; equal in every call."""
         return fit_member(member, k, self.X if self.on_all_rows(member) else self.S, self._seeds(member, k))
 
     def candidate(self, member: Member, k: int | None, terrain: Terrain) -> tuple[Candidate | None, bool]:
-        """A member at a number of clusters, and whether Ctrl-C ended its fit early.
+        """A candidate: a member at a number of clusters; and whether Ctrl-C ended its fit early.
 
         None where it fails, finds fewer than two clusters, or so many that the mean cluster has less than √m rows.
         """
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the candidates that are not chosen nobody wants to hear
+            warnings.simplefilter("ignore")  # warnings about candidates that are not chosen help nobody
             try:
                 fitted = self.fit(member, k).fit
             except FAILURES as error:
@@ -399,7 +400,7 @@ class Fits:
         Raises
         ------
         KeyboardInterrupt
-            Also if Ctrl-C ended a refit early, whose labels would count against the candidate.
+            Raised also if Ctrl-C ended a refit early, whose labels would count against the candidate.
         """
         return subsample_stability(candidate.labels, self.parts, lambda part: self._refit(part, candidate))
 
@@ -423,7 +424,7 @@ class Fits:
         return self._refits[place]
 
     def stabilities(self, candidates: Sequence[Candidate]) -> Array:
-        """Of all candidates, (m,), with reports of the progress."""
+        """Stability of each candidate, (m,), with reports of the progress."""
         values = np.zeros(len(candidates))
         for i, candidate in enumerate(candidates):
             values[i] = self.stability(candidate)
@@ -431,9 +432,9 @@ class Fits:
         return values
 
     def complete(self, candidate: Candidate, fitted: FitResult, terrain: Terrain) -> FitResult:
-        """A fit as the answer: labels of all rows, without noise, and a function that labels new ones.
+        """The final fit: labels of all rows, without noise, and a function that labels new ones.
 
-        Rows that the method called noise follow the tree to a cluster, or, where the tree is of a sample, their nearest
+        Rows that the method called noise follow the tree to a cluster, or, if the tree is of a sample, their nearest
         row that has a label. Rows outside a sample get the label of most of their 5 nearest rows in it.
         """
         noisy = bool((fitted.labels < 0).any())
@@ -444,7 +445,7 @@ class Fits:
             nearest = Votes(self.X, fitted.labels, 1)
             predict = nearest if fitted.predict is None else fitted.predict
             if fitted.predict is not None and candidate.member.finds_number:
-                # such a method may call new rows noise where it calls none of those it was fitted to
+                # such a method may call new rows noise, although none of the training rows is noise
                 predict = Complete(fitted.predict, nearest)
             return attrs.evolve(fitted, predict=predict, exact=fitted.exact and fitted.predict is not None)
         if self.scored is None:
@@ -465,7 +466,7 @@ class Fits:
 
 
 def run_driver(driver: Driver, composition: Composition, X: Array, seeds: Seeds) -> DriverResult:
-    """The answer of a driver, whose type is checked."""
+    """The checked result of a driver."""
     with NamingStage(driver):
         answer = driver.run([composition], X, seeds)
     check_instance(driver, "run", answer, DriverResult)

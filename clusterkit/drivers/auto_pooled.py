@@ -56,8 +56,7 @@ NODES = 300
 """Most random nodes of the map while a gap is measured or attributes are halved, for the same reason."""
 
 Complexity: TypeAlias = tuple[float | None, float | None]
-"""Effective degrees of freedom (df) of the solver and width of the map; None stands for the value that the composition
-has already."""
+"""Effective degrees of freedom (df) of the solver and width of the map; None means the composition's own value."""
 
 
 def map_parameter(featuremap: FeatureMap, name: str) -> object:
@@ -176,7 +175,7 @@ class Gaps:
         Raises
         ------
         KeyboardInterrupt
-            Also if Ctrl-C ended one of the fits early.
+            Raised also if Ctrl-C ended one of the fits early.
         """
         logs = {complexity: np.empty(len(self.samples)) for complexity in complexities}
         for i, X in enumerate(self.samples):
@@ -202,7 +201,8 @@ class Gaps:
 
 
 MAPS_OF_DATA = 2
-"""Random maps of the data whose mean is one side of a gap; a single map would make the gap depend on its luck."""
+"""Number of random maps of the data whose mean is one side of a gap; with a single map the gap would depend on
+chance."""
 
 
 def _positive_numbers(value: Any) -> str | None:
@@ -235,7 +235,7 @@ def _start(value: Any) -> str | None:
 
 
 def _partitioner(value: Any) -> Any:
-    """A mapping as the stage that it names, because parameters of a stage are hashable; anything else unchanged."""
+    """A mapping as the stage with its name, because parameters of a stage are hashable; anything else unchanged."""
     if not isinstance(value, Mapping):
         return value
     try:
@@ -356,7 +356,7 @@ class AutoPooledDriver(Driver):
     def _search(
         self, c: Composition, start: Partitioner, safe: FitResult, X: ArrayOrSamples, seeds: Seeds
     ) -> Iterator[Findings]:
-        """The findings after each step (complexity, width, search, check), so that an interruption keeps the last."""
+        """Findings after each step (complexity, width, search, check), so that an interruption keeps the last."""
         findings = Findings()
         for findings in self._complexity(c, X, seeds.child("gap")):
             yield findings
@@ -371,7 +371,7 @@ class AutoPooledDriver(Driver):
     def _complexity(self, c: Composition, X: ArrayOrSamples, seeds: Seeds) -> Iterator[Findings]:
         """Findings with the df of largest gap, then with the width of largest gap at this df.
 
-        A value stays None where there is nothing to choose.
+        A value stays None if there are no choices.
         """
         solver = c.solver.parameters()
         is_open = "df" in solver and solver["df"] is None and solver.get("C") is None
@@ -381,7 +381,7 @@ class AutoPooledDriver(Driver):
         if len(degrees) == 1 and len(widths) < 2:
             yield Findings(df=degrees[0], width=widths[0] if widths else None)
             return
-        # the df is chosen at the width nearest to the present one
+        # choose the df at the width nearest to the present one
         first = (
             min(widths, key=lambda value: abs(math.log(value / present))) if present is not None and widths else None
         )
@@ -392,7 +392,7 @@ class AutoPooledDriver(Driver):
         def report_fit() -> None:
             notify(Report("gaps", next(count), total))
 
-        with _without_warnings():  # they would be about references, which are not the data
+        with _without_warnings():  # warnings would be about references, which are not the data
             gaps = dict(measured.over([(df, first) for df in degrees], report_fit))
         df = max(degrees, key=lambda value: gaps[value, first])
         yield Findings(gaps=dict(gaps))
@@ -436,7 +436,7 @@ class AutoPooledDriver(Driver):
 @final
 @attrs.frozen(eq=False)
 class Findings:
-    """What a search knows after one of its steps.
+    """State of a search after one of its steps.
 
     Parameters
     ----------

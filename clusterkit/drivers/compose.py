@@ -1,4 +1,4 @@
-"""From the values that a user may write in a slot (a name, a dict, a list, a stage) to stages and a composition."""
+"""Stages and compositions from the values that a user may write in a slot: a name, a dict, a list, a stage."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ AUTO = "auto"
 """The value of the slots labeler and balancer that leaves the choice to the solver."""
 
 OFFER = "Give a number, or 'auto' to have it chosen"
-"""What to do where the number of clusters is missing, in the words of the estimators."""
+"""Advice where the number of clusters is missing, in the words of the estimators."""
 
 KINDS: Mapping[str, str] = {**SLOTS, "tuner": "tuner"}
 """Slot of a pipeline to the kind of stage that it takes."""
@@ -119,12 +119,12 @@ def compose(
 @final
 @attrs.frozen(eq=False)
 class Tuning:
-    """What a tuner made of a composition.
+    """Result of a tuner.
 
     Parameters
     ----------
     composition : Composition
-        With the values that the tuner decided.
+        Composition with the values that the tuner decided.
     decided : mapping
         Slot to the parameters decided; under "tuner" the tuner's own account, for `resolved_`.
     interrupted : bool
@@ -149,7 +149,7 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, seeds: Seeds) -> Tuning
         None decides nothing.
     X : ndarray of shape (n, d)
     seeds : Seeds
-        Of the fit that follows.
+        Random streams of the fit that follows.
     """
     if tuner is None:
         return Tuning(c)
@@ -256,7 +256,7 @@ def resolve_as(kind: type[S], slot: str, value: object) -> S:
     Raises
     ------
     InvalidParameter
-        Also if the value is None or "auto".
+        If no stage can be made of the value, also if it is None or "auto".
     """
     stage = None if isinstance(value, str) and value == AUTO else resolve(slot, value)
     if stage is None:
@@ -276,7 +276,7 @@ def _check_declared(stage: type[Stage]) -> None:
 def _initialiser(name: str) -> Partitioner:
     """A partitioner by name, or else any recipe by name, wrapped in the partitioner "recipe"."""
     if registry.find("partitioner", name) is None and registry.find("recipe", name) is not None:
-        # by name: the class fits an estimator, and estimators are built on this module
+        # looked up by name: the class fits an estimator, and estimators are built on this module
         return registry.get("partitioner", "recipe")().with_parameters(recipe=name)
     try:
         return registry.get("partitioner", name)()
@@ -376,7 +376,7 @@ def changes(before: Stage, after: Stage) -> dict[str, object]:
 
 
 def alternatives(c: Composition) -> dict[str, list[str]]:
-    """What makes the composition legal alone: numbers of clusters and starts, and for every slot registered stages."""
+    """Single changes that would make the composition legal: numbers of clusters and starts, and stages by slot."""
     fits = _numbers(c)
     for slot, kind in SLOTS.items():
         if getattr(c, slot) is None:

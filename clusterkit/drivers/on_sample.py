@@ -56,7 +56,7 @@ __all__ = [
 Part = TypeVar("Part", bound=Addable)
 
 PILOT = 2**15
-"""Rows whose values tell between which two numbers the level lies: a pass then gathers 1 or 2 % of all values."""
+"""Rows whose values give an interval that contains the level: a pass then gathers 1 or 2 % of all values."""
 DEVIATIONS = 6.0
 """Half the width of that bracket in standard deviations of the rank: a miss, one in 10^8, costs two more passes."""
 JOINED = 1000
@@ -67,7 +67,7 @@ MOST_ROUNDS = 100
 
 
 def bind_sample(c: Composition, index: Indices, samples: Samples, seeds: Seeds) -> BoundComposition:
-    """The composition bound to some of the samples; a feature map is fitted to all of those that are in memory."""
+    """The composition bound to some of the samples; a feature map is fitted to all samples that are in memory."""
     if isinstance(samples, EngineSamples):
         return bind(attrs.evolve(c, rows=None), samples.gather(index), seeds)
     return bind(attrs.evolve(c, rows=index), samples, seeds)
@@ -82,8 +82,8 @@ def coordinates_of(samples: Samples, coordinates: Transform) -> FeatureSpace:
 def level_for(domain: KernelDomain, space: FeatureSpace, nu: float, tol: float, rng: Rng) -> tuple[KernelDomain, float]:
     """The domain with the level that leaves at most a share `nu` of all rows outside, and the share outside.
 
-    The level is the order statistic of the values of all rows, less the slack that `svdd` gives its level: the same
-    whatever is in the bracket, for a miss is made good by `limit_of`.
+    The level is the order statistic of the values of all rows, less the slack that `svdd` gives its level. It does not
+    depend on the bracket, because `limit_of` corrects a miss.
     """
     n = space.n
     outside = min(n - 1, math.floor(nu * n + 1e-9))
@@ -146,7 +146,7 @@ def with_violators(
 
 
 def _in_one_pass(space: FeatureSpace, part: Callable[[slice, Array], Part]) -> Part:
-    """The sum of the parts of all rows; in memory of large ones, because counts and values in order add up alike."""
+    """The sum of the parts of all rows; in memory by large blocks, on which counts and ordered values do not depend."""
     if isinstance(space, DenseSpace):
         [(_, H)] = space.pieces()
         return add_left_to_right(part(rows, H[rows]) for rows in groups(space.n))
@@ -156,7 +156,7 @@ def _in_one_pass(space: FeatureSpace, part: Callable[[slice, Array], Part]) -> P
 @final
 @attrs.frozen(eq=False)
 class _Bracketed:
-    """How many values are below a bracket, and those in it."""
+    """Number of values below a bracket, and the values in it."""
 
     below: int
     values: Array
@@ -213,7 +213,7 @@ class _Violators(BlockFunction):
 
 
 def _passes_over_values(space: FeatureSpace, domain: Domain) -> Reduce:
-    """Passes over the values of a domain as one column of costs."""
+    """Function that passes over the values of a domain as one column of costs."""
 
     def reduce(part: Callable[[slice, Array], Part]) -> Part:
         whole: Part = space.reduce(_OfValues(domain, part))  # type: ignore[assignment] # of the type of `part`
@@ -232,7 +232,7 @@ class _OfValues(BlockFunction):
 
     @property
     def array_api(self) -> bool:
-        """That of the domain: the part gets the values on the host."""
+        """Whether the domain has the mark; the part gets the values on the host."""
         return has_array_api(self.domain)
 
     def __call__(self, rows: slice, H: Array) -> Addable:
@@ -249,7 +249,7 @@ class _Whole:
 
 
 GROUPS: weakref.WeakKeyDictionary[NearestSampleRow, LabelledGroups] = weakref.WeakKeyDictionary()
-"""The groups of predictors that have labelled something in this process: they follow from the rows and labels."""
+"""Groups of predictors that have labelled rows in this process: they follow from rows and labels, and are not saved."""
 
 
 @final
@@ -264,9 +264,9 @@ class NearestSampleRow(BlockFunction):
     rows : ndarray of shape (m, d)
         The rows of the sample that are inside the domain.
     labels : ndarray of shape (m,)
-        Their labels; -1 for those of components that are too small.
+        Labels of these rows; -1 for those of components that are too small.
     reach : float
-        Largest distance of one of them to the nearest other one.
+        Largest distance of one of these rows to the nearest other one.
     domain : Domain or None
         Rows outside it are noise; None: they get the label of the nearest row too.
     """
@@ -289,9 +289,9 @@ class NearestSampleRow(BlockFunction):
         return nearest.squeezed().entries(self.labels)
 
     def labels_and_far(self, Y: Array) -> tuple[Labels, Mask]:
-        """Labels of raw rows, and which of them are farther from the sample than its rows are from each other.
+        """Labels of raw rows, (p,), and the mask of rows farther from the sample than its rows are from each other.
 
-        A class that the sample has missed lies there.
+        Clusters that the sample has missed lie there.
         """
         if not isinstance(Y, SparseRows) and Y.shape[0] > GROUP:  # float64 coordinates of a part of the rows at a time
             parts = [self.labels_and_far(Y[rows, ...]) for rows in groups(Y.shape[0])]
@@ -314,7 +314,7 @@ class NearestSampleRow(BlockFunction):
         return labels, far
 
     def _on_block(self, points: Array) -> tuple[Labels, Mask]:
-        """The same for coordinates of another library than numpy; the answers are of numpy."""
+        """Labels and far rows for coordinates of another library than numpy; the results are numpy arrays."""
         nearest = nearest_rows(points, self.rows)
         distances = np.square(np.asarray(to_host(points), dtype=np.float64) - self.rows[nearest]).sum(axis=1)
         labels, far = self.labels[nearest], np.sqrt(distances) > self.reach
@@ -326,7 +326,7 @@ class NearestSampleRow(BlockFunction):
 def fit_on_sample(c: Composition, index: Indices, X: ArrayOrSamples, seeds: Seeds) -> FitResult:
     """Fit a composition to the samples with the numbers `index`, ascending, and label all of them from the outcome.
 
-    Of samples outside memory the labels are the engine's: lazy where it has such.
+    For samples outside memory the labels are an array of their engine, lazy where it has such arrays.
     """
     samples = as_samples(X)
     fit, predict, facts = _fitted(c, index, samples, seeds)
@@ -357,9 +357,9 @@ def _labelled(fit: FitResult, labels: Labels, predict: NearestSampleRow, facts: 
 def _fitted(
     c: Composition, index: Indices, samples: Samples, seeds: Seeds
 ) -> tuple[FitResult, NearestSampleRow, Mapping[str, object]]:
-    """The fit of the sample with the level of all rows, how it labels rows, and what is to report.
+    """The fit of the sample with the level of all rows, its predictor, and facts to report.
 
-    A least size of clusters, which counts all rows, is scaled to the sample.
+    A smallest cluster size, which counts all rows, is scaled to the sample.
     """
     least = cast("int | None", c.labeler.parameters().get("min_cluster_size"))
     if least is not None:
@@ -388,7 +388,7 @@ def _fitted(
 
 
 def _share_outside(bound: BoundComposition) -> float | None:
-    """The share of rows that the problem puts outside; 1 or more for a sphere around all; None for other solvers."""
+    """Share of rows that the solver leaves outside; 1 or more for a sphere around all; None for other solvers."""
     prepared = bound.prepared
     if not isinstance(prepared, PreparedSvdd) or prepared.solver.weights is not None:
         return None
@@ -405,8 +405,8 @@ def _stability(
 ) -> float:
     """Adjusted Rand index between the labels that two samples give to rows drawn at random.
 
-    Rows that either calls noise are left out: their number is fixed, and which they are depends on the border. nan if
-    no others are left.
+    Rows that either labelling calls noise are left out: their number is fixed, and which they are depends on the
+    border. nan if no others are left.
     """
     rng = seeds.stream("sample", "stability")
     apart = seeds.child("sample", "stability")
@@ -424,7 +424,7 @@ def _stability(
 @final
 @attrs.frozen(eq=False)
 class _Solved(Prepared):
-    """A prepared solver whose outcome is there already."""
+    """A prepared solver whose outcome is known."""
 
     prepared: Prepared
     outcome: Outcome

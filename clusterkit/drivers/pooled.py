@@ -79,7 +79,7 @@ class MapFits:
     Parameters
     ----------
     bound_compositions : tuple of BoundComposition
-        One for each map.
+        Composition of each map, bound to the samples.
     winners : tuple of FitResult
         The fit with the lowest objective under each map.
     interrupted : bool

@@ -96,7 +96,7 @@ def path_over_widths(
     Parameters
     ----------
     composition : Composition
-        As `require_domain` wants it. The gamma of its kernel is replaced.
+        Composition that `require_domain` accepts. The gamma of its kernel is replaced.
     X : ndarray of shape (n, d)
     widths : ndarray or None
         Increasing; None takes `width_grid` of the mapped data.
@@ -143,9 +143,9 @@ def width_grid(points: Array, n_gammas: int = 25, rng: Rng | None = None) -> Arr
     Returns
     -------
     ndarray of shape (n_gammas,)
-        From ``1 / max |x_i - x_j|²`` to ``4 ln 2 / q``, where q is the first decile of the squared distances to
-        the nearest other point: two equal kernels at that distance no longer meet at half their height. The last is
-        a hundred times the first where that formula gives no larger value. All ones if all points are equal.
+        Widths from ``1 / max |x_i - x_j|²`` to ``4 ln 2 / q``, where q is the first decile of the squared distances to
+        the nearest other point: two equal kernels at that distance no longer meet at half their height. The last is a
+        hundred times the first where that formula gives less.
 
     Notes
     -----

@@ -49,7 +49,7 @@ class Training:
     Parameters
     ----------
     C, gamma, tol, cache_size : float
-        As of `sklearn.svm.SVC`.
+        Parameters of `sklearn.svm.SVC`.
     """
 
     C: float
@@ -120,7 +120,7 @@ def train_there(
     rows: Sequence[Indices],
     pairs: Sequence[tuple[int, int]],
 ) -> list[TrainedModule]:
-    """The same machines, trained by an engine where the rows lie; `part_of` is the part of each row, (n,)."""
+    """Train a machine for each pair of parts where an engine's rows lie; `part_of` is the part of each row, (n,)."""
     return _numbered(engine.of_pairs(training, source, part_of, pairs), rows, pairs)
 
 

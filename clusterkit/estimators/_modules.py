@@ -25,8 +25,8 @@ __all__ = [
 
 
 BLOCK = 4_000_000
-"""Most numbers in the largest array of a block of rows: 32 MB of float64, so that a block fits into memory beside the
-model and its matrix products still use all of the processor."""
+"""Most numbers in the largest array of a block of rows: 32 MB of float64, so that it fits into memory with the model,
+and matrix products still use all of the processor."""
 
 
 @final

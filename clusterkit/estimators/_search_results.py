@@ -1,6 +1,6 @@
 """The grid of a search, its finished candidates in a file, and its result.
 
-`points_of` gives the points of a grid, `varying` the parameters that vary over it, and `digest` a number of each point
+`points_of` gives the points of a grid, `varying` the parameters that vary over it, and `digest` a hash of each point
 that is equal in every process. `Store` is a file of JSON lines, so that an interrupted search can be continued.
 `SearchResult` has every candidate in the order of the grid, and the best one.
 """
@@ -158,12 +158,12 @@ FACTS = ("score", "n_clusters", "n_noise", "seconds", "status", "reason")
 @final
 @attrs.frozen(eq=False)
 class Candidate:
-    """One point of the grid.
+    """One point of the grid, with the result of its fit.
 
     Parameters
     ----------
     params : dict
-        Its parameters in the grid; all others are those of the pipeline.
+        Parameters of the candidate in the grid; all others are those of the pipeline.
     score : float
         nan without a score.
     labels : ndarray of shape (n,) or None
@@ -204,7 +204,7 @@ class SearchResult(Generic[EstimatorT]):
     score : str
         Name of the score that compares the candidates.
     candidates : tuple of Candidate
-        In the order of the grid.
+        Candidates in the order of the grid.
     best_index : int
         Index of the best score, the first of several equal ones; `ties` are the others.
     best_estimator : estimator
@@ -238,7 +238,7 @@ class SearchResult(Generic[EstimatorT]):
 
     @property
     def scores(self) -> Floats:
-        """Score of every candidate, shape (len,); nan where a candidate has none."""
+        """Score of every candidate, (number of candidates,); nan where a candidate has none."""
         return np.array([candidate.score for candidate in self.candidates])
 
     @property
@@ -258,7 +258,7 @@ class SearchResult(Generic[EstimatorT]):
 
     @property
     def distinct(self) -> list[int]:
-        """Indices of the candidates with a score whose clusters no candidate before has, in the order of the grid."""
+        """Indices of candidates with a score and clusters that no earlier candidate has, in the order of the grid."""
         scored = [i for i, candidate in enumerate(self.candidates) if not math.isnan(candidate.score)]
         first = distinct([self._labels(i) for i in scored])
         return [scored[j] for j in sorted(set(map(int, first)))]
@@ -324,12 +324,12 @@ DIFFERENCES = {
     "seed": "another random_state",
     "judge": "another score or other options",
 }
-"""Entry of the first line to the words for a file in which this entry differs."""
+"""Words for a file of another search, by the entry of the first line that differs."""
 
 
 @attrs.define
 class Store:
-    """Candidates by digest, read from a file and appended to it one line each.
+    """Finished candidates by digest, read from a file and appended to it, one line each.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ class Store:
         ----------
         path : Path
         header : mapping
-            What tells searches apart.
+            Facts that identify a search.
         n : int
             Number of samples.
 
@@ -390,7 +390,7 @@ class Store:
         return self.finished.get(digest(params))
 
     def add(self, params: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
-        """Append a finished candidate to the file, its whole line or nothing.
+        """Append a finished candidate to the file as a complete line, or not at all.
 
         Raises
         ------
@@ -417,7 +417,7 @@ class Store:
 
 @contextmanager
 def alone_on(path: Path | None) -> Iterator[None]:
-    """Hold the file of a search, so that no other search fits the same candidates meanwhile.
+    """Lock the file of a search, so that no other search fits the same candidates meanwhile.
 
     Raises
     ------
@@ -442,7 +442,7 @@ def seed_in(path: Path) -> int | None:
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
-    """All lines; an incomplete last line, left by a killed process, is removed."""
+    """All lines of the file; an incomplete last line, left by a killed process, is removed."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -465,7 +465,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _parsed(line: str) -> Any:
-    """What a line stands for; the line itself if it is no JSON, which is refused with its number later."""
+    """The value of a JSON line; the line itself if it is no JSON, which is refused with its number later."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -490,7 +490,7 @@ def _facts(line: Mapping[str, Any], n: int) -> dict[str, Any]:
 
 
 def _check(line: Mapping[str, Any]) -> int:
-    """Check sum of the entries of a line, against changed digits that still are a line."""
+    """Check sum of the entries of a line, to detect changed digits."""
     return zlib.crc32(json.dumps(line, sort_keys=True).encode())
 
 
@@ -499,7 +499,7 @@ def _packed(labels: Labels) -> str:
 
 
 def _unpacked(text: str, n: int) -> Labels:
-    """The n labels in a text; no more is unpacked, whatever the text stands for."""
+    """The n labels in a text; no more than n labels are unpacked, whatever the text contains."""
     content = zlib.decompressobj().decompress(base64.b64decode(text), 4 * n + 1)
     if len(content) != 4 * n:
         raise ValueError(f"labels of another number of samples than {n}")

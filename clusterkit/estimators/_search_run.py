@@ -138,7 +138,7 @@ class SearchInProgress:
 
 
 def _ignore_ctrl_c() -> None:
-    """What a worker process does first."""
+    """Let a worker process ignore Ctrl-C; called when it starts."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

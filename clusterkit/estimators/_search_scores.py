@@ -50,11 +50,11 @@ __all__ = [
 
 
 MOST_ROWS = 5000
-"""Most rows on which candidates are compared, as `Auto` does; of more, a random sample is taken."""
+"""Most rows on which candidates are compared, as in `Auto`; if there are more, a random sample is taken."""
 
 REFIT_FAILURES = (ValueError, RuntimeError, ArithmeticError)
-"""What a refit to some of the rows may raise where the fit to all succeeded: too few rows, or too few distinct ones.
-The clustering then is not found again."""
+"""Errors that a refit to some of the rows may raise where the fit to all succeeded: too few rows, or too few distinct
+ones. The clustering then is not found again."""
 
 SLOTS = (*compose.KINDS, "driver", "base")
 """Parameters that hold stages: candidates with the same in all of them are one family."""
@@ -63,16 +63,16 @@ SLOTS = (*compose.KINDS, "driver", "base")
 @final
 @attrs.frozen(eq=False)
 class Scores:
-    """The scores of the candidates, and what follows from comparing them.
+    """The scores of the candidates, and facts from comparing them.
 
     Parameters
     ----------
     values : ndarray of shape (m,)
         nan for a candidate that cannot be compared.
     best : int or None
-        The first of the best; None where no candidate can be compared.
+        The first candidate with the best score; None where no candidate can be compared.
     facts : mapping
-        How they were compared, how sure the answer is, and what else may be right.
+        Facts about the comparison: how sure the answer is, and what else may be right.
     """
 
     values: Array
@@ -83,14 +83,14 @@ class Scores:
 @final
 @attrs.frozen(eq=False)
 class Criterion:
-    """What all candidates of a search are compared by.
+    """Samples and refits by which all candidates of a search are compared.
 
     Parameters
     ----------
     points : ndarray of shape (m, r)
         Coordinates of the rows that are compared.
     where : str
-        Which coordinates these are.
+        Description of the coordinates, for `resolved_`.
     rows : ndarray of int or None
         The rows that are compared; None: all.
     parts : tuple of ndarray
@@ -140,7 +140,7 @@ class Criterion:
         return Scores(values, places[ranking.best], facts)
 
     def _compared(self, terrain: Terrain, labels: Labels) -> Labels | None:
-        """The labels of the compared rows, noise adopted; None with fewer than two clusters."""
+        """The labels of the compared rows, noise joined to clusters by the tree; None with fewer than two clusters."""
         labels = labels if self.rows is None else labels[self.rows]
         if (labels < 0).all():
             return None
@@ -178,7 +178,7 @@ def criterion(X: Any, models: Sequence[Any], on: str | None, seeds: Seeds) -> Cr
     ----------
     X : ndarray of shape (n, d)
     models : sequence of estimator
-        Not fitted; what is no estimator, such as an error, is passed over.
+        Estimators, not fitted; what is no estimator, such as an error, is passed over.
     on : {"input"} or None
         "input": candidates are compared in X. None: where their feature maps scale to, if that is the same for all,
         otherwise in X with all attributes scaled to unit variance.
@@ -195,10 +195,10 @@ def criterion(X: Any, models: Sequence[Any], on: str | None, seeds: Seeds) -> Cr
 
 
 def families(models: Sequence[Any], candidates: Sequence[Mapping[str, object]]) -> list[str]:
-    """What kind of method each candidate is: its class, and the stages that the grid puts into whole slots.
+    """Kind of method of each candidate: its class, and the stages that the grid puts into whole slots.
 
-    All other parameters, such as numbers of clusters, widths and seeds, make no other family, so that values close to
-    each other do not confirm each other.
+    Other parameters, such as numbers of clusters, widths and seeds, do not matter, so that values close to each other
+    do not confirm each other.
     """
     return [
         digest([type(model), {key: value for key, value in params.items() if key in SLOTS}], strict=False)
@@ -221,7 +221,7 @@ def _common_space(X: Array, models: Sequence[Any], seeds: Seeds) -> tuple[Array,
         return different[0], "the input" if np.array_equal(
             different[0], X
         ) else "the input as the feature map scales it"
-    with np.errstate(over="ignore", invalid="ignore"):  # of values that the fits refuse
+    with np.errstate(over="ignore", invalid="ignore"):  # values that the fits refuse
         spread = X.std(axis=0)
         scaled: Array = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return scaled, "the input with all attributes scaled to unit variance, as the feature maps differ"
@@ -235,7 +235,7 @@ def _pipeline_of(model: Any) -> Pipeline | None:
 
 
 def _scaled(pipeline: Pipeline, X: Array, seeds: Seeds) -> Array | None:
-    """Where the feature map of a pipeline scales the rows to; None if it cannot be fitted, which the fit reports."""
+    """The rows as the feature map of a pipeline scales them; None if it cannot be fitted, which the fit reports."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -253,7 +253,7 @@ OF_MEMBERS = ("anmi", "ami")
 """Scores that compare labels with the members of an ensemble."""
 
 OF_POINTS = ("silhouette", "dbcv")
-"""Scores that look at the data."""
+"""Scores that need the data."""
 
 SHARE = 0.8
 """Share of the samples in a subsample of the score "stability"; two subsamples then share about 64 % of all samples."""
@@ -272,19 +272,19 @@ class Judge:
     score : str
         One of `SCORES`.
     noise : {"cluster", "singletons", "exclude"}
-        How the label -1 is treated.
+        Treatment of the label -1.
     space : bool
         Whether the silhouette is computed in the fitted space.
     points : ndarray or sparse matrix of shape (n, d), or None
-        For the scores that look at the data.
+        Data for the scores that need them.
     members : ndarray of shape (M, n) or None
-        For the scores that compare with an ensemble.
+        Ensemble for the scores that compare with one.
     subsamples : tuple of ndarray
         Rows of each refit of "stability".
     seeds : tuple of int
         Seed of each refit.
     criterion : Criterion or None
-        Of the score "auto", which compares the candidates at the end.
+        Criterion of the score "auto", which compares the candidates at the end.
     """
 
     score: str
@@ -402,7 +402,7 @@ def _members(X: Any, members_or_arguments: ArrayLike | Mapping[str, Any] | None,
     except TypeError as error:
         raise InvalidParameter(f"search: ensemble={members_or_arguments!r}: {error}") from None
     if len(members) < arguments["n_members"]:
-        # after Ctrl-C; scores by a part of an ensemble cannot be compared with the others
+        # after Ctrl-C: scores by a part of an ensemble cannot be compared with the others
         raise KeyboardInterrupt
     return members
 
@@ -417,7 +417,7 @@ def _refits(n: int, noise: Noise, repeats: int, how: str, seeds: Seeds) -> Judge
 
 
 def objections(labels: Labels) -> str:
-    """Why a labelling gets no score: no cluster, only one, or more than √n; "" if it gets one."""
+    """Reason why a labelling gets no score: no cluster, only one, or more than √n; "" if it gets one."""
     n, k = len(labels), len(np.unique(labels[labels >= 0]))
     most = max(2, math.isqrt(n))
     if k < 2:
@@ -459,7 +459,7 @@ def _of_space(model: Any) -> tuple[Any, bool]:
 
 
 def _nmi(member: Labels, labels: Labels, noise: Noise) -> float:
-    # as clusterkit.metrics.anmi
+    # like clusterkit.metrics.anmi
     return nmi(member, labels, average="geometric", noise=noise)
 
 

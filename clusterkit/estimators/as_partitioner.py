@@ -1,4 +1,4 @@
-"""Any recipe as the start of another one."""
+"""Adapter that uses any recipe as the start of another one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ByRecipe(Partitioner[FeatureSpace]):
 
     def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
         """Labels of the rows."""
-        # here, because scikit-learn is not to be loaded where stages are only listed
+        # imported here, because scikit-learn is not to be loaded where stages are only listed
         from clusterkit.estimators.build import recipe
 
         estimator = recipe(self.recipe, n_clusters=task.k, random_state=int(rng.integers(2**31 - 1)))

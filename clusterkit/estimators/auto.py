@@ -57,7 +57,7 @@ class FixedDriver(Driven):
         return self._driver_class(**{name: getattr(self, name) for name in self._driver_class().parameters()})
 
     def _driver_params(self) -> dict[str, Any]:
-        return {}  # they are the estimator's own
+        return {}  # the estimator has them as its own parameters
 
 
 class Pooled(FixedDriver):
@@ -73,7 +73,7 @@ class Pooled(FixedDriver):
         The composition fitted under each map; its solver needs an objective. Default `Pipeline()`.
     n_maps : int, default 5
     n_clusters : int, "auto", (int, int) or None, default None
-        As in `Driven`.
+        Number of clusters, see `Driven`.
     random_state : int, Generator, RandomState or None
     verbose : bool, default False
 
@@ -88,7 +88,7 @@ class Pooled(FixedDriver):
         Index of the map whose labels are returned.
     labels_, n_iter_, converged_, stop_reason_, interrupted_, history_, objective_, space_, outcome_, resolved_, \
 exact_on_training_
-        As in `Pipeline`, of the winner.
+        Attributes of the winner, see `Pipeline`.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class Auto(FixedDriver):
     different units should be scaled first. Of a data frame they are: gaps, categories, dates and units of its columns
     are taken care of (`preparation`).
 
-    Of more columns than rows the coordinates are taken in which the rows differ; distances stay the same.
+    If there are more columns than rows, the coordinates are taken in which the rows differ; distances stay the same.
 
     1. **Candidates.** Members that need a number of clusters are fitted at the given one, or at many. What a method
        calls noise follows the spanning tree to a cluster. Candidates that are equal count once.
@@ -156,7 +156,7 @@ class Auto(FixedDriver):
         Members that read spanning trees are fitted to all rows if the tree takes at most this work, ``n d min(n, 32 *
         2^d)`` products: 1,000,000 rows in 2 dimensions, 100,000 in 10.
     preparation : Preparation or None, default None
-        What becomes of the columns of a data frame (`clusterkit.tables.Preparation`); None: its defaults. An array is
+        Preparation of the columns of a data frame (`clusterkit.tables.Preparation`); None: its defaults. An array is
         taken as it is.
     random_state : int, Generator, RandomState or None, default None
     verbose : bool, default False
@@ -189,7 +189,7 @@ class Auto(FixedDriver):
         columns; its decisions are also ``resolved_["preparation"]``.
     n_iter_, converged_, stop_reason_, interrupted_, history_, objective_, space_, outcome_, exact_on_training_, \
 n_features_in_
-        As in `Pipeline`, of the chosen fit. After Ctrl-C the best of the candidates so far is kept.
+        Attributes of the chosen fit, see `Pipeline`. After Ctrl-C the best of the candidates so far is kept.
 
     Notes
     -----
@@ -223,7 +223,7 @@ n_features_in_
 
     _driver_class = AutoDriver
     base: Pipeline | None = None
-    """None: there is no single composition under this driver."""
+    """None, because there is no single composition under this driver."""
 
     def __init__(
         self,
@@ -270,7 +270,7 @@ n_features_in_
         return self
 
     def planned(self) -> Composition | None:
-        """None: the composition is chosen by the fit."""
+        """None, because the composition is chosen by the fit."""
         return None
 
     def check_parameters(self) -> None:
@@ -279,7 +279,7 @@ n_features_in_
         NestedParams.check_parameters(self)
 
     def why_not_inductive(self) -> str | None:
-        """None: whatever is chosen labels new samples."""
+        """None, because any chosen method labels new samples."""
         return None
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
@@ -300,7 +300,7 @@ n_features_in_
         return (self.preparation or Preparation()).fit(X) if is_table else None
 
     def _missing_clusters(self, fit: FitResult, rows: Array) -> str | None:
-        """What is said of clusters without rows; nothing where the number is open, for then none is missing."""
+        """The sentence about clusters without rows; None where the number is open, for then none is missing."""
         if is_open(self.n_clusters) or (k := checked_number(self.n_clusters)) is None:
             return None
         return fit.missing_clusters or missing_clusters(
@@ -337,7 +337,7 @@ class AutoPooled(FixedDriver):
     Parameters
     ----------
     base : Pipeline, optional
-        As in `Pooled`; best with ``init="random"``.
+        Composition, see `Pooled`; best with ``init="random"``.
     n_maps : int, default 5
     degrees : sequence of float, default (20, 25, 30)
         Effective degrees of freedom (df) of the solver to choose from.
@@ -355,12 +355,12 @@ class AutoPooled(FixedDriver):
     start : str, dict or Partitioner, default "kmeans"
         The start of the safe answer: a partitioner, or any recipe by name.
     n_clusters, random_state, verbose
-        As in `Pooled`.
+        See `Pooled`.
 
     Attributes
     ----------
     gaps_ : dict
-        The gap of each pair (df, width) tried; None stands for the value of the base.
+        The gap of each pair (df, width) tried; None means the value of the base.
     halves_ : ndarray of shape (2 n_halvings,)
         Objective of the winner divided by the objective of the safe answer, in each half; empty if the two are the same
         or there is one attribute only.
@@ -371,7 +371,7 @@ class AutoPooled(FixedDriver):
     winner_ : int
         Index of the least entry of `pooled_`.
     agreement_, labels_, resolved_, ...
-        As in `Pooled`; ``resolved_["tuner"]`` has the values chosen and their scores.
+        Attributes of `Pooled`; ``resolved_["tuner"]`` has the values chosen and their scores.
 
     Notes
     -----

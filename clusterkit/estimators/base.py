@@ -42,9 +42,9 @@ class only_where_made:
     Parameters
     ----------
     methods : str
-        The methods that have it, for the message.
+        Methods that have the array, for the message.
     compute : callable
-        Fitted estimator to the array, at its first use; None where the method has no such array.
+        Function from a fitted estimator to the array, called at its first use; None where the method has no such array.
     instead : str
         A sentence on what every method has in its place, for the message.
     """
@@ -96,10 +96,10 @@ def _of_probabilities(estimator: FittedAttributes) -> Floats | None:
 
 def _means(estimator: FittedAttributes) -> Floats | None:
     """Means of the clusters in the units of the columns, (k, d); None without means, or where no column is kept."""
-    # fits of rows outside memory and of batches keep no outcome
+    # fits of rows outside memory and of batches store no outcome
     holder = estimator.predictor_ if estimator.outcome_ is None else estimator.outcome_
     extend: object = getattr(holder, "extend", None)
-    extend = getattr(extend, "nearness", extend)  # of fuzzy means
+    extend = getattr(extend, "nearness", extend)  # fuzzy means have it
     means: Floats | None = getattr(extend, "means", None)
     if means is None or not isinstance(estimator.space_, FeatureSpace):
         return None
@@ -167,7 +167,7 @@ class FittedAttributes(Outputs):
     probabilities_ = only_where_made("methods with one degree of membership a sample, such as recipe 'hdbscan',")
 
     def try_out(self) -> None:
-        """Label a row of zeros, and what else the model gives for rows; check the shapes of the fitted arrays."""
+        """Label a row of zeros, and compute the other outputs for it; check the shapes of the fitted arrays."""
         n, k = len(_of_shape(self.labels_, "labels_", (None,), "iu")), self.labels_.max(initial=-1) + 1
         if not n or self.labels_.min() < NOISE:
             raise ValueError("labels_ has no label, or one below -1")
@@ -219,7 +219,7 @@ class FittedAttributes(Outputs):
     if TYPE_CHECKING:
 
         def fit_predict(self, X: SamplesLike, y: object = None, **kwargs: object) -> Labels:
-            """Of scikit-learn, which has no types."""
+            """Declared with types; the method is that of scikit-learn, which has none."""
 
 
 def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | None, labeler: str | None = None) -> None:
@@ -261,13 +261,13 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
         ("outlier_scores_", fit.outlier_scores),
         ("probabilities_", fit.probabilities),
     ):
-        estimator.__dict__.pop(name, None)  # of a fit before
+        estimator.__dict__.pop(name, None)  # set by an earlier fit
         if values is not None:
             setattr(estimator, name, values)
 
 
 def _level_of_caller() -> int:
-    """How many calls above `set_fitted` somebody outside of the library is, for a warning of a fit."""
+    """Number of calls from `set_fitted` up to the caller outside of the library, for a warning of a fit."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("clusterkit."):
         frame, level = frame.f_back, level + 1

@@ -1,4 +1,4 @@
-"""From the name of a recipe to an estimator."""
+"""Estimators by the name of a recipe."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def recipe(name: str, **parameters: object) -> Pipeline | Driven:
     Returns
     -------
     Pipeline or Driven
-        Not fitted. The class follows from the driver of the recipe: `Pipeline` for a single fit, `Pooled` or
-        `AutoPooled`, or `Driven` for the driver of a plugin. Its repr shows the name of the recipe.
+        Estimator that is not fitted. The class follows from the driver of the recipe: `Pipeline` for a single fit,
+        `Pooled` or `AutoPooled`, or `Driven` for the driver of a plugin. Its repr shows the name of the recipe.
 
     Raises
     ------

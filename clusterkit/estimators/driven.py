@@ -1,4 +1,4 @@
-"""Any driver over a pipeline, as an estimator."""
+"""An estimator that runs any driver over a pipeline."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Driven(FittedAttributes, ClusterMixin, NestedParams):
     ----------
     labels_, n_iter_, converged_, stop_reason_, interrupted_, history_, objective_, space_, outcome_, resolved_, \
 exact_on_training_, n_features_in_
-        As in `Pipeline`, of the fit that the driver returned.
+        Attributes of the fit that the driver returned, see `Pipeline`.
     NAME_
         Every entry NAME of the driver's report; those of `Pipeline` where the number of clusters was chosen.
 
@@ -149,7 +149,7 @@ exact_on_training_, n_features_in_
         rows = features_of(self, X)
         if rows is None:
             rows = checked(self, X, None, reset=False, sparse=False)
-        if self.space_ is not None:  # to one cluster nothing is near or far
+        if self.space_ is not None:  # no row is near or far to a single cluster
             check_new(rows)
         return rows
 

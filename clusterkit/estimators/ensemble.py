@@ -183,7 +183,7 @@ class ConsensusClustering(ClusterMixin, NestedParams):
     Raises
     ------
     InvalidParameter, UnknownName, InvalidData
-        By `fit`, for the reasons of `clusterkit.ensemble` and `clusterkit.consensus.combine`.
+        Raised by `fit`, for the reasons of `clusterkit.ensemble` and `clusterkit.consensus.combine`.
 
     Examples
     --------

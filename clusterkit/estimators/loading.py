@@ -17,9 +17,9 @@ __all__ = ["load"]
 def load(path: str | os.PathLike[str]) -> Pipeline | Driven | ConsensusClustering | MinMaxModularSVC:
     """The fitted estimator in a file that its method `save`, or ``clusterkit fit --save``, wrote.
 
-    Nothing in the file is executed: it holds arrays, numbers and texts, and the registered names of classes. What is
-    imported for these names are modules of clusterkit and of installed plugins, as for a recipe of the same stages.
-    Every value is checked by its class.
+    Nothing in the file is executed: it holds arrays, numbers and texts, and the registered names of classes. For these
+    names modules of clusterkit and of installed plugins are imported, as for a recipe of the same stages. Every value
+    is checked by its class.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def load(path: str | os.PathLike[str]) -> Pipeline | Driven | ConsensusClusterin
     Returns
     -------
     estimator
-        Of the class that was saved, with the same parameters and fitted attributes.
+        Estimator of the class that was saved, with the same parameters and fitted attributes.
 
     Raises
     ------

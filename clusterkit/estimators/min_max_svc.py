@@ -94,7 +94,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     Raises
     ------
     InvalidData
-        By `fit`, if a class has fewer samples than parts, or there is one class only.
+        Raised by `fit`, if a class has fewer samples than parts, or there is one class only.
     InvalidParameter, UnknownName
 
     Notes
@@ -155,8 +155,8 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     def fit(self, X: SamplesLike, y: ArrayLike) -> Self:
         """Split the classes of X, shape (n, d), with labels y, shape (n,), and train all machines.
 
-        Of collections of an engine that trains pairs, such as dask arrays, the rows are brought here to be split; the
-        parts are cut out of the collection once, and the machines are trained where they lie.
+        Collections of an engine that trains pairs, such as dask arrays, are gathered here to be split; the parts are
+        cut out of the collection once, and the machines are trained where the parts lie.
         """
         from clusterkit.estimators._modules import Modules  # compiled functions, which predictions need too
 

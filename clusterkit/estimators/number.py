@@ -12,7 +12,7 @@ from clusterkit.errors import InvalidParameter
 __all__ = ["REPORT", "checked_number", "is_open", "limits_of", "set_report"]
 
 REPORT = ("candidates", "confidence", "perhaps_one_cluster", "second_n_clusters")
-"""What a choice reports, each an attribute with an underscore after the name."""
+"""Entries of the report on a chosen number of clusters, each an attribute with an underscore after the name."""
 
 PLACEHOLDER = 3
 """Number of clusters with which the stages are checked where the number is chosen by the fit: above the two that some
@@ -56,7 +56,7 @@ def checked_number(value: object) -> int | None:
     Raises
     ------
     InvalidParameter
-        For all else, with what may be written.
+        If the value is anything else; says what may be written.
     """
     if value is None or isinstance(value, numbers.Real):
         return check_count("n_clusters", value, optional=True)

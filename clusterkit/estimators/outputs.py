@@ -1,4 +1,4 @@
-"""What a fitted clusterer gives for rows besides labels: scores, distances, and how well the labels fit.
+"""Outputs of a fitted clusterer for rows besides labels: scores, distances, and how well the labels fit.
 
 A method decorated with `inductive` does not exist where the composition cannot label new samples, and its absence has
 an error that says why.
@@ -74,7 +74,7 @@ class inductive(Generic[S, P, R]):
 
 
 class learning(inductive[S, P, R]):
-    """The same for a method that goes on with further samples: it exists only if ``why_not_learning()`` is None."""
+    """Method that goes on with further samples: it exists only if ``why_not_learning()`` is None."""
 
     reason = "why_not_learning"
 
@@ -151,7 +151,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def decision_function(self, X: SamplesLike) -> Floats:
         """How far each row belongs to each cluster, (m, k), or to the second of two, (m,); larger is more.
 
-        Of a method whose outcome is a domain: value minus level, (m,), positive inside. Of memberships: the degrees.
+        For a method whose outcome is a domain: value minus level, (m,), positive inside. For memberships: the degrees.
         """
         if isinstance(self._fitted().outcome_, Domain):
             outcome, rows = self._outcome_and_rows(X)
@@ -163,7 +163,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     @inductive
     def score(self, X: SamplesLike, y: ArrayLike | None = None) -> float:
-        """How good the labels of `predict` are; higher is better.
+        """Score of the labels of `predict`; higher is better.
 
         With `y` their adjusted Rand index with it. Without, the mean silhouette coefficient, on at most 5,000 rows;
         0 where it is not defined. Both compare methods and numbers of clusters, as a grid search does.
@@ -187,7 +187,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         model: Any = self
         if hasattr(model, "labels_"):
             outcome = getattr(model, "outcome_", None)
-            if outcome is None:  # of rows that an engine read there is no table of scores
+            if outcome is None:  # rows that an engine read have no table of scores
                 return Embedding in kinds and _extension(model) is not None
             extends = not isinstance(outcome, Embedding) or outcome.extend is not None
             return isinstance(outcome, kinds) and extends and getattr(model, "predictor_", None) is not None
@@ -229,7 +229,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         model = self._fitted()
         rows = model.rows_of(X)
         span = getattr(model.predictor_, "span", None)
-        # of wide data `Auto` fits the coordinates in which the rows differ
+        # `Auto` fits wide data in the coordinates in which the rows differ
         return model.outcome_, rows if span is None or isinstance(model.outcome_, Domain) else span(rows)
 
 

@@ -68,7 +68,7 @@ __all__ = [
 ]
 
 REMEMBERED = 256
-"""Values of slots whose answer to `takes_arrays` is kept: every validation of samples asks for the tags."""
+"""Number of slot values whose results of `takes_arrays` are stored: every validation of samples asks for the tags."""
 
 _taken: dict[object, bool] = {}
 
@@ -178,8 +178,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     exact_on_training_ : bool
         Whether ``predict`` on the training rows gives `labels_`.
     candidates_, confidence_, perhaps_one_cluster_, second_n_clusters_
-        As in `Auto`; only where the number of clusters was chosen. ``resolved_["auto"]`` has the choice in short: the
-        best score at each number ("score_of_number"), ties ("tied_with") and "perhaps_one_cluster".
+        Attributes of a chosen number of clusters, see `Auto`; only where the number was chosen. ``resolved_["auto"]``
+        has the choice in short: the best score at each number ("score_of_number"), ties ("tied_with") and
+        "perhaps_one_cluster".
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if X had string column names.
@@ -321,7 +322,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if rows is None:
             sparse = self._takes_sparse_rows if self.space_ is not None else None
             rows = checked(self, X, self._featuremap_or_none(), reset=False, sparse=sparse)
-        if self.space_ is not None:  # to one cluster nothing is near or far
+        if self.space_ is not None:  # no row is near or far to a single cluster
             check_new(rows)
         return rows
 
@@ -398,7 +399,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if tuner is None:
             return compose.Tuning(c)
         assert X is not None
-        check_new(X)  # what the fit refuses needs no search
+        check_new(X)  # no search for data that the fit refuses
         return compose.tuned(c, tuner, X, seeds)
 
     def _accepts_sparse_samples(self) -> bool:
@@ -437,16 +438,16 @@ def choose_number(pipeline: Pipeline, X: Array, seeds: Seeds, driver: Driver | N
     Parameters
     ----------
     pipeline : Pipeline
-        Its `n_clusters` is "auto" or a range, and its method takes any number.
+        Pipeline whose `n_clusters` is "auto" or a range, and whose method takes any number.
     X : ndarray of shape (n, d)
     seeds : Seeds
     driver : Driver or None, default None
-        What fits the pipeline at each number; None: a single fit.
+        Driver that fits the pipeline at each number; None: a single fit.
 
     Returns
     -------
     DriverResult
-        With the report of the driver, and of the choice (`REPORT`).
+        Fit with the report of the driver, and of the choice (`REPORT`).
 
     Raises
     ------
@@ -498,7 +499,7 @@ def takes_arrays(model: Pipeline) -> bool:
         key = _frozen(key)
         try:
             known = _taken.get(key)
-        except TypeError:  # what fit reports
+        except TypeError:  # the fit reports the error
             return False
     if known is None:
         if len(_taken) >= REMEMBERED:
@@ -517,7 +518,7 @@ def _frozen(value: object) -> object:
 
 
 def _take_arrays(slots: dict[str, object], number: int | None) -> bool:
-    """The same for the values of slots."""
+    """Whether a composition with these slots takes arrays where they lie."""
     # few rows are started and balanced on the host, whatever stage does that
     try:
         c = attrs.evolve(compose.compose({**slots, "balancer": None, "init": "random"}, number), init=None)

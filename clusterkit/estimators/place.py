@@ -1,4 +1,4 @@
-"""Where the samples of an estimator lie: what is fitted and predicted, and where the results go."""
+"""Place of an estimator's samples: where they lie, what is fitted and predicted, and where the results go."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 __all__ = ["PlacedSamples", "domain_of_sample", "fit_by_sample", "predicted", "sample_size"]
 
 LOOKED_AT = 10_000
-"""Rows that tell the spreads of the columns of a fit on a device well enough."""
+"""Rows of a fit on a device from which the spreads of the columns are estimated."""
 
 SAMPLE = 2000
-"""Rows of the sample where no tuner says how many it looks at: as the tuner `svc_auto`."""
+"""Rows of the sample where the tuner gives no number: as many as the tuner `svc_auto` uses."""
 
 
 @final
@@ -52,11 +52,11 @@ class PlacedSamples:
     Parameters
     ----------
     samples : Samples
-        What is fitted.
+        Samples that are fitted.
     origin : EngineSamples or None
-        What an engine was given, for the results; few rows of it are read at once and fitted in memory.
+        Samples of an engine as they were given, for the results; few rows of it are read at once and fitted in memory.
     array : ndarray, SparseRows or None
-        What lies in memory of the samples.
+        The part of the samples that is in memory.
     """
 
     samples: Samples
@@ -81,13 +81,13 @@ class PlacedSamples:
         model : FittedAttributes
         X : array-like of shape (n, d), or what an engine takes
         featuremap : FeatureMap or None
-            As of `checked`, which checks what is in memory.
+            Feature map for `checked`, which checks the samples in memory.
         whole : int
-            Up to how many rows of a device are fitted in memory.
+            Largest number of rows of a device that are fitted in memory.
         dense_only : bool
-            As of `checked`.
+            Passed to `checked`.
         only_devices : bool
-            Whether no engine but that of a device is asked.
+            Whether only engines of devices are used.
         """
         engine = engine_for(X)
         if engine is None or (only_devices and not isinstance(engine, DeviceEngine)):
@@ -115,12 +115,12 @@ class PlacedSamples:
         return self.array
 
     def fitted_where(self) -> AbstractContextManager[object]:
-        """Around a fit: what works on the host, such as few rows of a device or a start, does not go back there."""
+        """Context of a fit: stages that work on the host, as for few rows of a device, do not use the device again."""
         on_device = self.origin is not None and self.origin.on_device
         return on_host() if on_device and isinstance(self.samples, ArraySamples) else nullcontext()
 
     def place(self, model: FittedAttributes) -> None:
-        """Put the results of the fit where the samples lie, and tell their columns."""
+        """Move the results of the fit to where the samples lie, and set the names of the columns."""
         if self.origin is None:
             return
         rows = self.origin.rows
@@ -143,7 +143,7 @@ class PlacedSamples:
         return {name: put(value) if isinstance(value, np.ndarray) else value for name, value in report.items()}
 
     def with_samples(self, space: Space | None) -> Space | None:
-        """The fitted space with samples in memory; by passes it keeps none, and some are enough to see their scale."""
+        """The fitted space with samples in memory; after a fit by passes with some rows, enough to see their scale."""
         if space is None or self.array is None or not isinstance(self.samples, EngineSamples):
             return space
         some = self.array[:: -(-len(self.array) // LOOKED_AT)]
@@ -189,12 +189,12 @@ def predicted(model: FittedAttributes, X: SamplesLike) -> Labels:
 
 
 def domain_of_sample(c: Composition) -> bool:
-    """Whether a sample can stand for all rows: clusters are read from a domain, which has a value at every row."""
+    """Whether a sample can represent all rows: clusters are read from a domain, which has a value at every row."""
     return c.path is not None and issubclass(c.path.gives, Domain) and issubclass(c.labeler.consumes, Domain)
 
 
 def sample_size(tuner: Tuner | None) -> int:
-    """Rows of the sample: as many as the tuner looks at."""
+    """Number of rows of the sample: as many as the tuner uses."""
     return cast("int", (tuner.parameters() if tuner is not None else {}).get("max_rows", SAMPLE))
 
 
@@ -220,7 +220,7 @@ def fit_by_sample(
     tuning = compose.tuned(c, tuner, samples.gather(index), seeds)
     c, decided = attrs.evolve(tuning.composition, rows=None), dict(tuning.decided)
     least = decided.get("labeler", {}).get("min_cluster_size")
-    if isinstance(least, int):  # of the sample, as the tuner saw it
+    if isinstance(least, int):  # chosen by the tuner for the sample
         least = round(least * n / len(index))
         c = attrs.evolve(c, labeler=c.labeler.with_parameters(min_cluster_size=least))
         decided["labeler"] = {**decided["labeler"], "min_cluster_size": least}

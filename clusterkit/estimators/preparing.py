@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["attach", "features_of", "fit_prepared", "is_mixed", "prepared_for"]
 
 NOTHING_LEFT = "no column is left"
-"""How the error of a table begins that has nothing to cluster: another sheet of its file may have."""
+"""Beginning of the error of a table that has nothing to cluster: another sheet of its file may have."""
 
 
 def fit_prepared(model: FittedAttributes, table: object, preparation: Preparation | None = None) -> Array:

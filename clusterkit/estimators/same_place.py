@@ -1,4 +1,4 @@
-"""What surrounds the fit of an estimator: the place of the results, threads, logs, and progress.
+"""Surroundings of the fit of an estimator: the place of the results, threads, logs, and progress.
 
 Fitted arrays and answers lie where the samples of the fit lie. The numbers of threads follow from how large the
 matrices of a fit are, and from the numbers of workers that joblib takes. ``logging.getLogger("clusterkit")`` gets the
@@ -60,7 +60,7 @@ def check_same_place(model: object, X: object, method: str) -> None:
     Raises
     ------
     InvalidData
-        In the words of scikit-learn, whose checks look for them.
+        If the place differs; the words are those of scikit-learn, whose checks look for them.
     """
     labels = cast("Any", model).labels_
     if not is_device_array(labels) or not devices.dispatches() or isinstance(X, Rows):
@@ -74,7 +74,7 @@ def check_same_place(model: object, X: object, method: str) -> None:
 
 
 def _where(X: object, device: Device | None) -> str:
-    """Where samples are, as a clause."""
+    """The place of samples as a clause."""
     if device is not None:
         return f"these samples are on {device}"
     library, kind = type(X).__module__.partition(".")[0], type(X).__name__

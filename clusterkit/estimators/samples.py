@@ -56,7 +56,7 @@ TAKES_TABLES = (
     "by the command line (clusterkit fit FILE); for other estimators clusterkit.tables.Preparation makes numbers of "
     "them: Preparation().fit(frame).transform(frame)."
 )
-"""What to do with a table that is more than numbers."""
+"""Advice for a table that is more than numbers."""
 
 SHOWN = 5
 """Columns that a message names."""
@@ -65,12 +65,12 @@ LONGEST_CELL = 40
 """Letters of a cell that a message shows."""
 
 TESTS = {"NaN": np.isnan, "infinite values": np.isinf}
-"""What no method takes, and how it is recognised; scikit-learn's own checks look for these words."""
+"""Values that no method takes, each with its test; scikit-learn's own checks look for these words."""
 
 
 @contextmanager
 def only_numbers(X: object) -> Iterator[None]:
-    """Refuse samples with other columns than finite numbers, naming these, where scikit-learn validates the samples.
+    """Context of scikit-learn's validation: refuse samples with columns that are not finite numbers, naming these.
 
     Dates in data frames are refused at once, because some libraries turn them into counts of microseconds or
     nanoseconds without a word, which then outweigh every other column. For everything else nothing is computed unless
@@ -115,7 +115,7 @@ def _refuse_dates(X: object) -> None:
 
 
 def _reason(X: object) -> str | None:
-    """Which columns are no numbers, or have gaps; None if there are none, or X is no table."""
+    """Sentence about columns that are no numbers, or have gaps; None if there are none, or X is no table."""
     try:
         if issparse(X):
             return _of_entries(cast("Any", X).tocoo())
@@ -143,7 +143,7 @@ def _reason(X: object) -> str | None:
 
 
 def _of_entries(X: Any) -> str | None:
-    """The same of the entries of a sparse matrix."""
+    """Sentence about infinite or missing entries of a sparse matrix; None if there are none."""
     for what, test in TESTS.items():
         odd = test(X.data)
         if odd.any():
@@ -165,7 +165,7 @@ def _columns(X: object) -> Sequence[Column]:
     if rows.ndim != 2:
         return []
     columns = columns_of({str(j + 1): values for j, values in enumerate(rows.T)})
-    # of objects in an array nothing is known but that they are no numbers, which scikit-learn says by a TypeError
+    # of objects in an array only one thing is known: they are no numbers, which scikit-learn says by a TypeError
     return [] if any(column.kind == "other" for column in columns) else columns
 
 
@@ -189,7 +189,7 @@ def _floats(column: Column) -> NDArray[np.float64]:
 
 
 def _holding(titles: Sequence[str]) -> str:
-    """The beginning of a sentence about what columns hold."""
+    """Beginning of a sentence about the content of columns."""
     shown = first_names(titles, SHOWN)
     return f"column {shown} of X holds" if len(titles) == 1 else f"{len(titles)} columns of X ({shown}) hold"
 
@@ -205,7 +205,7 @@ def _gaps(what: str, counts: Mapping[str, int], rows: int, n: int) -> str:
 
 
 LAZY_FRAMES = ("polars", "pyspark", "dask", "ibis", "duckdb", "narwhals", "vaex", "modin")
-"""Packages whose frames or relations may stand for a table that is not in memory yet."""
+"""Packages whose frames or relations may be a table that is not in memory yet."""
 
 
 ON_HOST = ("cpu", "CPU_DEVICE")
@@ -230,7 +230,7 @@ def refuse_unsuited(X: object) -> None:
             "fit into memory, or a part of the rows, and `predict` for the others."
         )
     if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
-        X = np.ma.vstack(X)  # what is made of a list of rows keeps no mask
+        X = np.ma.vstack(X)  # an array made of a list of rows has no mask
     if isinstance(X, np.ma.MaskedArray):
         if np.ma.getmaskarray(X).any():
             count = int(np.ma.getmaskarray(X).sum())
@@ -291,7 +291,7 @@ def refuse_device(what: str) -> None:
     Raises
     ------
     IncompatibleStages
-        With what has a path on a device.
+        If a device is chosen; names the stages that have a path on a device.
     """
     if (device := devices.current()) is not None:
         raise IncompatibleStages(
@@ -328,7 +328,7 @@ def checked(
 ) -> Array:
     """Samples as a dense C-ordered array (n, d) of float64 or float32, or as sparse rows.
 
-    The declared type is the array, for which `SparseRows` stand in wherever a feature map takes them.
+    The declared type is the array; `SparseRows` replace it wherever a feature map takes them.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def checked(
         If columns have texts, dates or gaps, which are named; if X is sparse, a stage takes no sparse rows, and a dense
         copy would have more than 1 GiB.
     IncompatibleStages
-        In a fit, if a device is chosen for this process and the estimator does not say that it works there
+        Raised in a fit, if a device is chosen for this process and the estimator does not say that it works there
         (``on_devices``).
     NeedsMemory
         If a dense copy is needed and above the memory cap.

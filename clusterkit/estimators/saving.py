@@ -43,8 +43,8 @@ class SavedAsData:
         Parameters
         ----------
         path : path
-            Any name; ``.clusterkit`` is the usual ending. The file is written beside its place and then moved there: it
-            is whole, or what was there before stays.
+            Path of any name; ``.clusterkit`` is the usual ending. The file is written beside its place and then moved
+            there, so that the path holds the complete new file, or what was there before.
 
         Raises
         ------
@@ -74,7 +74,7 @@ class SavedAsData:
         save_with_facts(path, self, {})
 
     def saved_fields(self) -> Mapping[str, object]:
-        """What a file keeps of the estimator: its parameters and everything that the fit set."""
+        """Fields of the estimator in a file: its parameters and everything that the fit set."""
         # in a fixed order, so that a loaded estimator is saved as the same bytes
         fields = sorted(vars(self).items())
         return {
@@ -101,7 +101,7 @@ class SavedAsData:
         return model
 
     def check_whole(self) -> None:
-        """Raise an error if a part of the fit is missing, or the parts do not go together: a file may hold anything."""
+        """Raise an error if the fit is incomplete or inconsistent: a file may contain anything."""
         missing = sorted(self.always_fitted - vars(self).keys())
         if missing:
             raise ValueError(f"it lacks {', '.join(missing)}")
@@ -116,7 +116,7 @@ class SavedAsData:
     def check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, as a fit would."""
         random_state = vars(self).get("random_state")
-        if not isinstance(random_state, np.random.Generator | np.random.RandomState):  # which drawing would advance
+        if not isinstance(random_state, np.random.Generator | np.random.RandomState):  # drawing would advance these
             Seeds.of(random_state)
 
     def try_out(self) -> None:
@@ -126,14 +126,14 @@ class SavedAsData:
 @final
 @attrs.frozen(eq=False)
 class LoadedModel:
-    """What a file of a model holds.
+    """Content of a file of a model.
 
     Parameters
     ----------
     estimator : estimator
         Fitted.
     facts : mapping of str to object
-        What was saved with it, for example the columns of the table that it was fitted on.
+        Facts that were saved with it, for example the columns of the table that it was fitted on.
     version : str
         The version of clusterkit that wrote the file.
     """
@@ -172,5 +172,5 @@ def load_with_facts(path: str | os.PathLike[str]) -> LoadedModel:
             estimator.check_whole()
     except Exception as error:  # numbers that do not go together fail anywhere
         text = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        raise InvalidModelFile(name, f"its {called} is not whole: {text}") from error
+        raise InvalidModelFile(name, f"the {called} in it is incomplete or inconsistent: {text}") from error
     return LoadedModel(estimator, cast("Mapping[str, object]", facts), version)

@@ -120,9 +120,9 @@ def search(
     exclude : bool, default True
         Whether labellings without a cluster, with one cluster, or with more than √n clusters get no score.
     on : {"input", "space"} or None, default None
-        Where "auto" and "silhouette" look. "input": in X. None: the silhouette in X; "auto" where the feature maps
-        scale the attributes to, if that is the same for all candidates, and otherwise in X with all attributes scaled
-        to unit variance. "space", for the silhouette: in the fitted space, which may differ between candidates.
+        Space of "auto" and "silhouette". "input": X. None: for the silhouette X; for "auto" the attributes as the
+        feature maps scale them, if that is the same for all candidates, and otherwise X with all attributes scaled to
+        unit variance. "space", for the silhouette: the fitted space, which may differ between candidates.
     stability : {"subsample", "seeds"}, default "subsample"
         The difference between the refits of the score "stability": their samples or their seeds.
     repeats : int, default 6
@@ -238,7 +238,7 @@ def _estimator(pipeline: ClustererLike) -> Clusterer:
 
 
 def _features(base: Clusterer, X: Any) -> Any:
-    """The rows that scores look at: of a data frame those that `Auto` prepares, which takes such frames."""
+    """The rows for the scores: of a data frame those that `Auto` prepares, which takes such frames."""
     from clusterkit.tables import Preparation, is_frame
 
     if not isinstance(base, Auto) or not is_frame(X):

@@ -34,13 +34,13 @@ SCALE_FIRST = (
     "If their units have no meaning, scale them: put the feature map 'zscore' or 'minmax' first, as in "
     "featuremap=['zscore', ...]."
 )
-"""What to do about it where there are feature maps."""
+"""Advice where there are feature maps."""
 
 SCALE_OR_FRAME = "If their units have no meaning, scale them first, or pass a data frame, whose columns are scaled."
-"""What to do about columns of an array in different units where there are none."""
+"""Advice about columns of an array in different units where there are no feature maps."""
 
 PASSED_ON = ("sklearn.", "joblib.")
-"""Packages whose functions call `fit` for somebody else, as ``fit_predict`` does."""
+"""Packages whose functions call `fit` for the user, as ``fit_predict`` does."""
 
 OF_MANY = "_fit_and_score"
 """The function of scikit-learn that fits to a part of the rows; the fit to all rows afterwards warns."""
@@ -55,12 +55,12 @@ def warn_of_units(estimator: object, X: Array, space: Space | None, remedy: str)
     Parameters
     ----------
     estimator : object
-        Its `feature_names_in_`, if there are any, name the columns.
+        Estimator whose `feature_names_in_`, if there are any, name the columns.
     X : ndarray or SparseRows of shape (n, d)
     space : Space or None
         The fitted feature map; None where there is none.
     remedy : str
-        What to do about it; ends the message.
+        Advice at the end of the message.
     """
     if isinstance(X, SparseRows) or not len(X):
         return
@@ -78,10 +78,10 @@ def warn_of_units_of(models: Iterable[object], X: SamplesLike, stacklevel: int) 
     Parameters
     ----------
     models : iterable of object
-        Those that are no fitted models of this library, or that prepared a table, are passed over.
+        Models; those that are not fitted models of this library, or that prepared a table, are passed over.
     X : array-like of shape (n, d)
     stacklevel : int
-        As of `warnings.warn`: 2 is who calls this function.
+        Level for `warnings.warn`: 2 is the caller of this function.
     """
     for each in models:
         model: Any = each
@@ -92,7 +92,7 @@ def warn_of_units_of(models: Iterable[object], X: SamplesLike, stacklevel: int) 
         rows = model.rows_of(X)
         if isinstance(rows, SparseRows) or not len(rows):
             continue
-        chosen = model.planned() is None  # by `Auto`, which has no feature map of its own
+        chosen = model.planned() is None  # `Auto` has no feature map of its own
         space, remedy = (None, SCALE_OR_FRAME) if chosen else (model.space_, SCALE_FIRST)
         message = _message(model, rows, space, remedy)
         if message is not None:
@@ -129,7 +129,7 @@ def _differing(X: Array) -> tuple[tuple[int, int] | None, Array]:
 
 
 def _level_of_caller() -> int | None:
-    """How many calls above `warn_of_units` somebody outside of the library called `fit`; None for the library."""
+    """Number of calls from `warn_of_units` up to the caller of `fit` outside of the library; None for the library."""
     frame = sys._getframe(2)  # the method fit
     level = 1
     while True:

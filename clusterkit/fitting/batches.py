@@ -33,7 +33,7 @@ __all__ = ["Learned", "begin", "learn_batch", "why_not_by_batches"]
 @final
 @attrs.frozen(eq=False)
 class Learned:
-    """What is known after some batches.
+    """State of a fit in batches, after some of them.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def _without_rows(space: FeatureSpace) -> FeatureSpace:
 def _answer(
     c: Composition, task: Task, learned: Learned, labeling: BalancedLabeling, iterations: int, first: FitResult | None
 ) -> FitResult:
-    """What the fit says after a batch."""
+    """The result of the fit after a batch."""
     reason = f"batch {learned.batches} added" if first is None else first.reason
     ending = Ending.CONVERGED if first is None else first.ending
     end = Ended(labeling, iterations, ending, reason, learned.history[-1], learned.history)

@@ -1,6 +1,6 @@
 """Where a composition can be fitted: which stages run by passes over rows outside memory, and which on a device.
 
-Nothing is listed by hand: a stage of a plugin whose row maps, parts and functions are marked
+There is no list of stages: a stage of a plugin whose row maps, parts and functions are marked
 (`clusterkit.samples.array_libraries.has_array_api`) is found like the built-in ones.
 """
 
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 IN_MEMORY_SHARE = 4
-"""Rows of at most one group that take no more than this part of the memory cap are read and fitted in memory."""
+"""Rows of at most one group that take at most this fraction, 1 / 4, of the memory cap are read and fitted in memory."""
 
 ROWS, COLUMNS, CLUSTERS = 12, 3, 2
 """Size of the data on which a stage is tried: enough for every stage that has a path at all."""
@@ -94,7 +94,7 @@ def check_rows(c: Composition, engine: Engine, n: int | None = None) -> None:
     on_device = isinstance(engine, DeviceEngine)
     in_process = isinstance(engine, DeviceEngine) and engine.in_process
     if on_device and n is not None and few_rows(n):
-        c = attrs.evolve(c, init=None, balancer=None)  # both then work on the host, as in memory
+        c = attrs.evolve(c, init=None, balancer=None)  # start and balancer then work on the host
     broken = list(row_problems(c, in_process))
     if on_device and n is not None and c.featuremap.small and not few_rows(n):
         most = f"of at most {sums.GROUP:,} rows, and these are {n:,}"
@@ -153,7 +153,7 @@ def _tried(stage: Stage) -> bool:
     if isinstance(stage, Codec):
         return stage.rowwise and has_array_api(stage)
     if isinstance(stage, Labeler):
-        return stage.scores_alone  # it works on the host, on the rows of an embedding that come from the device
+        return stage.scores_alone  # such a labeler works on the host, on the rows of an embedding
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -198,7 +198,7 @@ def _solver_has_array_api(stage: Solver) -> bool:
     assert isinstance(prepared, PassSolver)
     iterations = prepared.iterations
     if isinstance(iterations, Storing):
-        return has_array_api(iterations)  # to begin would make files
+        return has_array_api(iterations)  # `begin` would make files
     if isinstance(iterations, Iterating):
         return has_array_api(iterations) and has_array_api(iterations.begin(space, np.random.default_rng(0)))
     coding = Coding.ONEHOT if Coding.ONEHOT in stage.codings else Coding.SIGNED

@@ -70,8 +70,8 @@ def cluster_range(member_clusters: ClusterRange, n: int) -> tuple[int, int]:
     Parameters
     ----------
     member_clusters : {"cbrt", "sqrt"}, int or pair of ints
-        From 2 to the cube or square root of n (rounded down, at least 2); always this number; or from the first to
-        the second. At most n.
+        "cbrt" or "sqrt": from 2 to the cube or square root of n (rounded down, at least 2); an int: always this number;
+        a pair: from the first to the second. At most n.
     n : int
 
     Raises
@@ -161,9 +161,8 @@ def kmeans_composition(k: int) -> Composition:
 def kmeans_ensemble(X: Array, n_members: int, member_clusters: ClusterRange, rng: Rng) -> Labels:
     """Labelings (n_members, n) of the rows of X (n, d) by k-means from one random start each.
 
-    The same labellings as ``clusterkit.ensemble(X, n_members, member_clusters=..., random_state=rng)``, without
-    scikit-learn.
-    Warnings are those of `draw_members` and of the fits (equal samples, empty clusters).
+    The labellings of ``clusterkit.ensemble(X, n_members, member_clusters=..., random_state=rng)``, computed without
+    scikit-learn. Warnings are those of `draw_members` and of the fits (equal samples, empty clusters).
     """
     X = np.ascontiguousarray(X)
     return draw_members(n_members, cluster_range(member_clusters, len(X)), Seeds.of(rng), partial(_kmeans_member, X))
@@ -176,7 +175,7 @@ def _kmeans_member(X: Array, m: int, k: int, seed: int) -> Member:
 
 
 def combine(stage: Consensus, members: ArrayLike | Sequence[ArrayLike], k: int | None, rng: Rng) -> Labels:
-    """One labelling of M labellings, numbered by first appearance.
+    """The consensus of M labellings, (n,), numbered by first appearance.
 
     Three rules hold for every consensus: a sample that no member labels is noise, a member that labels no sample is
     left out, and equal members are the answer if they have the number of clusters that is wanted.

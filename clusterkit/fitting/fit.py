@@ -1,6 +1,6 @@
 """Runs a composition on samples, wherever they lie: map, prepare, start, loop.
 
-It warns where fewer clusters than were asked for have samples, and where there are fewer distinct samples.
+Warns if fewer clusters than were asked for have samples, and if there are fewer distinct samples than clusters.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ __all__ = [
 
 
 def n_with_samples(labels: Labels) -> int:
-    """The number of clusters that samples have; noise (-1) is none."""
+    """Number of clusters that have samples; noise (-1) is none."""
     return int(np.count_nonzero(np.bincount(labels + 1)[1:]))
 
 
@@ -95,7 +95,7 @@ def all_noise(n: int, facts: Mapping[str, object]) -> str:
 def missing_clusters(
     used: int | None, k: int, n: int, distinct: Callable[[], int], words: str | None = None
 ) -> str | None:
-    """A sentence about the clusters that no sample has, or that only parting equal samples gives any; None otherwise.
+    """A sentence about clusters that have no samples, or have some only because equal ones were split; else None.
 
     Parameters
     ----------
@@ -106,9 +106,9 @@ def missing_clusters(
     n : int
         The number of samples.
     distinct : callable
-        Counts the distinct samples, at least up to k.
+        Function that counts the distinct samples, at least up to k.
     words : str, optional
-        What the solver says of empty clusters, in place of the sentences here.
+        The solver's own sentence about empty clusters, used in place of the sentences here.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def missing_clusters(
     if words is not None or used == 0:  # all samples may be noise
         return words
     values = distinct()
-    if values == 1:  # of which a fit warns before it begins
+    if values == 1:  # a fit warns of equal samples before it begins
         return None
     if values < k:
         have = "has" if used == 1 else "have"
@@ -144,9 +144,9 @@ def missing_clusters(
 
 
 def parted(X: Array, labels: Labels) -> Mapping[str, object]:
-    """Under "points_parted", for `resolved_`, at how many points equal rows of X have different labels; empty for none.
+    """Number of points at which equal rows of X have different labels, as "points_parted" for `resolved_`, if any.
 
-    Only what keeps sizes does that, a balancer or a solver of equal sizes: elsewhere the row alone decides.
+    Only a balancer, or a solver of equal sizes, splits equal rows: otherwise the label depends on the row alone.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def parted(X: Array, labels: Labels) -> Mapping[str, object]:
     if inverse is None:
         return {}
     first = np.zeros(int(inverse.max()) + 1, dtype=labels.dtype)
-    first[inverse] = labels  # of several labels for one point the last one stays
+    first[inverse] = labels  # the last of several labels for one point stays
     points = len(np.unique(inverse[labels != first[inverse]]))
     return {"points_parted": points} if points else {}
 
@@ -180,11 +180,11 @@ class BoundComposition:
 
     @property
     def objective_factor(self) -> float:
-        """As of `Prepared`."""
+        """Factor of the objective, see `Prepared.objective_factor`."""
         return self.prepared.objective_factor
 
     def seen_by(self, init: Partitioner) -> Space:
-        """What a start sees in memory: the space, or for the input the rows as the feature map scales them."""
+        """The samples in memory for the init stage: the space, or for "input" the rows as the map scales them."""
         if init.sees == "space":
             if "space" not in self._memo:
                 self._memo["space"] = self._in_memory("auto")
@@ -194,7 +194,7 @@ class BoundComposition:
         return self._memo["scaled"]
 
     def _in_memory(self, storage: str) -> Space:
-        """The space, in memory; of a device for its starts, which work on the host where the rows are few."""
+        """The space in memory; that of a device is computed on the host for starts, which work there on few rows."""
         if not isinstance(self.space, RowsSpace):
             return self.space
         return self.space.on_host(
@@ -222,7 +222,7 @@ class BoundComposition:
 
 @attrs.frozen
 class AllZero(BlockFunction):
-    """Predicts the only cluster there is."""
+    """Predicts cluster 0 for all rows."""
 
     array_api: ClassVar[bool] = True
 
@@ -292,7 +292,7 @@ def _space_in_memory(c: Composition, X: Array, n: int, seeds: Seeds) -> Space:
     if c.rows is not None:
         space, X = space.take(c.rows), X[c.rows]
     _check_sparse(c, X, space)
-    # as many clusters as samples: all are alone anyway; a width that a tuner chose is not the user's
+    # with as many clusters as samples all are alone anyway; a width that a tuner chose is not the user's
     if not equal and (c.n_clusters is None or c.n_clusters < n) and "featuremap" not in c.tuned:
         warn_of_degenerate_kernel(space)
     return space
@@ -347,7 +347,7 @@ def _bounds(c: Composition, n: int) -> tuple[Sizes, Sizes] | None:
 
 
 def run(bound: BoundComposition) -> FitResult:
-    """Start, loop, and keep the best."""
+    """Run all starts, and return the best result."""
     c, task, space, prepared = bound.composition, bound.task, bound.space, bound.prepared
     try:
         ends, interrupted = _ends(bound)
@@ -370,7 +370,7 @@ def run(bound: BoundComposition) -> FitResult:
 
 
 def _ends(bound: BoundComposition) -> tuple[list[Ended[Any]], bool]:
-    """How every start ended, and whether Ctrl-C came in between."""
+    """End of every start, and whether Ctrl-C ended one of them."""
     c, task, seeds, prepared = bound.composition, bound.task, bound.seeds, bound.prepared
     starts = c.n_init if c.solver.targets == "never" or (c.init is not None and c.init.varies) else 1
     if isinstance(bound.space, RowsSpace) and isinstance(c.labeler, Codec) and isinstance(prepared, PassSolver):
@@ -399,7 +399,7 @@ def _ends(bound: BoundComposition) -> tuple[list[Ended[Any]], bool]:
 def _ends_by_passes(
     bound: BoundComposition, space: RowsSpace, iterations: Summing | Iterating, codec: Codec, starts: int
 ) -> tuple[list[Ended[RowLabeling]], bool]:
-    """The same where rows lie outside memory and labels are read row by row."""
+    """Run all starts by passes over rows outside memory, with a codec that reads labels row by row."""
     c, task, seeds = bound.composition, bound.task, bound.seeds
 
     def made(index: int, lowest: float) -> tuple[Ended[RowLabeling] | list[Start[RowLabeling]], bool]:
@@ -438,7 +438,7 @@ def _start(bound: BoundComposition, space: RowsSpace, codec: Codec, index: int) 
 
 
 def _of_samples(bound: BoundComposition, labeling: BalancedLabeling) -> BalancedLabeling:
-    """The labels of a start whose scores are on the host: where the samples lie."""
+    """The labels of a start whose scores are on the host, moved to where the samples lie."""
     if not isinstance(bound.samples, EngineSamples):
         return attrs.evolve(labeling, exact=_predicts(bound, labeling, labeling.labels))
     labels = bound.samples.placed(labeling.labels.astype(np.intp, copy=False))
@@ -446,7 +446,7 @@ def _of_samples(bound: BoundComposition, labeling: BalancedLabeling) -> Balanced
 
 
 def _of_rows(c: Composition, rows: RowLabeling, space: Space) -> BalancedLabeling:
-    """The labels of all rows, as of a fit in memory."""
+    """The labels of all rows, in the form that a fit in memory gives them."""
     assert isinstance(space, RowsSpace)
     block_labeler = rows.block_labeler
     stored, decision = block_labeler.stored, block_labeler.decision
@@ -484,7 +484,7 @@ def _warn_of_parted(block_labeler: BlockLabeler, space: RowsSpace) -> None:
 
 
 def _memberships(block_labeler: BlockLabeler, space: RowsSpace) -> Array | None:
-    """Degrees of membership (n, k), for methods that have them, of rows on a device that are few or lie there."""
+    """Degrees of membership (n, k), for methods that have them, if a device computes rows that are few or lie there."""
     engine, extend = space.engine, block_labeler.extend
     if not isinstance(engine, DeviceEngine) or not hasattr(extend, "nearness"):
         return None
@@ -496,7 +496,7 @@ def _memberships(block_labeler: BlockLabeler, space: RowsSpace) -> Array | None:
 
 
 def _decoder(block_labeler: BlockLabeler) -> Decoder | None:
-    """Labels of new rows; None if not even one iteration was made."""
+    """Function that labels new rows; None if not even one iteration was made."""
     if block_labeler.extend is None:
         return None
     scale = None if block_labeler.stored is None else block_labeler.stored.scale
@@ -513,7 +513,7 @@ def result_of(
     labeling: BalancedLabeling,
     missing_clusters: Callable[[], str | None],
 ) -> FitResult:
-    """What a fit leaves behind, wherever the samples lie: the only place where the best start becomes a result.
+    """The result of a fit, wherever the samples lie: only here the best start becomes a result.
 
     Parameters
     ----------
@@ -521,14 +521,14 @@ def result_of(
     task : Task
     space : Space
     solver_facts : mapping
-        What the solver decided.
+        Parameters that the solver decided.
     run : (sequence of Ended, bool)
         How all starts ended, and whether Ctrl-C ended the fit.
     best : Ended
     labeling : BalancedLabeling
-        Of the best start.
+        Labelling of the best start.
     missing_clusters : callable
-        What is to be said of clusters without samples.
+        Returns the sentence about clusters without samples, or None if there are no such clusters.
     """
     ends, interrupted = run
     labels = labeling.labels
@@ -566,7 +566,7 @@ def result_of(
 
 
 def _missing_clusters(bound: BoundComposition, sizes: Counts | None, labeling: BalancedLabeling) -> str | None:
-    """What is said of clusters without samples: in the words of the solver, where it has some.
+    """The sentence about clusters without samples: the solver's own, where it has one.
 
     `sizes` are those of the clusters, where rows outside memory have been counted.
     """
@@ -585,14 +585,14 @@ def _missing_clusters(bound: BoundComposition, sizes: Counts | None, labeling: B
 
 
 def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Labels) -> bool:
-    """Whether predicting the training rows gives the labels; tried out where products may round differently."""
+    """Whether predicting the training rows gives the labels; tested if products may round differently."""
     if labeling.predict is None or not labeling.exact or not bound.composition.featuremap.exact_on_training:
         return False
     return bound.space.same_products or bool(np.array_equal(bound.samples.labels(labeling.predict, 0), labels))
 
 
 def fit(c: Composition, X: ArrayOrSamples, seeds: Seeds) -> FitResult:
-    """Fit a composition; errors as of `bind`. One cluster is answered without running anything."""
+    """Fit a composition; raises the errors of `bind`. One cluster is answered without running anything."""
     if c.n_clusters != 1:
         return run(bind(c, X, seeds))
     samples, predict = as_samples(X), AllZero()
@@ -607,7 +607,7 @@ def one_cluster(
     reason: str = "one cluster: nothing to find",
     resolved: Mapping[str, Mapping[str, object]] = MappingProxyType({}),
 ) -> FitResult:
-    """What a fit leaves behind that puts all samples into one cluster; `labels` are zeros where the samples lie."""
+    """The result of a fit that puts all samples into one cluster; `labels` are zeros, in the samples' kind of array."""
     return FitResult.of_one_cluster(labels, reason, AllZero(), resolved)
 
 
@@ -622,7 +622,7 @@ def check_new(X: Array) -> None:
 
 
 def check_range(low: Array, high: Array, dtype: np.dtype) -> None:
-    """The same for samples of which the extremes of the columns are known, (d,) each."""
+    """Refuse or warn like `check_magnitude`, from the known extremes of the columns, (d,) each."""
     _refuse_overflow(low, high, dtype)
     spread = float((high.astype(np.float64) - low.astype(np.float64)).max())
     if 0 < spread < math.sqrt(float(np.finfo(dtype).tiny)):
@@ -664,7 +664,7 @@ def _check_sparse(c: Composition, X: Array, space: Space) -> None:
 
 
 def _first_targets(bound: BoundComposition, start: int) -> Coded | None:
-    """What a solver that makes one iteration learns from: nothing, or the labels of one start."""
+    """Targets of a solver that makes one iteration: None, or the labels of one start."""
     c = bound.composition
     if c.solver.targets == "never":
         return None
@@ -697,7 +697,7 @@ def first_labels(c: Composition, samples: Space, task: Task, seeds: Seeds, start
     ----------
     c : Composition
     samples : Space
-        What the init stage sees: that of the rows as the feature map scales them, or of the solver.
+        Space that the init stage sees: of the rows as the feature map scales them, or of the solver.
     task : Task
     seeds : Seeds
     start : int

@@ -53,7 +53,7 @@ CHUNK_BYTES = 256 * 1024**2
 """Bytes for the scores of the starts solved together; the chunk depends on sizes alone, not on free memory."""
 
 PRICED_BYTES = 2**22
-"""Bytes of a table of scores from which on no table of costs is made where no balancer reads it: below it the table is
+"""Bytes of a table of scores above which no table of costs is made unless a balancer reads it: below, the table is
 cheap, and its shape is checked in every fit."""
 
 
@@ -76,17 +76,17 @@ class BalancedLabeling:
     interrupted : bool
         Whether Ctrl-C ended the labelling early.
     facts : mapping
-        What the balancer reported about the labels.
+        The balancer's report about the labels.
     memberships : ndarray of shape (n, k) or None
-        As the labeler gave them: a balancer changes labels, not memberships.
+        Memberships from the labeler: a balancer changes labels, not memberships.
     outlier_scores : ndarray of shape (n,) or None
-        As the labeler gave them.
+        Outlier scores from the labeler.
     probabilities : ndarray of shape (n,) or None
-        As the labeler gave them.
+        Probabilities from the labeler.
     labeler_facts : mapping
-        What the labeler reported.
+        The labeler's report.
     status : Status or None
-        Of the iteration that they were read from.
+        Status of the iteration that the labels were read from.
     """
 
     labels: Labels
@@ -105,7 +105,7 @@ class BalancedLabeling:
 def label_and_balance(
     outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rng: Rng
 ) -> BalancedLabeling:
-    """Labels of an outcome, balanced."""
+    """Read the labels of an outcome, and balance them."""
     with NamingStage(labeler):
         large = isinstance(outcome, Scores) and outcome.rows.nbytes >= PRICED_BYTES
         if large and balancer is None and isinstance(labeler, Codec) and isinstance(outcome, Scores):
@@ -143,7 +143,7 @@ def label_and_balance(
 
 
 def balanced_by(balancer: Balancer, costs: Costs, task: Task) -> BalanceDecision:
-    """What a balancer decides about costs, checked; of costs in memory with the labels as an array."""
+    """The checked decision of a balancer about costs; if the costs are in memory, its labels are an array."""
     with NamingStage(balancer):
         decision = balancer.balance(costs, task)
     check_instance(balancer, "balance", decision, BalanceDecision)
@@ -169,11 +169,11 @@ def solve_once(
     Parameters
     ----------
     rngs : list of Generator
-        One a start.
+        Random stream of each start.
     targets : callable
         Index of a start to the coded labels that the solver learns from; None for a solver that learns from none.
     solver : Solver, optional
-        What `prepared` was made by, for errors.
+        Solver that made `prepared`, for errors.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def solve_once(
 
 
 def _reported(status: Status | None) -> float:
-    """The objective of a solver that has none to compare starts by: the one it reports, or the last of its history."""
+    """Objective of a solver that has none to compare starts by: that of its status, or the last of its history."""
     if status is None:
         return math.nan
     if status.objective is not None:
@@ -236,7 +236,7 @@ def alternate(
     together : bool
         Whether the solver solves several starts together, as more columns.
     solver : Solver, optional
-        What `prepared` was made by, for errors.
+        Solver that made `prepared`, for errors.
     best_only : bool
         Whether a start that ends no lower than one before it may be left without its labels, which saves its last
         iteration.
@@ -267,7 +267,7 @@ class LabelIterations(Iterations[BalancedLabeling]):
     Parameters
     ----------
     prepared, codec, balancer, space, task, rng, solver
-        As of `alternate`.
+        See `alternate`.
     max_iter : int
     """
 
@@ -283,7 +283,7 @@ class LabelIterations(Iterations[BalancedLabeling]):
 
     @property
     def leaps(self) -> bool:  # type: ignore[override] # a property for a class attribute
-        """Whether something may make iterations without a table of scores."""
+        """Whether the solver can make iterations without a table of scores."""
         return self.balancer is None
 
     def advance(self, active: list[Start[BalancedLabeling]]) -> Iterator[Iteration[BalancedLabeling]]:
@@ -302,7 +302,7 @@ class LabelIterations(Iterations[BalancedLabeling]):
             yield Iteration.of_labels(balanced, balanced.labels, repeats, keys, part.status)
 
     def go_on(self, positions: list[int]) -> None:
-        """The outcome of the starts that go on is what the next iteration begins with."""
+        """Keep the outcome of the starts at these positions, from which the next iteration begins."""
         if isinstance(self._outcome, Scores) and positions:
             self._outcome = self._outcome.take(positions)
 
@@ -329,7 +329,7 @@ class LabelIterations(Iterations[BalancedLabeling]):
         return Leap(labels, history, settled, final, interrupted)
 
     def objective(self, answer: BalancedLabeling, start: Start[BalancedLabeling]) -> float | None:
-        """That of the labels returned, as where they repeat."""
+        """Objective of the labels returned, computed anew as for labels that repeat."""
         coded = self._coded(answer.labels[None])
         values = self.prepared.objective(coded, self.prepared.solve(coded, None, self.rng))
         return None if values is None else float(values[0])
@@ -361,7 +361,7 @@ def _take_leaps(
     settled: str | float | None = None
     try:
         while most > 0:
-            # one iteration more than are taken: only the generator knows whether the next one would be the last
+            # ask for one iteration more than is taken: only the generator knows whether the next one would be the last
             try:
                 objective, following = next(iterations)
             except StopIteration as end:
@@ -380,7 +380,7 @@ def _take_leaps(
 def _one_pass(
     solver: PassSolver, summing: Summing, codec: Codec, targets: Coded
 ) -> Generator[tuple[float, Labels], None, str | None]:
-    """Iterations in one pass each: the labels of a block are read and added up while it is there.
+    """Iterations in one pass each: the labels of a block are read and added up while the block is in memory.
 
     Labels and objectives are those of full iterations, bit for bit.
     """
@@ -407,7 +407,7 @@ def _one_pass(
 @final
 @attrs.frozen(eq=False)
 class _LabelAndAddInMemory:
-    """The part of a block whose labels are read from the scores of the iteration before, and written down."""
+    """Contribution of a block: reads its labels from the scores of the iteration before, stores them, and adds up."""
 
     summing: Summing
     extend: RowFunction

@@ -98,7 +98,7 @@ def room_for_scores(n: int, d: int, dtype: np.dtype) -> RowsFile | None:
 @final
 @attrs.define(eq=False)
 class IterationCosts:
-    """The costs of the iterations of a start.
+    """Costs of the iterations of a start, with a file for scores.
 
     One file holds the scores of one iteration after the other, until the context ends. Scores are kept where this
     process computes the blocks on the host, and where they have the type of the rows: those of another type have other
@@ -121,17 +121,17 @@ class IterationCosts:
             self._file.close()
 
     def balanced(self, balancer: Balancer, block_labeler: BlockLabeler, task: Task) -> BlockLabeler:
-        """The labels of an iteration, balanced."""
+        """The labels of an iteration after the balancer."""
         costs: Costs = self.by(block_labeler)
         if isinstance(self.space.engine, DeviceEngine) and few_rows(self.space.n):
-            costs = CostTable(costs.table())  # few rows that a device computes are balanced as in memory
+            costs = CostTable(costs.table())  # balanced as in an in-memory fit, with its result
         decision = balanced_by(balancer, costs, task)
         if isinstance(decision.labels, np.ndarray):
             decision = attrs.evolve(decision, labels=GivenLabels(decision.labels))
         return attrs.evolve(block_labeler, decision=decision)
 
     def by(self, block_labeler: BlockLabeler) -> CostsOfRows:
-        """The costs by the function of an iteration; those of the iteration before are then read no more."""
+        """The costs of all rows by the function of an iteration; earlier costs must not be read afterwards."""
         if not self._begun and isinstance(self.space.engine, LocalEngine):
             first = slice(0, 1)
             scores = block_labeler.scores(first, self.space.source.read(first))
@@ -150,9 +150,9 @@ class CostsOfRows(Costs):
     ----------
     space : RowsSpace
     block_labeler : BlockLabeler
-        How scores follow from the rows.
+        Function from rows to scores.
     file : RowsFile or None
-        Where the first pass writes the scores.
+        File to which the first pass writes the scores.
     """
 
     space: RowsSpace
@@ -187,7 +187,7 @@ class CostsOfRows(Costs):
 @final
 @attrs.frozen(eq=False)
 class _OfRows(BlockFunction):
-    """A part of costs, as a part of the raw rows, whose scores it may write to a file."""
+    """Contribution of raw rows, from that of their costs; the scores may be written to a file on the way."""
 
     block_labeler: BlockLabeler
     part: Callable[[slice, Array], Addable]
@@ -195,7 +195,7 @@ class _OfRows(BlockFunction):
 
     @property
     def array_api(self) -> bool:
-        """That of the labels: a part without the mark gets the costs on the host."""
+        """Whether the labeller has the mark; a part without it gets the costs on the host."""
         return self.block_labeler.array_api
 
     def __call__(self, rows: slice, X: Array) -> Addable:
@@ -209,7 +209,7 @@ class _OfRows(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class _OfScores:
-    """A part of costs, as a part of the scores."""
+    """Contribution of stored scores, from that of their costs."""
 
     codec: Codec
     k: int
@@ -225,16 +225,16 @@ without their highest bit, so that they are whole numbers with a sign."""
 
 
 class Digest(Protocol):
-    """Of a block, or of neighbouring blocks."""
+    """Digest (hash) of the labels of a block, or of neighbouring blocks."""
 
     def __add__(self, following: Self, /) -> Self:
-        """Of both."""
+        """The digest of both blocks together."""
 
     def __hash__(self) -> int:
-        """Equal digests have one."""
+        """Equal digests have equal hashes."""
 
     def to_host(self) -> Digest:
-        """The same on the host: bytes that can be compared."""
+        """A copy on the host, as bytes that can be compared."""
 
 
 def digest_of(rows: slice, labels: Labels) -> Digest:
@@ -247,7 +247,7 @@ def digest_of(rows: slice, labels: Labels) -> Digest:
 @final
 @attrs.frozen
 class _Hashed:
-    """A cryptographic digest of the bytes, and of those of both parts of a sum."""
+    """A cryptographic digest of the bytes of a block, or of the digests of both parts of a sum."""
 
     content: bytes
 
@@ -264,8 +264,8 @@ class _Hashed:
 class MixedDigest:
     """Two sums of labels times pseudo-random numbers of their rows, modulo 2^64.
 
-    Two labellings that differ have equal sums with a probability of about 2^-128. All of it is done by the device, of
-    which the labels need not be read.
+    Two different labellings have equal sums with a probability of about 2^-128. The device computes the sums, and the
+    labels need not be copied.
     """
 
     sums: Counts
@@ -282,7 +282,7 @@ def _mixed(rows: slice, labels: Any) -> Any:
     """The sums of a block, (2,), int64."""
     xp = array_namespace(labels)
     numbers = xp.arange(rows.start, rows.start + labels.shape[0], dtype=xp.int64, device=labels.device)
-    # a sum with a label of 0 would not know its row
+    # without an offset a label of 0 would add nothing, whatever its row
     values = xp.astype(labels, xp.int64, copy=False) + 1
     sums = []
     for offset, factor in KEYS:
@@ -296,25 +296,25 @@ def _mixed(rows: slice, labels: Any) -> Any:
 @final
 @attrs.frozen(eq=False)
 class BlockLabeler(BlockFunction):
-    """How the labels of a block follow from its rows: from the start, or from the scores of an iteration.
+    """Function from the rows of a block to labels: by the start, or by the scores of an iteration.
 
     Parameters
     ----------
     transform : Transform
-        Raw rows to features.
+        Map from raw rows to features.
     codec : Codec
-        One whose labels are read row by row.
+        A codec that reads labels row by row.
     k : int
     start : callable or None
-        The labels of a start.
+        Function that gives the labels of a start.
     start_transform : Transform or None
-        Raw rows to what the start sees, where that is not the features.
+        Map from raw rows to the input of the start, where that is not the features.
     extend : RowFunction or None
-        Features to scores; used where there is no start.
+        Function from features to scores; used where there is no start.
     decision : BalanceDecision
-        What a balancer decided about the costs; its labels are a function of blocks, or None.
+        The balancer's decision about the costs; its labels are a function of blocks, or None.
     stored : Stored or None
-        Where the scores of the samples are stored; they are then read and not computed.
+        Stored scores of the samples, which are then read and not computed.
     """
 
     transform: Transform
@@ -328,7 +328,7 @@ class BlockLabeler(BlockFunction):
 
     @property
     def array_api(self) -> bool:
-        """That of features and scores: starts and balances without the mark get copies on the host."""
+        """Whether features and scores have the mark; starts and balances without it get copies on the host."""
         return (
             has_array_api(self.transform)
             and has_array_api(self.codec)
@@ -337,7 +337,7 @@ class BlockLabeler(BlockFunction):
 
     @property
     def table_columns(self) -> int:
-        """Scores and costs have k columns, and so have the targets of the labels."""
+        """Number k of columns of scores, of costs and of the targets of the labels."""
         return max(self.k, super().table_columns)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
@@ -345,7 +345,7 @@ class BlockLabeler(BlockFunction):
         return self.on(rows, X, self.transform(X))[0]
 
     def on(self, rows: slice, X: Array, H: Array) -> tuple[Labels, Array | None]:
-        """Labels of rows whose features are there, and the scores they were read from."""
+        """Labels of rows with known features, and the scores they were read from."""
         if self.start is not None:
             return self._started(rows, X, H), None
         assert self.extend is not None
@@ -378,7 +378,7 @@ class BlockLabeler(BlockFunction):
         return self.extend.on(self.transform(X)) if self.stored is None else self._stored_scores(rows, X)
 
     def _stored_scores(self, rows: slice, block: Array) -> Array:
-        """The stored scores of a block, where it lies."""
+        """The stored scores of a block, moved to the library and device of the block."""
         assert self.stored is not None
         scores = self.stored.scores.read(rows)
         return (
@@ -389,7 +389,7 @@ class BlockLabeler(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class _LabelledSums:
-    """What an iteration adds up: the sums of the solver, the sizes of the clusters, and a digest of the labels."""
+    """Totals of an iteration: the sums of the solver, the sizes of the clusters, and a digest of the labels."""
 
     sums: Addable
     sizes: Counts
@@ -400,7 +400,7 @@ class _LabelledSums:
         return _LabelledSums(self.sums + following.sums, self.sizes + following.sizes, digest)
 
     def to_host(self) -> _LabelledSums:
-        """The same on the host, in as few copies as there are types of numbers."""
+        """A copy on the host, in one transfer for each type of numbers."""
         if isinstance(self.sums, Sums) and isinstance(self.digest, MixedDigest):
             arrays: Any = Sums.of(*self.sums.arrays, self.sizes, self.digest.sums).to_host().arrays
             return _LabelledSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).to_host())
@@ -410,12 +410,12 @@ class _LabelledSums:
 @final
 @attrs.frozen(eq=False)
 class _LabelAndAdd(BlockFunction):
-    """The part of a block of raw rows in an iteration."""
+    """Contribution of a block of raw rows to an iteration: reads the labels, and adds up."""
 
     block_labeler: BlockLabeler
     adder: Adder
     weights: Array | None = None
-    # one array for all blocks, of which a device keeps its copy
+    # the same array for all blocks, so that a device keeps one copy of it
     codebook: Array = attrs.field(init=False)
 
     @codebook.default
@@ -434,16 +434,16 @@ class _LabelAndAdd(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class RowLabeling:
-    """The labels of rows outside memory that an iteration gave.
+    """Labels of rows outside memory after an iteration.
 
     Parameters
     ----------
     block_labeler : BlockLabeler
-        How they follow from the rows.
+        Function that gives the labels of a block from its rows.
     sizes : ndarray of shape (k,) or None
-        Their numbers, where they were counted.
+        Sizes of the clusters, where they were counted.
     status : Status or None
-        Of the iteration that they were read from.
+        Status of the iteration that the labels were read from.
     """
 
     block_labeler: BlockLabeler
@@ -454,7 +454,7 @@ class RowLabeling:
 @final
 @attrs.frozen(eq=False)
 class _State:
-    """What an iteration by passes begins with: labels, their sums once these are known, and what they were read by."""
+    """State before an iteration: labels, their sums once known, and the function that scored them."""
 
     block_labeler: BlockLabeler
     sums: _LabelledSums | None = None
@@ -470,7 +470,7 @@ class PassIterations(Iterations[RowLabeling]):
     space : RowsSpace
     summing : Summing
     balancer : Balancer or None
-        Its decisions take further passes over the costs.
+        Stage that changes the labels; its decisions take further passes over the costs.
     task : Task
     costs : IterationCosts
     """
@@ -482,7 +482,7 @@ class PassIterations(Iterations[RowLabeling]):
     costs: IterationCosts
 
     def advance(self, active: list[Start[RowLabeling]]) -> Iterator[Iteration[RowLabeling]]:
-        """Solve for what the labels add up to, and read and add up the next ones in one pass."""
+        """Finish the iteration from the sums of the labels; read the next labels and add them up in one pass."""
         [start] = active
         at = cast("_State", start.state)
         before = at.sums or _passed(self.space, self._label_and_add(at.block_labeler))
@@ -504,7 +504,7 @@ class PassIterations(Iterations[RowLabeling]):
         )
 
     def objective(self, answer: RowLabeling, start: Start[RowLabeling]) -> float | None:
-        """That of the labels returned."""
+        """Objective of the labels returned."""
         at = cast("_State", start.state)
         assert at.sums is not None
         return float(self._finished(at.block_labeler, at.sums, at.previous).objective[0])
@@ -513,7 +513,7 @@ class PassIterations(Iterations[RowLabeling]):
         return _LabelAndAdd(block_labeler, adder_of(self.summing), self.task.sample_weight)
 
     def _finished(self, block_labeler: BlockLabeler, sums: _LabelledSums, previous: RowFunction | None) -> Finished:
-        """The end of an iteration; further passes over the same labels where the solver asks for them."""
+        """The end of an iteration; makes further passes over the same labels if the solver needs them."""
         step = self.summing.finish(sums.sums, previous)
         while not isinstance(step, Finished):
             iteration = attrs.evolve(self._label_and_add(block_labeler), adder=adder_of(step))
@@ -553,12 +553,12 @@ def iterate_without_labels(
     space : RowsSpace
     iterations : Iterating
     codec : Codec
-        One whose labels are read row by row.
+        A codec that reads labels row by row.
     balancer : Balancer or None
-        Its decision takes further passes over the costs.
+        Stage that changes the labels; its decision takes further passes over the costs.
     task : Task
     rng : Generator
-        Of the start.
+        Random stream of the start.
     """
     function, status = solve_by_iterations(iterations, space, rng, task.sample_weight)
     stored = iterations.stored(function) if isinstance(iterations, Storing) else None

@@ -95,7 +95,7 @@ class Samples(ABC):
     def labels(self, predict: Predict, width: int, before: str = "the prediction") -> Labels:
         """Labels of all samples by a predictor of raw rows, (n,), in blocks of `width` features.
 
-        They lie where the samples lie, and may be lazy there.
+        The labels lie where the samples lie, and may be lazy there.
 
         Raises
         ------
@@ -150,7 +150,7 @@ class ArraySamples(Samples):
         return n_distinct(self.X, enough)
 
     def gather(self, index: Indices) -> Array:
-        """Some rows."""
+        """Some rows, (m, d)."""
         return self.X[index]
 
     def whole(self, what: str, advice: str) -> Array:
@@ -167,7 +167,7 @@ class ArraySamples(Samples):
         return build_space(points, mapping, before=before)
 
     def labels(self, predict: Predict, width: int, before: str = "the prediction") -> Labels:
-        """Those of the array."""
+        """Labels of the array's rows, (n,)."""
         return predict(self.X)
 
 
@@ -238,7 +238,7 @@ class EngineSamples(Samples):
         return first if first >= enough else len(self.identity.reduce(DistinctUpTo(enough)).rows)
 
     def gather(self, index: Indices) -> Array:
-        """Some rows."""
+        """Some rows on the host, (m, d)."""
         return self.rows.gather(index)
 
     def whole(self, what: str, advice: str) -> Array:
@@ -257,7 +257,7 @@ class EngineSamples(Samples):
         return RowsSpace.of(self.rows, self.engine, mapping, before)
 
     def labels(self, predict: Predict, width: int, before: str = "the prediction") -> Labels:
-        """One pass of the engine."""
+        """Labels of all rows, (n,), by one pass of the engine."""
         return self.engine.labels(OfFiniteRows(Predicted(predict), self.rows.names, before), self.rows, width)
 
     def placed(self, labels: Labels) -> Labels:
@@ -287,7 +287,7 @@ class Predicted(BlockFunction):
     predict: Predict
 
     def __call__(self, rows: slice, X: Array) -> Labels:
-        """Those of the predictor."""
+        """Predicted labels of the rows, (b,)."""
         return self.predict(X)
 
 

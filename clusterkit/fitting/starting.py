@@ -43,7 +43,7 @@ def along_principal_axis(space: Space, labels: Labels, k: int, weights: Array | 
         lengths = np.diag(products).copy()
         products = products - products.mean(axis=0) - products.mean(axis=1)[:, None] + products.mean()
         return _numbers(products, lengths, sizes, appears)[labels]
-    return labels  # a space of a plugin that offers neither: keep the numbering it gave
+    return labels  # a plugin's space with neither features nor a kernel: no axis to project on
 
 
 def principal_numbers(means: Array, sizes: Array, appears: Indices) -> Labels:
@@ -54,7 +54,7 @@ def principal_numbers(means: Array, sizes: Array, appears: Indices) -> Labels:
 
 
 def _numbers(products: Array, lengths: Array, sizes: Array, appears: Indices) -> Labels:
-    """The same from the inner products of the centred means and their squared lengths."""
+    """New cluster numbers, (k,), from the inner products (k, k) of the centred means and their squared lengths."""
     axis: Array = np.linalg.eigh(products)[1][:, -1]
     direction = float(axis @ lengths)
     if abs(direction) <= 1e-9 * lengths.max(initial=0.0):
@@ -67,8 +67,8 @@ def _numbers(products: Array, lengths: Array, sizes: Array, appears: Indices) ->
 
 
 def numbered_along_axis(space: RowsSpace, begin: BlockLabeler, task: Task) -> BlockLabeler:
-    """The same first labels, numbered as `clusterkit.fitting.starting.along_principal_axis` does: one pass."""
-    # what adds up has the type of its parts, which the type of the engine does not say
+    """The labels of a start, renumbered like those of `along_principal_axis`, for rows outside memory: one pass."""
+    # the sum has the type of its parts, which the type of the engine does not say
     classes: _Classes = space.engine.reduce(_ClassesOf(begin, task.k, task.sample_weight), space.source, space.width)
     class_sums, sizes = classes.sums.arrays
     sizes = np.where(sizes > 0, sizes, 1)
@@ -103,7 +103,7 @@ class _Classes:
     appears: Indices
 
     def to_host(self) -> _Classes:
-        """The same on the host."""
+        """A copy with the sums on the host."""
         return _Classes(self.sums.to_host(), self.appears)
 
     def __add__(self, following: _Classes) -> _Classes:

@@ -206,7 +206,7 @@ def silhouette(model_or_labels: Clusterer | ArrayLike, X: ArrayLike, ax: Axes | 
     ----------
     model_or_labels : fitted estimator or array of shape (n,)
     X : array of shape (n, d)
-        In units that can be compared. Of more than 5,000 rows a regular sample is used.
+        Samples in units that can be compared. If there are more than 5,000 rows, a regular sample is used.
     ax : Axes, optional
         Axes to draw on; default: a new pyplot figure.
 
@@ -266,7 +266,7 @@ MOST_EMBEDDED = 2000
 """Samples that are embedded by default: some seconds of one core, and the picture of more looks the same."""
 
 COMPONENTS = 50
-"""Principal components that stand for more attributes than this, as van der Maaten and Hinton (2008) have it."""
+"""Principal components that replace the attributes if there are more, as van der Maaten and Hinton (2008) have it."""
 
 PERPLEXITY = 30.0
 """Number of neighbours that a sample attends to, scikit-learn's default; lower for fewer than 90 samples."""

@@ -92,7 +92,7 @@ def connectivity(
     Raises
     ------
     IncompatibleStages, InvalidParameter, InvalidData, NotFittedError
-        As `contours`.
+        Raised as in `contours`.
     ImportError
         If matplotlib is missing.
 
@@ -247,7 +247,7 @@ def _shortest_between(rows: Array, component: Labels) -> list[Indices]:
 
 
 def _few(rows: Array, edges: Indices, component: Labels) -> Indices:
-    """At most `SHORTEST` edges between any two components, the shortest, sorted by length."""
+    """The shortest edges between any two components, at most `SHORTEST` of them, sorted by length."""
     if not len(edges):
         return edges
     edges = np.unique(np.sort(edges, axis=1), axis=0)

@@ -306,7 +306,7 @@ def trajectories(
 ) -> Axes:
     """Draw the mean-shift trajectories of samples to the maxima of the kernel sum of a domain.
 
-    These are the trajectories of labeler ``equilibrium``. Each step goes to the mean of the centres, weighted by their
+    The trajectories are those of labeler ``equilibrium``. Each step goes to the mean of the centres, weighted by their
     kernel values at the point, which never descends. Stars are the equilibria that samples reach, filled inside the
     domain, open outside. A trajectory has the colour of the cluster of its start. Coordinates are those of `contours`.
 
@@ -383,7 +383,7 @@ class AscentPaths:
     equilibria : ndarray of shape (M, d)
         Equilibria of the starts and of at most `CLIMBERS` other samples.
     inside : ndarray of shape (M,)
-        Which equilibria are inside the domain.
+        Mask of the equilibria inside the domain.
     """
 
     paths: list[Array]

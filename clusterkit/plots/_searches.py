@@ -54,7 +54,7 @@ def edsvc_curves(model: Clusterer | Mapping[str, object] | EdSvcCurves, axes: Ax
     model : fitted estimator, mapping or EdSvcCurves
         A fit with the tuner, its ``resolved_["tuner"]``, or the curves in it.
     axes : array-like of Axes, optional
-        As many axes as are returned; default: a new pyplot figure.
+        Axes to draw on, as many as are returned; default: a new pyplot figure.
 
     Returns
     -------
@@ -199,7 +199,7 @@ EstimatorT = TypeVar("EstimatorT", bound=Clusterer)
 LOGARITHMIC_FROM = 20.0
 """Ratio of the largest to the smallest value of a positive parameter from which its axis is logarithmic."""
 MOST_WRITTEN = 150
-"""With at most this many cells each cell of a map shows its score."""
+"""Largest number of cells of a map for which each cell shows its score."""
 LONGEST = 24
 """Most characters of a parameter value on an axis."""
 
@@ -209,14 +209,14 @@ def search_curve(
 ) -> Axes:
     """Draw the scores of a search against one parameter, or as a heat map over two.
 
-    Of candidates that differ in other parameters only the best is shown. The numbers at the points of a curve are
+    Among candidates that differ in other parameters only the best is shown. The numbers at the points of a curve are
     numbers of clusters; crosses and grey cells are candidates without a score: excluded, failed or not run. Candidates
     with the best score and other clusters have a thin ring or a dashed border, and the title counts them.
 
     Parameters
     ----------
     search : SearchResult
-        What `clusterkit.search` returned.
+        Result of `clusterkit.search`.
     ax : Axes, optional
         Axes to draw on; default: a new pyplot figure.
     params : str or one or two str, optional

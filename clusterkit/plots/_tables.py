@@ -50,7 +50,7 @@ def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20
     Parameters
     ----------
     clusters : Profile
-        Of `clusterkit.profile`.
+        Result of `clusterkit.profile`.
     ax : Axes, optional
         Axes to draw on; default: a new pyplot figure.
     max_features : int, default 20
@@ -112,7 +112,7 @@ def rank_diagram(ranking: Ranking, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     ranking : Ranking
-        What `clusterkit.benchmarking.rank` returned.
+        Result of `clusterkit.benchmarking.rank`.
     ax : Axes, optional
         Axes to draw on; default: a new pyplot figure.
 

@@ -32,7 +32,7 @@ __all__ = [
 
 
 LOGARITHMIC_FROM = 12
-"""With more clusters than this their axis is logarithmic."""
+"""Number of clusters above which their axis is logarithmic."""
 SHORTEST_PLATEAU = 3
 """Fewest steps of the path that count as a plateau."""
 MOST_NAMED = 6
@@ -217,7 +217,7 @@ GAP = 0.25
 """Share of the height that is left free between clusters at the step with most of them."""
 
 MOST_GAPS = 12
-"""With more clusters than this the gaps no longer grow."""
+"""Number of clusters above which the gaps no longer grow."""
 
 
 def width_tree(path: WidthPath, ax: Axes | None = None, *, min_share: float = 0.02) -> Axes:
@@ -367,7 +367,7 @@ def _draw_bands(ax: Any, step: int, labels: Labels, columns: list[_Column], shad
 
 
 def _smooth(t: Array) -> Array:
-    """From 0 to 1 with level ends."""
+    """Smooth step from 0 to 1, with slope 0 at both ends."""
     return t * t * (3.0 - 2.0 * t)
 
 

@@ -41,7 +41,7 @@ def draw(
     digits : ndarray of shape (m,)
         The digits in the images; only for the captions.
     notes : dict
-        One line below each title, by "svc" and "emmc".
+        A line below each title, by "svc" and "emmc".
     """
     from matplotlib.figure import Figure
 

@@ -79,9 +79,9 @@ TITLE = 10.5
 LEGEND_ENTRIES = 10
 """Most lines of a legend: more would be higher than the axes."""
 MOST_NUMBERS = 40
-"""At most so many clusters have their number written into the plot, where the legend cannot name them all."""
+"""Largest number of clusters whose numbers are written into the plot, where the legend cannot name them all."""
 RASTER_FROM = 5000
-"""With at least so many points a PDF or SVG has an image of them instead of single points."""
+"""Number of points from which a PDF or SVG has an image of them instead of single points."""
 SIZE = (7.4, 5.0)
 """Width and height of a new figure in inches."""
 HEIGHTS = (2.6, 6.6)
@@ -236,7 +236,7 @@ def finish(ax: Axes, handles: Sequence[Artist], places: Array | None, *, new_fig
     ----------
     ax : Axes
     handles : list of artists
-        For the legend; empty: no legend.
+        Artists of the legend; empty: no legend.
     places : ndarray of shape (n, 2) or None
         Places of the data; both axes get the same unit unless one range is much longer. None: the axes have
         different quantities.
@@ -440,9 +440,10 @@ class Supports:
     centres : ndarray of shape (s, d)
         Distinct support vectors.
     bounded : ndarray of shape (s,)
-        Which weights are at their bound.
+        Mask of the weights at their bound.
     counts : SupportCounts or None
-        Their numbers, where each of several equal samples counts; None where the solver does not report them.
+        Numbers of support vectors, where each of several equal samples counts; None where the solver does not report
+        them.
     """
 
     centres: Array

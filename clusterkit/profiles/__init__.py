@@ -1,4 +1,4 @@
-"""What is in the clusters, which rows stand for them, and how several clusterings compare.
+"""Profiles of clusters, representative rows of each, and comparisons of clusterings.
 
 The functions take a fitted model or labels, and the raw table: an array, a sparse matrix, or a data frame of pandas,
 Polars or PyArrow, with gaps and categories as they are.

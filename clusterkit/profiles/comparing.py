@@ -73,7 +73,7 @@ def check_methods(methods: object) -> None:
 
 
 def _instead(methods: object) -> str:
-    """How to write as a mapping what is none."""
+    """Advice how to write something as a mapping that is none."""
     if isinstance(methods, str):
         return f"; write {{{methods!r}: {methods!r}}}"
     if isinstance(methods, list | tuple | set | frozenset) and methods:
@@ -127,14 +127,14 @@ def check_fits(name: str, value: object, n: int, d: int) -> None:
 
 
 MethodLike: TypeAlias = "str | Clusterer | Labels | Sequence[int]"
-"""What can be compared: the name of a recipe, an estimator, fitted or not, or labels."""
+"""A clustering to compare: the name of a recipe, an estimator, fitted or not, or labels."""
 
 DENSITY_ROWS = 2000
-"""Most rows on which the density index is computed, which looks at all pairs."""
+"""Most rows on which the density index is computed, which needs all pairs."""
 
 
 INDICES = ("silhouette", "davies_bouldin", "dbcv", "stability", "seconds")
-"""Fields of a method that a table of methods shows beside the sizes."""
+"""Fields of a method in a table of methods, in addition to the sizes."""
 
 LONGEST_REASON = 200
 """Characters of the reason for which a method could not be fitted."""
@@ -163,7 +163,7 @@ class Method:
         Mean adjusted Rand index between the labels and those of the method fitted to each of two disjoint subsamples of
         up to 500 rows; nan for labels, which cannot be fitted again.
     seconds : float
-        Of the fit; nan if it was not made here.
+        Time of the fit; nan if it was not made here.
     model : object or None
         The fitted estimator; None for labels.
     """
@@ -193,7 +193,7 @@ class Comparison:
     Parameters
     ----------
     methods : tuple of Method
-        In the order in which they were passed.
+        Methods in the order in which they were passed.
     agreement : ndarray of shape (m, m)
         Adjusted Rand index of each pair, noise counting as a cluster.
     n_rows : int
@@ -240,7 +240,7 @@ class Comparison:
     def to_frame(self, library: str | None = None) -> object:
         """One row for each method, as a data frame of "pandas", "polars" or "pyarrow"; default: the first installed.
 
-        Where methods failed, they have rows too, with gaps, and a column "failed" says why.
+        Methods that failed have rows too, with gaps, and a column "failed" says why.
         """
         columns: dict[str, list[object]] = {
             "method": [one.name for one in self.methods],
@@ -271,18 +271,18 @@ def compare(
     Parameters
     ----------
     methods : mapping of str to estimator, recipe or labels
-        By the name that the comparison calls it. An estimator that is not fitted, or the name of a recipe, is fitted to
-        X (a copy; yours stays as it is); a fitted one is taken with its labels; so are labels.
+        Methods by the name that the comparison gives them. An estimator that is not fitted, or the name of a recipe, is
+        fitted to X (a copy; yours stays as it is); a fitted one is taken with its labels; so are labels.
     X : array-like, sparse matrix or data frame of shape (n, d)
-        What estimators are fitted to. A data frame with gaps, words or dates is prepared for those that take numbers
-        only, as ``Auto().fit(frame)`` does.
+        Samples that estimators are fitted to. A data frame with gaps, words or dates is prepared for those that take
+        numbers only, as ``Auto().fit(frame)`` does.
     n_clusters : int, optional
-        For recipes given by name that need it.
+        Number of clusters of recipes given by name that need it.
     max_rows : int, default 5000
         Rows on which the indices are computed, a random sample of more; the same for all methods. The density index
         uses 2,000 of them.
     random_state : int, Generator, RandomState or None, default 0
-        For samples, and for recipes given by name.
+        Seed of samples, and of recipes given by name.
 
     Returns
     -------
@@ -404,7 +404,7 @@ def _method(
 
 
 class _Samples:
-    """What methods are fitted to: the table as it is, or for those that take numbers only its features.
+    """Samples that methods are fitted to: the table as it is, or for those that take numbers only its features.
 
     Parameters
     ----------
@@ -426,7 +426,7 @@ class _Samples:
         if not self.mixed or model is None or isinstance(model, Auto) or hasattr(model, "labels_"):
             return self.X, None
         with warnings.catch_warnings():
-            if self.features:  # it has been said
+            if self.features:  # the warning has been given
                 warnings.simplefilter("ignore", TableWarning)
             fitted = prepared_for(model, self.X)
         if fitted.scale not in self.features:

@@ -1,4 +1,4 @@
-"""Why clusters may be no groups: one column makes them, they are single far rows, or the confidence does not apply."""
+"""Reasons why clusters may be no groups: one column makes them, they are far rows, or confidence does not apply."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOSTLY = 0.8
 """Share of the rows of a cluster without a value from which the cluster is one of gaps."""
 
 ABOVE = 0.5
-"""How much larger this share must be than outside: where most rows have gaps they make no cluster of their own."""
+"""Least excess of this share over that outside: where most rows have gaps they make no cluster of their own."""
 
 PURE = 0.85
 """Share of the rows of a cluster that have the same of two values, if the value divides the clusters."""
@@ -34,19 +34,20 @@ BESIDE = 1 / 3
 """The distance of the means of a pair without the column that divides it, relative to that of the next cluster."""
 
 SAME = 0.25
-"""The same of the only two clusters, in standard deviations of a feature: less than a difference that people see."""
+"""Distance of the means of the only two clusters without the column, in standard deviations of a feature, up to which
+people see no difference."""
 
 SHOWN = 5
 """Columns or clusters that a sentence names."""
 
 NEIGHBOURS = 10
-"""Neighbours that are asked: as many as DBSCAN and LOF are used with."""
+"""Number of neighbours that are counted: as many as DBSCAN and LOF are used with."""
 
 FAR = 2.5
-"""An outlier has its neighbours at this many times the usual distance, or farther: here and in reports."""
+"""An outlier has its neighbours at this many times the usual distance, or farther; also used in reports."""
 
 NEAR_ROWS = 5000
-"""Rows among which neighbours are looked for, every so many of more."""
+"""Number of rows among which neighbours are searched, at regular intervals if there are more."""
 
 MOSTLY_LEVELS = 0.5
 """Share of the variance of the features that is of levels of categories above which the confidence says little: the
@@ -57,20 +58,20 @@ numbers are many features, but with small weights."""
 @final
 @attrs.frozen
 class Doubts:
-    """Why clusters may be no groups, each as a sentence; empty for no reason.
+    """Reasons why clusters may be no groups, each as a sentence; empty for no reason.
 
     Parameters
     ----------
     of_gaps : str
-        Clusters that hold the rows without a value in a column.
+        Sentence about clusters that hold the rows without a value in a column.
     of_pairs : str
-        Clusters that come in pairs, which differ in one column of two values only.
+        Sentence about clusters in pairs, which differ in one column of two values only.
     of_single : str
-        Clusters of one row that is far from all others.
+        Sentence about clusters of one row that is far from all others.
     of_levels : str
-        A confidence of clusters of rows that are mostly levels of categories.
+        Sentence about the confidence of clusters of rows that are mostly levels of categories.
     of_points : str
-        Rows that lie at few points, of which the tests for one cluster say nothing.
+        Sentence about rows that lie at few points, for which the tests for one cluster mean nothing.
     """
 
     of_gaps: str = ""
@@ -81,7 +82,7 @@ class Doubts:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Those that there are."""
+        """The sentences that apply."""
         texts = (self.of_gaps, self.of_pairs, self.of_single, self.of_levels, self.of_points)
         return tuple(text for text in texts if text)
 
@@ -92,9 +93,9 @@ def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
     Parameters
     ----------
     model : fitted estimator
-        With labels of the rows, and the preparation that it was fitted with.
+        Estimator with labels of the rows, and the preparation that it was fitted with.
     table : object
-        What was prepared.
+        Table that was prepared.
     X : ndarray of shape (n, features)
         The prepared rows.
 
@@ -150,7 +151,7 @@ def _of_gaps(model: Any, table: object, labels: Labels, k: int) -> str:
 
 
 def _mostly(missing: Mask, sample: GroupedSample) -> list[int]:
-    """The clusters of which most rows are marked, unlike of the others."""
+    """The clusters in which most rows are marked, unlike in the others."""
     gaps, rows = sample.weights * missing, sample.weights
     chosen = []
     for j, label in enumerate(sample.names.tolist()):
@@ -196,7 +197,7 @@ def _is_two_valued(plan: ColumnPlan) -> bool:
 
 
 def _pairs(values: Array, labels: Labels, names: Labels, means: Array, spread: Array) -> bool:
-    """Whether every cluster has one of two values, and a partner of the other one that is else like it."""
+    """Whether every cluster has one of two values, and a partner with the other value that is otherwise similar."""
     low = values == values.min()
     shares = np.array([low[labels == name].mean() for name in names])
     side = shares > 0.5
@@ -273,8 +274,8 @@ def _begun(text: str) -> str:
 
 
 def _otherwise(k: int, names: Sequence[str], model: Any) -> str:
-    """The options with which the clusters are not made by some columns."""
-    # something must be left to cluster
+    """The options that keep some columns from making the clusters."""
+    # at least one column must be left to cluster
     drop = f"--drop {as_option(names)}" if len(names) < sum(plan.used for plan in model.preparation_.plans) else ""
     finds_number = hasattr(model, "labeler") and model.n_clusters is None  # by stages, which take no number
     fewer = f"-k {k}" if k > 1 and not finds_number else ""

@@ -22,7 +22,7 @@ TAIL = 2.5
 @final
 @attrs.frozen(eq=False)
 class Effects:
-    """For every cluster and column, what distinguishes the two sides. All arrays have the shape (g, p).
+    """Differences between the rows inside and outside of each cluster, by column. All arrays have the shape (g, p).
 
     Everything is of the cells that are there: nan where a side has none, and for what compares the sides where either
     has none.
@@ -40,8 +40,8 @@ class Effects:
         Probability that a row inside has a larger value than a row outside, ties counted half: the statistic of Mann
         and Whitney (1947) divided by the number of pairs, exact on the rows that are used.
     contrast : ndarray
-        The same where every other cluster counts alike, whatever its size: the mean of the probabilities against each
-        of them. One large cluster that is far away does not make a column typical for all the others.
+        Mean of these probabilities against each of the other clusters, which all count alike, whatever their size. One
+        large cluster that is far away does not make a column typical for all the others.
     closeness : ndarray
         Like `contrast`, for being nearer to the median of the cluster than a row outside.
     """
@@ -183,7 +183,7 @@ def _closeness(values: Array, present: Mask, sample: GroupedSample, weight: Arra
 
 
 def _auc(ranks: Array, present: Mask, weights: Array, total: Array) -> Array:
-    """From the midranks of the rows inside; .5 where a side is empty."""
+    """Probabilities (p,) from the midranks of the rows inside; .5 where a side is empty."""
     count, within = (weights > 0).sum(axis=0), weights.sum(axis=0)
     rest = total - within
     mean = np.where(present, ranks, 0.0).sum(axis=0) / np.maximum(count, 1)

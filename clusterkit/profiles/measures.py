@@ -29,13 +29,13 @@ __all__ = [
 
 
 MOST_LEVELS = 20
-"""Most levels of a category that are looked at, the most frequent ones: a level beyond them is in few rows."""
+"""Most levels of a category that are used, the most frequent ones: a level beyond them is in few rows."""
 
 GONE = "missing"
-"""The level that stands for a missing cell of any column."""
+"""Level of a missing cell in any column."""
 
 TEXT_FROM = 50
-"""A column of words with more levels than this, most of which occur once, is an identifier or free text."""
+"""Levels of a column of words, most of which occur once, above which it is an identifier or free text."""
 
 
 @final
@@ -47,7 +47,7 @@ class Measure:
     ----------
     column : Column
     level : str or None
-        The level that the indicator is of; None for the numbers of a column.
+        Level of the indicator; None for the numbers of a column.
     values : ndarray of shape (m,)
         nan where missing.
     """
@@ -95,8 +95,8 @@ def measures_of(columns: list[Column]) -> tuple[list[Measure], dict[str, str]]:
 
 
 def _unsuited(column: Column) -> str | None:
-    """Why a category is not looked at; None if it is."""
-    # of a category, whose values are numbers of levels
+    """Reason why a category is left out; None if it is used."""
+    # values of a category are numbers of levels
     known = column.values[column.values >= 0]  # type: ignore[operator]
     if not len(known):
         return "empty"
@@ -150,12 +150,12 @@ class GroupedSample:
 
     @property
     def weights(self) -> Array:
-        """How many rows of the data each sampled row stands for, (m,); 1 if all rows are sampled."""
+        """Number of rows of the data that each sampled row represents, (m,); 1 if all rows are sampled."""
         return np.repeat(self.sizes / self.counts, self.counts)
 
     @property
     def alike(self) -> Array:
-        """Weights with which every cluster counts alike, (m,); noise counts only where there is one cluster."""
+        """Weights that make all clusters count alike, (m,); noise counts only where there is one cluster."""
         weights = np.repeat(1.0 / self.counts, self.counts)
         if (self.names >= 0).sum() > 1:
             weights[self.names[self.group] < 0] = 0.0
@@ -167,7 +167,7 @@ class GroupedSample:
         return np.repeat(np.arange(len(self.names)), self.counts)
 
     def part(self, j: int) -> slice:
-        """Where the rows of group j are."""
+        """Slice of the rows of group j."""
         return slice(int(self.starts[j]), int(self.starts[j + 1]))
 
 

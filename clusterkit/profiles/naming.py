@@ -1,4 +1,4 @@
-"""From effects to words: a name for each cluster, and a short rule.
+"""Words for effects: a name for each cluster, and a short rule.
 
 A name says in which columns a cluster is high, low or in the middle. A rule has at most three conditions on the
 columns, with precision and recall.
@@ -37,12 +37,12 @@ __all__ = [
 
 
 Position = Literal["high", "low", "medium", "more", "fewer", "same"]
-"""Where a cluster is in a column: of a number high, low or medium; of a level of a category more or fewer rows have it
-than elsewhere. "same": neither."""
+"""Position of a cluster in a column: of a number high, low or medium; of a level of a category more or fewer rows have
+it than elsewhere. "same": neither."""
 
 CLEAR = 0.4
-"""Least strength with which a column is in a name: an AUC of .7, which is the difference of the means of two normal
-distributions by three quarters of a standard deviation. Below, too many rows of the cluster are on the other side."""
+"""Least strength of a column in a name: an AUC of .7, which is the difference of the means of two normal distributions
+by three quarters of a standard deviation. Below, too many rows of the cluster are on the other side."""
 
 BESIDE = 2 / 3
 """A further column is named if it is at least this strong, relative to the strongest. A cluster that is far away in one
@@ -53,22 +53,22 @@ MOST = 3
 """Most columns in a name."""
 
 AROUND = 0.6
-"""Least strength of the closeness with which a cluster counts as being in the middle: 80 % of the pairs have the row
-of the cluster nearer to its median."""
+"""Least strength of the closeness for the position "medium": in 80 % of the pairs the row of the cluster is nearer to
+its median."""
 
 AHEAD = 0.3
-"""How much stronger closeness must be than the direction for the middle: a cluster at one end is close to its own
+"""Least excess of closeness over the direction for the position "medium": a cluster at one end is close to its own
 median too."""
 
 TIMES: Mapping[str, str] = MappingProxyType({"high": "late", "low": "early"})
-"""What people say of moments in time."""
+"""Words for positions of moments in time."""
 
 PLAIN = "no column stands out"
 """Name of a cluster that no column distinguishes."""
 
 
 def position_of(contrast: float, closeness: float, is_level: bool, least: float) -> Position:
-    """Where a cluster is in a column.
+    """Position of a cluster in a column.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def position_of(contrast: float, closeness: float, is_level: bool, least: float)
 def by_chance(n_inside: float, n_outside: float, p: int) -> float:
     """Strength that one of p columns without a difference exceeds with a probability of about 5 %.
 
-    By the normal approximation of the statistic of Mann and Whitney, at the level .05 / p (Bonferroni).
+    From the normal approximation of the statistic of Mann and Whitney, at the level .05 / p (Bonferroni).
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def beyond_chance(value: float, mean: float, spread: float, n: int, p: int) -> b
 
     if n < 2 or not all(map(math.isfinite, (value, mean, spread))):
         return False
-    # of n - 1 degrees of freedom, since the spread is that of the others, and for each of the rows
+    # Student's t has n - 1 degrees of freedom, since the spread is that of the others; the level is shared by all rows
     least = float(stdtrit(n - 1, 1 - 0.025 / (max(p, 1) * (n + 1))))
     return abs(value - mean) > least * spread * math.sqrt(1 + 1 / n)
 
@@ -153,7 +153,7 @@ def strength_of(position: Position, contrast: float, closeness: float) -> float:
 
 
 def in_words(position: Position, kind: str) -> str:
-    """A position as people say it: moments in time are early and late, not low and high.
+    """A position in words: moments in time are early and late, not low and high.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def name_of(features: Sequence[tuple[str, str | None, str, float]]) -> str:
     Parameters
     ----------
     features : sequence of (column, level, position, strength)
-        The strongest first; the position as `in_words` says it.
+        Strongest first; the position in the words of `in_words`.
 
     Examples
     --------
@@ -195,13 +195,13 @@ def name_of(features: Sequence[tuple[str, str | None, str, float]]) -> str:
 
 
 DEPTH = 3
-"""Most conditions of a rule: more are not read."""
+"""Most conditions of a rule: nobody reads more."""
 
 LEAF = 0.01
 """Least share of the rows in a leaf of the tree: smaller ones describe single rows. A smaller cluster makes a leaf."""
 
 SIMPLER = 0.01
-"""How much F1 a rule with fewer conditions may have less and is preferred."""
+"""Loss of F1 up to which a rule with fewer conditions is preferred."""
 
 
 @final
@@ -213,11 +213,11 @@ class Condition:
     ----------
     column : str
     level : str or None
-        The level that a category has to have, or not; None for numbers.
+        Level of a category; None for numbers.
     above, at_most : float or None
-        A number has to be above the first, and at most the second.
+        The number must be above the first, and at most the second.
     is_level : bool
-        Whether the level is the one to have.
+        Whether the category must have the level, or must not.
     is_date : bool
         Whether the numbers are seconds since 1970.
     """
@@ -244,7 +244,7 @@ class Condition:
 @final
 @attrs.frozen
 class Rule:
-    """Conditions that hold together, for one cluster.
+    """Conditions for one cluster, which a row must fulfil together.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ def rule_for(measures: list[Measure], inside: Mask, weights: Array) -> Rule | No
 def short_between(low: float, high: float) -> float:
     """The number with the fewest digits in ``[low, high)``, near the middle.
 
-    A threshold there separates the same values as the middle does.
+    The result separates the same values as the middle does.
 
     Examples
     --------
@@ -332,7 +332,7 @@ def short_between(low: float, high: float) -> float:
 
 
 def _paths(tree: Any) -> list[list[tuple[int, float, bool]]]:
-    """For every node below the root the conditions (column, threshold, above) on the way to it."""
+    """Conditions (column, threshold, above) on the way to every node below the root."""
     paths: list[list[tuple[int, float, bool]]] = []
     waiting: list[tuple[int, list[tuple[int, float, bool]]]] = [(0, [])]
     while waiting:
@@ -365,7 +365,7 @@ def _conditions(path: list[tuple[int, float, bool]], measures: list[Measure]) ->
 
 
 def _short(values: Array, threshold: float) -> float:
-    """A short number that splits the values where the threshold of the tree, in single precision, does."""
+    """A short number that splits the values like the threshold of the tree, which is in single precision."""
     values = values[~np.isnan(values)]
     lower = values[values.astype(np.float32) <= threshold]
     upper = values[values.astype(np.float32) > threshold]
@@ -388,7 +388,7 @@ def _holds(condition: Condition, measures: list[Measure]) -> Mask:
 
 
 def _filled(values: Array) -> Array:
-    """The values with the median where they are missing; that they are is a measure of its own."""
+    """The values with missing ones replaced by the median; whether a value is missing is a measure of its own."""
     missing = np.isnan(values)
     return np.where(missing, np.nanmedian(values), values) if missing.any() else values
 

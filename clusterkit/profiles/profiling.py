@@ -1,4 +1,4 @@
-"""What distinguishes each cluster of a table, and the cells of a map of the differences (`heat_cells`)."""
+"""Columns that distinguish each cluster of a table, and the cells of a map of the differences (`heat_cells`)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class FeatureProfile:
         The level of a category that this is about, "missing" for missing cells of any column; None for numbers.
     kind : {"number", "category", "date"}
     position : {"high", "low", "medium", "more", "fewer", "same"}
-        Where the cluster is in this column.
+        Position of the cluster in this column.
     inside, outside : float
         Means of the cells that are there; of a level the shares of the rows. Dates are seconds since 1970. nan where a
         side has no cell; then so is what compares the sides, and the strength is 0.
@@ -70,11 +70,11 @@ class FeatureProfile:
     auc : float
         Probability that a row inside has a larger value than one outside.
     contrast : float
-        The same where every other cluster counts alike, whatever its size.
+        Mean of these probabilities against each other cluster, which all count alike, whatever their size.
     closeness : float
         Like `contrast`, for being nearer to the median of the cluster.
     lift : float or None
-        Of a level: its share inside divided by its share in all rows.
+        For a level: its share inside divided by its share in all rows.
     strength : float
         How well the column alone tells the cluster from each other one, in [0, 1]: ``|2 contrast - 1|``, of closeness
         for "medium", 0 for "same".
@@ -104,21 +104,21 @@ class FeatureProfile:
 @final
 @attrs.frozen
 class ClusterProfile:
-    """What distinguishes a cluster.
+    """Columns that distinguish a cluster, its name and its rule.
 
     Parameters
     ----------
     label : int
     size : int
-        Its rows.
+        Number of its rows.
     share : float
-        Of all rows.
+        Fraction of all rows.
     name : str
-        Of the columns that distinguish it most: "high f3, low f7".
+        Made of the columns that distinguish it most: "high f3, low f7".
     features : tuple of FeatureProfile
         The strongest first, at most as many as asked for.
     rule : Rule or None
-        Of columns that stand out; None where none does.
+        Made of columns that stand out; None where none does.
     """
 
     label: int
@@ -132,12 +132,12 @@ class ClusterProfile:
 @final
 @attrs.frozen
 class Profile:
-    """What distinguishes the clusters of a table.
+    """Profiles of all clusters of a table.
 
     Parameters
     ----------
     clusters : tuple of ClusterProfile
-        By label; noise has none.
+        Profile of each cluster, by label; noise has none.
     n_rows : int
     n_noise : int
     n_profiled : int
@@ -218,14 +218,14 @@ def profile(
     names : sequence of str, optional
         Names of the columns; default: of the data frame, of the model, or x0, x1, ...
     max_rows : int, default 20000
-        Of more rows a sample is used, in which small clusters have more rows and correspondingly less weight. Sizes are
-        always of all rows. Of wide tables fewer rows are used, 20 million cells at most.
+        If there are more rows, a sample is used, in which small clusters have more rows and correspondingly less
+        weight. Sizes are always of all rows. For wide tables fewer rows are used, 20 million cells at most.
     n_bootstraps : int, default 200
         Resamples of the interval.
     max_features : int, default 50
         Columns listed for each cluster, the strongest first.
     random_state : int, Generator, RandomState or None, default 0
-        For sample and bootstrap.
+        Seed of the sample and of the bootstrap.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Any table as columns of numbers and of categories, a few rows at a time.
+"""Tables of any type as columns of numbers and of categories, a few rows at a time.
 
 Columns leave as a data frame of whichever library is installed (`as_frame`), or as text (`as_text`).
 """
@@ -37,7 +37,7 @@ __all__ = [
 
 
 Kind = Literal["number", "category", "date"]
-"""What a column holds. Dates are counted in seconds since 1970."""
+"""Kind of the cells of a column. Dates are counted in seconds since 1970."""
 
 
 @final
@@ -52,9 +52,9 @@ class Column:
     values : ndarray of shape (m,)
         Numbers, nan where missing; or the codes of the levels, -1 where missing.
     levels : tuple of str
-        Of a category.
+        Levels of a category.
     left_out : str
-        Why the preparation of the model left the column out; empty if it did not.
+        Reason why the preparation of the model left the column out; empty if it did not.
     """
 
     name: str
@@ -130,7 +130,7 @@ class RawTable:
         return cls(int(n), tuple(str(name) for name in chosen), source, fitted if applies else None)
 
     def take(self, rows: Indices) -> object:
-        """Some rows in the type that the user passed; of columns by name, as such."""
+        """Some rows in the type that the user passed; a mapping of columns gives a mapping."""
         if isinstance(self.source, list):
             return {column.name: column.take(rows) for column in self.source}
         source: Any = self.source
@@ -172,7 +172,7 @@ def _settled(column: TypedColumn, plan: ColumnPlan | None) -> TypedColumn:
 
 
 def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:
-    """A column as its plan says, or where there is none as its type says."""
+    """A column read by its plan, or without a plan by its type."""
     if isinstance(plan, LeftOut):
         return Column(name, "category", np.full(len(column.values), -1), left_out=plan.reason)
     if isinstance(plan, NumberColumn):

@@ -1,4 +1,4 @@
-"""A few rows that stand for each cluster."""
+"""A few representative rows of each cluster."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def representatives(
     max_rows: int = 500,
     random_state: RandomState = 0,
 ) -> dict[int, Indices]:
-    """Rows that stand for each cluster: the most central one, then those that cover the rest of the cluster best.
+    """Representative rows of each cluster: the most central one, then those that cover the rest of the cluster best.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ def representatives(
     n : int, default 3
         Rows for each cluster; clusters with fewer rows give all.
     max_rows : int, default 500
-        Of larger clusters a random sample of so many rows is looked at.
+        For larger clusters a random sample of this many rows is used.
     random_state : int, Generator, RandomState or None, default 0
 
     Returns
     -------
     dict of int to ndarray
-        By label the indices of rows of X; the first is the medoid.
+        Row numbers of X for each label; the first is the medoid.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def representatives(
 
 
 def coordinates(model: object, table: RawTable, rows: Indices) -> Array:
-    """Some rows of a table in the space of the model, or where it has none in standardised columns, (m, r)."""
+    """Coordinates, (m, r), of some rows in the space of the model, or in standardised columns if it has no space."""
     space = getattr(model, "space_", None)
     samples: Array | None = None
     if table.preparation is not None:

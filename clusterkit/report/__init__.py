@@ -6,7 +6,7 @@ The page is one file that needs no network and no JavaScript, of at most 2 MB wh
 - ``analysis.py``: the fits and the numbers (`Analysis`), rows between clusters, and rows far from all others;
 - ``sentences.py``: sentences from the numbers: the verdict, how sure it is, caveats.
 
-It needs jinja2 and matplotlib, the extra ``report``.
+The report needs jinja2 and matplotlib, the extra ``report``.
 """
 
 from __future__ import annotations

@@ -42,10 +42,10 @@ __all__ = [
 
 
 MOST_ROWS = 5000
-"""Most rows among which neighbours are looked for, and of which odd ones are listed, a random sample of more."""
+"""Most rows among which neighbours are searched and odd rows are listed; a random sample if there are more."""
 
 AT_LEAST = 3
-"""Rows that are listed as the farthest ones even if none is an outlier."""
+"""Number of farthest rows that are listed even if none is an outlier."""
 
 MIXED = 0.2
 """A row is on a border if at least this share of its neighbours is in other clusters; all neighbours of a row that is a
@@ -55,18 +55,18 @@ cluster by itself are, which says nothing."""
 @final
 @attrs.frozen
 class OddRow:
-    """A row to look at.
+    """A row on a border, or an outlier.
 
     Parameters
     ----------
     row : int
-        From 0.
+        Row number, from 0.
     label : int
     other : int
         The nearest other cluster, or the one of most of its neighbours; -1 for none.
     value : float
-        On a border the share of neighbours in other clusters; of an outlier its distance from its neighbours, in units
-        of the usual one of its cluster.
+        For a row on a border the share of neighbours in other clusters; for an outlier its distance from its
+        neighbours, in units of the usual one of its cluster.
     """
 
     row: int
@@ -78,7 +78,7 @@ class OddRow:
 def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRow], list[OddRow]]:
     """The rows that are most clearly on a border, and the rows that are farthest out, at most `count` each.
 
-    The three farthest rows are there even if they are no outliers.
+    The three farthest rows are listed even if they are no outliers.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRo
     distances, near = NearestNeighbors(n_neighbors=size).fit(points).kneighbors()
     around = members[near]
     elsewhere = (around != members[:, None]) & (around != NOISE)
-    # of a cluster with few rows no more neighbours are asked than it has other rows
+    # for a cluster with few rows, ask for no more neighbours than it has other rows
     _, place, sizes = np.unique(members, return_inverse=True, return_counts=True)
     of_cluster = np.minimum(sizes[place.ravel()] - 1, size)
     within = np.arange(size) < of_cluster[:, None]
@@ -116,7 +116,7 @@ def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRo
     usual = np.ones(len(chosen))
     for label in np.unique(members):
         inside = members == label
-        # noise has no usual distance of its own, nor has a row that is alone
+        # noise has no usual distance, nor has a row that is alone
         others = members != NOISE if label == NOISE else ~inside
         alike = others if (label == NOISE or inside.sum() == 1) and others.any() else inside
         usual[inside] = np.median(radius[alike])
@@ -134,11 +134,12 @@ def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRo
 
 
 RIVALS = ("kmeans", "emmc", "genie", "hdbscan")
-"""Methods that are put beside the chosen one where none are named: one for round clusters, one for wide margins, one
+"""Methods that are compared with the chosen one where none are named: one for round clusters, one for wide margins, one
 for chains and one for density."""
 
 COMPARED_ROWS = 5000
-"""Most rows to which the methods side by side are fitted, a random sample of more: some take the square of it."""
+"""Most rows to which the compared methods are fitted, a random sample if there are more: some methods take quadratic
+time."""
 
 LISTED = 10
 """Rows on borders, and outliers, that are listed."""
@@ -147,7 +148,7 @@ LISTED = 10
 @final
 @attrs.frozen(eq=False)
 class Analysis:
-    """Everything that a report says.
+    """Results that a report shows.
 
     Parameters
     ----------
@@ -160,19 +161,19 @@ class Analysis:
     wanted : int, pair, "auto" or None
         The number of clusters that was asked for.
     comparison : Comparison
-        The chosen clustering beside other methods, on at most 5,000 rows.
+        Comparison of the chosen clustering with other methods, on at most 5,000 rows.
     compared_rows : ndarray
-        Which rows these are.
+        Row numbers of the compared rows.
     clusters : Profile
     examples : mapping of int to ndarray
-        Rows that stand for each cluster.
+        Representative rows of each cluster.
     borders, outliers : tuple of OddRow
     seed : int
     seconds : float
     warnings : tuple of str
-        What the fits warned of.
+        Warnings of the fits.
     doubts : Doubts
-        Why clusters may be no groups.
+        Reasons why clusters may be no groups.
     """
 
     table: Table
@@ -210,7 +211,7 @@ class Analysis:
 
     @property
     def rivals(self) -> tuple[int, ...]:
-        """Places in `comparison` of the methods other than the chosen one, which may be named a second time."""
+        """Positions in `comparison` of the methods other than the chosen one, which may be named a second time."""
         name = self.method.partition("(")[0]
         return tuple(j for j, one in enumerate(self.comparison.methods) if j and one.name != name)
 
@@ -231,8 +232,8 @@ def analyse(
     n_clusters : int, pair of int, "auto" or None, default None
         None and "auto" choose it; a pair says among which.
     methods : sequence of str
-        Recipes to put side by side; those that can be in the pool of `Auto` are what it chooses among. Default: the
-        pool of `Auto`, beside `RIVALS`.
+        Recipes to compare; those that can be in the pool of `Auto` are its candidates. Default: the pool of `Auto`, and
+        `RIVALS`.
     preparation : Preparation, optional
     seed : int
 
@@ -265,7 +266,7 @@ def analyse(
     borders, outliers = odd_rows(X, model.labels_, LISTED, seeds.stream("odd"))
     examples = representatives(_without(outliers, model.labels_), X, random_state=seed)
     typical = {row for of_cluster in examples.values() for row in of_cluster.tolist()}
-    # a far row that is a cluster by itself stands for it, and is an outlier all the same
+    # a far row that is a cluster by itself represents it, and is an outlier all the same
     outliers = [one for one in outliers if one.row not in typical or one.value >= FAR]
     return Analysis(
         table, fitted, X, model, n_clusters, comparison, rows, clusters, examples, tuple(borders), tuple(outliers),
@@ -274,7 +275,7 @@ def analyse(
 
 
 def _without(odd: Sequence[OddRow], labels: Labels) -> Labels:
-    """The labels without those of odd rows, which stand for no cluster that has other rows."""
+    """The labels, with -1 for odd rows, which represent no cluster that has other rows."""
     typical = labels.copy()
     typical[[one.row for one in odd]] = NOISE
     alone = ~np.isin(labels, typical[typical >= 0])
@@ -282,7 +283,7 @@ def _without(odd: Sequence[OddRow], labels: Labels) -> Labels:
 
 
 def _pool(methods: Sequence[str]) -> tuple[str, ...] | None:
-    """The methods among which is chosen; None for the usual pool.
+    """Names of the candidates for the automatic choice; None for the usual pool.
 
     Raises
     ------
@@ -295,14 +296,15 @@ def _pool(methods: Sequence[str]) -> tuple[str, ...] | None:
     )
     if methods and not pool:
         raise InvalidParameter(
-            f"no clustering can be chosen among {', '.join(methods)}: these choose by themselves, and are only put "
-            "beside the chosen one. Name another method too, such as kmeans."
+            f"methods {', '.join(methods)} cannot be candidates for the automatic choice, because each of them tunes "
+            "its own parameters or runs several fits; they are only compared with the chosen clustering. Add at least "
+            "one other method, such as kmeans."
         )
     return pool or None
 
 
 def _comparison(model: Auto, X: Array, labels: Labels, methods: Sequence[str], seed: int) -> Comparison:
-    """The chosen clustering beside other methods at the same number of clusters."""
+    """A comparison of the chosen clustering with other methods at the same number of clusters."""
     k = max(model.n_clusters_, 1)
     rivals: dict[str, Any] = {"chosen": labels}
     auto: Any = model.resolved_.get("auto", {})
@@ -310,7 +312,7 @@ def _comparison(model: Auto, X: Array, labels: Labels, methods: Sequence[str], s
     for name in methods or [name for name in RIVALS if name != auto.get("recipe")]:
         one = registry.get("recipe", name)
         if (one.clusters == "two" and k != 2) or (k == 1 and one.clusters != "found"):
-            continue  # one cluster of all rows needs no method
+            continue  # a single cluster of all rows needs no method
         rivals[name] = recipe(name, random_state=seed, **({"n_clusters": k} if one.clusters != "found" else {}))
     with warnings.catch_warnings():  # the page has a line for each of them
         for text in (

@@ -1,4 +1,4 @@
-"""From a table to the page of a report (`make_report`): its texts, its pictures, and the template filled.
+"""The page of a report from a table (`make_report`): its texts, its pictures, and the template filled.
 
 The pictures are SVG in the colours of the page, light or dark.
 """
@@ -49,7 +49,7 @@ __all__ = [
 
 
 MOST_POINTS = 2000
-"""Most points of the map: more make the file large and cover each other."""
+"""Most points of the map: more make the file large and hide each other."""
 
 COLOURS = {INK: "currentColor", "#000000": "currentColor", "#ffffff": "var(--paper)", SPINES: "var(--line)"}
 """Colours that become those of the page: of lines and text, of the edges of points and boxes, of spines."""
@@ -102,7 +102,7 @@ def _map(analysis: Analysis, ax: Any) -> None:
 
 
 def _some(analysis: Analysis, most: int) -> Indices:
-    """Some of the rows, each cluster in proportion."""
+    """Numbers of at most `most` rows, drawn at random, so that each cluster is in proportion."""
     return sample_rows(len(analysis.labels), most, np.random.default_rng(analysis.seed))
 
 
@@ -158,13 +158,13 @@ MOST_FEATURES = 8
 """Columns in the profile of a cluster."""
 
 MOST_CELLS = 8
-"""Columns of the rows that are listed: those that tell the clusters apart most."""
+"""Columns in the lists of rows: those that distinguish the clusters most."""
 
 MOST_CANDIDATES = 6
 """Numbers of clusters whose best clustering is listed."""
 
 MOST_LEFT_OUT = 20
-"""Most columns whose being left out is explained one by one."""
+"""Most columns for which the report says one by one why they are left out."""
 
 
 def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> str:
@@ -232,12 +232,12 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
 
 
 def _more(count: int) -> str:
-    """How many columns a table leaves out, "" for none."""
+    """Text on how many columns a table leaves out, "" for none."""
     return counted(count, "more column") if count > 0 else ""
 
 
 def _telling(analysis: Analysis) -> list[str]:
-    """The columns of the table that tell some cluster from the others best, which stand in the lists of rows."""
+    """The columns that distinguish some cluster from the others best, for the lists of rows."""
     strength: dict[str, float] = {}
     for cluster in analysis.clusters.clusters:
         for feature in cluster.features:
@@ -276,7 +276,7 @@ def _method(method: Method, j: int, analysis: Analysis) -> Mapping[str, object]:
 
 
 def _number_of(method: Method, j: int, analysis: Analysis) -> str:
-    """The number of clusters, and that a method found it by itself where others were told one."""
+    """The number of clusters, with a remark if a method found it by itself where others were given one."""
     k, chosen = method.n_clusters, chose_number(analysis)
     if (j == 0 and chosen) or not sentences.own_number(_recipe(analysis.method if j == 0 else method.name)):
         return f"{k}"
@@ -295,13 +295,13 @@ def _recipe(method: str) -> str:
 
 
 def _titles(names: Iterable[str]) -> list[str]:
-    """What each recipe is, in a line."""
+    """Title of each recipe, one line each."""
     known = registry.names("recipe")
     return [with_title(name, registry.get("recipe", name).title) for name in dict.fromkeys(names) if name in known]
 
 
 def _heat(analysis: Analysis) -> Mapping[str, object]:
-    """Which columns are not in the map of differences, and whether it has empty cells."""
+    """Columns that are not in the map of differences, and whether it has empty cells."""
     _, names, values = heat_cells(analysis.clusters)
     drawn = set(names)
     columns = {one.column for cluster in analysis.clusters.clusters for one in cluster.features if one.text in drawn}
@@ -395,7 +395,7 @@ def _more_features(cluster: ClusterProfile, analysis: Analysis) -> str:
 
 
 def _compared(feature: FeatureProfile) -> Mapping[str, str]:
-    """What compares the two sides of a feature; dashes where one of them has no values."""
+    """Comparison of the two sides of a feature; dashes where one of them has no values."""
     if math.isnan(feature.difference):
         return dict.fromkeys(("difference", "interval", "probability", "strength"), "–")
     middle = feature.position == "medium"
@@ -458,27 +458,27 @@ def make_report(
     Parameters
     ----------
     data : str, Table, data frame, mapping of str to array, or array of shape (n, d)
-        A file, or what was read from it.
+        A file, or the table that was read from it.
     n_clusters : int, pair of int, "auto" or None, default None
         Number of clusters; None and "auto" choose it, a pair (2, 8) says among which.
     methods : sequence of str, default ()
         Recipes to compare.
     preparation : Preparation, optional
-        What to do about gaps, categories, dates and units.
+        Treatment of gaps, categories, dates and units.
     seed : int, default 0
     command : str, default ""
-        What repeats the report, for its last section.
+        Command line that repeats the report, for its last section.
     fingerprint : str, default ""
-        Of the file, so that one can tell whether it is the same.
+        Fingerprint of the file, to tell whether it is the same.
     made : str, default ""
         The date.
 
     Returns
     -------
     page : str
-        Self-contained: no network, no JavaScript. The same data give the same page.
+        HTML, self-contained: no network, no JavaScript. The same data give the same page.
     analysis : Analysis
-        The numbers behind it, with the fitted model.
+        Results behind the page, with the fitted model.
 
     Raises
     ------

@@ -59,13 +59,13 @@ SURE, UNSURE = 0.8, 0.5
 """Confidences from which the structure is called clear, and below which it is called doubtful."""
 
 GROUPED = 9999.5
-"""Numbers from which on marks stand between thousands."""
+"""Number from which separators of thousands are written."""
 
 UNSTABLE = 0.75
 """Stability below which the caveats mention it: other rows of the same kind give other clusters."""
 
 TIES = 3
-"""Most clusterings of the same score that are named."""
+"""Most clusterings with the same score that are named."""
 
 SHARE_DIGITS = 9
 """Decimals of a share; what is left is the rounding of its sums, and 0 is no share below 1 %."""
@@ -143,7 +143,7 @@ def sizes_of(clusters: Sequence[ClusterProfile]) -> str:
 
 
 def main_sentences(analysis: Analysis) -> tuple[str, ...]:
-    """Paragraphs: what was found, and how sure that is."""
+    """Paragraphs about the result, and how sure it is."""
     k, n = len(analysis.clusters.clusters), analysis.clusters.n_rows
     name = analysis.method.partition("(")[0]
     found_by = f"found by the method {name}"
@@ -172,7 +172,7 @@ def main_sentences(analysis: Analysis) -> tuple[str, ...]:
 
 
 def _one_group(analysis: Analysis) -> tuple[str, str]:
-    """What is said where there is one cluster, or none: whether that was asked for, or why it is so."""
+    """Sentence where there is one cluster, or none: whether that was asked for, or the reason."""
     noise, n = analysis.clusters.n_noise, analysis.clusters.n_rows
     if analysis.wanted == 1:
         return (
@@ -251,11 +251,11 @@ def certainty(analysis: Analysis) -> list[str]:
 
 
 def _why_unsure(analysis: Analysis) -> str:
-    """Why there is no confidence; ends a sentence."""
+    """Reason why there is no confidence, as the end of a sentence."""
     choice, n = _of_choice(analysis), analysis.clusters.n_rows
     if analysis.model.interrupted_:
         return "the fit was interrupted"
-    if "distinct" not in choice:  # nothing was compared
+    if "distinct" not in choice:  # without comparison of candidates
         if n < FEWEST:
             return f"{counted(n, 'row')} are too few to compare clusterings of them"
         return "no two clusterings could be compared, because the rows are equal or no method divided them"
@@ -270,7 +270,7 @@ def _why_unsure(analysis: Analysis) -> str:
 
 
 def _second(analysis: Analysis) -> str:
-    """What has the same score, and the next best number of clusters, in sentences, if there are some."""
+    """Sentences about clusterings with the same score, and the next best number of clusters, if there are some."""
     choice, second = _of_choice(analysis), analysis.model.second_n_clusters_
     tied = list(choice.get("tied_with", ()))
     also = f" Its score is no better than that of: {'; '.join(tied[:TIES])}." if tied else ""
@@ -305,7 +305,7 @@ def one_cluster(analysis: Analysis) -> str:
 
 
 def _of_choice(analysis: Analysis) -> Mapping[str, Any]:
-    """What the fit says of its choice."""
+    """Facts of the fit about its choice."""
     facts: Any = analysis.model.resolved_.get("auto", {})
     return facts if isinstance(facts, Mapping) else {}
 
@@ -313,7 +313,7 @@ def _of_choice(analysis: Analysis) -> Mapping[str, Any]:
 def quality_of_cells(table: Table, X: Array, unread: int = 0) -> str:
     """How many cells are missing, or count so as they cannot be read, and how many rows occur more than once."""
     gaps = sum(int(column.missing().sum()) for column in table.columns())
-    rows = np.ascontiguousarray(X) + 0.0  # no two zeros
+    rows = np.ascontiguousarray(X) + 0.0  # turns -0 into 0
     _, counts = np.unique(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))), return_counts=True)
     repeated = int(counts[counts > 1].sum())
     missing = "No cell is missing" if not gaps else f"{gaps:,} {'cell is' if gaps == 1 else 'cells are'} missing"
@@ -325,7 +325,7 @@ def quality_of_cells(table: Table, X: Array, unread: int = 0) -> str:
 
 
 def score_of_number() -> str:
-    """What the score of a number of clusters is."""
+    """Explanation of the score of a number of clusters."""
     return (
         "The score of a clustering adds up how much wider the borders between clusters are than the gaps inside them, "
         "how stable it is when rows are left out, how far methods of other kinds agree with it, and, with little "
@@ -336,7 +336,7 @@ def score_of_number() -> str:
 
 
 def caveats(analysis: Analysis) -> list[str]:
-    """What to keep in mind, the most particular first."""
+    """Caveats, the most particular first."""
     sentences = [plain(text, 600) for text in (*analysis.doubts.sentences, *analysis.warnings)]
     n = analysis.clusters.n_rows
     if analysis.model.perhaps_one_cluster_:

@@ -17,7 +17,7 @@ Rows and passes over them:
 - `devices.py`, `device_engine.py`, `array_libraries.py`: devices, their engine, and the array API;
 - `memory.py`, `limits.py`: caps of memory, time and work, values that fits share, and reports of a running fit.
 
-Of other packages only numpy and attrs are imported at the top of a module.
+Only numpy and attrs, of all other packages, are imported at the top of a module.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The functions of the library that an array belongs to, by the array API standard, and the way to the host and back.
 
-What is written against the namespace of its block carries the mark ``array_api = True``: it takes blocks of numpy and
-of every other library of the standard, and leaves its results where the block lies. Whatever lacks the mark gets a copy
-of the block on the host. `BlockFunction` derives the mark of what is made of others.
+A function or class that is written against the array namespace of its block carries the mark ``array_api = True``: it
+takes blocks of numpy and of every other library of the standard, and leaves its results where the block lies. Code
+without the mark gets a copy of the block on the host. `BlockFunction` derives the mark of a composed function from its
+parts.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ T = TypeVar("T")
 A = TypeVar("A", bound=AnyArray)
 
 REMEMBERED = 64
-"""Small arrays whose copies on a device are kept: an iteration needs a dozen of them, so that those of a few fit."""
+"""Number of small arrays whose copies on a device are kept: an iteration needs a dozen, so that those of a few fits
+stay."""
 
 CHUNK_BYTES = 64 * 1024**2
 """Bytes of float64 numbers that a block program makes of a part of a block on a device, where the data are float32: a
@@ -57,7 +59,7 @@ _copies: dict[tuple[int, str, str], tuple[Any, Any]] = {}
 """Copies of small arrays, by the identity of the array, the type and the device, with weak references to the arrays."""
 
 _copying = Lock()
-"""For `_copies`: several threads may work for one device."""
+"""Lock of `_copies`: several threads may use one device."""
 
 
 def array_namespace(H: object) -> ModuleType:
@@ -125,7 +127,7 @@ def to_host(array: T) -> T:
         copy = here.get()
     else:
         namespace = array_namespace(here)
-        if namespace.__name__ == "array_api_strict":  # its simulated devices are left by a copy only
+        if namespace.__name__ == "array_api_strict":  # arrays of simulated devices must be copied
             here = namespace.asarray(here, device=namespace.Device("CPU_DEVICE"))
         copy = np.asarray(here)
     return cast("T", copy)
@@ -144,7 +146,7 @@ def has_array_api(function: object) -> bool:
 
 
 def table_columns(function: object) -> int:
-    """Columns of the widest table that a function makes of a block beside its features, by its attribute of this name.
+    """Columns of the widest table that a function computes from a block: its attribute of this name, or 0.
 
     The blocks of a device are planned by it: with many clusters, distances and costs are wider than the features.
 
@@ -158,7 +160,7 @@ def table_columns(function: object) -> int:
 
 
 def _stated(function: object, mark: str) -> object:
-    """What a function states, or the object whose method it is."""
+    """The value of the attribute `mark` of a function or, for a method, of its object; None where both lack it."""
     return getattr(function, mark, getattr(getattr(function, "__self__", None), mark, None))
 
 
@@ -251,12 +253,12 @@ def to_device_of(array: A, block: AnyArray, dtype: np.dtype | type | None = None
 
 
 def device_copy(owner: object, block: AnyArray, make: Callable[[], T], what: str) -> T:
-    """What an object needs where a block lies, made for the first block and kept for the next ones.
+    """The copy of an object's data on the device of a block, made for the first block and kept for the next ones.
 
     Parameters
     ----------
     owner : object
-        What it belongs to, and with which it goes.
+        The object that the copy belongs to; the copy is deleted together with it.
     block : array
     make : callable
     what : str
@@ -288,7 +290,7 @@ def _forget(key: tuple[int, str, str], dead: object) -> None:
 
 
 def move_to(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
-    """As `to_device_of`, but the copy is not kept: for what belongs to one block only, such as its weights."""
+    """Copy like `to_device_of`, without keeping the copy: for arrays of one block only, such as its weights."""
     if is_device_array(array):
         return array if dtype is None else cast("A", as_type(cast("Array", array), dtype))
     # a copy of its own: some libraries refuse arrays that cannot be written, or share their memory

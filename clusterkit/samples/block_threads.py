@@ -21,10 +21,10 @@ __all__ = ["each_block", "in_threads", "one_above_a_group"]
 Value = TypeVar("Value")
 
 AHEAD = 2
-"""Blocks that wait for each thread, so that none of them waits for its turn to be added."""
+"""Blocks that wait for each thread, so that no thread waits for the sum."""
 
 FEW_ROWS = 2**15
-"""Rows that are done within a millisecond or two, so that threads would cost more than they save."""
+"""Number of rows that take a millisecond or two, so that threads would cost more than they save."""
 
 
 def each_block(
@@ -61,10 +61,10 @@ def in_threads(
     Parameters
     ----------
     function : callable
-        Of the rows of a block and what belongs to them; several threads call it, each time in an empty context.
+        Function of the row slice of a block and its data; several threads call it, each time in an empty context.
     blocks : iterable
-        Rows, and what belongs to them. The calling thread asks for the next ones, and works with the others when enough
-        of them wait.
+        Row slices with their data. The calling thread asks for the next ones, and works with the others when enough of
+        them wait.
     """
     if is_undivided():  # one of the threads of a pass already
         yield from _in_turn(function, blocks)
@@ -112,7 +112,7 @@ class _Job(Generic[Value]):
         self.done.acquire()
 
     def run(self) -> None:
-        """Compute it in an empty context, so that nothing depends on which thread does."""
+        """Compute the value in an empty context, so that it does not depend on the thread."""
         X, self.X = self.X, None
         try:
             assert X is not None, "a job is run once"
@@ -124,14 +124,14 @@ class _Job(Generic[Value]):
 
 
 def _work(todo: SimpleQueue[_Job[Value] | None]) -> None:
-    """What a thread does: one job after the other, until there is None."""
+    """Work loop of a thread: one job after the other, until the queue gives None."""
     with undivided():
         while (job := todo.get()) is not None:
             job.run()
 
 
 def _result(job: _Job[Value], todo: SimpleQueue[_Job[Value] | None]) -> tuple[slice, Value]:
-    """The rows and the value of a job; while it is not done, the calling thread does others."""
+    """The rows and the value of a job; until it is done, the calling thread computes other jobs."""
     while not job.done.acquire(blocking=False):
         try:
             other = todo.get_nowait()
@@ -149,7 +149,7 @@ def _result(job: _Job[Value], todo: SimpleQueue[_Job[Value] | None]) -> tuple[sl
 
 
 def _end(threads: list[Thread], todo: SimpleQueue[_Job[Value] | None]) -> None:
-    """Begin no further job, and wait for those that run."""
+    """Begin no further job, and wait for those that are running."""
     while not todo.empty():
         with suppress(Empty):
             todo.get_nowait()

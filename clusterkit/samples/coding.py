@@ -1,4 +1,4 @@
-"""How labels become regression targets: the codings, and labels in coded form.
+"""Coding of labels as regression targets.
 
 `shaped` and `in_range` check fields that hold arrays: a class states their shapes once, and each of its objects is
 checked when it is made. Compiled loops trust the shapes of their arguments. Inside the library these are right by
@@ -65,7 +65,7 @@ class Coded:
     Parameters
     ----------
     labels : ndarray of shape (R, n)
-        One labelling a start, values 0..k-1. In a block program also an array of the library of the block.
+        Labellings with values 0..k-1, one for each start. In a block program also an array of the library of the block.
     coding : Coding
     k : int
         Number of clusters.
@@ -159,7 +159,7 @@ SERIES = (
     "Of series of numbers in time make a row each: the numbers at the same times side by side, "
     "array.reshape(len(array), -1), or the same features of each series, such as mean, trend and frequencies"
 )
-"""What to do with series."""
+"""Advice for errors about series, which have more than two dimensions."""
 
 
 def why_no_table(X: object) -> str | None:
@@ -231,12 +231,13 @@ def shaped(*dimensions: str | int, below: str | None = None) -> _Shape:
     *dimensions : str or int
         The name or the size of each dimension. Sparse rows count as an array of two dimensions.
     below : str, optional
-        For an array of integers >= 0: the dimension that its entries number, so that each is less than its size.
+        Dimension counted by the entries of an array of integers >= 0: each must be less than the size of this
+        dimension.
 
     Raises
     ------
     ValueError
-        By the constructor of the class, naming the field.
+        Raised by the constructor of the class; names the field.
 
     Examples
     --------

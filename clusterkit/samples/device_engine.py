@@ -34,17 +34,18 @@ __all__ = [
 
 
 COPIERS = 4
-"""Threads that copy a block to pinned memory: one does not fill the bus to the device."""
+"""Number of threads that copy a block to pinned memory: one does not fill the bus to the device."""
 
 STAGES = 2
-"""Pinned pieces of memory: one is sent while the other is filled. As many blocks are on the device at once."""
+"""Number of pinned pieces of memory: one is sent while the other is filled. As many blocks are on the device at
+once."""
 
 _streams: dict[Device, Any] = {}
 """The stream of the copies to a device: one for all passes, because torch keeps the memory of a stream for it."""
 
 
 class _Sender(Protocol):
-    """What brings a block to a device, in a thread of its own; `arrived` is called by the thread that computes."""
+    """Copies blocks to a device in a thread of its own; `arrived` is called by the thread that computes."""
 
     def send(self, X: Array) -> Any:
         """The block, perhaps still on its way."""
@@ -53,7 +54,7 @@ class _Sender(Protocol):
         """The block, which the device will not use before it is there."""
 
     def used(self) -> None:
-        """Everything that is computed of the last block is asked for; called by the thread that computes."""
+        """Called by the thread that computes, when all computations with the last block have been started."""
 
 
 def sent_ahead(device: Device, read: Callable[[slice], Array], plan: Iterator[slice]) -> Iterator[tuple[slice, Array]]:
@@ -103,15 +104,15 @@ class _Plain:
         return sent
 
     def used(self) -> None:
-        """Nothing: memory that is given back is used again in the order of the calls."""
+        """Do nothing: freed memory is used again in the order of the calls."""
 
 
 @final
 class _Pinned:
-    """Copies from pinned memory by a stream of their own, so that they run beside the products.
+    """Copies from pinned memory in a stream of their own, so that they run at the same time as the products.
 
-    Memory of the operating system may be moved or be on a disk, from which a device cannot read by itself: a copy of it
-    waits for the processor, and no product runs beside it.
+    Pageable memory may be moved or be on a disk, and a device cannot read it by itself: its copy waits for the
+    processor, and no product runs at the same time.
     """
 
     def __init__(self, device: Device) -> None:
@@ -130,7 +131,7 @@ class _Pinned:
         torch, place = self._torch, self._next
         self._next = (place + 1) % STAGES
         if self._free[place] is not None:
-            self._free[place].synchronize()  # what was in this piece has left
+            self._free[place].synchronize()  # until the last block of this piece is copied
         piece = self._pieces[place]
         if piece is None or piece.numel() < X.size or piece.numpy().dtype != X.dtype:
             piece = torch.empty(X.size, dtype=getattr(torch, X.dtype.name), pin_memory=True)
@@ -151,7 +152,7 @@ class _Pinned:
         block, event = sent
         current = self._torch.cuda.current_stream(self._handle)
         current.wait_event(event)
-        block.record_stream(current)  # its memory is not given to another block before the products are done
+        block.record_stream(current)  # keeps its memory until the products are done
         return block
 
     def used(self) -> None:
@@ -177,7 +178,7 @@ Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
 
 DENSE = "torch.strided"
-"""What PyTorch calls the layout of dense tensors; arrays of other libraries have none."""
+"""Name that PyTorch gives to the layout of dense tensors; arrays of other libraries have no layout."""
 
 
 @final
@@ -188,7 +189,7 @@ class ArrayRows:
     Parameters
     ----------
     source : array of shape (n, d)
-        Of a library of the array API standard, float32 or float64.
+        Array of a library of the array API standard, float32 or float64.
     device : Device
     """
 
@@ -223,7 +224,7 @@ class ArrayRows:
         xp = device.xp
         if (reason := device.why_not()) is not None:
             raise InvalidData(f"X lies on the device {device}, which makes no sums in float64 ({reason}); move it")
-        if hasattr(X, "detach"):  # of torch: no gradients are asked for
+        if hasattr(X, "detach"):  # a tensor of PyTorch: no gradients needed
             X = X.detach()
         if xp.isdtype(X.dtype, "complex floating"):
             raise InvalidData("Complex data not supported: the samples must be real numbers")
@@ -279,7 +280,7 @@ class DeviceEngine(Engine):
     ----------
     device : Device
     base : Engine
-        What reads the rows, and computes what is not written for a device.
+        Engine that reads the rows, and computes everything that is not written for a device.
     """
 
     device: Device
@@ -291,7 +292,7 @@ class DeviceEngine(Engine):
 
     @property
     def in_process(self) -> bool:
-        """As of the other engine."""
+        """Whether the base engine computes all blocks in this process."""
         return self.base.in_process
 
     @classmethod
@@ -312,7 +313,7 @@ class DeviceEngine(Engine):
         return self.base.placed(labels, rows)
 
     def reduce(self, part: Callable[[slice, Array], Part], rows: Rows, width: int) -> Part:
-        """One pass; on the device if `part` is written for it."""
+        """One pass; computed on the device if `part` is written for it."""
         if not has_array_api(part):
             return self.base.reduce(part, rows, width)
         if not self.in_process:
@@ -337,7 +338,7 @@ class DeviceEngine(Engine):
         return labels
 
     def values(self, function: Callable[[slice, Array], A], rows: Rows, width: int) -> A:
-        """The values of all rows, where these lie: labels (n,) as int64, or a table (n, q)."""
+        """The values of all rows, where the rows lie: labels (n,) as int64, or a table (n, q)."""
         if not isinstance(rows, ArrayRows):
             computed = (
                 self._computed(function, rows, width)
@@ -373,14 +374,14 @@ class DeviceEngine(Engine):
                 return
             for block, X in sent_ahead(self.device, rows.read, plan):
                 value = function(block, X)
-                del X  # its memory is for the block that is sent next
+                del X  # frees memory for the block that is sent next
                 yield block, value
 
 
 @final
 @attrs.frozen(eq=False)
 class _ByHost:
-    """The values of a block by a function that is not written for devices: on the host, and then put back."""
+    """The values of a block by a function that is not written for devices: computed on the host, and moved back."""
 
     function: Callable[[slice, Array], Any]
     device: Device

@@ -30,7 +30,7 @@ VARIABLE = "CLUSTERKIT_DEVICE"
 """Environment variable with the device of all fits, for example ``cuda`` or ``torch:cuda:1``."""
 
 HOST = "cpu"
-"""The name of no device: numpy, in the memory of this process."""
+"""The name that means no device: numpy, in the memory of this process."""
 
 LIBRARIES: Mapping[str, str] = {
     "torch": "pip install torch array-api-compat",
@@ -41,7 +41,7 @@ LIBRARIES: Mapping[str, str] = {
 The last one simulates devices, for tests."""
 
 FORMS = "'cuda', 'cuda:1', 'torch:cuda:0', 'cupy:cuda:0', or 'cpu' for none"
-"""What a device may be called, for messages."""
+"""Names of devices that are accepted, for messages."""
 
 _PATTERN = re.compile(r"(?:(?P<library>torch|cupy|array_api_strict):)?(?P<device>[A-Za-z]\w*(?::\d+)?)")
 """A library, if it is named, and a device of it."""
@@ -61,7 +61,7 @@ class Device:
     library : str
         One of `LIBRARIES`.
     name : str
-        As the library calls it: "cuda", "cuda:1".
+        Name of the device in its library: "cuda", "cuda:1".
     """
 
     library: str
@@ -69,7 +69,7 @@ class Device:
 
     @classmethod
     def named(cls, text: str) -> Device | None:
-        """The device of a name, tried out; None for "cpu".
+        """The device of a name, after a test; None for "cpu".
 
         Raises
         ------
@@ -105,7 +105,7 @@ class Device:
         here: Any = cast("AnyArray", array).device
         if library == "cupy":
             return cls(library, f"cuda:{here.id}")
-        quoted = re.search(r"'([^']+)'", repr(here))  # of the simulated ones
+        quoted = re.search(r"'([^']+)'", repr(here))  # simulated devices
         return cls(library, str(here) if quoted is None or library == "torch" else quoted[1])
 
     @property
@@ -131,13 +131,13 @@ class Device:
 
     def put(self, array: A) -> A:
         """A copy of an array of the host on the device."""
-        # of its own, because some libraries refuse arrays that cannot be written
+        # copy, because some libraries refuse read-only arrays
         writable = array if array.flags.writeable else array.copy()
         there: A = self.xp.asarray(writable, device=self.handle)
         return there
 
     def why_not(self) -> str | None:
-        """Why nothing can be computed there, by a first small sum in float64; None if it can."""
+        """Reason why nothing can be computed on the device, from a first small sum in float64; None if it can."""
         try:
             one: Any = self.put(np.ones(1, dtype=np.float64))
             return None if float(self.xp.sum(one + one)) == 2.0 else "it computes wrongly"
@@ -154,7 +154,7 @@ class Device:
 
 @final
 class _Choice:
-    """A device that was chosen; as a context manager it is one until the end of the block."""
+    """A choice of a device; as a context manager it ends with the block."""
 
     def __init__(self, before: str | None) -> None:
         self._before = before
@@ -182,7 +182,7 @@ def config(*, device: str | None) -> _Choice:
     Returns
     -------
     context manager
-        At the end of a ``with`` block the choice before it comes back. Without ``with`` it stays.
+        Context that restores the choice before it at its end. Without ``with`` the choice stays.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def config(*, device: str | None) -> _Choice:
 
 @contextmanager
 def on_host() -> Iterator[None]:
-    """While it lasts, this thread computes by numpy, whatever device is chosen: for what has no other form."""
+    """Context in which this thread computes by numpy, whatever device is chosen."""
     token = _on_host.set(True)
     try:
         yield
@@ -234,7 +234,7 @@ def current() -> Device | None:
 def dispatches() -> bool:
     """Whether scikit-learn lets arrays of other libraries through (``array_api_dispatch``).
 
-    Where nobody has imported it, nobody has asked it to.
+    False where scikit-learn has not been imported: nobody can have changed its configuration then.
     """
     library: Any = sys.modules.get("sklearn")
     return library is not None and bool(library.get_config().get("array_api_dispatch", False))

@@ -31,7 +31,7 @@ READ_BYTES = 16 * 1024**2
 use, one being read, one handed over) are little memory."""
 
 LABELS_SHARE = 8
-"""Labels that take more than this part of the memory cap go to a temporary file instead of an array."""
+"""Labels that take more than this fraction, 1 / 8, of the memory cap go to a temporary file instead of an array."""
 
 
 class Engine(ABC):
@@ -46,9 +46,10 @@ class Engine(ABC):
         "Or fit a sample and label the rest: model.fit(rows.gather(index)) for some row numbers, then "
         "model.predict(rows)"
     )
-    """What to do with a composition that needs all rows at once: how to fit a sample of the engine's collections."""
+    """Advice for a composition that needs all rows at once: how to fit a sample of the engine's collections."""
     trains_pairs: ClassVar[bool] = False
-    """Whether `of_pairs` and `named` are there, by which `clusterkit.MinMaxModularSVC` trains where the rows lie."""
+    """Whether `of_pairs` and `named` are implemented, by which `clusterkit.MinMaxModularSVC` trains where the rows
+    lie."""
 
     @abstractmethod
     def rows(self, X: object) -> Rows:
@@ -68,15 +69,15 @@ class Engine(ABC):
 
     @abstractmethod
     def labels(self, label: Callable[[slice, Array], Labels], rows: Rows, width: int) -> Labels:
-        """The labels of all rows, (n,), block by block; in the engine's kind of array, and lazy where it has such."""
+        """The labels of all rows, (n,), block by block; an array of the engine's kind, lazy if its arrays are."""
 
     @property
     def in_process(self) -> bool:
-        """Whether all blocks are computed by this process, where numbers of every row can stay between the passes."""
+        """True if this process computes all blocks itself: per-row values can be kept in memory between passes."""
         return True
 
     def there(self, function: Callable[[slice, Array], Value], device: Device) -> Callable[[slice, Array], Value]:
-        """A function of blocks that other processes compute, as one that sends each to the device of its process."""
+        """The function of blocks on the device of whichever process computes the block."""
         return function
 
     def placed(self, labels: Labels, rows: Rows) -> Labels:
@@ -143,7 +144,7 @@ def room_for_labels(n: int) -> Labels:
     """An array for n labels, or where that is too large a memory map of a temporary file."""
     if n * np.dtype(np.intp).itemsize <= memory.cap() // LABELS_SHARE:
         return np.empty(n, dtype=np.intp)
-    # the file has no name: it goes when the array goes
+    # the file has no name: it is removed together with the array
     with TemporaryFile(prefix="clusterkit-labels-") as file:
         return np.memmap(file, dtype=np.intp, mode="w+", shape=(n,))
 

@@ -91,7 +91,7 @@ class Space(ABC):
 
     @property
     def by_blocks(self) -> bool:
-        """Whether first labels are a function of blocks: of dense features above one group, or outside memory."""
+        """Whether a start labels by blocks: for dense features above one group, or outside memory."""
         return False
 
     @property
@@ -100,7 +100,7 @@ class Space(ABC):
         return Transform(self.before, self.dtype)
 
     def scaled_points(self) -> Array:
-        """The points, scaled if the last map scales attributes before anything else, (n, d): where starts measure."""
+        """The points for the distances of starts, (n, d), scaled if the last map first scales the attributes."""
         return self.points
 
     @abstractmethod
@@ -113,7 +113,7 @@ class Space(ABC):
 
 
 def check_saved_names(cls: type, fields: Mapping[str, object], last: str) -> None:
-    """Raise ValueError unless a file has exactly what every space has, and the field of this class."""
+    """Raise ValueError unless a file has exactly the fields of every space, and the field of this class."""
     names = {"points", "before", "resolved", last}
     if fields.keys() != names:
         raise ValueError(f"{cls.__name__} needs {', '.join(sorted(names))}, and the file has {', '.join(fields)[:80]}")
@@ -122,7 +122,7 @@ def check_saved_names(cls: type, fields: Mapping[str, object], last: str) -> Non
 @final
 @attrs.frozen(eq=False)
 class Differences(BlockFunction):
-    """Part of a mean: the sum of the differences from one row, so that equal rows have an exact mean."""
+    """Contribution to a mean: the sum of the differences from one row, so that equal rows have an exact mean."""
 
     array_api: ClassVar[bool] = True
 
@@ -153,7 +153,7 @@ class Differences(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class Gram(BlockFunction):
-    """Part of the Gram matrix, in float64."""
+    """Contribution to the Gram matrix, in float64."""
 
     array_api: ClassVar[bool] = True
 
@@ -214,11 +214,11 @@ class FeatureSpace(Space):
 
     @property
     def by_blocks(self) -> bool:
-        """True outside memory, and of dense features of more rows than one group (`clusterkit.samples.sums.GROUP`)."""
+        """True outside memory, and for dense features of more rows than one group (`clusterkit.samples.sums.GROUP`)."""
         return not self.in_memory or (self.n > sums.GROUP and not self.sparse)
 
     def scaled_points(self) -> Array:
-        """The points by the scaling inside the last map, or its features if it does nothing but scale, (n, d)."""
+        """The points after the scaling inside the last map, or its features if it does nothing but scale, (n, d)."""
         scaling = scaling_of(self.mapping)
         return self.points if scaling is None else scaling(self.points)
 
@@ -245,15 +245,15 @@ class FeatureSpace(Space):
         return each_block(function, self.blocks(), self.n)
 
     def pieces(self) -> Iterator[tuple[slice, Array]]:
-        """Row slices with their rows of H, as large as memory holds them: for passes that add nothing up."""
+        """Row slices with their rows of H, as large as memory allows: for passes that add nothing up."""
         return self.blocks()
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass: the sum of ``part(rows, H_b)`` over all blocks, in the one order of `clusterkit.samples.sums`.
 
-        A solver that reads the features by this alone runs wherever the samples lie; `part` must then be a frozen
-        callable that pickles. Several threads call it above one group, as of `passed`: what it writes must belong to
-        its rows.
+        A solver that reads the features by this method alone runs wherever the samples lie; `part` must then be a
+        frozen callable that pickles. With more than one group of blocks several threads call `part` at once, so it may
+        write only to the rows of its own block.
         """
         return sums.total(self.passed(part))
 
@@ -351,7 +351,7 @@ class FeatureSpace(Space):
     def mean(self, weights: Array | None = None) -> Array:
         """Mean of the rows of H, (L,), float64, in one pass; equal samples have a mean that equals them exactly.
 
-        Therefore differences from the first row are summed. Sparse rows are summed as they are: their cost is that of
+        Differences from the first row are summed for this. Sparse rows are summed as they are: their cost is that of
         the stored entries only.
         """
         count = self.n if weights is None else weights.sum()
@@ -383,7 +383,7 @@ class FittedMap:
     resolved : mapping
         Values of parameters that the fit chose, for `resolved_`.
     storage : {"dense", "auto", "streamed"}, default "dense"
-        As of `build_space`, for samples in memory.
+        Storage of the features of samples in memory, as in `build_space`.
     """
 
     mapping: RowMap
@@ -422,7 +422,7 @@ class DenseSpace(FeatureSpace):
         return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
 
     def saved_fields(self) -> Mapping[str, object]:
-        """All but the features."""
+        """All fields but the features."""
         return _without_features(self)
 
     @classmethod
@@ -513,7 +513,7 @@ class SparseSpace(FeatureSpace):
         return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
 
     def saved_fields(self) -> Mapping[str, object]:
-        """All but the features."""
+        """All fields but the features."""
         return _without_features(self)
 
     @classmethod
@@ -525,7 +525,7 @@ class SparseSpace(FeatureSpace):
 
 
 def identity_space(X: Array, before: tuple[RowMap, ...] = ()) -> FeatureSpace:
-    """The space of samples X (n, d) in memory as they are, an array or sparse rows; `before` led to them."""
+    """The space of samples X (n, d) in memory, an array or sparse rows, unchanged; `before` are the maps to X."""
     return build_space(X, IdentityMap(X.shape[1]), storage="dense", before=before)
 
 
@@ -590,7 +590,7 @@ def _mapped(points: Array, mapping: RowMap) -> Array:
 
 
 def _without_features(space: FeatureSpace) -> Mapping[str, object]:
-    """What a file keeps of a space with features in memory."""
+    """Fields of a space in memory that a file keeps: all but the features, which are computed again."""
     return {
         "points": space.points, "mapping": space.mapping, "before": space.before, "resolved": dict(space.resolved),
     }  # fmt: skip

@@ -1,6 +1,6 @@
 """Samples known through a kernel: columns and products on request, the n x n matrix only under the memory cap.
 
-`warn_of_degenerate_kernel` warns of a Gaussian kernel whose width tells no samples apart, or no samples together.
+`warn_of_degenerate_kernel` warns of a Gaussian kernel that is too narrow or too wide to show any structure.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class KernelSpace(Space):
         return self._memo["K"]
 
     def rescaled(self, gamma: float) -> KernelSpace:
-        """The same points with another width of the Gaussian kernel; nothing is computed.
+        """A space of the same points with another width of the Gaussian kernel; nothing is computed.
 
         If the matrix is needed later and is small, its distances are computed once and shared by all widths.
         """
@@ -133,7 +133,7 @@ class KernelSpace(Space):
         return attrs.evolve(self, memo={}, shared={})
 
     def saved_fields(self) -> Mapping[str, object]:
-        """All but the matrices that are kept for speed."""
+        """All fields but the matrices that are kept for speed."""
         return {"points": self.points, "kernel": self.kernel, "before": self.before, "resolved": dict(self.resolved)}
 
     @classmethod
@@ -158,13 +158,13 @@ def _kernel_space(points: Array, kernel: Kernel, before: tuple[RowMap, ...], res
 
 
 LOOKED_AT = 64
-"""Rows of the kernel matrix that are looked at: their median tells a usable width from a useless one, and they cost
-64 n kernel values at most."""
+"""Rows of the kernel matrix in the check of its width: their median tells a usable width from a useless one, and they
+cost 64 n kernel values at most."""
 FIRST_COLUMNS = 2048
-"""Columns looked at first. Only where they leave a doubt, because a nearer or a farther sample may be among the others,
-all columns are looked at."""
+"""Columns that are checked first. Only if these leave a doubt, because a nearer or a farther sample may be among the
+others, all columns are checked."""
 UNRELATED = 1e-3
-"""Kernel values below this are nothing beside the value 1 of a sample with itself: less than the tolerance of most
+"""Kernel values below this are negligible against the value 1 of a sample with itself: less than the tolerance of most
 solvers, and far below the ridge that a bounded multiplier or a penalty C of 1 adds to the diagonal."""
 
 
@@ -178,7 +178,7 @@ def warn_of_degenerate_kernel(space: Space) -> None:
     Parameters
     ----------
     space : Space
-        Of samples that are not all equal. Anything but a `KernelSpace` with a Gaussian kernel is passed over.
+        Space of samples that are not all equal. Anything but a `KernelSpace` with a Gaussian kernel is passed over.
     """
     if not isinstance(space, KernelSpace) or not isinstance(space.kernel, Gaussian) or space.n < 2:
         return
@@ -210,7 +210,7 @@ def _spread(n: int, count: int) -> Indices:
 
 
 def _extremes(space: KernelSpace, rows: Indices, columns: Indices) -> tuple[float, float]:
-    """The median over rows of the largest value beside the diagonal, and the smallest value of all."""
+    """The median over rows of the largest value off the diagonal, and the smallest value of all."""
     smallest, of_nearest = 1.0, np.zeros(len(rows))
     for first in range(0, len(columns), FIRST_COLUMNS):
         part = columns[first : first + FIRST_COLUMNS]

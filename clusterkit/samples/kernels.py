@@ -38,8 +38,8 @@ __all__ = [
 
 
 CHUNK = 2**24
-"""Pairs of a row and a centre whose values are held at once: 128 MiB in float64, and at most four such arrays live
-together. Fewer would leave a device idle between short products."""
+"""Pairs of a row and a centre per chunk: 128 MiB of values in float64, and at most four such arrays exist at a time.
+Fewer would leave a device idle between short products."""
 
 PRODUCT_REACH = 1024.0
 """Largest squared distance of a centre from the mean of the centres, in units of ``1 / gamma``, up to which squared
@@ -66,7 +66,7 @@ def pair_chunks(n: int, d: int, count: int) -> Iterator[slice]:
 @final
 @attrs.frozen(eq=False)
 class Centres:
-    """Centres that lie beside the rows they are compared with, in scaled coordinates ``root (x - origin)``.
+    """Centres on the device of the rows they are compared with, in scaled coordinates ``root (x - origin)``.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Centres:
     by_products : bool
         Whether they are near enough to each other for squared distances by matrix products.
     factor : array of shape (d + 2, s)
-        What rows ``(y, |y|², 1)`` are multiplied by to give ``-|y - c|²``.
+        Matrix that turns rows ``(y, |y|², 1)`` into ``-|y - c|²``.
     """
 
     xp: ModuleType
@@ -131,7 +131,7 @@ class Centres:
 
 
 def over_exponents(Y: Array, centres: Array, gamma: float, of: Callable[[Array], Array]) -> Array:
-    """What a function makes of ``-gamma |y - c|²`` (b, s), chunk by chunk, for all rows of Y in their order."""
+    """``of(-gamma |y - c|²)`` for all rows y of Y in their order, computed for (b, s) distances at a time."""
     there = Centres.to_device_of(Y, centres, gamma)
     parts = [
         of(there.exponents(there.scaled(Y[rows, :]))) for rows in pair_chunks(Y.shape[0], Y.shape[1], len(centres))
@@ -226,9 +226,10 @@ class Gaussian(Kernel):
         return 1.0
 
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
-        """In compiled loops; a row's value does not depend on the other rows up to `EXPLICIT_SUMS` attributes.
+        """Weighted sums of the kernel values of each row with all centres, by compiled loops.
 
-        Rows of another library than numpy: by matrix products, in float64 where they lie.
+        Up to `EXPLICIT_SUMS` attributes the value of a row does not depend on the other rows. Rows of another library
+        than numpy: by matrix products, in float64 where they lie.
         """
         spend(Y.shape[0] * len(centres))
         if (xp := array_namespace(Y)) is not np:

@@ -1,4 +1,4 @@
-"""What surrounds running fits: limits of time and of work, values that several fits share, and reports of progress.
+"""Context of running fits: limits of time and of work, values that several fits share, and reports of progress.
 
 `deadline` limits the wall-clock time of a computation that reports its progress. `metered` limits its work, counted in
 kernel evaluations and thus the same on any machine. Inside `reusing`, intermediate values that fits to the same samples
@@ -31,7 +31,7 @@ __all__ = [
 
 @attrs.define(eq=False)
 class Meter:
-    """What the block of a `metered` has spent, and whether its limit ended it. Read it after the block.
+    """Time and work spent in the block of a `metered`, and whether its limit ended it. Read it after the block.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def reuse(samples: object, key: Hashable, compute: Callable[[], T]) -> T:
     key : hashable
         Names the computation and holds everything else that the value depends on.
     compute : callable
-        Without arguments; must give the same value whenever it is called, and a value that nobody changes.
+        Function without arguments; must give the same value whenever it is called, and a value that nobody changes.
     """
     store = _stores.get()
     if store is None:
@@ -157,12 +157,12 @@ def reuse(samples: object, key: Hashable, compute: Callable[[], T]) -> T:
 
 @attrs.frozen
 class Report:
-    """Where a fit stands.
+    """Progress of a fit.
 
     Parameters
     ----------
     stage : str
-        What is running: "loop", or the name of a stage or driver with an inner loop.
+        Name of the running part: "loop", or the stage or driver with an inner loop.
     iteration : int
         Iterations done.
     max_iter : int or None
@@ -181,7 +181,7 @@ class Report:
 
 
 Listener = Callable[[Report], None]
-"""What is called with each report."""
+"""Function that is called with each report."""
 _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=())
 """The listeners of the running fit, for each thread its own."""
 
@@ -234,7 +234,7 @@ def deadline(seconds: float | None) -> Iterator[Deadline]:
     Yields
     ------
     Deadline
-        Its attribute `passed` says whether the block was ended early.
+        Object whose attribute `passed` says whether the block was ended early.
 
     Examples
     --------

@@ -88,7 +88,7 @@ def _of_control_group(membership: Path = Path("/proc/self/cgroup"), root: Path =
 
 
 def _address_space_left() -> int | None:
-    """Bytes that the limit of the address space leaves beside what is mapped; None without a limit."""
+    """Bytes that the limit of the address space leaves in addition to what is mapped; None without a limit."""
     try:
         import resource
 
@@ -110,7 +110,7 @@ def _text(path: Path) -> str:
 
 
 def unpacked_cap() -> int:
-    """Bytes up to which a compressed file is unpacked: `CLUSTERKIT_UNPACKED_CAP`, or 1 GiB, and no more than `cap`."""
+    """Largest size of an unpacked file, in bytes: `CLUSTERKIT_UNPACKED_CAP`, or 1 GiB, and at most `cap`."""
     chosen = _size_in(UNPACKED_VARIABLE)
     return min(UNPACKED_CAP, cap()) if chosen is None else chosen
 

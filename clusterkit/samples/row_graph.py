@@ -1,9 +1,9 @@
 """Functions of rows as graphs of ONNX operators, written like numpy expressions.
 
 A class that maps, scores or labels new rows and has a method ``onnx(rows)`` can be exported: it takes the rows as a
-`Node` and returns the node of what it makes of them. ``rows.through(part)`` asks another part to do the same.
-Arithmetic, ``(rows - self.origin) @ self.axes``, and methods stand for ONNX operators of version `OPSET`; `Node.op`
-reaches all others. Nothing here imports onnx: a `RowGraph` collects the nodes, and `clusterkit.export` makes the model.
+`Node` and returns the node of its results. ``rows.through(part)`` asks another part for its node. Arithmetic, ``(rows -
+self.origin) @ self.axes``, and methods of a node add ONNX operators of version `OPSET`; `Node.op` reaches all others.
+Nothing here imports onnx: a `RowGraph` collects the nodes, and `clusterkit.export` makes the model.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Operand: TypeAlias = "Node | AnyArray | float"
 
 
 class RowGraph(Protocol):
-    """What collects the nodes of one exported model."""
+    """Collector of the nodes of one exported model."""
 
     def op(self, operator: str, *inputs: Operand, **attributes: int | float | str | Sequence[int]) -> Node:
         """The first output of an ONNX operator."""
@@ -51,13 +51,13 @@ class RowGraph(Protocol):
         """The state after at most so many updates; they end when what `update` returns last is false."""
 
     def cast(self, node: Node, dtype: np.dtype | type) -> Node:
-        """Values in another type; float64 stands for the precision of the graph."""
+        """The values converted to another type; float64 means the precision of the graph."""
 
     def follow(self, part: object, rows: Node, stage: str) -> Node:
-        """What a part makes of rows; an error that names it if it has no method ``onnx``."""
+        """The output of a part for given rows; an error that names the part if it has no method ``onnx``."""
 
     def report(self, name: str, node: Node) -> None:
-        """Make a node an output of the model beside its labels."""
+        """Make a node a further output of the model, in addition to its labels."""
 
 
 @runtime_checkable
@@ -65,7 +65,7 @@ class RowFunction(Protocol):
     """A part of a fit that can be exported: every row of the result depends on its own row alone."""
 
     def onnx(self, rows: Node) -> Node:
-        """The node of what the part makes of rows, (m, d)."""
+        """The node of the part's output for rows, (m, d)."""
 
 
 @final
@@ -90,7 +90,7 @@ class Node:
         return self.graph.op(operator, self, *others, **attributes)
 
     def through(self, part: object, stage: str = "") -> Node:
-        """What another part, a row map or an extension, makes of these rows.
+        """The output of another part, a row map or an extension, for these rows.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class Node:
         return self.op("ArgMax", axis=axis, keepdims=0)
 
     def columns(self, index: Indices | Sequence[int]) -> Node:
-        """Some columns."""
+        """Some columns of the node, in the order of the index."""
         return self.op("Gather", np.asarray(index, dtype=np.int64), axis=1)
 
     def entries(self, table: AnyArray) -> Node:
@@ -201,11 +201,11 @@ class Node:
         return self.op("Where", chosen, other)
 
     def expanded(self, axis: int) -> Node:
-        """With one more axis, of length 1."""
+        """The node with one more axis, of length 1."""
         return self.op("Unsqueeze", np.array([axis]))
 
     def squeezed(self, axis: int = 1) -> Node:
-        """Without an axis of length 1."""
+        """The node without an axis of length 1."""
         return self.op("Squeeze", np.array([axis]))
 
     def joined(self, *others: Operand) -> Node:
@@ -213,7 +213,7 @@ class Node:
         return self.op("Concat", *others, axis=1)
 
     def as_type(self, dtype: np.dtype | type) -> Node:
-        """Values in another type; float64 stands for the precision of the graph."""
+        """The values converted to another type; float64 means the precision of the graph."""
         return self.graph.cast(self, dtype)
 
     def rounded(self, dtype: np.dtype) -> Node:
@@ -231,7 +231,7 @@ class Node:
     def lowest(self, count: int) -> tuple[Node, Node]:
         """The smallest values of each row, (m, count), ascending, and their columns; of equal ones the first.
 
-        Of at least one row: with none many versions of onnxruntime divide by 0, which ends the process.
+        Needs at least one row: without rows many versions of onnxruntime divide by 0, which ends the process.
         """
         values, index = self.graph.outputs("TopK", 2, self, np.array([count]), axis=1, largest=0, sorted=1)
         return values, index
@@ -260,7 +260,7 @@ class Node:
         candidates = min(len(points), count + SPARE)
         rows = self.with_spare_row(points.shape[1])
         _, near = rows.squared_distances(points).lowest(candidates)
-        near, _ = near.lowest(candidates)  # by number
+        near, _ = near.lowest(candidates)  # ascending row numbers
         squared = (near.entries(points) - rows.expanded(1)).square().sum(axis=2).squeezed(2)
         values, order = squared.lowest(count)
         return values.without_last_row(), near.op("GatherElements", order, axis=1).without_last_row()

@@ -1,4 +1,4 @@
-"""Where samples lie that need not be in memory: `Rows`, read by slices and gathered by index.
+"""Sources of samples that need not be in memory: `Rows`, read by slices and gathered by index.
 
 `RowsFile` has rows in a temporary file without a name, such as the scores between the passes of a balancer, or a copy
 of rows that are slow to read.
@@ -62,13 +62,13 @@ class Rows(Protocol):
 
 
 def place_of(rows: Rows) -> Callable[[int], str] | None:
-    """Where a row lies, in words that begin with a space, for errors: the optional method ``place(row)`` of rows."""
+    """The method ``place(row)`` of rows, if they have it: where a row lies, as text after a space, for errors."""
     place: Callable[[int], str] | None = getattr(rows, "place", None)
     return place
 
 
 class Sliceable(Protocol):
-    """What `SlicedRows` reads."""
+    """Array that `SlicedRows` can read: a shape, a type and slices of rows."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -182,12 +182,12 @@ class RowsOfColumns:
 
     @property
     def dtype(self) -> np.dtype:
-        """As of the source."""
+        """Type of the source's values."""
         return self.source.dtype
 
     @property
     def names(self) -> None:
-        """None: nobody sees these columns by themselves."""
+        """None, because these columns are never shown."""
 
     def read(self, rows: slice) -> Array:
         """Neighbouring rows, (b, d)."""
@@ -199,10 +199,10 @@ class RowsOfColumns:
 
 
 SPARE = 1.02
-"""Part of a disk that a file may take, more than its size: file systems need some room for themselves."""
+"""Free space on the disk that a file needs, in multiples of its size: file systems need some room for themselves."""
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
-"""What the system says where a disk, a quota, or a limit of the size of files ends a file."""
+"""Error numbers of the system for a full disk, a quota, or a limit on the size of files."""
 
 
 def missing_room(n_bytes: int, folder: str) -> str | None:
@@ -216,7 +216,7 @@ def missing_room(n_bytes: int, folder: str) -> str | None:
 class RowsFile:
     """Rows (n, d) of a temporary file, written in any order and then read like those of any other source.
 
-    The file has no name, so that it goes with this object, with the process too if that is killed. It is read and
+    The file has no name, so that it is removed with this object, and with the process if that is killed. It is read and
     written by position and not mapped: its pages do not count as memory of the process, and a full disk is an error.
 
     Parameters
@@ -225,11 +225,11 @@ class RowsFile:
         Rows and columns.
     dtype : numpy dtype
     what : str
-        What the rows are, for messages.
+        Description of the rows, for messages.
     folder : str
-        Where the file lies.
+        Folder of the file.
     names : tuple of str, optional
-        The columns.
+        Names of the columns.
     """
 
     n: int
@@ -252,7 +252,7 @@ class RowsFile:
         return self.n * self.d * self.dtype.itemsize
 
     def write(self, rows: slice, values: Array) -> None:
-        """Put neighbouring rows, (b, d), in their place; several threads may.
+        """Write consecutive rows, (b, d), to their position in the file. Thread-safe.
 
         Raises
         ------

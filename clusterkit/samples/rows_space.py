@@ -38,7 +38,7 @@ class OfFeatures(BlockFunction):
 
     @property
     def array_api(self) -> bool:
-        """That of the maps: a part without the mark gets the features on the host."""
+        """Whether the maps have the mark; a part without it gets the features on the host."""
         return self.transform.array_api
 
     def __call__(self, rows: slice, X: Array) -> Addable:
@@ -84,14 +84,14 @@ class HostMap:
         return move_to(features, Y) if is_device_array(Y) else features
 
     def onnx(self, rows: Node) -> Node:
-        """As of the maps."""
+        """Output of the maps in an exported model."""
         return rows.through(self.transform)
 
 
 @final
 @attrs.frozen(eq=False)
 class RowsSpace(FeatureSpace):
-    """Features of rows that an engine reads. The points are not kept: those of this space are none.
+    """Features of rows that an engine reads. The points are not stored: the attribute `points` has no rows.
 
     Parameters
     ----------
@@ -99,9 +99,9 @@ class RowsSpace(FeatureSpace):
         The raw rows, or those of features that were made on the host.
     engine : Engine
     host_space : FeatureSpace or None
-        Where the features were made on the host, the space of the raw rows there.
+        Space of the raw rows on the host, if the features were computed there.
     known : Extremes or None
-        Those of the features, where a pass has found them already.
+        Extremes of the features, if a pass has found them already.
     """
 
     in_memory: ClassVar[bool] = False
@@ -134,7 +134,7 @@ class RowsSpace(FeatureSpace):
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
-        # what adds up has the type of its parts, which the type of `OfFeatures` does not say
+        # the sum has the type of the parts, which the type of `OfFeatures` does not say
         whole: Part = self.engine.reduce(OfFeatures(self.reading, part), self.source, self.width)  # type: ignore[assignment]
         return whole
 
@@ -190,7 +190,7 @@ class RowsSpace(FeatureSpace):
         return self
 
     def on_host(self, what: str, advice: str, storage: str = "auto") -> FeatureSpace:
-        """The same features as a space in memory; `what` and `advice` are for the error, `storage` as of `build_space`.
+        """These features as a space in memory; `what` and `advice` are for the error, `storage` as in `build_space`.
 
         Raises
         ------
@@ -203,7 +203,7 @@ class RowsSpace(FeatureSpace):
         return build_space(points, self.mapping, storage=storage, before=self.before)
 
     def without_samples(self) -> FeatureSpace:
-        """A space that maps new rows as this one: what a finished fit holds, without samples but those of the host."""
+        """The space for a finished fit: it maps new rows as this one, without samples but those of the host."""
         if self.host_space is not None:
             return self.host_space.without_samples()
         return StreamedSpace(self.points, self.mapping, before=self.before, resolved=self.resolved)

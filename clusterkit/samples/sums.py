@@ -48,14 +48,15 @@ Tests lower it by `clusterkit.testing.compare.small_groups`; results above one g
 """
 
 FAN_IN = 16
-"""Totals that meet at a node of the tree over the groups: two levels serve 67 million rows, three a billion."""
+"""Number of totals that are added at a node of the tree over the groups: two levels serve 67 million rows, three a
+billion."""
 
 
 class Addable(Protocol):
-    """What a block of rows gives to a pass: parts of neighbouring blocks add up to the part of both.
+    """Contribution of a block of rows to a pass: those of neighbouring blocks add up to that of both together.
 
-    It may have a method `to_host`, which returns the same with all arrays on the host; `add_left_to_right` calls it at
-    the end of a group, so that sums of blocks on a device stay there until then.
+    An optional method `to_host` returns a copy with all arrays on the host; `add_left_to_right` calls it at the end of
+    a group, so that sums of blocks on a device stay there until then.
     """
 
     def __add__(self, following: Self, /) -> Self:
@@ -90,11 +91,11 @@ class Sums:
         return cls(tuple(_wide(array) for array in arrays))
 
     def __add__(self, following: Sums) -> Sums:
-        """Entry by entry."""
+        """The sums of both blocks, entry by entry."""
         return Sums(tuple(one + other for one, other in zip(self.arrays, following.arrays, strict=True)))
 
     def to_host(self) -> Sums:
-        """The same on the host; the arrays of a device come in one copy."""
+        """A copy on the host; the arrays of a device are copied together, in one transfer."""
         there = [array for array in self.arrays if is_device_array(array)]
         if not there:
             return self
@@ -129,11 +130,11 @@ class SymmetricSum:
         return cls(_wide(matrix))
 
     def __add__(self, following: SymmetricSum) -> SymmetricSum:
-        """Entry by entry."""
+        """The sum of both matrices, entry by entry."""
         return SymmetricSum(self.matrix + following.matrix)
 
     def to_host(self) -> SymmetricSum:
-        """The same on the host."""
+        """A copy with the matrix on the host."""
         return SymmetricSum(to_host(self.matrix)) if is_device_array(self.matrix) else self
 
     def __reduce__(self) -> tuple[Callable[..., SymmetricSum], tuple[object, ...]]:
@@ -148,7 +149,7 @@ def _unpacked(triangle: Array, m: int) -> SymmetricSum:
 @final
 @attrs.frozen(eq=False)
 class RowsInOrder:
-    """Arrays that are put behind each other row by row, in the order of the blocks.
+    """Arrays that are concatenated row by row, in the order of the blocks.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ class RowsInOrder:
     arrays: tuple[AnyArray, ...]
 
     def __add__(self, following: RowsInOrder) -> RowsInOrder:
-        """Array by array."""
+        """The rows of both blocks, array by array."""
         pairs = zip(self.arrays, following.arrays, strict=True)
         return RowsInOrder(tuple(np.concatenate(pair) for pair in pairs))
 
@@ -206,7 +207,7 @@ def groups(n: int) -> Iterator[slice]:
 
 
 def add_left_to_right(parts: Iterable[T]) -> T:
-    """The sum from left to right, on the host: of the blocks of a group.
+    """The sum of parts from left to right, on the host; used for the blocks of a group.
 
     Raises
     ------
@@ -266,8 +267,8 @@ GROUPED_COLUMNS = 48
 """Number of target columns from which sorting the rows by label is faster than multiplying by mostly zeros."""
 
 SPLIT_ROWS = 4096
-"""Rows of a product of float32 numbers on a device; the products are added in float64. A product of all rows of a block
-would lose digits there, and the processor's blocks have no more rows either."""
+"""Rows per product of float32 numbers on a device; the products are added in float64. A single product of all rows of a
+block would lose digits, and blocks of the processor have at most as many rows."""
 
 
 def target_sums(H: Array, coded: Coded) -> Array:
@@ -276,7 +277,7 @@ def target_sums(H: Array, coded: Coded) -> Array:
     Parameters
     ----------
     H : array or SparseRows of shape (b, L)
-        Of numpy, or of another library of the array API.
+        Array of numpy, or of another library of the array API.
     coded : Coded
         Labels (R, b) of these rows.
     """
@@ -298,7 +299,7 @@ def class_totals(H: Array, coded: Coded) -> tuple[Array, Counts]:
 def products_of_rows(H: Array, T: Array) -> Array:
     """``H'T``, (L, q), float64, for dense H (b, L) and T (b, q) of another library than numpy and of one type.
 
-    Always in the same order: no sum depends on which of its terms was ready first.
+    The products are always added in the same order, whichever is computed first.
     """
     xp = array_namespace(H)
     if host_dtype(H) == np.float64:

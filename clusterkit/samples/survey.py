@@ -1,4 +1,4 @@
-"""What passes over rows find out: extremes of every column, values that are no finite numbers, few distinct rows."""
+"""Passes over rows: the extremes of every column, values that are no finite numbers, and few distinct rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Extremes:
 
     @classmethod
     def of(cls, rows: slice, H: Array) -> Extremes:
-        """Those of a block, on the host."""
+        """The extremes of a block of rows, (b, L), on the host."""
         if is_device_array(H):
             return cls._of_device(rows, H)
         low, high = column_extremes(H)
@@ -56,14 +56,14 @@ class Extremes:
         xp = array_namespace(H)
         low, high = (to_host(ends(H, axis=0)) for ends in (xp.min, xp.max))
         odd = None
-        if not (np.isfinite(low).all() and np.isfinite(high).all()):  # not a number is the least and the largest
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):  # nan makes both extremes nan
             finite = xp.reshape(xp.astype(xp.isfinite(H), xp.int32), (-1,))
             row, column = divmod(int(xp.argmin(finite)), H.shape[1])
             odd = (rows.start + row, column, float(H[row, column]))
         return cls(low, high, odd)
 
     def __add__(self, following: Extremes) -> Extremes:
-        """Those of both blocks."""
+        """The extremes of both blocks together."""
         low, high = np.minimum(self.low, following.low), np.maximum(self.high, following.high)
         return Extremes(low, high, following.odd if self.odd is None else self.odd)
 
@@ -91,9 +91,9 @@ class OfFiniteRows(BlockFunction, Generic[Value]):
     function : callable
         Row slice and rows to anything.
     names : tuple of str or None
-        Those of the columns, for the message.
+        Names of the columns, for the message.
     before : str
-        What the check comes before, for the message.
+        Step that the check precedes, for the message: "the fit" or "the prediction".
     """
 
     function: Callable[[slice, Array], Value]
@@ -101,7 +101,7 @@ class OfFiniteRows(BlockFunction, Generic[Value]):
     before: str = "the prediction"
 
     def __call__(self, rows: slice, X: Array) -> Value:
-        """What the function makes of the rows."""
+        """The value of the function, after a check that all rows are finite."""
         if X.shape[0]:
             Extremes.of(rows, X).check(self.names, before=self.before)
         return self.function(rows, X)

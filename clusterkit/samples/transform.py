@@ -176,7 +176,7 @@ class Transform(BlockFunction):
 
     @property
     def array_api(self) -> bool:
-        """That of the maps; without maps, rows of any library stay what they are."""
+        """Whether all maps have the mark; without maps, rows of any library stay what they are."""
         return all(has_array_api(step) for step in self.steps)
 
     @property
@@ -212,7 +212,8 @@ class Transform(BlockFunction):
     def passed(self, function: Callable[[slice, Array], Value], Y: Array) -> Iterator[tuple[slice, Value]]:
         """``function(rows, features of the rows)`` of all blocks of Y, in their order.
 
-        Above one group several threads call it, as of `clusterkit.samples.block_threads.each_block`.
+        With more than one group of blocks several threads call the function, see
+        `clusterkit.samples.block_threads.each_block`.
         """
         plan = block_plan(len(Y), self.width or Y.shape[1], self.dtype)
         return each_block(lambda rows, X: function(rows, self(X)), ((rows, Y[rows]) for rows in plan), len(Y))

@@ -47,7 +47,7 @@ this length may be made from it."""
 
 @attrs.frozen(eq=False)
 class Content:
-    """What a file holds.
+    """Content of a model file.
 
     Parameters
     ----------

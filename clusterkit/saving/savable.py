@@ -1,4 +1,4 @@
-"""Which classes may stand in a saved model, under which name, with which schema number.
+"""Classes that a saved model may contain, each with its name and schema number in files.
 
 Everything that comes from a file is compared with the types that its class declares.
 """
@@ -35,7 +35,7 @@ SAVABLE = "savable"
 
 
 class Savable(Protocol):
-    """What a registered class may define to be saved in another way than attrs classes are: by their fields.
+    """Optional members of a registered class that is not saved as attrs classes are, by its fields.
 
     A class may have some of these members only.
     """
@@ -44,7 +44,7 @@ class Savable(Protocol):
     """Number of the fields' layout, 1 where it is missing; to be raised with every change that old files do not fit."""
 
     def saved_fields(self) -> Mapping[str, object]:
-        """What the file keeps of the object, by name; each value is savable."""
+        """Fields of the object that the file keeps, by name; each value is savable."""
 
     @classmethod
     def from_saved_fields(cls, fields: Mapping[str, object]) -> Self:
@@ -58,7 +58,7 @@ class Savable(Protocol):
 @final
 @attrs.frozen
 class SavedClass:
-    """How a file names a class.
+    """Name of a class in a file, with its kind, schema and distribution.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class SavedClass:
         The registered name.
     schema : int
     distribution : str
-        Who provides the class; for the message where it is missing.
+        Distribution that provides the class; for the message where it is missing.
     """
 
     kind: str
@@ -78,7 +78,7 @@ class SavedClass:
 
 
 def name_of(cls: type) -> SavedClass:
-    """How a file names a class.
+    """The name of a class in a file.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def schema_of(cls: type) -> int:
 
 
 def fields_of(value: object) -> Mapping[str, object]:
-    """What a file keeps of an object of a registered class."""
+    """Fields of an object of a registered class that a file keeps, by name."""
     if hasattr(value, "saved_fields"):
         fields: Mapping[str, object] = value.saved_fields()
         return fields

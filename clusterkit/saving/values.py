@@ -1,4 +1,4 @@
-"""From an object to a table of JSON nodes and a set of arrays, and back.
+"""Conversion of an object to a table of JSON nodes and a set of arrays, and back.
 
 A value is written as it is (None, a truth value, a number, a text), or as ``{"node": i}``, the i-th entry of the table.
 A node refers to earlier nodes only, so a file cannot describe a circle and is read in one pass without recursion; an
@@ -44,10 +44,10 @@ class Packed:
     Parameters
     ----------
     root : object
-        The value that stands for the object.
+        The value that represents the object.
     nodes : list of dict
     classes : list of SavedClass
-        What the nodes refer to by number.
+        Classes of the nodes, which refer to them by number.
     tensors : dict of str to ndarray
     """
 
@@ -68,7 +68,7 @@ def pack(value: object) -> Packed:
     Parameters
     ----------
     value : object
-        Of a registered class, or a tuple, list, dict, set, array, number or text of such objects.
+        Object of a registered class, or a tuple, list, dict, set, array, number or text of such objects.
 
     Raises
     ------
@@ -92,7 +92,7 @@ class _Packer:
     _names: dict[type, SavedClass] = attrs.field(factory=dict)
 
     def value(self, value: Any, place: str, depth: int) -> Any:
-        """What stands for an object in the JSON."""
+        """The value that represents an object in the JSON."""
         if value is None or type(value) in (bool, str):
             return value
         if type(value) is int:
@@ -211,7 +211,7 @@ class _Packer:
 
 
 def _memory_of(value: AnyArray) -> object:
-    """What tells arrays apart: two views of the same memory with the same shape are one array."""
+    """Key by which arrays are told apart: two views of the same memory with the same shape are one array."""
     if value.dtype.hasobject or value.size == 0:
         return id(value)
     place: int = value.__array_interface__["data"][0]
@@ -227,7 +227,7 @@ def _dtype_text(dtype: np.dtype, place: str) -> str:
 
 
 DTYPE = re.compile(r"[<>|=]?([biu]1|[iuf][248]|c8|c16|U\d{1,9}|[mM]8(\[\w{1,12}\])?)")
-"""Texts that stand for a numpy dtype in a file."""
+"""Pattern of the numpy types that a file may name."""
 
 GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 """Algorithms of random numbers whose state a file may have: those of numpy."""
@@ -307,7 +307,7 @@ class _Reader:
     objects: list[Any] = attrs.field(factory=list)
 
     def value(self, text: Any) -> Any:
-        """The value that a part of the JSON stands for."""
+        """The value that a part of the JSON represents."""
         if text is None or type(text) in (bool, str, int):
             return text
         if type(text) is float:
@@ -473,7 +473,7 @@ def _restored(cls: type[Any], fields: Mapping[str, Any], schema: int) -> Any:
 
 
 def _of_dtype(array: AnyArray, dtype: np.dtype) -> AnyArray:
-    """The array of another type that a tensor stands for."""
+    """The array of the given type that a tensor represents."""
     if dtype.kind == "U":
         length = dtype.itemsize // 4
         if array.dtype != np.uint32 or array.ndim < 1 or array.shape[-1] != length or not length:

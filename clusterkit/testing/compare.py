@@ -103,7 +103,7 @@ def small_groups(rows: int) -> Iterator[None]:
 A = TypeVar("A", bound=AnyArray)
 
 DEVICE = Device("array_api_strict", "device1")
-"""Not the library's first device, which numpy would read."""
+"""A device of array_api_strict other than its first one, which numpy would read."""
 
 EXACT = 1e-12
 """Relative difference of float64 sums of a block on a device from those of numpy: rounding in another order."""
@@ -128,7 +128,7 @@ def same_there(there: AnyArray, here: AnyArray, what: str, *, digits: int = 0, s
 
 
 def numbers_of(addend: object) -> list[AnyArray]:
-    """All arrays and numbers of what a block adds up, in the order of its fields; on the host."""
+    """All arrays and numbers of the part that a block adds up, in the order of its fields; on the host."""
     if is_device_array(addend):
         return [np.asarray(to_host(addend))]
     if isinstance(addend, np.ndarray | np.generic | float | int):
@@ -151,7 +151,7 @@ def saved_copy(value: T, *stand_ins: type) -> T:
     Parameters
     ----------
     value : object
-        Of registered classes.
+        Object of registered classes.
     *stand_ins : type
         Classes inside the object that are there for the test only; they are registered for this session.
 
@@ -227,14 +227,14 @@ def check_recipe_saves(name: str, X: Array | None = None) -> None:
     Parameters
     ----------
     name : str
-        Of ``clusterkit.recipes()``.
+        Name in ``clusterkit.recipes()``.
     X : ndarray of shape (n, d), optional
         Default `two_groups`.
 
     Raises
     ------
     AssertionError, NotSavable
-        As `check_saving`.
+        See `check_saving`.
     """
     from clusterkit.estimators.build import recipe
 

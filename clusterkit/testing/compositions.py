@@ -145,7 +145,7 @@ def pairwise_cover(compositions: Iterable[Composition]) -> list[Composition]:
     Returns
     -------
     list of Composition
-        The same for the same input: ties go to the first.
+        Deterministic: ties go to the first.
     """
     pairs = [(c, set(combinations(_slots(c), 2))) for c in compositions]
     missing = set().union(*(values for _, values in pairs)) if pairs else set()

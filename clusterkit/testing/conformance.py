@@ -39,7 +39,8 @@ def check_stage(stage: StageOrName, share: float = 1.0) -> None:
     Raises
     ------
     AssertionError
-        At the first law that is broken; the message names it, what it says and the smallest example that breaks it.
+        Raised at the first law that is broken; the message names it, what it says and the smallest example that breaks
+        it.
     """
     for _, check in laws_of(stage, share):
         check()
@@ -52,7 +53,7 @@ def laws_of(stage: StageOrName, share: float = 1.0) -> Iterator[tuple[str, Calla
     ----------
     stage : Stage, type or str
     share : float
-        As for `check_stage`.
+        Fraction of the examples, see `check_stage`.
     """
     tested = _stage_of(stage)
     for law in _applicable(tested):
@@ -142,7 +143,7 @@ class LawCase:
     Parameters
     ----------
     label : str
-        What pytest shows.
+        Name that pytest shows.
     run : callable
     draws : bool, default False
         Whether it is checked on drawn examples.
@@ -173,9 +174,9 @@ def cases_of(entry: Entry, share: float) -> Iterator[LawCase]:
     Parameters
     ----------
     entry : Entry
-        Of a stage; its name is one that the registry finds.
+        Entry of a stage; its name is one that the registry finds.
     share : float
-        As for `check_stage`.
+        Fraction of the examples, see `check_stage`.
     """
     where = f"{entry.kind}-{entry.name}"
     try:

@@ -18,7 +18,7 @@ from clusterkit.testing.strategies import Case
 __all__ = ["Law", "Source", "law"]
 
 Source: TypeAlias = SearchStrategy[object] | Callable[..., SearchStrategy[object]]
-"""Where the examples of an argument come from: a strategy, or a function from the stage to a strategy."""
+"""Source of the examples of an argument: a strategy, or a function from the stage to a strategy."""
 
 
 def _always(stage: object) -> bool:

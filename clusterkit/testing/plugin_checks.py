@@ -27,7 +27,7 @@ EXAMPLES = 25
 @final
 @attrs.frozen
 class PluginCheck:
-    """What a thing that a plugin provides holds and breaks.
+    """Laws that a stage or recipe of a plugin fulfils and breaks.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class PluginCheck:
 
 
 def checks_of(plugin: Plugin, examples: int = EXAMPLES) -> Iterator[PluginCheck]:
-    """What holds and breaks of each thing that a plugin provides, one after the other; the same in every run.
+    """Check each stage and recipe that a plugin provides, one after the other; the same result in every run.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def checks_of(plugin: Plugin, examples: int = EXAMPLES) -> Iterator[PluginCheck]
             for law, check in laws:
                 try:
                     check()
-                except (Exception, SystemExit) as error:  # of a plugin: it is what breaks, and the rest is checked too
+                except (Exception, SystemExit) as error:  # a plugin's error is a broken law; go on with the others
                     breaks.append((law, f"{type(error).__name__}: {error}"))
                 else:
                     holds.append(law)
@@ -72,7 +72,7 @@ def checks_of(plugin: Plugin, examples: int = EXAMPLES) -> Iterator[PluginCheck]
 
 
 def _laws_of(entry: Entry) -> list[tuple[str, Callable[[], object]]]:
-    """Name and check of every law of what an entry stands for."""
+    """Name and check of every law of the stage or recipe of an entry."""
     if entry.kind in ABSTRACT_NAMES:
         before = f"{entry.kind}-{entry.name}"  # then "-law", or "[parameter=value]-law" for a variant
         return [(case.label.removeprefix(before).removeprefix("-"), case) for case in cases_of(entry, 1.0)]
@@ -99,7 +99,7 @@ def _prints_help(name: str) -> None:
 
 @contextmanager
 def _fixed_examples(examples: int) -> Iterator[None]:
-    """The same examples in every run, and nothing is written; afterwards hypothesis is set as before."""
+    """Use the same examples in every run, and write nothing; afterwards hypothesis is set as before."""
     from hypothesis import settings
 
     settings.register_profile("before-the-check", parent=settings.default)

@@ -217,7 +217,7 @@ DESCRIPTIONS = {
     "no labels": (lambda t: node_of(t, "Pipeline")["fields"].update(labels_=None), "labels_"),
     "another number of columns": (
         lambda t: node_of(t, "Pipeline")["fields"].update(n_features_in_=7),
-        "its Pipeline is not whole",
+        "the Pipeline in it is incomplete or inconsistent",
     ),
     "more names than columns": (
         lambda t: node_of(t, "Pipeline")["fields"].update(

@@ -36,20 +36,20 @@ __all__ = [
 
 @attrs.frozen
 class Kind:
-    """What `clusterkit new-plugin --kind` takes.
+    """A value of `clusterkit new-plugin --kind`.
 
     Parameters
     ----------
     kind : str
-        As the registry calls it.
+        Kind in the registry.
     word : str
-        What a reader calls it.
+        Word for the kind in sentences.
     title : str
         First line of the docstring of its hook.
     steps : tuple of str
-        What the author does next, for the README.
+        Next steps for the author, for the README.
     savable : str
-        What the name of the stage's helper class ends in, which fitted models hold; empty if there is none.
+        Ending of the name of the stage's helper class, which fitted models hold; empty if there is none.
     """
 
     kind: str
@@ -72,10 +72,10 @@ _STAGE = (
     "The section `Parameters` of the docstring names every parameter; the laws read it.",
     "Heavy imports (scipy, scikit-learn, numba) stand inside the methods.",
 )
-"""What holds for every stage."""
+"""Steps for every stage."""
 
 _SAVED = "Every class whose objects stand in fitted models is named by the hook `clusterkit_savables`."
-"""What holds for stages with a helper class."""
+"""Step for stages with a helper class."""
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
@@ -137,7 +137,7 @@ LEFT_OUT: Mapping[str, str] = MappingProxyType(
 
 
 PREFIX = "clusterkit-"
-"""What many plugins begin with, as those of pytest begin with pytest-; the stage inside is called without it."""
+"""Prefix of the names of many plugins, like pytest- for pytest; the stage inside is called without it."""
 
 _PLAIN = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 """Names that are their own normal form on a package index and turn into names of modules, stages and recipes."""
@@ -149,17 +149,16 @@ SPELLED = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ð": "d
 
 @attrs.frozen
 class Names:
-    """What a new plugin and the thing in it are called.
+    """Names of a new plugin and of the stage, recipe, command or reader in it.
 
     Parameters
     ----------
     distribution : str
-        What is installed, such as ``my-plugin``.
+        Name of the installed package, such as ``my-plugin``.
     package : str
-        What is imported, ``my_plugin``.
+        Name of the imported package, ``my_plugin``.
     name : str
-        What the registry calls the thing: lower_snake for a stage, kebab-case for a recipe or a command, an ending for
-        a reader.
+        Name in the registry: lower_snake for a stage, kebab-case for a recipe or a command, an ending for a reader.
     cls : str
         The class of a stage, in CamelCase.
     """
@@ -176,7 +175,7 @@ def kind_of(word: str) -> Kind:
     Raises
     ------
     BadInput
-        With the nearest kind, or why it has no template.
+        If there is no such kind; says the nearest kind, or why it has no template.
     """
     from clusterkit.errors import nearest_names
 
@@ -228,7 +227,7 @@ def names_of(distribution: str, kind: Kind) -> Names:
 
 
 def _in_ascii(word: str) -> str:
-    """A word without accents, with ß and the like as the letters that stand for them where there are none.
+    """A word in ASCII: accents are dropped, and letters without an ASCII form, such as ß, are replaced.
 
     Examples
     --------
@@ -240,7 +239,7 @@ def _in_ascii(word: str) -> str:
 
 
 def _occupied(package: str, snake: str) -> str:
-    """Why no package can have the name; empty if it can."""
+    """Reason why no package can have the name; empty if it can."""
     if keyword.iskeyword(package) or keyword.iskeyword(snake):
         return f"{snake!r} is a word of Python"
     if package in sys.stdlib_module_names:
@@ -298,7 +297,7 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
     Parameters
     ----------
     folder : Path
-        Is made, with the folders above it.
+        Folder that is made, with the folders above it.
     files : mapping of str to str
 
     Raises
@@ -317,7 +316,7 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _words(names: Names, kind: Kind) -> dict[str, str]:
-    """What the templates say for a name and a kind."""
+    """Values of the placeholders in the templates, for a name and a kind."""
     bare = names.name.lstrip(".").replace("-", "_")
     attribute = {"command": bare, "reader": f"read_{bare}"}.get(kind.kind, names.cls)
     return {
@@ -338,7 +337,7 @@ def _words(names: Names, kind: Kind) -> dict[str, str]:
 
 
 def _parts(kind: Kind, words: Mapping[str, str]) -> dict[str, str]:
-    """What depends on the kind, made of templates of its own."""
+    """Parts of the files that depend on the kind, made of templates of their own."""
     hooks = _filled("recipe_hook" if kind.kind == "recipe" else "hook", words)
     hooks += _filled("savable", words) if kind.savable else ""
     rows = f"| `tests/` | {'the laws of the conformance kit, and ' if kind.is_stage else ''}what is special about it |"

@@ -1,4 +1,4 @@
-"""What the cells of a column say: numbers, dates, times, magnitudes, measures, and words.
+"""Reading of cells: numbers, dates, times, magnitudes, measures, and words.
 
 - ``parsing.py``: texts as numbers and dates; ``times.py``: times of day and durations;
 - ``measures.py``, ``magnitudes.py``: what stands beside a number: units, currencies, thousands and millions;

@@ -101,7 +101,7 @@ def numbered(width: int) -> list[str]:
 def unique(cells: Sequence[str]) -> list[str]:
     """Names for all columns, each one once: x3 for an empty third name, a.2 for the second column named a."""
     names: dict[str, None] = {}
-    copies: dict[str, int] = {}  # of each name so far, so that thousands of equal names are no search
+    copies: dict[str, int] = {}  # number of copies of each name so far: no search among thousands of equal names
     for j, cell in enumerate(cells, 1):
         name = base = cell.strip() or f"x{j}"
         while name in names:
@@ -112,7 +112,7 @@ def unique(cells: Sequence[str]) -> list[str]:
 
 
 def shared_names(cells: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """Of columns whose name in the table is that of others too: the name of `unique`, and the one in the table.
+    """Map from the unique name to the name in the table, for columns that share their name with others.
 
     Examples
     --------
@@ -128,14 +128,14 @@ def shared_names(cells: Sequence[str], names: Sequence[str]) -> dict[str, str]:
 def check_distinct(used: Iterable[str], shared: Mapping[str, str], names: Sequence[str], title: str) -> None:
     """Raise `TableError` if two of the columns that are used have one name in their table.
 
-    Nothing but their order would tell them apart, and in a new table that may be another one.
+    Only their order would tell such columns apart, and a new table may have another order.
 
     Parameters
     ----------
     used : iterable of str
         Unique names.
     shared : mapping of str to str
-        As `shared_names` returns it.
+        Unique name to name in the table, from `shared_names`.
     names : sequence of str
         Unique names of all columns.
     title : str

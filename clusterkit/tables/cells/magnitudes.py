@@ -27,10 +27,10 @@ OPEN: Mapping[str, str] = MappingProxyType({"K": "k", "M": "M", "B": "bn"})
 """Letters right behind digits, and what they are if they are magnitudes."""
 
 BEHIND = "?"
-"""What tells in sums that a letter stood right behind the digits, where it may be part of a code: 12M, not 12 M."""
+"""Marks, in sums, a letter right behind the digits, where it may be part of a code: 12M, not 12 M."""
 
 SHORT: Mapping[str, str] = MappingProxyType({"k": "k", "m": "M", "mm": "M", "mn": "M", "b": "bn", "bn": "bn"})
-"""What short words for magnitudes beside a currency are, in lower case: no currency is measured in metres."""
+"""Magnitudes meant by short words beside a currency, in lower case: no currency is measured in metres."""
 
 WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -54,7 +54,7 @@ AMOUNT = r"[+-]?(?P<digits>\d[\d.,\u00a0\u202f\u2009'’]*)"
 """A number with marks before its decimals and between its thousands."""
 
 PER = r"(?P<per>(?:100\s?)?[^\W\d_]{1,10}[²³23]?)"
-"""What a rate is for: h, kg, m², 100 km."""
+"""Denominator of a rate: h, kg, m², 100 km."""
 
 RATES = (
     re.compile(rf"(?:{CURRENCY})\s*(?P<bare>{AMOUNT})\s*/\s*{PER}"),
@@ -124,8 +124,8 @@ def rate(text: str) -> tuple[str, str] | None:
 def with_letters(parts: Mapping[str, Moments]) -> dict[str, Moments]:
     """The sums of numbers by the mark beside them, letters right behind digits being what the column shows.
 
-    They are magnitudes if at least two magnitudes are there and either half of the numbers have one or a number with a
-    letter has decimals. A single letter is a unit if every number has it and some have decimals. Otherwise, the cells
+    Letters are magnitudes if at least two magnitudes are there and either half of the numbers have one or a number with
+    a letter has decimals. A single letter is a unit if every number has it and some have decimals. Otherwise, the cells
     are no numbers.
 
     Examples

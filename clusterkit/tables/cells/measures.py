@@ -1,4 +1,4 @@
-"""What stands beside the number in a cell: %, a currency or a unit. Which marks can be converted, and how far.
+"""Marks beside the number in a cell: %, a currency or a unit; which of them can be converted, and by which factor.
 
 A column has one mark, its `Measure`, which new rows are compared with: 12 % and 0.12, or $ 5 and 5 €, are different
 numbers, and 300 g are 0.3 kg.
@@ -94,7 +94,7 @@ def split(text: str) -> tuple[str, str]:
         return text, ""  # most cells
     if not 1 < len(text) <= LONGEST or not any(letter.isdecimal() for letter in text):
         return text, ""
-    if text.startswith("(") and text.endswith(")"):  # as bookkeepers write what is below zero
+    if text.startswith("(") and text.endswith(")"):  # bookkeepers write negative numbers so
         bare, mark = split(text[1:-1].strip())
         return f"({bare})", mark
     if text[-1] in SHARES:
@@ -120,7 +120,7 @@ def split(text: str) -> tuple[str, str]:
 
 
 def split_open(text: str) -> tuple[str, str]:
-    """As `split`, but for letters right behind digits, which are marks here.
+    """Split like `split`, with letters right behind digits as marks too.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def _spelled(unit: str) -> str:
 
 
 def factor(mark: str, unit: str) -> float | None:
-    """What makes numbers with a mark numbers in a unit; None where nothing does.
+    """Factor that converts numbers with a mark to a unit; None if there is no conversion.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def unit_among(counts: Mapping[str, int]) -> str:
 @final
 @attrs.frozen
 class Measure:
-    """How texts of one column become numbers.
+    """Conversion of the texts of one column to numbers.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class Measure:
         return cls(unit, strange, forgetful, counts)
 
     def number(self, text: str, decimal: str) -> float | None:
-        """The number that a text stands for, in the unit; None if it stands for none."""
+        """The number in a text, converted to the unit; None if the text is no number."""
         if self.forgetful:
             value = number(without_unit(text, self.unit), decimal)
             return value / 100 if value is not None and "%" in text else value
@@ -251,26 +251,26 @@ class Measure:
         return without_unit(text, self.unit) if self.forgetful else self.split(text)[0]
 
     def factor(self, mark: str) -> float | None:
-        """What makes numbers with a mark numbers in the unit; None where nothing does."""
+        """Factor that converts numbers with a mark to the unit; None if there is no conversion."""
         if mark in self.strange:
             return None
         times = factor(mark, self.unit)
         return 1.0 if times is None and (not self.unit or not mark) else times
 
     def factor_to(self, other: Measure) -> float:
-        """What makes numbers in this unit numbers in another one; 1 where it is not known."""
+        """Factor that converts numbers from this unit to another one; 1 where it is not known."""
         return factor(self.unit, other.unit) or 1.0
 
 
 PLAIN = Measure()
-"""Of numbers whose marks do not matter."""
+"""Measure of numbers whose marks do not matter."""
 
 
 def are_alike(values: ArrayLike, extremes: tuple[float, ...], unit: str = "", *, marked: bool = True) -> bool:
     """Whether new numbers may be in the unit of the fit.
 
-    They are not if all of them, zeros apart, are ten times as large as the largest number of the fit, or ten times as
-    small as the smallest. Numbers without the percent sign of the fit are not either if all are at most 1.
+    False if all numbers, zeros apart, are ten times as large as the largest number of the fit, or ten times as small as
+    the smallest. Numbers without the percent sign of the fit are not alike either if all are at most 1.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ class Moments:
         x = values.astype(np.float64, copy=False)
         w = np.ones(len(x)) if weights is None else weights.astype(np.float64)
         n = float(w.sum())
-        with np.errstate(over="ignore", invalid="ignore"):  # of the largest numbers there are, which have no sums
+        with np.errstate(over="ignore", invalid="ignore"):  # sums of the largest numbers overflow
             # about the first value, so that values far from 0 keep their digits
             mean = float(x[0] + (w @ (x - x[0])) / n)
             squares = float(w @ (x - mean) ** 2)

@@ -1,4 +1,4 @@
-"""What the text of a cell says: a number with a comma, thousands, a percent sign; a date in one of many forms.
+"""Parsing of the text of a cell: a number with a comma, thousands, a percent sign; a date in one of many forms.
 
 Whole months and quarters, and days written as eight digits, are moments in time as well.
 """
@@ -57,7 +57,7 @@ WHOLE_MONTHS = tuple(
         ),
     )
 )
-"""Months and quarters, which stand for their first day."""
+"""Patterns of months and quarters, which are read as their first day."""
 
 LONGEST_MONTH = len("September 2020")
 """Characters of the longest month."""
@@ -150,23 +150,23 @@ CURRENCIES = (
 """Codes of currencies (ISO 4217), which stand where the signs do."""
 
 BLANKS = dict.fromkeys(map(ord, " \u00a0\u202f\u2009'’"))
-"""What stands between thousands beside points and commas: blanks of four widths, apostrophes."""
+"""Separators of thousands other than points and commas: blanks of four widths, apostrophes."""
 
 GROUPED = {
     ".": re.compile(r"[+-]?(?=[.]?\d)(?:[1-9]\d{0,2}(,\d{3})+(\.\d*)?|\d*(\.\d*)?([eE][+-]?\d+)?)"),
     ",": re.compile(r"[+-]?(?=,?\d)(?:[1-9]\d{0,2}(\.\d{3})+(,\d*)?|\d*(,\d*)?([eE][+-]?\d+)?)"),
 }
-"""A number, by the mark before its decimals. Thousands begin with no zero: 0,234 is less than one. Beside an exponent
-there are none: 1.260E-01 is no 1260E-01."""
+"""Pattern of a number, by the decimal mark. Thousands begin with no zero: 0,234 is less than one. A number with an
+exponent has no separators: 1.260E-01 is no 1260E-01."""
 
 SPACED = re.compile(r"[+-]?\d{1,3}([ \u00a0\u202f\u2009'’]\d{3})+([.,]\d*)?")
-"""A number whose thousands are apart."""
+"""Pattern of a number with separated thousands."""
 
 UNIT = re.compile(r".*\d(?:\s+([^\W\d_]|[°Ω²³·/%]){1,10}|([a-zµ]|°)([^\W\d_]|[°Ω²³·/%]){0,9})")
 """A number and its unit: letters after a blank, or from a small one on without it. 4711DE is no number with a unit."""
 
 POINT = re.compile(r"[+-]?(?:(?:0|\d{4,})\.\d+|\d+\.(?:\d{1,2}|\d{4,}))")
-"""Numbers before whose decimals nothing but a point can stand."""
+"""Pattern of numbers whose mark can only be a decimal point."""
 
 ADDRESS = re.compile(r"(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}")
 """Four numbers up to 255 with points between them: the address of a computer, and no number with thousands."""
@@ -209,13 +209,13 @@ def without_unit(text: str, unit: str) -> str:
 
 
 def number(text: str, decimal: str) -> float | None:
-    """The number that a text stands for; None if it stands for none.
+    """The number that a text represents; None if it is no number.
 
     Parameters
     ----------
     text : str
     decimal : {".", ","}
-        What stands before the decimals; the other one stands between thousands.
+        The decimal mark; the other one separates thousands.
 
     Percent signs and currencies beside it are left out; `clusterkit.tables.cells.measures` says what they mean.
 
@@ -238,7 +238,7 @@ def number(text: str, decimal: str) -> float | None:
     if len(text) > LONGEST:
         return None
     bare = text.strip().replace("−", "-")
-    if bare.startswith("(") and bare.endswith(")"):  # as bookkeepers write what is below zero
+    if bare.startswith("(") and bare.endswith(")"):  # bookkeepers write negative numbers so
         bare = "-" + bare[1:-1]
     elif bare.endswith("-") and ("." in bare or "," in bare):
         bare = "-" + bare[:-1]
@@ -259,11 +259,12 @@ def number(text: str, decimal: str) -> float | None:
 
 
 def readings(text: str) -> tuple[float | None, float | None]:
-    """The number that a text stands for with a point, and with a comma, before the decimals.
+    """The number that a text represents with a decimal point, and with a decimal comma.
 
-    Where one mark alone makes a number of it, it shows which mark its table has; where both make different ones, as of
-    1.234, it leaves that open. Both are None for a text without point and comma, which says nothing, and for one that
-    ends with a mark, such as the ordinal number 1. Dollars and pounds have no thousandths: $1,234 shows a point.
+    If the text is a number with one of the marks alone, it shows the mark of its table; if it is a different number
+    with each, such as 1.234, the mark stays open. Both are None for a text without point and comma, which shows
+    nothing, and for one that ends with a mark, such as the ordinal number 1. Dollars and pounds have no thousandths:
+    $1,234 shows a point.
 
     Examples
     --------
@@ -392,7 +393,7 @@ def seconds(text: str, form: str) -> float | None:
     ----------
     text : str
     form : {ANY, MONTH_FIRST, DAY_FIRST}
-        What dates between slashes are; all other forms are read whatever it is.
+        Order of day and month in dates with slashes; all other forms of dates are read in every case.
 
     Examples
     --------

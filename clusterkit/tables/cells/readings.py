@@ -67,8 +67,8 @@ def as_numbers(column: Column, default: str, measure: Measure | None = None) -> 
     default : {".", ","}
         The mark where both read as many.
     measure : Measure, optional
-        What texts with units beside the numbers become. By default they are no numbers, and %, $ and their like are
-        not looked at.
+        Reads texts with units beside the numbers. By default such texts are no numbers, and %, $ and their like are
+        ignored.
     """
     gaps = column.missing()
     if column.kind in ("number", "truth"):
@@ -144,7 +144,7 @@ def as_hours(column: Column, clock: str, begin: float, *, digits: bool = False) 
     ----------
     column : Column
     clock : {TIME, DURATION}
-        What they are (`clusterkit.tables.cells.times`).
+        Kind of the texts (`clusterkit.tables.cells.times`).
     begin : float
         The hour from which the day is counted; times of day before it are of the next day.
     digits : bool, default False
@@ -181,7 +181,7 @@ def settled(column: Column, mark: str, form: str, measure: Measure = PLAIN) -> C
     ----------
     column : Column
     mark, form : str
-        What `as_numbers` and `as_seconds` take.
+        Decimal mark for `as_numbers`, and form of dates for `as_seconds`.
     measure : Measure
 
     Examples
@@ -231,7 +231,7 @@ def _floats(column: Column, gaps: NDArray[np.bool_]) -> list[float]:
 
 
 def _of_texts(column: Column, read: Callable[[Any], float | None]) -> Reading:
-    """Each distinct text, or number, is read once."""
+    """Read texts or numbers, each distinct one once."""
     known: dict[object, float] = {}
     values = np.empty(len(column.values))
     for i, text in enumerate(column.values):

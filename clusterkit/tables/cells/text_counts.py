@@ -55,7 +55,7 @@ def add_by_mark(
     readings: dict[str, Moments], name: str, values: Sequence[float | None], beside: Sequence[str],
     counts: NDArray[np.int_],
 ) -> None:  # fmt: skip
-    """Add a reading of distinct texts for each of the marks beside the numbers, most of them if they are many."""
+    """Add a reading of distinct texts for each mark beside the numbers, or for the most frequent ones of many."""
     places: dict[str, list[int]] = {}
     for i, (mark, value) in enumerate(zip(beside, values, strict=True)):
         if value is not None:
@@ -65,7 +65,7 @@ def add_by_mark(
 
 
 class Marks:
-    """What the cells of a table show of the mark before decimals.
+    """Evidence in the cells of a table about its decimal mark.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Marks:
         Parameters
         ----------
         mark : str or None
-            That of the table.
+            Decimal mark of the table.
         """
         marks = {}
         for j, (points, commas) in enumerate(zip(self.points, self.commas, strict=True)):
@@ -124,7 +124,7 @@ def _more(points: int, commas: int) -> str | None:
 
 
 def marks_in(rows: Iterable[list[str]], width: int, sample: int, *, more: bool) -> Marks:
-    """The marks in the first `sample` rows, and in those after them up to the first that shows one if these show none.
+    """The marks in the first `sample` rows; if these show none, also the rows after them up to the first one that does.
 
     Parameters
     ----------
@@ -145,6 +145,6 @@ def marks_in(rows: Iterable[list[str]], width: int, sample: int, *, more: bool) 
             if number >= sample and (not more or any(seen.points) or any(seen.commas)):
                 break
             seen.see(row)
-    except csv.Error:  # what reads the cells says what is wrong with them
+    except csv.Error:  # the reader of the cells reports the error
         pass
     return seen

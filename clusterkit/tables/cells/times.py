@@ -1,4 +1,4 @@
-"""Times of day and durations: what their texts say, and the sums that tell one from the other.
+"""Times of day and durations: reading of their texts, and the sums that tell one from the other.
 
 A time of day becomes hours since midnight. Where times lie on both sides of midnight, as those of a night shift do, the
 day is counted from another hour without times instead, so that 23:50 and 0:10 stay neighbours. Durations may be in
@@ -44,10 +44,10 @@ UNITS: Mapping[str, float] = MappingProxyType(
 """Hours of each unit, in lower case. Months and years have no fixed length."""
 
 PART = re.compile(r"(?P<number>\d{1,7}(?:[.,]\d{1,6})?)\s*(?P<unit>[^\W\d_]{1,8})\.?")
-"""A number and its unit."""
+"""Pattern of a number and its unit."""
 
 BETWEEN = re.compile(r"\s*(?:,|and|und|\+)?\s*")
-"""What may stand between two parts."""
+"""Pattern of the text between two parts."""
 
 
 def spoken_hours(text: str) -> tuple[float, bool] | None:
@@ -80,10 +80,10 @@ def spoken_hours(text: str) -> tuple[float, bool] | None:
 
 
 TIME, DURATION = "time of day", "duration"
-"""What a text such as 14:35 is."""
+"""Kinds of a text such as 14:35."""
 
 CLOCKS = ("", TIME, DURATION)
-"""What a column of numbers can be besides: nothing of the kind, or hours."""
+"""Kinds of a column of numbers: plain numbers, or hours of a time of day or of a duration."""
 
 DAY = 24
 """Hours of a day."""
@@ -92,7 +92,7 @@ CLOCK = re.compile(
     r"(?P<sign>[+-])?(?P<hour>\d{1,4}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:[.,]\d{1,9})?))?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
 )
-"""Hours, minutes and perhaps seconds, of 24 or of twice 12 hours."""
+"""Pattern of hours, minutes and perhaps seconds, of 24 or of twice 12 hours."""
 
 DAYS = re.compile(r"(?P<days>[+-]?\d{1,6}) days?,?(?: (?P<rest>[+-]?\d{1,2}:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?))?")
 """A duration as pandas and Python write it: 1 days 02:03:04."""
@@ -104,18 +104,18 @@ ISO = re.compile(
 """A duration as ISO 8601, and with it Polars, writes it: PT1H23M45S."""
 
 EMPTY = 0.01
-"""Share of the times up to which an hour counts as one without times: times spread over the whole day have four times
-as many in each."""
+"""Share of the times up to which an hour counts as empty: times spread over the whole day have four times as many in
+each."""
 
 SHORTEST_GAP = 2
-"""Hours in a row without times, at least, for the day to be counted from their middle."""
+"""Fewest consecutive hours without times for the day to be counted from their middle."""
 
 CLOCK_NAME = re.compile(r"time|hour|clock|hhmm|uhr|(^|[\W_])(dep|arr|departure|arrival|start|end)([\W_]|$)")
 """Names of columns of times of day. Of numbers up to 2359 by chance four in ten have minutes above 59, so that twenty
 different minutes below show a clock in columns of any name, and six in those."""
 
 FEWEST_TIMES = 20
-"""Numbers from which it is looked at whether they are times."""
+"""Fewest numbers that are checked for times."""
 
 LONGEST_RUN = 13.0
 """Hours below which times written as 1:23:45, with seconds and without a zero before the hour, are durations; a column
@@ -123,7 +123,7 @@ of times of day would have some in the afternoon, or in the evening."""
 
 
 def hours_of(text: str) -> tuple[float, str] | None:
-    """The hours that a text stands for, and what it can be: `TIME`, `DURATION`, or "" for both; None for neither.
+    """The hours that a text represents, and what it can be: `TIME`, `DURATION`, or "" for both; None for neither.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def _of_clock(parts: re.Match[str]) -> tuple[float, str] | None:
 
 
 def hours_of_digits(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The hours that numbers such as 517 and 2359 stand for, nan for those that are no time of a clock.
+    """The hours that numbers such as 517 and 2359 represent, nan for those that are no time of a clock.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def hours_of_digits(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def seconds_of(value: object) -> float:
-    """The seconds of a duration of Python, numpy or pandas; nan where it is none, as pandas's NaT."""
+    """The seconds of a duration of Python, numpy or pandas; nan for other values, such as pandas's NaT."""
     if isinstance(value, np.timedelta64):
         return math.nan if np.isnat(value) else float(value / np.timedelta64(1, "s"))
     return value.total_seconds() if isinstance(value, datetime.timedelta) else math.nan
@@ -206,9 +206,9 @@ class ClockSums:
     Parameters
     ----------
     by_hour : mapping of int to Moments
-        Of texts that can be times of day, in hours since midnight, by the hour.
+        Texts that can be times of day, in hours since midnight, by the hour.
     lasting : Moments
-        Of texts that can only be durations, and of columns that came as durations, in hours.
+        Texts that can only be durations, and columns that came as durations, in hours.
     times : int
         Texts that can only be times of day: with AM or PM, or a zero before the hour.
     runs : int
@@ -216,8 +216,8 @@ class ClockSums:
     native : bool
         Whether the column came as durations.
     single : Moments
-        Of texts of a number and one unit, such as 45 min: durations where others have several, as 5h 10min, or a colon;
-        else they are numbers with a unit.
+        Texts of a number and one unit, such as 45 min: durations where others have several units, as 5h 10min, or a
+        colon; else they are numbers with a unit.
     minutes : frozenset of int
         The different minutes of numbers such as 517, which may be times without a colon.
     """
@@ -254,7 +254,7 @@ class ClockSums:
 
     @classmethod
     def of_digits(cls, values: NDArray[np.float64], counts: NDArray[np.generic] | None = None) -> ClockSums:
-        """The sums of numbers such as 517 and 2359; nothing where one of them is no time of a clock."""
+        """The sums of numbers such as 517 and 2359; empty if one of them is no time of a clock."""
         hours = hours_of_digits(values)
         if not len(hours) or np.isnan(hours).any():
             return cls()
@@ -299,7 +299,7 @@ class ClockSums:
         return DURATION if self.runs and not self.times and latest < LONGEST_RUN else TIME
 
     def begin(self) -> float:
-        """The hour from which the day is counted: midnight, or else one in the longest stretch of hours without times.
+        """The hour at which the day begins: midnight, or else one in the longest stretch of hours without times.
 
         A day begins at midnight unless there are times before and after it, and where it has times all around.
         """
@@ -309,11 +309,11 @@ class ClockSums:
         return float(end - (hours + 1) // 2)
 
     def is_round(self) -> bool:
-        """Whether there are times all around the clock, so that no hour is one to count the day from."""
+        """Whether there are times all around the clock, so that no hour is a natural begin of the day."""
         return self.kind() == TIME and self._gap()[1] < SHORTEST_GAP
 
     def _gap(self) -> tuple[int, int]:
-        """The end and the length of the longest stretch of hours without times; that at midnight if there is one."""
+        """The end and the length of the longest stretch of hours without times; the one at midnight is preferred."""
         most = EMPTY * self.n
         filled = [hour in self.by_hour and self.by_hour[hour].n > most for hour in range(DAY)]
         if not (filled[0] and filled[-1]):
@@ -324,7 +324,7 @@ class ClockSums:
         return end, runs.get(end, 0)
 
     def moments(self, begin: float = 0.0) -> Moments:
-        """The sums of all hours, those of times of day before `begin` counted as of the next day."""
+        """The sums of all hours, with times of day before `begin` counted as of the next day."""
         parts = [_later(its) if hour < begin else its for hour, its in sorted(self.by_hour.items())]
         return _sum([self.lasting, self.words, *parts])
 
@@ -349,7 +349,7 @@ def _moments(pairs: list[tuple[float, int]]) -> Moments:
 
 
 def reader(clock: str, begin: float, *, digits: bool = False) -> Callable[[str], float | None]:
-    """What reads a text as hours: a time of day on the day from `begin` on, also without a colon, or a duration."""
+    """Parser of hours: a time of day on the day that starts at `begin`, also without a colon, or a duration."""
 
     def read(text: str) -> float | None:
         parts = hours_of(text)

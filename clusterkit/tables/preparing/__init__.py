@@ -1,4 +1,4 @@
-"""What is done to the columns of a table, decided from sums over the rows, and applied to new rows again.
+"""Preparation of the columns of a table, decided from sums over the rows, and applied to new rows again.
 
 - ``preparation.py``: `Preparation`, from the columns of a table to features;
 - ``sums.py``, ``decisions.py``, ``plans.py``: sums over the rows, the plan for each column made from them, and the

@@ -1,4 +1,4 @@
-"""From the sums of a table to a plan for each column.
+"""Decision of a plan for each column, from the sums of a table.
 
 `Overrides` has what a user decides. `several_scales`, `several_units`, `mixed_marks`, `other_decimals` and `or_gap`
 find columns that are not what they look like: numbers in several units or with another mark before decimals, and gaps
@@ -55,13 +55,13 @@ __all__ = [
 
 
 SCALES = ("auto", "none", "zscore", "spread", "minmax")
-"""What may be done about units."""
+"""Choices for the scaling of columns in different units."""
 
 
 @final
 @attrs.frozen
 class Overrides:
-    """What the user decided.
+    """Decisions of the user, which replace the automatic ones.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ CODES = (
 """Codes of countries (ISO 3166-1, and some in use beside them), but that of Namibia."""
 
 COUNTRIES = frozenset(CODES.split())
-"""Each of them."""
+"""Set of the codes of countries in `CODES`."""
 
 MOSTLY = 0.9
 """Share of the filled cells that must be numbers, or dates, for a column of texts to be one of these; the others count
@@ -110,7 +110,7 @@ FREQUENT = 0.01
 """Share of the rows from which None may be a level."""
 
 MOST_BESIDE = 20
-"""Most other levels beside which None is one; among more it is more likely to be a gap."""
+"""Largest number of other levels for which None is a level; among more it is more likely to be a gap."""
 
 SLIPS = 0.1
 """Share of the numbers that show the mark before decimals up to which those with the other mark are slips."""
@@ -120,7 +120,7 @@ MOST_UNITS = 10
 
 
 def with_words(column: ColumnSums, choice: str, *, as_category: bool = False) -> ColumnSums:
-    """The sums of a column with texts of gaps as levels: NA, None, ? and their like, where they are likely to be some.
+    """The sums of a column in which texts such as NA, None and ? count as levels where they are likely to be levels.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def with_words(column: ColumnSums, choice: str, *, as_category: bool = False) ->
         "auto": NA where all other texts are countries; None where it is frequent beside a few other levels; in a column
         that is a category because that is asked for, also signs such as ? and -.
     as_category : bool, default False
-        Whether that is asked for.
+        Whether the user asked for a category.
     """
     if not column.spelled or choice == "gap" or column.kind not in ("text", "empty") or column.levels is None:
         return column
@@ -171,7 +171,7 @@ def _is_measured(column: ColumnSums) -> bool:
 
 
 def or_gap(column: ColumnSums, fewest: float) -> CategoryColumn | None:
-    """The plan of a column of one value, by whether it is there; None where fewer gaps than these say nothing."""
+    """The plan of a column of one value, by whether a cell has it; None if there are fewer gaps than `fewest`."""
     if column.gaps < fewest:
         return None
     levels = tuple(column.levels or ()) if column.kind == "text" else ()
@@ -196,7 +196,7 @@ class WordsOfPlan(TypedDict):
 
 
 def words_of(column: ColumnSums) -> WordsOfPlan:
-    """What the plan of a category says about texts that are gaps, and about those that are levels."""
+    """Fields of a category's plan about texts that are gaps, and about those that are levels."""
     ranked = sorted(column.spelled, key=lambda word: (-column.spelled[word], word))
     return {
         "na": sum(column.spelled.values()),
@@ -206,7 +206,7 @@ def words_of(column: ColumnSums) -> WordsOfPlan:
 
 
 def several_scales(column: ColumnSums) -> str:
-    """Why numbers with and without their unit are not in one; "" if they may be."""
+    """Reason why numbers with and without their unit have different scales; "" if they may have one."""
     if column.kind != "text":
         return ""
     parts, measure = column.by_mark(column.mark), column.measure
@@ -224,7 +224,7 @@ def several_scales(column: ColumnSums) -> str:
 
 
 def several_units(column: ColumnSums) -> str:
-    """Why texts that are numbers cannot be used as such; "" if their units can be added up."""
+    """Reason why texts that are numbers cannot be used as such; "" if their units can be added up."""
     parts, enough = column.by_mark(column.mark), MOSTLY * column.filled
     if column.are_codes or column.as_number()[1].n >= enough or sum(its.n for its in parts.values()) < enough:
         return ""
@@ -234,7 +234,7 @@ def several_units(column: ColumnSums) -> str:
 
 
 def mixed_marks(column: ColumnSums) -> str:
-    """Why numbers, some with a point and some with a comma before decimals, are none; "" where there is one mark."""
+    """Reason why numbers with different decimal marks cannot be read; "" where there is one mark."""
     if column.kind != "text" or column.levels is None or column.are_codes:
         return ""
     shown, counts, total = dict[str, str](), Counter[str](), 0
@@ -254,7 +254,7 @@ def mixed_marks(column: ColumnSums) -> str:
 
 
 def other_decimals(column: ColumnSums) -> str:
-    """Why texts that would be numbers with the other mark before decimals are none; "" if they would not."""
+    """Reason why texts that would be numbers with the other decimal mark cannot be read; "" if they would not be."""
     other, enough = "," if column.mark == "." else ".", MOSTLY * column.filled
     if column.decimal is None or column.are_codes or column.as_number()[1].n >= enough:
         return ""
@@ -273,16 +273,17 @@ NAME, REASON = 60, 200
 """Most characters of a name and of a reason in an error: those of a damaged file may be as long as the file."""
 
 ALMOST_EMPTY = 0.95
-"""Share of gaps from which a column is left out: what fills it would outweigh what is in it."""
+"""Share of gaps from which a column is left out: the filled values would outweigh the observed ones."""
 
 RARE = 0.01
 """Share of the filled cells below which a level counts as rare."""
 
 MOST_GROUPS = 20
-"""Most levels that are told apart; more would make as many features of one column."""
+"""Largest number of levels with a feature each; more would make as many features of one column."""
 
 MOST_AMOUNTS = 10
-"""Most different numbers in units that cannot be added up for them to be levels, such as 6 months and 1 year."""
+"""Largest number of distinct amounts in units that cannot be added up for which they are levels, such as 6 months and 1
+year."""
 
 TOO_MANY = 0.5
 """Share of rows in rare levels above which a column is no category."""
@@ -307,7 +308,7 @@ ROWS_OF_LABEL = 2
 """Rows for each label, on average, from which whole numbers are taken for labels."""
 
 FREE_TEXT, LISTS = "free text", "its cells are lists or objects"
-"""Reasons for which columns are left out that can be made into others."""
+"""Reasons for leaving out columns that can be converted into others."""
 
 ADVICE = {
     FREE_TEXT: "Texts are compared by numbers that stand for them: compute an embedding of each text by a language "
@@ -315,7 +316,7 @@ ADVICE = {
     "add columns of your own, such as a topic or the length",
     LISTS: "Of lists of one length make a column for each place, or an array: numpy.vstack(frame[name])",
 }
-"""What to do where nothing else is left."""
+"""Advice for the error that no columns are left."""
 
 WORDY, LONG = 3.0, 30.0
 """Words and letters of a cell above which, on average, texts are free text."""
@@ -326,25 +327,25 @@ and this difference divided by its standard error, from which gaps carry informa
 is no coincidence among the pairs of a hundred columns."""
 
 UNEVEN, CERTAIN = 0.2, 3.0
-"""Length of the mean of a part of dates on its circle, or on the circle turned twice as fast, from which it is used,
-and the same in units of what chance gives: parts that are spread evenly show no groups, and only blur others."""
+"""Least mean resultant length of a part of dates on its circle, or on the circle turned twice as fast, and the same in
+units of what chance gives: parts that are spread evenly show no groups, and only blur others."""
 
 ONE_DAY = 1e-4
 """Difference of the length of the mean from 1 up to which dates are of one day of the year, which leap years move."""
 
 ROUNDING = 1e-9
-"""Difference from 1 that is none."""
+"""Difference from 1 that is only rounding."""
 
 RADII = {"none": CLOCK / (2 * math.pi), "minmax": 0.5}
 """Radius of the clock by the scale, so that times are apart as numbers are: an hour by one, or all by at most 1. Else
 it is 1, with which the squared distances of times all around are on average those of a number of variance 1."""
 
 FEWEST_GAPS = 5
-"""Gaps from which their information is looked at."""
+"""Fewest gaps that are tested for information."""
 
 
 def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...], str, str]:
-    """A plan for each column, the scale, and the reason for it.
+    """Plan of each column, the scale, and the reason for the scale.
 
     Raises
     ------
@@ -356,7 +357,7 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
     plans = [_plan(column, overrides) for column in sums.columns]
     reasons = {plan.reason for plan in plans if isinstance(plan, LeftOut)}
     if not any(plan.used for plan in plans) and FREE_TEXT not in reasons:
-        # better a table of numbers that are all different than none
+        # a table of distinct numbers is better than none
         plans = [_last_resort(column, plan) for column, plan in zip(sums.columns, plans, strict=True)]
     if not any(plan.used for plan in plans):
         left_out = [plan for plan in plans[:5] if isinstance(plan, LeftOut)]
@@ -375,7 +376,7 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
 
 
 def _timed(column: ColumnSums, overrides: Overrides) -> ColumnSums:
-    """The sums of a column; of times without a colon as hours, if its numbers are likely to be some, or are to be."""
+    """The sums of a column, with times without a colon as hours if its numbers are likely to be times, or are to be."""
     wanted = column.name in overrides.as_date and not column.as_date()[1].n
     if not column.digits.n or not (wanted or column.digits.are_times(column.name)):
         return column
@@ -383,7 +384,7 @@ def _timed(column: ColumnSums, overrides: Overrides) -> ColumnSums:
 
 
 def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
-    """What becomes of a column, without regard to units."""
+    """Plan of a column, without regard to units."""
     name = column.name
     if name in overrides.drop:
         return LeftOut(name, "as you asked", True)
@@ -430,7 +431,7 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
 
 
 def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
-    """What becomes of a column of texts: numbers or dates if most of them are, else a category or nothing."""
+    """Plan of a column of texts: numbers or dates if most of them are, else a category or left out."""
     if not keep and (reason := mixed_marks(column)):
         return LeftOut(column.name, f"{reason}; write them with one mark")
     mark, numbers = column.as_number()
@@ -464,7 +465,7 @@ def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: boo
             return or_gap(column, max(FEWEST_GAPS, RARE * column.rows)) or LeftOut(
                 column.name, f"always {numbers.low:g}"
             )
-        unit = column.measure.unit  # what is measured is no identifier
+        unit = column.measure.unit  # numbers with a unit are no identifiers
         if not unit and numbers.n >= FEWEST_NUMBERED and numbers.is_numbering():
             return LeftOut(
                 column.name, f"an identifier: the numbers from {numbers.low:.0f} to {numbers.high:.0f}, each once"
@@ -530,7 +531,7 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
     hours = (moments.high - moments.low) / 3600.0
     circles = column.date_circles()
     uneven = np.abs(circles).max(axis=1) / moments.n
-    # of one month each year, but for the days by which years and months differ
+    # all dates of one month each year, but for the days by which years and months differ
     same = np.abs(circles[:, 0]) > (1 - np.array([ROUNDING, ROUNDING, ONE_DAY])) * moments.n
     parts = tuple(
         part
@@ -548,7 +549,7 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
 
 
 def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
-    """A category, or a text that is none."""
+    """Plan of a category, or of a text that is left out."""
     levels = column.levels
     if levels is None or (not keep and len(levels) > max(2, column.filled / 2)):
         if keep:
@@ -573,7 +574,7 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
 
 
 def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
-    """Why a column of texts is left out."""
+    """Reason why a column of texts is left out."""
     if column.words > WORDY * column.filled or column.letters > LONG * column.filled:
         return FREE_TEXT
     count = "more than 10,000" if levels is None else f"{len(levels):,}"
@@ -583,7 +584,7 @@ def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
 
 
 def _last_resort(column: ColumnSums, plan: ColumnPlan) -> ColumnPlan:
-    """The plan of a column of different numbers where no other column can be used."""
+    """The plan of a column of distinct numbers where no other column can be used."""
     numbers = column.moments
     if isinstance(plan, LeftOut) and not plan.asked_for and column.kind == "number" and numbers.low < numbers.high:
         return _number(column, ".", column.moments)
@@ -591,7 +592,7 @@ def _last_resort(column: ColumnSums, plan: ColumnPlan) -> ColumnPlan:
 
 
 def _with_gaps(j: int, plan: ColumnPlan, sums: TableSums, used: Sequence[bool]) -> ColumnPlan:
-    """The plan, with a feature for the gaps if they go with the values of another column."""
+    """The plan, with a feature for the gaps if these depend on the values of another column."""
     column = sums.columns[j]
     if not isinstance(plan, NumberColumn | CategoryColumn | DateColumn) or not sums.pairs.shape[1]:
         return plan
@@ -612,7 +613,7 @@ def _with_gaps(j: int, plan: ColumnPlan, sums: TableSums, used: Sequence[bool]) 
 
 
 def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -> tuple[str, str]:
-    """What is done about units, and why."""
+    """The choice in `SCALES` for the numbers of a table, and its reason."""
     if overrides.scale != "auto":
         return overrides.scale, "as you asked"
     numbers = [
@@ -639,7 +640,7 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -
 
 
 def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
-    """The plan with the numbers of the scale."""
+    """The plan with the centre and factor of the scale."""
     if isinstance(plan, DateColumn):
         moments = column.as_date()[1]
         if scale == "minmax":
@@ -663,5 +664,5 @@ def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
 
 
 def _inverse(width: float) -> float:
-    """The reciprocal; 0 for a constant column, which then becomes 0."""
+    """The reciprocal, or 0 for 0: a constant column becomes 0."""
     return 1.0 / width if width > 0.0 and math.isfinite(1.0 / width) else 0.0

@@ -27,7 +27,7 @@ def matched(table: object, plans: Sequence[ColumnPlan], *, by_position: bool) ->
     table : data frame, mapping of str to array, or array of shape (n, number of columns)
         An array has no names.
     plans : sequence of ColumnPlan
-        Of all columns of the fit.
+        Plans of all columns of the fit.
     by_position : bool
         Whether names are ignored.
 
@@ -46,7 +46,7 @@ def matched(table: object, plans: Sequence[ColumnPlan], *, by_position: bool) ->
     free = [name for name in by_name if name not in used]
     for name in used:
         place = None if name in by_name else place_of(name, free)
-        if place is not None:  # the same letters, with accents written in another way
+        if place is not None:  # the same letters, with accents encoded in another way
             by_name[name] = attrs.evolve(by_name[free[place]], name=name)
     missing = [name for name in used if name not in by_name]
     if missing:
@@ -56,9 +56,9 @@ def matched(table: object, plans: Sequence[ColumnPlan], *, by_position: bool) ->
 
 
 def _check_clear(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> None:
-    """Raise `TableError` if a column that is used is one of several with its name.
+    """Raise `TableError` if a column that the model uses shares its header with another column of the table.
 
-    Those that the user left out of the fit do not count: so it was chosen which column is meant.
+    Columns that the user explicitly left out of the fit are ignored.
     """
     dropped = {plan.name for plan in plans if isinstance(plan, LeftOut) and plan.asked_for}
     headers = {column.name: column.header for column in columns if column.header and column.name not in dropped}

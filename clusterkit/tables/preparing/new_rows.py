@@ -1,4 +1,4 @@
-"""What is strange about new rows: read with a warning, one for each kind of strangeness, or refused."""
+"""Oddities of new rows: read with a warning, one for each kind of oddity, or refused."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ MANY_BARE = 2.0
 """How many times as large as in the fit the share of numbers without the unit may be without a warning."""
 
 UNLIKELY = 0.05
-"""Probability, by the share of gaps in the fit, below which a column that has nothing but gaps is strange."""
+"""Probability, by the share of gaps in the fit, below which a column of gaps only is odd."""
 
 FEWEST_OTHERS = 10
-"""Rows from which it is strange that all have levels that are rare or new."""
+"""Fewest rows for which it is odd that all levels are rare or new."""
 
 
 @final
 class NewRows(Observer):
-    """Collects what is strange, so that columns that are so in one way are one warning.
+    """Collects oddities of new rows, so that columns with the same oddity are one warning.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ class NewRows(Observer):
         Parameters
         ----------
         what : str
-            What is strange; the kind of the warning.
+            Kind of oddity, which is the kind of the warning.
         column : Column
         detail : str
-            What is behind the name of the column where there are several.
+            Text behind the name of the column if the warning names several.
         alone : str
-            The sentence where it is the only one.
+            Sentence for a single column.
         advice : str
-            What ends the sentence.
+            End of the sentence.
         """
         name = repr(shortened(column.name))
         self.messages.setdefault((what, advice), []).append((name, detail, alone or f"{what}: {detail}"))
@@ -79,7 +79,7 @@ class NewRows(Observer):
             self._cells(f"{what} and {done}", column, int(cells.sum()), row)
 
     def _cells(self, what: str, column: Column, count: int, row: int, level: str = "", hint: str = "") -> None:
-        """Note cells of which one is shown, of a category as a level."""
+        """Note cells, one of which is shown; for a category its level is."""
         first = f"the first one in {column.row(row)}: {level or column.cell(row)!r}{hint}"
         alone = f"{counted(count, 'cell')} {'is' if count == 1 else 'are'} {what}, {first}"
         self.add(f"cells are {what}", column, f"{counted(count, 'cell')}, {first}", alone)
@@ -158,13 +158,13 @@ class NewRows(Observer):
         elif not plan.rare:
             what = "a level that the fit did not see and counted as a gap"
             self._cells(what, column, count, int(np.flatnonzero(new)[0]), distinct[0][:40], hint)
-        elif first is not None:  # of new levels beside rare ones only those that are nearly a frequent one are strange
+        elif first is not None:  # with rare levels in the plan only those near a frequent level are odd
             what = "written otherwise than a level of the fit and counted as a rare level"
             places = np.flatnonzero([text in near for text in texts])
             self._cells(what, column, len(places), int(places[0]), first[0][:40], hint)
 
     def gaps(self, plan: ColumnPlan, column: Column) -> None:
-        """Note a column without a value, unless the gaps of the fit make one likely."""
+        """Note a column without a value, unless the share of gaps in the fit makes this likely."""
         if not isinstance(plan, NumberColumn | CategoryColumn | DateColumn):
             return
         n = len(column.values)
@@ -198,9 +198,9 @@ def warn_of_blanks(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> in
     Parameters
     ----------
     columns : sequence of Column
-        Those that are used.
+        Columns that are used.
     plans : sequence of ColumnPlan
-        Theirs.
+        Plans of these columns.
     """
     blank = np.ones(len(columns[0].values), dtype=bool)
     for plan, column in zip(plans, columns, strict=True):
@@ -219,7 +219,7 @@ def warn_of_blanks(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> in
 
 
 def _folded(text: str) -> str:
-    """A level without what people write in several ways: case, blanks, and accents as characters of their own."""
+    """A level with equal case, blanks and accents, which people write in several ways."""
     return " ".join(normalize("NFC", text).casefold().split())
 
 

@@ -1,4 +1,4 @@
-"""What a user has to know about texts that two readings fit: which one was taken, and what decides it."""
+"""Notices to the user about texts with two readings: which one was taken, and what decides it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 FIRST = {parsing.MONTH_FIRST: "month", parsing.DAY_FIRST: "day"}
-"""What stands first, by the order of day and month."""
+"""Part of the date that stands first, by the order of day and month."""
 
 
 LATITUDE = re.compile(r"(^|[\W_])(lat|latitude|breitengrad)([\W_]|$)")
@@ -62,7 +62,7 @@ def of_fit(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[
     ----------
     plans : sequence of ColumnPlan
     sums : sequence of ColumnSums
-        Of the same columns.
+        Sums of the columns of `plans`.
     """
     for plan, column in zip(plans, sums, strict=True):
         if isinstance(plan, NumberColumn) and column.leaves_decimals_open():
@@ -84,13 +84,13 @@ def of_fit(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[
 
 
 def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
-    """Sentences about marks beside numbers of a fit, one for all columns of a kind, with what decides otherwise.
+    """Sentences about units beside numbers of a fit, one for all columns of a kind, with what decides otherwise.
 
     Parameters
     ----------
     plans : sequence of ColumnPlan
     sums : sequence of ColumnSums
-        Of the same columns.
+        Sums of the columns of `plans`.
     """
     bare, strange, units, decimals, mixed = list[str](), list[str](), list[str](), list[str](), list[str]()
     for plan, column in zip(plans, sums, strict=True):
@@ -129,13 +129,13 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
 
 
 def of_unread(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
-    """A sentence about cells in columns of numbers, times or dates of a fit that are none, and no gaps either.
+    """A sentence about cells in columns of numbers, times or dates of a fit that are neither readable nor gaps.
 
     Parameters
     ----------
     plans : sequence of ColumnPlan
     sums : sequence of ColumnSums
-        Of the same columns.
+        Sums of the columns of `plans`.
     """
     columns: list[str] = []
     for plan, column in zip(plans, sums, strict=True):
@@ -171,7 +171,7 @@ def of_places(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterat
     ----------
     plans : sequence of ColumnPlan
     sums : sequence of ColumnSums
-        Of the same columns.
+        Sums of the columns of `plans`.
     """
     numbers = [
         (plan.name, column.as_number()[1])
@@ -186,7 +186,7 @@ def of_places(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterat
             continue
         cut = its.low < ends[0] + NEAR_END and its.high > ends[1] - NEAR_END
         by_name = bool(LONGITUDE.search(name.lower())) and bool(named)
-        # of columns of other names, where nearly all numbers are at one of both ends of the range
+        # a column of another name counts if nearly all of its numbers are at one of the two ends of the range
         typical = math.exp(its.sizes.mean) if its.sizes.n else 0.0
         if not by_name and not (
             cut and ends[1] == 180 and typical > 180 - NEAR_END and len(latitudes) and not its.whole
@@ -213,7 +213,7 @@ def of_sparse(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums], *, simila
     ----------
     plans : sequence of ColumnPlan
     sums : sequence of ColumnSums
-        Of the same columns.
+        Sums of the columns of `plans`.
     similar : bool
         Whether gaps are filled from similar rows.
     """
@@ -238,7 +238,7 @@ def of_infinite(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iter
     ----------
     plans : sequence of ColumnPlan
     sums : sequence of ColumnSums
-        Of the same columns.
+        Sums of the columns of `plans`.
     """
     columns = [
         f"{shortened(column.name)!r} ({column.infinite:,} of {column.rows:,})"
@@ -255,12 +255,12 @@ def _columns(parts: Sequence[str]) -> str:
 
 
 def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
-    """Sentences about a column of new rows: what leaves open how it is meant, or is meant otherwise than in the fit.
+    """Sentences about a column of new rows that can be read in several ways, or is read otherwise than in the fit.
 
     Parameters
     ----------
     plan : ColumnPlan
-        That of the fit.
+        Plan of the column in the fit.
     column : Column
     """
     if isinstance(plan, NumberColumn):
@@ -281,11 +281,11 @@ def of_numbers(column: Column, mark: str, measure: Measure = PLAIN) -> Iterator[
     Parameters
     ----------
     column : Column
-        Of a table in pieces, the first one is told of.
+        The column, or its first piece for a table in pieces; other pieces give no sentence.
     mark : {".", ","}
-        What is taken to be before the decimals.
+        Decimal mark that is assumed.
     measure : Measure
-        What may stand beside the numbers.
+        Units that may stand beside the numbers.
     """
     if column.kind == "text" and column.decimal is None and not column.offset:
         example = _open_number(column, measure)

@@ -1,4 +1,4 @@
-"""What a preparation does with one column: the fitted values, and how new cells become features.
+"""Plans: what a preparation does with one column, its fitted values, and how new cells become features.
 
 `Donors` are hot-deck donor rows: few rows that the fit keeps, of which the one that is most similar in the other
 columns fills a gap. `Watch` is the observer of a preparation that reads new rows, and `refuse_none` and
@@ -67,7 +67,7 @@ def refuse_none(reading: Reading, column: Column, what: str, unread: int) -> Non
 def refuse_both_orders(reading: Reading, column: Column) -> None:
     """Raise an error if dates between slashes have both orders of day and month.
 
-    Those that leave it open, such as 2/3/2024, would be read by chance.
+    Dates that leave the order open, such as 2/3/2024, could only be guessed.
     """
     if column.kind != "text":
         return
@@ -86,46 +86,46 @@ def refuse_both_orders(reading: Reading, column: Column) -> None:
 
 
 class Observer:
-    """Sees what a preparation reads in new rows; this one looks away."""
+    """Observer of the cells that a preparation reads in new rows; this one ignores them."""
 
     def odd(self, what: str, cells: NDArray[np.bool_], column: Column, done: str) -> None:
-        """See cells that a fit did not have.
+        """Called with cells of a kind that a fit did not have.
 
         Parameters
         ----------
         what : str
-            What they are.
+            Kind of the cells, for a message.
         cells : ndarray of shape (n,), bool
         column : Column
         done : str
-            What becomes of them.
+            How the cells are read, for a message.
         """
 
     def numbers(self, plan: NumberColumn, column: Column, values: NDArray[np.float64]) -> None:
-        """See the numbers of a column, nan for gaps and cells that are none, before they are scaled."""
+        """Called with the numbers of a column before scaling, nan for gaps and cells that are no numbers."""
 
     def levels(self, plan: CategoryColumn, column: Column, new: NDArray[np.bool_]) -> None:
-        """See which cells of a category have none of its levels."""
+        """Called with the mask of the cells of a category that have none of its levels."""
 
 
 FLAG = 0.5
-"""The value of a column of 0 and 1: rows that differ in it are as far apart as half a standard deviation of a number.
-With more, categories decide every clustering, because their values leave gaps between them and those of numbers do not;
-Huang (1998, Extensions to the k-means algorithm for clustering large data sets with categorical values, Data Mining and
-Knowledge Discovery 2) weighs a mismatch by less than the spread of the numbers for the same reason."""
+"""The value of a column of 0 and 1: rows that differ in it are as far apart as numbers that differ by half a standard
+deviation. With more, categories decide every clustering, because their values leave gaps between them and those of
+numbers do not; Huang (1998, Extensions to the k-means algorithm for clustering large data sets with categorical values,
+Data Mining and Knowledge Discovery 2) weighs a mismatch by less than the spread of the numbers for the same reason."""
 
 WEIGHT_BEFORE = 0.5
-"""The weight in saved models that do not say it: what `FLAG` was then."""
+"""The weight in saved models that do not store it: the value of `FLAG` at that time."""
 
 ROOT = math.sqrt(2.0)
-"""Of several levels, two of the columns of 0 and 1 differ; divided by this, rows of different levels are as far apart
-as in a single column."""
+"""Rows of different levels differ in two of the columns of 0 and 1; divided by this, they are as far apart as in a
+single column."""
 
 CLOCK = 24.0
-"""The hours of a day."""
+"""Hours of a day."""
 
 HOURS: Mapping[str, float] = {"hour": CLOCK, "weekday": 7 * 24.0, "month": 365.2425 * 24}
-"""The hours after which a part of a date begins anew."""
+"""Period of each part of a date, in hours."""
 
 
 def _finite(instance: object, attribute: attrs.Attribute[float], value: float) -> None:
@@ -140,7 +140,7 @@ def _is_decimal(instance: object, attribute: attrs.Attribute[str], value: str) -
 
 @attrs.frozen
 class ColumnPlan:
-    """A column, and what becomes of it.
+    """A column with the decision how it becomes features.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class ColumnPlan:
     def write(self, column: Column, out: Array, observer: Observer) -> Mask:
         """Write the features of the cells into `out`, (n, number of features), and show them to an `Observer`.
 
-        Returns which cells are gaps, (n,): what stands for one was written there.
+        Returns the mask of the cells that are gaps, (n,); the features there are those of the plan's value for gaps.
         """
 
 
@@ -173,7 +173,7 @@ class LeftOut(ColumnPlan):
     ----------
     name : str
     reason : str
-        Why; ends a sentence.
+        Reason, as the end of a sentence.
     asked_for : bool, default False
         Whether the user left it out.
     """
@@ -202,47 +202,48 @@ class NumberColumn(ColumnPlan):
     ----------
     name : str
     fill : float
-        What stands for a gap.
+        Value that fills gaps.
     centre, factor : float
     decimal : {".", ","}
-        The mark before the decimals of texts.
+        Decimal mark of texts.
     flag : bool
         Whether there are two values only.
     gaps : int
         Gaps in the fit, with cells that were no numbers.
     unread : int
-        Of these, cells that were no numbers.
+        Gaps that are cells which were no numbers.
     told_by : str
         A column whose values differ where this one has gaps; the gaps are then a feature too. Empty for none.
     unit : str
-        The mark beside the numbers, such as kg, % or $; empty for none.
+        Unit beside the numbers, such as kg, % or $; empty for none.
     clock : {"", "time of day", "duration"}
-        What the cells are if they are no plain numbers; both are counted in hours.
+        Kind of the cells if they are no plain numbers; both kinds are counted in hours.
     begin : float
-        The hour from which the day of times of day is counted.
+        The hour at which the day of times of day begins.
     circle : float
-        Radius of the clock, on which times of day that have no hour to begin with become sine and cosine; 0 for others.
+        Radius of the clock, on which times of day without a clear begin of the day become sine and cosine; 0 for
+        others.
     weight : float
-        Of the feature of the gaps.
+        Weight of the feature that indicates gaps.
     converted : tuple of str
         Other units of the fit that were converted.
     strange : tuple of str
-        Marks beside cells of the fit that were not numbers for this reason.
+        Marks that could not be converted to the unit; their cells were no numbers.
     bare : int
-        Numbers of the fit without the unit.
+        Count of numbers of the fit without the unit.
     extremes : tuple of float
-        The least and the greatest number of the fit; empty where a model of schema 1 does not say them.
+        Least and greatest number of the fit; empty in a model of schema 1, which does not store them.
     forgetful : bool
         Whether marks are read as by schema 1: percentages as shares of 1, all currencies alike.
     few : int
-        Number of the different whole numbers, where they are so few that they may be years or codes; else 0.
+        Count of the distinct whole numbers, where they are so few that they may be years or codes; else 0.
     digits : bool
         Whether times of day are written as numbers without a colon, such as 517.
     infinite : int
-        Of the gaps, numbers that are infinite.
+        Gaps that are infinite numbers.
     size : tuple of float
         Mean and standard deviation of the logarithms of the absolute values in the fit, zeros apart; empty where there
-        are none, or an older model does not say it.
+        are none, or an older model does not store it.
     """
 
     saved_schema: ClassVar[int] = 2
@@ -278,17 +279,17 @@ class NumberColumn(ColumnPlan):
 
     @classmethod
     def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
-        """The fields of a file of schema 1, whose numbers go on being read as they were."""
+        """The fields of a file of schema 1, whose numbers are still read in the old way."""
         return {**fields, "forgetful": True}
 
     @property
     def measure(self) -> Measure:
-        """How texts become numbers."""
+        """Conversion of texts to numbers."""
         return Measure.of(self.unit, frozenset(self.strange), self.converted, forgetful=self.forgetful)
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The column, or its sine and cosine, and its gaps where they say something."""
+        """The column, or its sine and cosine, and an indicator of its gaps if it has one."""
         names = tuple(f"{self.name} ({wave})" for wave in ("sin", "cos")) if self.circle else (self.name,)
         return (*names, *_gap_feature(self))
 
@@ -333,26 +334,26 @@ class CategoryColumn(ColumnPlan):
     ----------
     name : str
     levels : tuple of str
-        The levels that are told apart.
+        Levels with a feature of their own.
     rare : int
-        Number of further levels that count as one; 0 where there are none.
+        Number of further levels, which share one feature; 0 where there are none.
     fill : int
-        Number of the level that stands for a gap: the most frequent one.
+        Index of the level that fills gaps: the most frequent one.
     gaps : int
     told_by : str
-        As in `NumberColumn`.
+        Column whose values differ where this one has gaps, see `NumberColumn`.
     weight : float
-        Of a column of 0 and 1, for two levels or for gaps; rows of two different levels are as far apart.
+        Weight of a column of 0 and 1, for two levels or for gaps; rows of two different levels are as far apart.
     na : int
         Gaps of the fit that have a text, such as NA or None.
     spelled : tuple of str
-        These texts; empty where an older model does not say them, and there they are NA.
+        Texts of these gaps; empty where an older model does not store them, and there they are NA.
     words : tuple of str
-        Texts that elsewhere are gaps, and levels here; NA is one if it is among the levels.
+        Texts that are levels here and gaps in other columns; NA is one if it is among the levels.
     or_gap : bool
-        Whether the one level and the gaps are told apart.
+        Whether the feature is the presence of the only level.
     infinite : int
-        Of the gaps, numbers that are infinite.
+        Gaps that are infinite numbers.
     """
 
     levels: tuple[str, ...]
@@ -381,7 +382,7 @@ class CategoryColumn(ColumnPlan):
         return len(self.levels) + (self.rare > 0)
 
     def worded(self, column: Column) -> Column:
-        """A column with texts where they are levels of this one, though elsewhere they are gaps."""
+        """A column with texts where they are levels of this plan, and gaps in other columns."""
         return column.with_words({*self.words, NA} if NA in self.levels else self.words)
 
     @property
@@ -418,26 +419,27 @@ class CategoryColumn(ColumnPlan):
 @final
 @attrs.frozen
 class DateColumn(ColumnPlan):
-    """A column of dates: the time since the mean date, and parts that come again, each on a circle.
+    """A column of dates: the time since the mean date, and periodic parts, each on a circle.
 
     Parameters
     ----------
     name : str
     fill, centre, factor : float
-        As in `NumberColumn`, of seconds since 1970.
+        Values of `NumberColumn`, for seconds since 1970.
     form : str
-        The form of texts.
+        Form of the texts.
     parts : tuple of str
         Names in `HOURS`.
     gaps : int
     unread : int
     told_by : str
-        As in `NumberColumn`.
+        Column whose values differ where this one has gaps, see `NumberColumn`.
     both_orders : bool
         Whether dates between slashes had both orders of day and month in the fit; `form` is that of most, and the
         others count as gaps.
     weight : float
-        Of the feature of the gaps; on average of the squares, random rows are as far apart on the circle of a part.
+        Weight of the feature that indicates gaps; in the mean of squares, random rows are as far apart on the circle of
+        a part.
     """
 
     fill: float = attrs.field(validator=_finite)
@@ -479,7 +481,7 @@ class DateColumn(ColumnPlan):
         for i, part in enumerate(self.parts):
             # the first of January 1970 was a Thursday; where a circle begins does not matter
             angle = 2 * np.pi * (x / 3600.0 % HOURS[part]) / HOURS[part]
-            # with this radius two random rows are as far apart as two levels, on average of the squares
+            # with this radius two random rows are as far apart as two levels, in the mean of squares
             out[:, 1 + 2 * i] = np.where(gaps, 0.0, self.weight / ROOT * np.sin(angle))
             out[:, 2 + 2 * i] = np.where(gaps, 0.0, self.weight / ROOT * np.cos(angle))
         if self.told_by:
@@ -492,20 +494,20 @@ def _gap_feature(plan: NumberColumn | CategoryColumn | DateColumn) -> tuple[str,
 
 
 GAP_CHOICES = ("similar", "typical")
-"""What fills gaps, the default first."""
+"""Methods of filling gaps, the default first."""
 
 MOST_DONORS = 500
 """Most rows that are kept: enough to have some in every cluster of a few per cent, and few enough that a million rows
 with gaps are compared with all of them within seconds."""
 
 MOST_CELLS = 2_000_000
-"""Most features of all of them together: 16 MiB in every model."""
+"""Most features of all donors together: 16 MiB in every model."""
 
 PAIRS = 2**20
-"""Distances that are held at once: 8 MiB."""
+"""Distances computed at a time: 8 MiB."""
 
 EQUAL = attrs.cmp_using(eq=np.array_equal)
-"""How fields of arrays are compared."""
+"""Comparison of fields that are arrays."""
 
 
 @final
@@ -516,7 +518,7 @@ class Donors:
     Parameters
     ----------
     features : ndarray of shape (donors, features)
-        Their features, finite; where a donor has a gap itself, those of the most similar other one.
+        Features of the donors, finite; where a donor has a gap itself, those of the most similar other one.
     has : ndarray of shape (donors, used columns), bool
         Whether a donor has a value in a column, and can lend it.
 
@@ -550,7 +552,7 @@ class Donors:
         X : ndarray of shape (n, features)
         gaps : ndarray of shape (n, used columns), bool
         plans : sequence of ColumnPlan
-            Of the used columns.
+            Plans of the used columns.
         """
         rows = np.flatnonzero(~gaps[:, can_be_gap(plans)].all(axis=1))
         if not len(rows):
@@ -580,7 +582,7 @@ class Donors:
             Changed in place.
         gaps : ndarray of shape (n, used columns), bool
         plans : sequence of ColumnPlan
-            Of the used columns.
+            Plans of the used columns.
 
         Notes
         -----
@@ -601,15 +603,15 @@ class Donors:
             step = max(1, PAIRS // able.size)
             for start in range(0, len(rows), step):
                 part = rows[start : start + step]
-                # each distance is a sum of its own, in the order of the features, and not of a matrix product, so that
-                # it is the same whatever other rows there are
+                # each distance is a sum in the order of the features and not an entry of a matrix product, so that it
+                # does not depend on the other rows
                 distances = cdist(X[np.ix_(part, compared)], points, "sqeuclidean")
                 nearest = np.where(able, distances[:, None], np.inf).argmin(axis=2)
                 X[np.ix_(part, written)] = self.features[nearest[:, place], written]
 
 
 def _alike(gaps: Mask) -> Iterator[Indices]:
-    """The rows with gaps, those with gaps in the same columns together."""
+    """Groups of rows with gaps in the same columns."""
     rows = np.flatnonzero(gaps.any(axis=1))
     if len(rows):
         bits = np.packbits(gaps[rows], axis=1)
@@ -619,12 +621,12 @@ def _alike(gaps: Mask) -> Iterator[Indices]:
 
 
 def value_features(plans: Sequence[ColumnPlan]) -> list[Indices]:
-    """The features of each column, (features,), without the one that says whether there is a gap.
+    """Indices of the features of each column, (features,), without the indicator of gaps.
 
     Parameters
     ----------
     plans : sequence of ColumnPlan
-        Of the used columns.
+        Plans of the used columns.
     """
     ends = np.cumsum([len(plan.features) for plan in plans])
     return [
@@ -634,7 +636,7 @@ def value_features(plans: Sequence[ColumnPlan]) -> list[Indices]:
 
 
 def can_be_gap(plans: Sequence[ColumnPlan]) -> Mask:
-    """Which columns can have a gap: all but those of one level or a gap, where the gap is a level too."""
+    """Mask of the columns that can have a gap: all but those of one level or a gap, where the gap is a level too."""
     return np.array([not (isinstance(plan, CategoryColumn) and plan.or_gap) for plan in plans], dtype=bool)
 
 
@@ -645,21 +647,22 @@ def has_gaps(plans: Sequence[ColumnPlan]) -> bool:
 
 
 FEWEST = 10
-"""Numbers from which a typical size is compared; of fewer the extremes alone are."""
+"""Fewest numbers for which a typical size is compared; with fewer only the extremes are."""
 
 TIMES = 8.0
-"""Factor from which typical sizes differ: ten, as from millimetres to centimetres, with the difference that samples of
-some dozens of rows have."""
+"""Factor above which typical sizes differ: ten, as from millimetres to centimetres, less what samples of some dozens of
+rows vary."""
 
 CERTAIN = 5.0
-"""Standard errors that they must differ by, so that no random rows of a table do."""
+"""Least difference in standard errors, so that no random rows of a table differ."""
 
 SPREADS = 1.0
-"""Standard deviations of the fit that they must differ by: of two groups of equal number, either one alone does not."""
+"""Least difference in standard deviations of the fit: of two groups of equal number, either one alone does not
+differ."""
 
 
 def size_of(sizes: Sizes) -> tuple[float, ...]:
-    """What a plan keeps of the sizes of its fit: mean and standard deviation of the logarithms."""
+    """Mean and standard deviation of the logarithms of the sizes in a fit, as a plan stores them; empty without any."""
     return (sizes.mean, sizes.spread) if sizes.n else ()
 
 
@@ -671,7 +674,7 @@ def other_size(values: NDArray[np.float64], size: tuple[float, ...]) -> str:
     values : ndarray of shape (n,)
         Finite.
     size : tuple of float
-        As `size_of` returns it.
+        Mean and standard deviation from `size_of`.
 
     Examples
     --------

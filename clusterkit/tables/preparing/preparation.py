@@ -1,4 +1,4 @@
-"""From the columns of a table to features that clustering methods can compare, and the same for new rows."""
+"""Preparation of the columns of a table as features that clustering methods can compare, and the same for new rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from clusterkit.tables.reading.table import of_total_row
 __all__ = ["FittedPreparation", "Preparation"]
 
 NA_CHOICES = ("auto", "level", "gap")
-"""What texts such as NA may be."""
+"""Choices for texts such as NA."""
 
 
 def _names(value: Any) -> Any:
@@ -59,7 +59,8 @@ def _names_field() -> Any:
 class Preparation:
     """Makes the columns of a table comparable: gaps, categories, dates and units.
 
-    Nothing is fitted here; `fit` returns a `FittedPreparation`. It is decided column by column, from sums and counts:
+    The preparation itself stores no data; `fit` returns a `FittedPreparation`. It decides column by column, from sums
+    and counts:
 
     - **Gaps** take the value of the row that is most similar in the other columns, among up to 500 rows that the fit
       keeps (`clusterkit.tables.preparing.plans`); only in rows without any value they become the mean of the column, or
@@ -91,11 +92,11 @@ class Preparation:
     drop : sequence of str, default ()
         Columns that are left out.
     scale : {"auto", "none", "zscore", "spread", "minmax"}, default "auto"
-        What is done about units; "auto" is "zscore" where units differ, else "none". "spread" divides by the standard
-        deviation and subtracts nothing, so that no number becomes negative.
+        Scaling of columns in different units; "auto" is "zscore" where units differ, else "none". "spread" divides by
+        the standard deviation and subtracts nothing, so that no number becomes negative.
     decimal : {".", ","} or None, default None
-        What stands before the decimals of numbers in the texts of every table, that of the fit and of new rows; None:
-        what each table shows.
+        Decimal mark of numbers in the texts of every table, that of the fit and of new rows; None: the mark that each
+        table shows.
     day_first : bool or None, default None
         Whether the day is before the month in the dates between slashes of every table; None: what each column shows.
     na : {"auto", "level", "gap"}, default "auto"
@@ -103,8 +104,8 @@ class Preparation:
         countries, so that it is Namibia's; None where it is frequent beside at most twenty other levels; ? and - in
         columns of `as_category`.
     gaps : {"similar", "typical"}, default "similar"
-        What fills gaps: the value of the most similar of some rows that the fit keeps, or the mean, or most frequent
-        level, of the column. With "typical" a model holds no rows of its table for this.
+        Method of filling gaps: "similar" takes the value of the most similar of some rows that the fit keeps, "typical"
+        the mean, or most frequent level, of the column. With "typical" a model holds no rows of its table for this.
 
     Notes
     -----
@@ -158,7 +159,7 @@ class Preparation:
         Parameters
         ----------
         table : data frame, or mapping of str to array of shape (n,)
-            Of pandas, Polars or PyArrow, or a `Table`.
+            Table of pandas, Polars or PyArrow, or a `Table`.
 
         Returns
         -------
@@ -244,17 +245,17 @@ class Preparation:
 @final
 @attrs.frozen
 class FittedPreparation:
-    """What becomes of each column; a part of the model, saved with it.
+    """The fitted plan of each column; a part of the model, saved with it.
 
     Parameters
     ----------
     preparation : Preparation
     plans : tuple of ColumnPlan
-        One for each column of the table.
+        Plan of each column of the table.
     rows : int
         Number of rows of the fit.
     scale : {"none", "zscore", "spread", "minmax"}
-        What was done about units.
+        Scaling of columns in different units.
     reason : str
         Why.
     narrow : bool

@@ -30,7 +30,7 @@ ALIKE = 0.999
 """Absolute correlation above which two columns of numbers say the same."""
 
 FIRST_LOOK = 0.9
-"""Absolute correlation of columns whose gaps are filled from which the rows without gaps are looked at."""
+"""Absolute correlation of columns with filled gaps from which the correlation without gaps is computed."""
 
 FEWEST = 20
 """Rows with both values that are needed: fewer may agree by chance."""
@@ -49,7 +49,7 @@ def of_redundant_columns(plans: Sequence[ColumnPlan], rows: RowSample) -> Iterat
     ----------
     plans : sequence of ColumnPlan
     rows : RowSample
-        Of the same columns.
+        Sample of rows with the same columns.
 
     Notes
     -----
@@ -90,7 +90,7 @@ def as_option(names: Sequence[str]) -> str:
 
 
 def _correlated(numbers: dict[str, NDArray[np.float64]]) -> list[tuple[str, str, str]]:
-    """For each column of numbers the first one before it with which it is correlated, but for those of such a pair."""
+    """Pairs of correlated columns: each column with the first one before it that is not such a second column itself."""
     names = list(numbers)
     if len(names) < 2:
         return []
@@ -98,7 +98,7 @@ def _correlated(numbers: dict[str, NDArray[np.float64]]) -> list[tuple[str, str,
     known = np.isfinite(values)
     filled = np.where(known, values, 0.0)
     count = np.maximum(known.sum(axis=0), 1)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of the largest numbers, which have no sums
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # sums of the largest numbers overflow
         filled = np.where(known, values - filled.sum(axis=0) / count, 0.0)
         filled /= np.sqrt(np.square(filled).sum(axis=0))
         likely = np.abs(filled.T @ filled) > FIRST_LOOK
@@ -124,7 +124,7 @@ def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 
 
 def _corresponding(codes: dict[str, Codes], numbers: frozenset[str]) -> list[tuple[str, str, str]]:
-    """The same for categories, each level of which goes with one level of the other; flags are numbers elsewhere."""
+    """Pairs of categories whose levels correspond one to one; flags are compared as numbers elsewhere."""
     names = list(codes) if len(codes) <= MOST_CATEGORIES else []
     redundant: list[tuple[str, str, str]] = []
     second: set[str] = set()

@@ -110,7 +110,7 @@ _UNITS = {
     "spread": "numbers divided by their standard deviations, without a shift",
     "minmax": "every number scaled to 0 to 1",
 }
-"""What was done about units."""
+"""Scaling of the numbers in words, by choice."""
 
 
 _ORDERS = {
@@ -118,11 +118,11 @@ _ORDERS = {
     DAY_FIRST: " (2/3 is 2 March)",
     DIGITS: " (20240302 is 2 March 2024; --as-number if they are numbers)",
 }
-"""What dates that can be read in several ways were taken for."""
+"""Reading of dates that can be read in several ways, by form."""
 
 
 def filling(plan: NumberColumn | CategoryColumn | DateColumn, *, similar: bool = False) -> str:
-    """What fills the gaps of a column, from similar rows or not."""
+    """Text about the value that fills the gaps of a column, from similar rows or not."""
     if isinstance(plan, CategoryColumn) and plan.or_gap:
         return f"not {plan.levels[0]!r}"
     if similar:
@@ -140,7 +140,7 @@ def filling(plan: NumberColumn | CategoryColumn | DateColumn, *, similar: bool =
 
 
 def _date(plan: DateColumn) -> str:
-    """What a date becomes, and how it is read where two readings are possible."""
+    """Text about the features of a date, and how it is read where two readings are possible."""
     return ", ".join(("elapsed time", *plan.parts)) + _ORDERS.get(plan.form, "")
 
 
@@ -152,7 +152,7 @@ def _unit(plan: NumberColumn) -> str:
 
 
 def _clock(plan: NumberColumn) -> str:
-    """What the hours of a column are."""
+    """Text about the kind of hours in a column: times of day or durations."""
     what = f"{plan.clock}, 517 is 5:17; --as-number if they are numbers" if plan.digits else plan.clock
     if plan.circle:
         return f"{what}, all around the clock: as sine and cosine"
@@ -197,7 +197,7 @@ def _of_gaps(plans: Sequence[ColumnPlan], donors: int) -> dict[str, str]:
 
 
 def _sentences_of_gaps(plans: Sequence[ColumnPlan], donors: int) -> list[str]:
-    """What is said of gaps: columns that have their own filling, then those that are filled from similar rows."""
+    """Sentences about gaps: columns that have their own filling, then those that are filled from similar rows."""
     having, sentences = _having(plans), list[str]()
     lent = [plan for plan in having if donors and not getattr(plan, "or_gap", False)]
     others = [f"{shortened(plan.name)} ({_gaps(plan, f': {filling(plan)}')})" for plan in having if plan not in lent]

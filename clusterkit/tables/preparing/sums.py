@@ -1,4 +1,4 @@
-"""What a preparation needs to know of a table: counts and sums that add up over blocks of rows."""
+"""Statistics of a table from which a preparation is decided: counts and sums that add up over blocks of rows."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ MOST_CODES = 10
 """Different whole numbers up to which a column may be one of codes, grades or counts."""
 
 FEWEST_EACH = 3
-"""Rows for each of them, on average."""
+"""Rows for each of these numbers, on average."""
 
 MOST_FEW = 30
 """Different whole numbers up to which a column may be one of years or codes."""
 
 LOOKED_AT = 1000
-"""Numbers among which most columns show that they have more."""
+"""Numbers that are checked first: among them most columns show more than these distinct ones."""
 
 HIGHEST_TIME = 2400.0
 """The end of a day as a number without a colon."""
@@ -86,46 +86,46 @@ class ColumnSums:
     ----------
     name : str
     kind : str
-        As in `Column`; "empty" where all cells are gaps.
+        Kind of the cells, see `Column`; "empty" where all cells are gaps.
     rows, gaps : int
     moments : Moments
-        Of numbers and truth values, and of dates in seconds.
+        Moments of numbers and truth values, and of dates in seconds.
     narrow : bool
         Whether the numbers are of single precision.
     levels : mapping of str to int, or None
         Rows of each distinct text; None if they are more than `MOST_LEVELS`.
     letters, words, codes : int
-        Of all texts together; codes are digits after a zero.
+        Counts over all texts; codes are digits after a zero.
     readings : mapping of str to Moments
-        Of texts: what they are as numbers, by decimal mark and the mark beside them (kg), and as dates: those that tell
-        the day from the month, and those between slashes in both orders.
+        Moments of texts read as numbers, by decimal mark and the mark beside them (kg), and read as dates: those that
+        tell the day from the month, and those between slashes in both orders.
     circles : mapping of str to ndarray of shape (parts of a date, 2)
-        Of the same dates: the sums of ``exp(i a)`` and ``exp(2 i a)``, a being the angle of a part.
+        Sums of ``exp(i a)`` and ``exp(2 i a)`` over these dates, where a is the angle of a part of the date.
     decimal, order : str or None
-        As in `Column`.
+        Decimal mark, and order of day and month, see `Column`.
     open_number : str
         A text that is one number with a point before the decimals and another one with a comma; empty for none.
     mark_shown : bool
-        Whether there are numbers that show the mark before decimals: of one reading only, or whole ones of four digits
-        or more, without a mark between thousands.
+        Whether there are numbers that show the decimal mark: numbers with one reading only, or whole numbers of four
+        digits or more without a separator of thousands.
     shown : mapping of str to str
-        For each order of day and month, a date between slashes that has this order alone.
+        Example of a date with slashes that has this order of day and month alone, by order.
     spelled : mapping of str to int
-        Of the gaps, those that have a text, such as NA or None, by the text.
+        Number of gaps with a text, such as NA or None, by the text.
     words_of_gaps : tuple of str
         Texts of gaps that are levels (`clusterkit.tables.preparing.decisions.with_words`).
     clock : ClockSums
-        Of times of day and durations.
+        Sums of times of day and durations.
     firsts : int
-        Dates that are the beginning of a month: whole months, of which a weekday says nothing.
+        Number of dates at the beginning of a month, which may be whole months without a meaningful weekday.
     digits : ClockSums
-        Of numbers that are all times of day without a colon, such as 517 and 2359, or may be.
+        Sums of numbers that are all times of day without a colon, such as 517 and 2359, or may be.
     steps : int
-        Numbers that are by one greater than the one before.
+        Count of numbers that are greater by one than the number before.
     few : frozenset of float
-        The different whole numbers, if they are at most `MOST_FEW`; some of them if they are more.
+        The distinct numbers, if they are at most `MOST_FEW`; some of them if they are more.
     infinite : int
-        Of the gaps, numbers that are infinite.
+        Number of gaps that are infinite numbers.
     days : frozenset of str
         Different days written as eight digits, at most `FEWEST_DAYS` of them.
     """
@@ -200,7 +200,7 @@ class ColumnSums:
         return cls._of_texts(column, rows, gaps)
 
     def _with_times(self, column: Column) -> ColumnSums:
-        """The sums of numbers, with those of durations, or of days if all numbers are such."""
+        """The sums of numbers, with those of durations, or of days if all numbers may be days."""
         its = self.moments
         if column.duration:
             return attrs.evolve(self, clock=ClockSums(lasting=its.times(1 / 3600.0), native=True))
@@ -307,11 +307,11 @@ class ColumnSums:
         )  # fmt: skip
 
     def _digits(self, other: ColumnSums) -> ClockSums:
-        """The sums of both blocks of rows as times without a colon; nothing where one of them has others."""
+        """The sums of both blocks of rows as times without a colon; empty where one of them has other numbers."""
         return self.digits + other.digits if self.digits.n and other.digits.n else ClockSums()
 
     def as_number(self) -> tuple[str, Moments]:
-        """The mark before the decimals of texts, and the sums of the numbers.
+        """The decimal mark of texts, and the sums of the numbers.
 
         The mark is that of the column, or the one with which most texts are numbers; the point where it makes no
         difference.
@@ -324,25 +324,25 @@ class ColumnSums:
 
     @property
     def mark(self) -> str:
-        """The mark before the decimals of texts: that of the column, or the one with which most texts are numbers."""
+        """The decimal mark of texts: that of the column, or the one with which most texts are numbers."""
         point, comma = (sum(its.n for its in self.by_mark(mark).values()) for mark in (".", ","))
         return self.decimal or ("," if comma > point else ".")
 
     def by_mark(self, mark: str) -> dict[str, Moments]:
-        """The sums of the texts that are numbers with this mark before decimals, by the mark beside them."""
+        """The sums of the texts that are numbers with this decimal mark, by the unit beside them."""
         start = NUMBER + mark
         return with_letters({key[len(start) :]: its for key, its in self.readings.items() if key.startswith(start)})
 
     @property
     def measure(self) -> Measure:
-        """The unit of the numbers in texts, and the marks that do not go with it."""
+        """The unit of the numbers in texts, and the marks that cannot be converted to it."""
         counts = {beside: its.n for beside, its in self.by_mark(self.mark).items()}
         unit = unit_among(counts)
         strange = frozenset(beside for beside in counts if beside and factor(beside, unit) is None)
         return Measure.of(unit, strange, counts)
 
     def units(self, mark: str) -> UnitsOfPlan:
-        """What the plan of a column of numbers with this mark before decimals says about the marks beside them."""
+        """Fields of a number column's plan about the units beside the numbers, for this decimal mark."""
         measure, parts = self.measure, self.by_mark(mark)
         bare = parts.pop("", NOTHING).n if measure.unit else 0
         converted = sorted(its for its in parts if its and its not in {measure.unit, *measure.strange})
@@ -353,7 +353,7 @@ class ColumnSums:
 
     @property
     def few_whole(self) -> int:
-        """Number of the different whole numbers, where they are few and may be years or codes; else 0."""
+        """Count of the distinct whole numbers, where they are few and may be years or codes; else 0."""
         numbers = self.as_number()[1]
         n = len(self.levels or ()) if self.kind == "text" else len(self.few)
         years = YEARS[0] <= numbers.low and numbers.high <= YEARS[1]
@@ -361,11 +361,11 @@ class ColumnSums:
         return n if numbers.whole and 2 < n <= most and n * FEWEST_EACH <= numbers.n else 0
 
     def leaves_decimals_open(self) -> bool:
-        """Whether a point and a comma before the decimals make other numbers of the texts, and nothing says which."""
+        """Whether the texts are other numbers with a decimal point than with a comma, and nothing shows which."""
         return self.decimal is None and bool(self.open_number) and not self.mark_shown
 
     def as_date(self) -> tuple[str, Moments]:
-        """What dates between slashes are, and the sums of the seconds of all dates."""
+        """Form of dates with slashes, and the moments of all dates in seconds."""
         if self.kind == "date":
             return NATIVE, self.moments
         clear, month, day = (self.readings.get(form, NOTHING) for form in DATES)
@@ -375,7 +375,7 @@ class ColumnSums:
         return order, clear + (day if order == parsing.DAY_FIRST else month)
 
     def leaves_order_open(self) -> str:
-        """A date between slashes, if nothing says whether its day or its month is first; else ""."""
+        """A date between slashes, if nothing tells whether its day or its month is first; else ""."""
         if self.order is not None or self.shown or self.as_date()[0] not in ORDERS:
             return ""
         return next((text for text in self.levels or () if parsing.is_slashed(text)), "2/3/2024")
@@ -387,13 +387,13 @@ class ColumnSums:
         return np.sum(parts, axis=0)
 
     def strange(self) -> str | None:
-        """A text that is no date though others are; None where there is none, or texts are too many to be known."""
+        """A text that is no date though others are; None if there is none, or if there are too many texts to store."""
         form = self.as_date()[0]
         return next((text for text in self.levels or () if seconds_of_text(text, form) is None), None)
 
 
 def _of_digits(numbers: NDArray[np.float64], counts: NDArray[np.int_] | None) -> ClockSums:
-    """The sums of numbers as times without a colon, where all of them may be some."""
+    """The sums of numbers as times without a colon, where all of them may be such times."""
     return ClockSums.of_digits(numbers, counts) if len(numbers) and numbers.max() <= HIGHEST_TIME else ClockSums()
 
 
@@ -423,8 +423,8 @@ class TableSums:
     columns : tuple of ColumnSums
     rows : int
     pairs : ndarray of shape (2, p, p)
-        For the gaps of column j and the numbers of column k: the number of rows that have both, and their sum; p is
-        0 where the columns are more than `MOST_PAIRED`.
+        Number of rows, and sum of the numbers of column k, over the rows with a gap in column j and a number in column
+        k; p is 0 where the columns are more than `MOST_PAIRED`.
     """
 
     columns: tuple[ColumnSums, ...]

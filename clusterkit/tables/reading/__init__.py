@@ -1,4 +1,4 @@
-"""From files and data frames to tables of cells, whole or piece by piece.
+"""Reading of files and data frames as tables of cells, whole or piece by piece.
 
 - ``files.py``: a table from a file by its ending; ``unpacking.py``: decompressed bytes, and the text they are;
 - ``delimited.py``, ``headers.py``: text with a delimiter, and whether its first row has names;

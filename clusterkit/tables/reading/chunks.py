@@ -40,7 +40,7 @@ TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
 
 
 class TextReading(TypedDict, total=False):
-    """How a text is read, as of `clusterkit.tables.read_table`."""
+    """Options for reading a text, see `clusterkit.tables.read_table`."""
 
     delimiter: str | None
     header: bool | None
@@ -58,7 +58,7 @@ def table_chunks(
     Parameters
     ----------
     path : str
-        Its ending decides the format.
+        Path of the file; its ending decides the format.
     rows : int, optional
         Most rows of a piece; by default `CHUNK_ROWS`, and so many that they have `CHUNK_CELLS` cells.
     """

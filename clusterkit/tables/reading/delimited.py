@@ -40,7 +40,7 @@ SEPARATOR_LINE = re.compile(r'"?sep=([^\n"])"?\n', re.IGNORECASE)
 """The first line of texts that spreadsheets write and read with a delimiter of their own."""
 
 QUOTES = ('"', "'")
-"""What may stand around cells."""
+"""Characters that may enclose cells."""
 
 BETWEEN_APOSTROPHES = re.compile(r"(?:^|[,;\t|])\s*'[^']*'\s*(?=[,;\t|]|$)")
 """A cell between apostrophes."""
@@ -58,12 +58,12 @@ LONGEST_NAME = 80
 """Characters of a column name that the error about a table without rows shows."""
 
 NEEDS_PANDAS = "needs pandas; install clusterkit-toolkit with the extra 'tables'"
-"""What to do where pandas is missing."""
+"""Advice where pandas is missing."""
 
 
 @attrs.frozen
 class Form:
-    """What was found out about a text.
+    """Detected format of a text.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Form:
     texts : list of int
         Columns that stay texts: codes such as 007, and numbers that pandas would read with the wrong mark.
     shared : dict of str to str
-        As `clusterkit.tables.cells.column_names.shared_names` returns it.
+        Unique name to name in the table, from `clusterkit.tables.cells.column_names.shared_names`.
     decimal_marks : dict of str to str
         Columns with another mark before the decimals than `decimal`.
     orders : dict of str to str
@@ -94,7 +94,7 @@ class Form:
     quote : {'"', "'"}
         Around cells.
     notice : str
-        What a user has to know about the first row.
+        Notice to the user about the first row.
     """
 
     title: str
@@ -137,7 +137,7 @@ def read_delimited(
     decimal : str or None
         The mark before the decimals; detected if None.
     notes : tuple of str
-        What is known about the file.
+        Notices about the file.
 
     Raises
     ------
@@ -228,12 +228,12 @@ def _is_title(row: list[str], width: int) -> bool:
 
 
 def _order(texts: Iterator[str]) -> str | None:
-    """The order of day and month that the dates between slashes of a column show."""
+    """The order of day and month that a column shows by its dates between slashes."""
     return parsing.date_order(Counter(text for text in texts if "/" in text))
 
 
 def pandas_options(form: Form) -> dict[str, object]:
-    """How `pandas.read_csv` reads a text of this form."""
+    """Arguments with which `pandas.read_csv` reads a text of this form."""
     single = len(form.names) == 1
     return {
         "sep": r"\s+" if form.sep == " " else form.sep,
@@ -246,7 +246,7 @@ def pandas_options(form: Form) -> dict[str, object]:
         **na_options(len(form.names), form.words),
         "low_memory": False,
         "dtype": str if form.as_text is None else dict.fromkeys(form.as_text, str),
-        # in a single column an empty line is a gap; to skip it would shift the rows
+        # in a single column an empty line is a gap; skipping it would shift the rows
         "skip_blank_lines": not single,
     }
 
@@ -307,7 +307,7 @@ class _Reader:
             raise TableError(f"{self.title}: reading text that is not plain numbers {NEEDS_PANDAS}") from None
 
     def cells(self) -> list[list[str]]:
-        """All cells as they are in the text."""
+        """All cells as texts of the file, row by row."""
         return [[*row, *[""] * (len(self.names) - len(row))] for _, row in self._body()]
 
     def place(self, row: int) -> str:
@@ -351,13 +351,13 @@ def _rows(
 
 
 def _records(text: str, delimiter: str, line: int, quote: str) -> int:
-    """Number of rows up to the one that ends on a line, blank ones too; a quoted cell may have several lines."""
+    """Number of rows, with blank ones, up to the one that ends on a line; a quoted cell may have several lines."""
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True, quotechar=quote)
     return next(count for count, _ in enumerate(reader, 1) if reader.line_num >= line)
 
 
 def _quote(text: str) -> str:
-    """What stands around cells: an apostrophe, where each of the first lines has a cell between two, or a quote."""
+    """The character around cells: an apostrophe, where each of the first lines has a cell between two, or a quote."""
     lines = [line for line in islice(io.StringIO(text), PREVIEW) if line.strip()]
     if not lines or any(QUOTES[0] in line for line in lines):
         return QUOTES[0]

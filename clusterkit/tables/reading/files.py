@@ -1,4 +1,4 @@
-"""A table from a file: its ending decides who reads it."""
+"""Reading of a table from a file, by a reader chosen by the file's ending."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ NEAREST: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys((".html", ".htm", ".xml", ".pdf", ".docx"), "Copy the table into a sheet, and save it as .xlsx.")
     | dict.fromkeys((".7z", ".rar", ".tar", ".tgz", ".zst", ".lz4", ".gz", ".bz2", ".xz"), "Unpack it first.")
 )
-"""What to do with a file of which nothing reads the ending."""
+"""Advice for a file with an ending that cannot be read."""
 
 MOST_ARRAYS = 5
 """Arrays of a file that an error names."""
@@ -82,7 +82,7 @@ def read_table(
     header : bool, optional
         Whether the first row of a text file or a spreadsheet holds names.
     encoding : str, optional
-        Of a text file, such as "latin-1". Detected among UTF-8, UTF-16, UTF-32 and Windows-1252.
+        Encoding of a text file, such as "latin-1". Detected among UTF-8, UTF-16, UTF-32 and Windows-1252.
     decimal : {".", ","}, optional
         The mark before the decimals of numbers in texts. It holds for all columns: where it makes no numbers of cells,
         they are texts.
@@ -94,7 +94,7 @@ def read_table(
     Returns
     -------
     Table
-        Its `frame` goes into a `Preparation`, as the table itself does.
+        Table whose `frame`, or the table itself, can be passed to a `Preparation`.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def _has_reader(ending: str) -> bool:
 
 
 def _further(title: str, ending: str, header: bool | None, encoding: str | None) -> Table:
-    """The table of a file whose ending no plugin claims."""
+    """The table of a file whose ending belongs to no plugin."""
     if ending == ARRAYS:
         return _of_archive(title)
     if ending in ARROW:

@@ -1,4 +1,4 @@
-"""The one seam for data frames: pandas, Polars and PyArrow tables become typed columns, by narwhals.
+"""The one conversion of data frames (pandas, Polars, PyArrow) to typed columns, by narwhals.
 
 `na_options` decides which cells of a text pandas takes for gaps: in columns of words only empty ones, as others may be
 levels.
@@ -45,16 +45,16 @@ __all__ = [
 
 
 Kind = Literal["number", "truth", "text", "date", "complex", "other"]
-"""What the cells of a column are."""
+"""Kinds of the cells of a column."""
 
 MICROSECONDS = "datetime64[us]"
 """The type of dates inside the library: finer than files give them, and wide enough for all dates of Python."""
 
 NA = "NA"
-"""A text that means a gap, and Namibia."""
+"""A text that means a gap, or Namibia."""
 
 NONE = "none"
-"""A text that means a gap, and that there is none of something, in lower case."""
+"""A text, in lower case, that means a gap, or that there is none of something."""
 
 LONGEST_GAP = max(map(len, MISSING))
 """Letters of the longest word for a gap; longer texts need not be compared with them."""
@@ -70,22 +70,23 @@ class Column:
     kind : {"number", "truth", "text", "date", "complex", "other"}
         "other" are lists and objects, of which nothing can be read, and nothing is read of complex numbers.
     values : ndarray of shape (n,)
-        Of numbers float64 or float32 with nan for gaps, of truth values 0, 1 and nan, of text objects with None for
-        gaps, of dates datetime64 with NaT.
+        Numbers as float64 or float32 with nan for gaps, truth values as 0, 1 and nan, texts as objects with None for
+        gaps, dates as datetime64 with NaT.
     header : str
         The name in the table, where other columns have it too; else empty.
     decimal : {".", ","} or None
         The mark before the decimals of texts, where the table shows it or the user says it.
     order : str or None
-        The order of day and month between slashes (`clusterkit.tables.cells.parsing`), likewise.
+        The order of day and month between slashes (`clusterkit.tables.cells.parsing`), where the table shows it or the
+        user says it.
     offset : int or None
-        Of a piece of a table, the number of rows before it; None of a whole column. The texts of a piece do not decide
-        what mark and order are, because those of another piece may show another one.
+        For a piece of a table, the number of rows before it; None for a whole column. The texts of a piece do not
+        decide what mark and order are, because those of another piece may show another one.
     words : ndarray of shape (n,), object, or None
-        The texts of gaps that have one, such as NA, which is Namibia too, None or ?; None for all other cells, or if
+        The texts of gaps that are written as text: NA, which is Namibia too, None or ?; None for all other cells, or if
         there is no such gap.
     duration : bool
-        Whether numbers came as durations; they are seconds.
+        Whether numbers came as durations; they are then in seconds.
     """
 
     name: str
@@ -102,7 +103,7 @@ class Column:
         return attrs.evolve(self, values=self.values[rows], words=None if self.words is None else self.words[rows])
 
     def spelled(self) -> dict[str, int]:
-        """How many gaps have which text."""
+        """Number of gaps with each text."""
         return {} if self.words is None else dict(Counter(text for text in self.words if text is not None))
 
     def with_words(self, levels: Container[str] | None = None) -> Column:
@@ -194,12 +195,12 @@ def columns_of(frame: object) -> list[Column]:
     Parameters
     ----------
     frame : data frame, mapping of str to array of shape (n,) or Column, or HoldsFrame
-        Of pandas, Polars, PyArrow or another library that narwhals knows.
+        Frame of pandas, Polars, PyArrow or another library that narwhals knows.
 
     Returns
     -------
     list of Column
-        In the order of the frame; names that are no texts become texts, and equal ones are made unique.
+        Columns in the order of the frame; names that are no texts become texts, and equal ones are made unique.
 
     Raises
     ------
@@ -246,7 +247,7 @@ def columns_of(frame: object) -> list[Column]:
 
 
 def refuse_query(data: object) -> None:
-    """Raise `TableError` for a lazy frame or a Dask collection, which stands for a table that is not computed yet."""
+    """Raise `TableError` for a lazy frame or a Dask collection, which is a table that is not computed yet."""
     kind = type(data).__name__
     if hasattr(data, "__dask_graph__"):
         raise TableError(f"a Dask {kind} is a query that is not run yet; pass its result: .compute()")
@@ -260,9 +261,9 @@ def opened(frame: object) -> tuple[object, Mapping[str, str]]:
     Returns
     -------
     frame : narwhals.DataFrame
-        Where names occur more than once, they are made unique.
+        The frame; names that occur more than once are made unique.
     shared : mapping of str to str
-        As `clusterkit.tables.cells.column_names.shared_names` returns it.
+        Unique name to name in the table, from `clusterkit.tables.cells.column_names.shared_names`.
 
     Raises
     ------
@@ -286,7 +287,7 @@ def opened(frame: object) -> tuple[object, Mapping[str, str]]:
         raise TableError(
             f"a {type(frame).__name__} is no data frame of pandas, Polars or PyArrow, nor a mapping of columns"
         ) from None
-    except Exception as error:  # of narwhals or of the library behind it, such as names that occur twice
+    except Exception as error:  # errors of narwhals or of the library behind it, such as names that occur twice
         raise TableError(f"the data frame cannot be read: {error}") from error
     return wrapped, shared
 
@@ -373,7 +374,7 @@ def _of_objects(name: str, values: Sequence[Any]) -> Column:
 
 
 def _is_gap(value: object) -> bool:
-    """Whether an object stands for a gap: None, a nan, pandas's NA and NaT."""
+    """Whether an object means a missing value: None, a nan, pandas's NA and NaT."""
     if value is None or isinstance(value, str):
         return value is None
     if isinstance(value, float):
@@ -437,7 +438,7 @@ OF_PANDAS = (
 """Cells that pandas takes for gaps by itself."""
 
 INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
-"""An infinite number, beside which a gap may be written in letters."""
+"""Pattern of an infinite number; a column that has one may have gaps written in letters."""
 
 GAPS = sorted(
     {*OF_PANDAS, *(form for cell in MISSING for form in (cell, cell.upper(), cell.title(), cell.capitalize()))}

@@ -36,19 +36,19 @@ __all__ = [
 
 
 FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
-"""A formula in a sheet of an XLSX file."""
+"""Pattern of a formula in a sheet of an XLSX file."""
 
 PIECE = 2**20
-"""Bytes of a sheet that are looked at together."""
+"""Bytes of a sheet that are searched at a time."""
 
 OVERLAP = 128
-"""Bytes of a piece that are looked at again with the next one: the longest element that is searched for."""
+"""Bytes of a piece that are searched again with the next one: the longest element that is searched for."""
 
 SHOWN = 5
 """Columns that a warning names."""
 
 REMEDY = "open the file in a spreadsheet program and save it there, which computes them"
-"""What to do about them."""
+"""Advice for cells with a formula whose value is not stored."""
 
 
 def uncomputed(title: str, sheet: str) -> NDArray[np.intp]:
@@ -124,10 +124,10 @@ STYLES = "xl/styles.xml"
 """The member of an XLSX file that lists the formats of its cells."""
 
 FORMATS = re.compile(rb"numFmtId=\"(?:9|10)\"|formatCode=\"[^\"]*%")
-"""A format of percent: 9 and 10 are those without a text, 0% and 0.00% (ECMA-376, part 1, 18.8.30)."""
+"""Pattern of a format of percent: 9 and 10 are those without a text, 0% and 0.00% (ECMA-376, part 1, 18.8.30)."""
 
 QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
-"""Parts of a format in which a percent sign is no more than a sign."""
+"""Parts of a format in which a percent sign is an ordinary character."""
 
 DIGITS = 12
 """Significant digits of a percentage: a fraction times 100 is rounded in the last of the sixteen that floats have."""
@@ -160,7 +160,7 @@ def with_percents(cells: NDArray[np.object_], rows: NDArray[np.intp]) -> NDArray
 
 
 def has_percents(title: str) -> bool:
-    """Whether some format of the file is of percent; most files have none, and their cells need not be asked."""
+    """Whether a format of the file is of percent; most files have none, so that no cell must be checked."""
     try:
         with zipfile.ZipFile(title) as archive:
             return FORMATS.search(archive.read(STYLES)) is not None
@@ -169,16 +169,16 @@ def has_percents(title: str) -> bool:
 
 
 MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})\"")
-"""The range of merged cells in a sheet of an XLSX file."""
+"""Pattern of a range of merged cells in a sheet of an XLSX file."""
 
 STRAY = 0.1
-"""Share of the cells of a table up to which others, with no row and no column of it, are no part of it."""
+"""Share of the table's cells up to which cells outside its rows and columns are not part of it."""
 
 SHOWN_RANGES = 3
 """Stray cells that a notice names."""
 
 BYTES_OF_CELL = 8
-"""Bytes of a cell of the grid, apart from what it holds."""
+"""Bytes of a cell of the grid, without its value."""
 
 Range = tuple[int, int, int, int]
 """First row, first column, last row and last column, from 0."""
@@ -191,15 +191,15 @@ class Grid:
     Parameters
     ----------
     rows, columns : ndarray
-        Their numbers in the sheet, from 0.
+        Numbers of the rows and columns in the sheet, from 0.
     values : ndarray of shape (rows, columns), object
         None for empty cells.
     entered : ndarray of shape (rows, columns), bool
-        The cells that are filled, and not only show the value of the merged cells that they belong to.
+        Cells that are filled themselves, and do not only show the value of the merged cells that they belong to.
     percent : ndarray of shape (rows, columns), bool
         The numbers that the sheet shows as percent.
     notices : tuple of str
-        What was left out.
+        Notices about parts that were left out.
     """
 
     rows: NDArray[np.intp]
@@ -224,7 +224,7 @@ class Grid:
         cells: list[object] = []
         percents: list[bool] = []
         looked_at = 0
-        sheet.reset_dimensions()  # those that the file names may be wrong, and rows would be filled up to them
+        sheet.reset_dimensions()  # the dimensions in the file may be wrong, and rows would be filled up to them
         for i, row in enumerate(sheet.rows):
             looked_at += len(row)
             if looked_at > allowed:
@@ -258,7 +258,7 @@ class Grid:
         return cls(rows, columns, values, entered, percent, (notice,) if notice else ())
 
     def merged(self, ranges: Iterable[Range], title: str) -> Grid:
-        """The grid in which merged cells have the value that they show, that of the first of them.
+        """The grid with the value of the first of some merged cells in all of them, as the sheet shows it.
 
         Raises
         ------
@@ -284,7 +284,7 @@ class Grid:
         return attrs.evolve(self, values=values, percent=percent, entered=entered)
 
     def from_row(self, first: int) -> Grid:
-        """The grid without the rows before one, and without the columns that are then empty."""
+        """The grid from a row on, without the columns that are empty then."""
         filled = np.array([[value is not None for value in row] for row in self.values[first:]], dtype=bool)
         columns = np.flatnonzero(filled.any(axis=0))
         return attrs.evolve(
@@ -298,13 +298,13 @@ class Grid:
 
 
 def merged_ranges(title: str, sheet: ReadOnlyWorksheet) -> Iterator[Range]:
-    """The ranges of merged cells of a sheet, which openpyxl does not tell of a file that it only reads."""
+    """The ranges of merged cells of a sheet, which openpyxl does not give for a file opened to be read only."""
     from openpyxl.utils import column_index_from_string
 
     seen: set[bytes] = set()
     with zipfile.ZipFile(title) as archive:
         for match in chain.from_iterable(MERGED.finditer(piece) for piece in pieces(archive, sheet._worksheet_path)):
-            if match[0] in seen:  # in the overlap of two pieces
+            if match[0] in seen:  # already found in the overlap of two pieces
                 continue
             seen.add(match[0])
             left, right = (column_index_from_string(match[group].decode()) - 1 for group in (1, 3))
@@ -312,7 +312,7 @@ def merged_ranges(title: str, sheet: ReadOnlyWorksheet) -> Iterator[Range]:
 
 
 def _value(cell: Any) -> object:
-    """What a cell holds; None for an error such as #DIV/0!, and whole numbers without decimals."""
+    """Value of a cell; None for an error such as #DIV/0!, and whole numbers without decimals."""
     if cell.data_type == "e":
         return None
     value: object = cell.value
@@ -322,7 +322,7 @@ def _value(cell: Any) -> object:
 
 
 def _without_strays(places: NDArray[np.intp]) -> tuple[NDArray[np.bool_], str]:
-    """Which cells, (m, 2), are of the table; cells apart share neither a row nor a column with any of it."""
+    """Mask of the cells, (m, 2), that are of the table; cells apart share neither a row nor a column with any of it."""
     inside = np.ones(len(places), dtype=bool)
     if len(places) < 2:
         return inside, ""

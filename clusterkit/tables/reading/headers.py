@@ -38,41 +38,41 @@ __all__ = [
 
 
 SURE = 5e-4
-"""Probability, by the rows below, of such a row of data, up to which the row has names."""
+"""Probability of such a row of data, estimated from the rows below it, up to which the row has names."""
 
 OPEN = 0.02
-"""Probability up to which it may have some: less than one of the fifty rows that are looked at."""
+"""Probability up to which the row may have names: less than one of the fifty rows that are compared."""
 
 FEWEST_RUN = 3
-"""Numbers that must follow each other to be a run, of step 1; with any other step one more is needed."""
+"""Fewest consecutive numbers that are a run, of step 1; with any other step one more is needed."""
 
 FOLLOWING = 0.1
-"""Share of pairs of whole numbers that follow each other, at most, as those of two years do."""
+"""Largest share of pairs of whole numbers that follow each other, as those of two years do."""
 
 NEAR_STEP = 0.25
-"""Relative difference of steps that are nearly even, as those of rounded wavelengths."""
+"""Relative difference up to which steps are nearly even, such as those of rounded wavelengths."""
 
 FEWEST_NEAR = 5
-"""Numbers with nearly even steps that may be names."""
+"""Fewest numbers with nearly even steps that may be names."""
 
 SLOW = 0.35
 """Share of the interquartile range of a column up to which its median step makes it a series, as sorted and measured
 ones are: of random rows it is 0.7, of a random walk of fifty steps about 0.2."""
 
 ONE_STEP = 4
-"""Median steps that one step of a series may be long."""
+"""Largest step of a series, in median steps."""
 
 FEWEST_SERIES = 5
-"""Rows from which a series, or the range of a column, can be seen."""
+"""Fewest rows that show a series, or the range of a column."""
 
 MOSTLY = 0.9
 """Share of the numbers that must have decimals for a column to be one with decimals."""
 
 COMPARED_ROWS = 12
-"""Columns of a run that are looked at; more only make a chance row less likely."""
+"""Columns of a run that are compared; more only make a chance row less likely."""
 
 PLAIN = re.compile(r"\d{1,9}(?:[.,]\d{1,9})?")
-"""Numbers that may be names: no sign, no exponent, no mark between thousands."""
+"""Pattern of numbers that may be names: no sign, no exponent, no separators of thousands."""
 
 WHOLE = re.compile(r"[+-]?\d+")
 """A whole number."""
@@ -92,7 +92,7 @@ class Above:
     values : tuple of float
         The numbers below.
     wholes : int
-        How many of these are written without decimals.
+        Count of the numbers below that are written without decimals.
     """
 
     value: float
@@ -103,7 +103,7 @@ class Above:
 
     @classmethod
     def of(cls, title: str, filled: Sequence[str]) -> Self | None:
-        """The number that a title is above its cells; None for one that is no plain number."""
+        """The number in a title, with the cells below; None if the title is no plain number."""
         value = _value(title) if PLAIN.fullmatch(title) else None
         if value is None:
             return None
@@ -128,7 +128,7 @@ class Above:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the column below is a series of small steps that the number may begin."""
+        """Whether the number may be the first of a series of small steps in the column below."""
         if len(self.values) < max(FEWEST_SERIES, self.n):
             return False
         step = float(np.median(np.abs(np.diff(self.values))))
@@ -153,13 +153,13 @@ class Above:
         return (self.wholes + 1) / (self.n + 1) if self.decimals and self.whole else 1.0
 
     def frequencies(self) -> dict[float, float]:
-        """How frequent each number is in the column, with the first row."""
+        """Frequency of each number in the column, with the first row."""
         total = self.n + 1
         return {value: count / total for value, count in Counter(map(_key, (self.value, *self.values))).items()}
 
 
 def signs_of(numbers: Sequence[Above]) -> tuple[str, bool]:
-    """Why the numbers of a first row are names, "" if no sign is strong; and whether there are weak ones.
+    """Reason why the numbers of a first row are names, "" if no sign is strong; and whether there are weak signs.
 
     Parameters
     ----------
@@ -195,13 +195,13 @@ def signs_of(numbers: Sequence[Above]) -> tuple[str, bool]:
 
 
 def _value(text: str) -> float | None:
-    """The number that a text is with a point or, else, with a comma before decimals."""
+    """The number that a text represents with a decimal point or, else, with a decimal comma."""
     value = parsing.number(text, ".")
     return parsing.number(text, ",") if value is None else value
 
 
 def _key(value: float) -> float:
-    """A value without the rounding of sums."""
+    """A value rounded so that errors of sums do not matter."""
     return round(value, 9)
 
 
@@ -212,13 +212,13 @@ def _permuted(numbers: Sequence[Above]) -> bool:
 
 
 def _rows(numbers: Sequence[Above]) -> Iterator[tuple[float, ...]]:
-    """The rows below, where no cell of these columns is a gap or no number."""
+    """The rows of numbers below; none if any cell of these columns is a gap or no number."""
     if all(len(above.values) == len(numbers[0].values) == above.n for above in numbers):
         yield from zip(*(above.values for above in numbers), strict=True)
 
 
 def _even(row: Sequence[float]) -> float:
-    """The step between the numbers of a row; 0 where they have none, or different ones."""
+    """The constant step between the numbers of a row; 0 if the steps differ or are 0."""
     steps = {_key(after - before) for before, after in pairwise(row)}
     return steps.pop() if len(steps) == 1 else 0.0
 
@@ -234,7 +234,7 @@ def _step(numbers: Sequence[Above]) -> float:
 
 
 def _chance_of_run(numbers: Sequence[Above]) -> float:
-    """The probability of a row of data with even steps, as far as the columns tell; 1 where the first row has none.
+    """The probability of even steps in a row of data, estimated from the columns; 1 if the first row has none.
 
     Rows that begin with 0 or 1 and go on with steps of 1, then all rows with steps of 1, then those with any step: the
     narrowest kind that has the first row is counted.
@@ -277,7 +277,7 @@ SHOWN = 4
 """Cells of the first row that a notice shows."""
 
 COMPARED = 200
-"""Columns that are looked at for numbers that are names; more only cost time."""
+"""Columns that are checked for numbers that are names; more only cost time."""
 
 FEWEST_LABELS = 5
 """Rows from which distinct whole numbers or dates below an empty first cell are taken for labels of the rows."""
@@ -285,16 +285,16 @@ FEWEST_LABELS = 5
 
 @attrs.frozen
 class FirstRow:
-    """What the first row of a table is.
+    """Decision about the first row of a table: names or data.
 
     Parameters
     ----------
     named : bool
         Whether it has the names of the columns.
     notice : str
-        What a user has to know about the decision; empty where it is clear.
+        Notice to the user about the decision; empty where it is clear.
     names : tuple of str
-        The names that the first two rows have together; empty where the first has them alone.
+        Names combined from the first two rows; empty where the first row has them alone.
     """
 
     named: bool
@@ -308,7 +308,7 @@ class FirstRow:
 
 
 def first_row(preview: list[list[str]], *, numbers: bool = False) -> FirstRow:
-    """What the first of some rows of cells is: names, which may be numbers, or data.
+    """Decide whether the first of some rows of cells has names, which may be numbers, or data.
 
     Numbers are names where the row is of a kind that rows of the table would hardly be by chance: below an empty
     corner, evenly spaced, or whole above numbers with decimals.
@@ -317,7 +317,7 @@ def first_row(preview: list[list[str]], *, numbers: bool = False) -> FirstRow:
     ----------
     preview : list of list of str
     numbers : bool, default False
-        Whether words have been judged already, by the types of their cells, and numbers alone are looked at.
+        Whether words have been judged already, by the types of their cells, so that only numbers are checked.
 
     Examples
     --------
@@ -350,7 +350,7 @@ def first_row(preview: list[list[str]], *, numbers: bool = False) -> FirstRow:
 
 
 def of_two_rows(preview: Sequence[Sequence[str]], *, carry: bool = True) -> FirstRow | None:
-    """The names that the first two of some rows have together, with what is said of them; None where they have not."""
+    """The names combined from the first two rows, with a notice; None if these rows do not have names together."""
     names = names_of_two_rows(preview, carry=carry)
     if not names:
         return None
@@ -406,13 +406,13 @@ def names_of_two_rows(preview: Sequence[Sequence[str]], *, carry: bool = True) -
 
 
 def tell_of_first_row(notice: str) -> None:
-    """Warn of what a user has to know about the first row, if there is something."""
+    """Warn with the notice about the first row, if there is one."""
     if notice:
         warnings.warn(notice, TableWarning, stacklevel=4)
 
 
 def _number_names(preview: list[list[str]]) -> tuple[str, bool]:
-    """Why a first row with numbers has names, "" if it has not, and whether it may have some nevertheless."""
+    """Reason why a first row with numbers has names, "" if it has not, and whether it may have some nevertheless."""
     first = [cell.strip() for cell in preview[0]]
     below = [[cell.strip() for cell in row] for row in preview[1:] if len(row) == len(first)]
     corner = len(first) > 1 and not first[0]
@@ -436,7 +436,7 @@ def _number_names(preview: list[list[str]]) -> tuple[str, bool]:
 
 
 def _are_labels(column: list[str]) -> bool:
-    """Whether the cells below an empty first one tell the rows apart: a numbering, words, or whole numbers or dates."""
+    """Whether the cells below an empty first one identify the rows: a numbering, words, or whole numbers or dates."""
     if len(set(column)) < len(column) or any(cell.lower() in parsing.MISSING for cell in column):
         return False
     if not any(map(is_value, column)):

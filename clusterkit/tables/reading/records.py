@@ -43,7 +43,7 @@ def read_json(title: str, header: bool | None, encoding: str | None, *, lines: b
         value: Any = [json.loads(line) for line in text.split("\n") if line.strip()] if lines else json.loads(text)
     except (ValueError, RecursionError) as error:
         raise TableError(f"{title} is no JSON{' in lines' * lines}: {error}") from None
-    if isinstance(value, Mapping) and {"columns", "data"} <= value.keys():  # as pandas writes it by orient="split"
+    if isinstance(value, Mapping) and {"columns", "data"} <= value.keys():  # the form of pandas with orient="split"
         return _of_rows(title, value["data"], value["columns"])
     if isinstance(value, Mapping):
         return _of_columns(title, value)

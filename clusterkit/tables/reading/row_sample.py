@@ -26,7 +26,7 @@ MOST_CELLS = 4_000_000
 Keys = NDArray[np.uint64]
 
 GAP = np.uint64(0x9E3779B97F4A7C15)
-"""What stands for a gap before it is mixed: an odd number without a pattern, which is no number that people write."""
+"""Value of a gap before it is hashed: an odd number without a pattern, which is no number that people write."""
 
 
 @final
@@ -62,14 +62,14 @@ class RowSample:
 
     @classmethod
     def of(cls, columns: Sequence[Column]) -> RowSample:
-        """Those of a block of rows."""
+        """The sample of a block of rows."""
         keys = np.zeros(len(columns[0].values), dtype=np.uint64)
         for column in columns:
             keys += mixed(_cells(column) ^ _key_of_text(column.name))
         return cls(tuple(columns), keys)._smallest()
 
     def __add__(self, other: RowSample) -> RowSample:
-        """Those of both blocks, whose columns are of the same kinds."""
+        """The sample of both blocks together, whose columns are of the same kinds."""
         columns = tuple(_joined(a, b) for a, b in zip(self.columns, other.columns, strict=True))
         return RowSample(columns, np.concatenate([self.keys, other.keys]))._smallest()
 
@@ -92,7 +92,7 @@ def _cells(column: Column) -> Keys:
     keys[gaps] = GAP
     if column.words is not None:
         for i, word in enumerate(column.words):
-            if word is not None and word.upper() in (NA, NONE.upper()):  # which may be levels
+            if word is not None and word.upper() in (NA, NONE.upper()):  # texts that may be levels
                 keys[i] = _key_of_text(as_level(word))
     return keys
 

@@ -106,7 +106,7 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
 
 
 def _first_row(grid: Grid, header: bool | None) -> FirstRow:
-    """What the first row of a sheet is, by the types of its cells, or as asked for."""
+    """Decide whether the first row of a sheet has names, by the types of its cells, or as asked for."""
     if header is not None:
         return FirstRow(header)
     values = grid.values
@@ -122,7 +122,7 @@ def _first_row(grid: Grid, header: bool | None) -> FirstRow:
 
 
 def _notes(name: str, sheets: Sequence[str], lead: int, places: NDArray[np.intp], merged: int) -> tuple[str, ...]:
-    """What was found out about a sheet."""
+    """Notices about a sheet."""
     notes = [f"sheet {name!r} of {len(sheets)}"] if len(sheets) > 1 else []
     if lead:
         notes.append(f"{counted(lead, 'row')} before the table left out")
@@ -149,7 +149,7 @@ def _text_of(cell: object) -> str:
 
 
 def _of_sheet(name: str, sheets: Sequence[str]) -> str:
-    """Which of several sheets an error is about."""
+    """Text that names the sheet of an error, if the file has several."""
     return f", sheet {name!r}," if len(sheets) > 1 else ""
 
 
@@ -166,7 +166,7 @@ def _other_sheets(name: str, sheets: Sequence[str]) -> str:
 
 
 def _with_gaps(cells: NDArray[np.object_]) -> NDArray[np.object_]:
-    """A column with gaps where texts mean some beside numbers or dates; among texts they may be words."""
+    """A column with gaps in place of texts that mean gaps among numbers or dates; among texts they may be words."""
     if all(isinstance(cell, str) or cell is None for cell in cells):
         return cells
     gaps = [isinstance(cell, str) and cell.strip().lower() in MISSING for cell in cells]

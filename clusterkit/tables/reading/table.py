@@ -34,17 +34,17 @@ class Table(HoldsFrame):
     title : str
         The name in messages.
     frame : data frame, or mapping of str to array
-        What a `Preparation` takes.
+        Data for a `Preparation`.
     names : tuple of str
         Names of all columns, each one once.
     named : bool
         Whether these are from the file, or x1, x2, ... by position.
     notes : tuple of str
-        What was found out about the file, for people: its encoding, for example.
+        Notices about the file, for people: its encoding, for example.
     decimal : {".", ","} or None
-        What stands before the decimals of its numbers, where they show it or the user says it.
+        Decimal mark of its numbers, where they show it or the user says it.
     line_of : callable
-        From the number of a row, counted from 0, to a place such as "row 3 (line 4)".
+        Function from the number of a row, counted from 0, to a place such as "row 3 (line 4)".
     shared : mapping of str to str
         The name in the file of each column that has it together with others; such columns cannot be used together.
     decimal_marks : mapping of str to str
@@ -52,7 +52,7 @@ class Table(HoldsFrame):
     orders : mapping of str to str
         The order of day and month between slashes (`clusterkit.tables.cells.parsing`), by column, where it is known.
     offset : int or None
-        Of a piece of a table, the number of rows before it.
+        For a piece of a table, the number of rows before it.
     raw : callable or None
         Gives all cells as they are in the file, row by row; None where they are those of the frame.
     other_sheets : str
@@ -111,7 +111,7 @@ class Table(HoldsFrame):
         Raises
         ------
         NotNumeric
-            For a cell that is missing or no number; names column and row.
+            If a cell is missing or no number; names column and row.
 
         Warns
         -----
@@ -162,7 +162,7 @@ WORDS = frozenset(
         "gesamtsumme", "insgesamt",
     }
 )  # fmt: skip
-"""What such a row is called, in lower case."""
+"""Names of a row of totals, in lower case."""
 
 ROUNDING = 1e-3
 """Largest difference from the sum, relative to it, that counts as rounding: of cells of three digits."""
@@ -181,9 +181,9 @@ def of_total_row(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums], last: 
     ----------
     plans : sequence of ColumnPlan
     sums : sequence of ColumnSums
-        Of all rows of the same columns.
+        Sums over all rows of the same columns.
     last : sequence of Column
-        The same columns; at least the last rows of the table.
+        At least the last rows of the table, in the same columns.
     """
     if sums[0].rows < FEWEST_ROWS:
         return

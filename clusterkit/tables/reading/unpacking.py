@@ -34,7 +34,7 @@ MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
-"""What a text may begin with, and the encoding that this says; that of 4 bytes before the one that begins like it."""
+"""Byte order marks at the beginning of a text, and their encodings; marks of 4 bytes come before their prefixes."""
 
 MOST_CONTROLS = 0.05
 """Share of control characters above which bytes are no text; compressed bytes have twice as many."""
@@ -74,7 +74,7 @@ def content_of(source: str | Path | BinaryIO, title: str) -> bytes:
         return content
     allowed = memory.unpacked_cap()
     try:
-        # read no further than the cap: a few thousand bytes may stand for gigabytes
+        # read no further than the cap: a few thousand bytes may unpack to gigabytes
         with unpack(io.BytesIO(content), title) as file:
             text = file.read(allowed + 1)
     except TableError:
@@ -109,7 +109,7 @@ PACKED: Mapping[re.Pattern[bytes], Callable[[BinaryIO, str], IO[bytes]]] = Mappi
         re.compile(rb"PK\x03\x04"): _member,
     }
 )
-"""What compressed bytes begin with, and what unpacks them."""
+"""First bytes of compressed files, and the function that unpacks each kind."""
 
 
 def check_archive(title: str, what: str = "spreadsheet") -> None:

@@ -133,7 +133,7 @@ def compositions_to_tune() -> Iterator[Composition]:
 
 
 def _affordable(kind: str) -> list[Any]:
-    """One stage of each class of a kind, with the parameters that make a costly one cheap but nothing tunable set."""
+    """A stage of each class of a kind, with the parameters that make a costly one cheap but nothing tunable set."""
     return [
         stage.with_parameters(**{name: value for name, value in stage.trial.items() if name not in stage.tunable})
         for stage in registry.specimens(cast("StageKind", kind)).values()
@@ -173,7 +173,7 @@ def _composition_of(tuner: Tuner) -> Composition:
 
 
 def _tune(tuner: Tuner, c: Composition, case: Case) -> Tuned:
-    """What the tuner answers on the data of a case, without negative values where a stage takes none."""
+    """The tuner's decision on the data of a case, without negative values where a stage takes none."""
     return tuner.for_clusters(c.n_clusters).tune(_stages(c), _for(c, case).X, case.rng("tuner"))
 
 

@@ -290,7 +290,7 @@ def costs_are_finite(stage: Codec, drawn: tuple[int, Array]) -> None:
 
 @law(CODEC_LAWS, drawn=_rows)
 def costs_of_a_row_depend_on_it_alone(stage: Codec, drawn: tuple[int, Array]) -> None:
-    """Costs of some rows are those rows of the costs: only `calibrate` looks at all of them."""
+    """After `calibrate` the costs of a row depend on its scores alone: those of some rows are a part of all costs."""
     k, rows = drawn
     codec = stage.calibrate(rows, Task(len(rows), k))
     np.testing.assert_array_equal(codec.costs(rows[::2], k), codec.costs(rows, k)[::2])

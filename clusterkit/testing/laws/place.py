@@ -280,7 +280,7 @@ def _same_part(there: Addable, here: Addable, what: str, size: float) -> None:
 def _size(H: Array) -> float:
     """The size of the numbers that are added up for a block, for what counts as rounding.
 
-    Of float32 rows the products are rounded to that type on the host, too.
+    For float32 rows the products are rounded to that type on the host, too.
     """
     largest = max(1.0, float(np.square(H.astype(np.float64)).sum()))
     return largest * (1.0 if H.dtype == np.float64 else float(np.finfo(np.float32).eps / np.finfo(np.float64).eps))
@@ -312,7 +312,7 @@ def a_block_adds_the_same_on_a_device(stage: Solver, case: Case, view: str, codi
 @law(ARRAY_SOLVER_LAWS, applies=_iterates, case=cases(["blobs"], dtypes=["float64"]), view=st.sampled_from(FEATURES),
      weighted=st.booleans())  # fmt: skip
 def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, weighted: bool) -> None:
-    """As the sums of solvers with targets: for the first function, and for the one after it."""
+    """A block adds the same on a device as on the host: under the first function, and under the one after it."""
     X = np.abs(case.X) if stage.nonnegative else case.X
     space = VIEWS[view].space_of(X, Task(case.n, None), case.rng("space"))
     assert isinstance(space, FeatureSpace)
@@ -353,7 +353,7 @@ def a_block_is_held_the_same_on_a_device(stage: Solver, case: Case, view: str) -
     for iteration in ("first", "second"):
         total = here.part_of(rows, H, one)
         _same_part(there.part_of(rows, put(H), other), total, f"sums of the {iteration} iteration", size)
-        # both go on from the sums of the host
+        # both sides go on from the sums of the host
         one, other = here.finish(total, one).following, there.finish(total, other).following
         stored, rows_here = (
             to_host(iterations.stored(function).rows.read(rows)).astype(H.dtype)

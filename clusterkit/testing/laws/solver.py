@@ -1,7 +1,7 @@
 """Laws of solvers: determined by seed and data, finite on any data, with every declared property true.
 
-Where the iterations are sums over the rows, the laws hold whoever adds up, and wherever the rows are cut:
-`SUMMING_LAWS` for solvers that learn from labels, `ITERATING_LAWS` for those with a state of their own.
+If the iterations are sums over the rows, the laws hold whoever adds up, and wherever the rows are cut: `SUMMING_LAWS`
+for solvers that learn from labels, `ITERATING_LAWS` for those with a state of their own.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _learns(stage: Solver) -> bool:
 
 
 ANY: dict[str, Source] = {"case": cases(), "view": _spaces, "coding": _codings}
-"""What laws about any solver draw: a problem, one of the spaces that the solver takes, one of its codings."""
+"""Examples for laws about any solver: a problem, one of the spaces that the solver takes, one of its codings."""
 
 
 @law(LAWS, applies=_has_space, **ANY)

@@ -62,7 +62,7 @@ ROUNDS_PER_RELATION = 4
 """A recipe has a relation in every fourth round."""
 
 _ENSEMBLES = (*ENSEMBLES, *UNFIT_ENSEMBLES)
-"""What each consensus is tried on."""
+"""Ensembles that each consensus is tried on."""
 
 
 @final
@@ -73,7 +73,7 @@ class Case:
     Parameters
     ----------
     number : int
-        Its position, from 0.
+        Position of the case in the list, from 0.
     area : {"fits", "relations", "parameters", "comparisons", "ensembles", "breakers", "files", "tables", "edges"}
     subject : str
         A recipe, the number of a composition as ``"#12"``, a stage ``kind:name``, a consensus, a slot, or a kind of
@@ -81,11 +81,11 @@ class Case:
     item : str
         A data set, a relation, an ensemble, or an oddity.
     seed : int
-        For what the case draws.
+        Seed of everything that the case draws.
     round_number : int
         The round.
     parameters : tuple of OddCase
-        Of an odd-parameter case.
+        Odd parameters, for a case in the area of odd parameters.
     """
 
     number: int
@@ -100,7 +100,7 @@ class Case:
 @final
 @attrs.frozen
 class Selection:
-    """What a campaign is about.
+    """Subjects of a campaign.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Selection:
     stage: str | None = None
 
     def resolved(self) -> Selection:
-        """The same with a full name of the stage, checked.
+        """The selection with a full name of the stage, checked.
 
         Raises
         ------
@@ -165,7 +165,7 @@ def cases(seed: int, selection: Selection | None = None) -> Iterator[Case]:
 
 
 class _Plan:
-    """What does not change from round to round."""
+    """Parts of a campaign that are the same in every round."""
 
     def __init__(self, seed: int, selection: Selection) -> None:
         self.seed = seed
@@ -308,7 +308,7 @@ def serve(connection: Connection, selection: Selection, threads: int) -> None:
 def _limit_address_space() -> None:
     try:
         import resource
-    except ImportError:  # not on this system
+    except ImportError:  # not available on this system
         return
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     most = ADDRESS_SPACE if hard == resource.RLIM_INFINITY else min(hard, ADDRESS_SPACE)
@@ -320,7 +320,7 @@ def run_case(case: Case, selection: Selection | None = None) -> CaseReport:
     report = CaseReport()
     try:
         report.problems = list(_problems(case, Selection() if selection is None else selection, report))
-    except Exception as error:  # of the campaign itself: a finding too, or it would go unseen
+    except Exception as error:  # an error of the campaign itself is a finding too, or it would go unseen
         problem = of_error(error, documented=())
         report.problems.append((problem or Problem(CRASH, "a case cannot be run", repr(error)), ""))
     return report
@@ -347,7 +347,7 @@ def _problems(case: Case, selection: Selection, report: CaseReport) -> Sequence[
 
 
 def subject_of(case: Case, selection: Selection) -> Subject:
-    """What a case fits."""
+    """The subject that a case fits."""
     if case.subject.startswith("#"):
         return compositions_with(*selection.kind_and_name)[int(case.subject[1:])]
     return of_recipe(case.subject)

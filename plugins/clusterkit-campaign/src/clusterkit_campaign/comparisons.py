@@ -43,7 +43,7 @@ SLACK = 1e-9
 """Relative difference that rounding may leave between two ways to compute a number."""
 
 NEAR = 1e-10
-"""Where a value comes nearer to a level, rounding decides, and the input is no comparison."""
+"""Distance from a level within which rounding decides, so that the input is no comparison."""
 
 
 @final
@@ -70,7 +70,7 @@ def check_comparison(name: str, counts: Counter[str], seed: int) -> list[tuple[P
     while done < BATCH and draw < 20 * BATCH:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of the references; fits are watched elsewhere
+                warnings.simplefilter("ignore")  # warnings of the references; fits are checked for theirs elsewhere
                 for what, computed, expected, tolerance in COMPARISONS[name].compare(
                     np.random.default_rng([seed, draw])
                 ):

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 Pattern: TypeAlias = Callable[[Rng], Array]
-"""From a random generator to values, shape (n, d)."""
+"""Function from a random generator to values, shape (n, d)."""
 
 
 def blobs(rng: Rng, n: int = 36, d: int = 2, k: int = 3, spread: float = 0.3) -> Array:
@@ -254,7 +254,7 @@ EXTREMES: Mapping[str, Pattern] = {
 
 
 Unfit: TypeAlias = Callable[[Rng], object]
-"""From a random generator to an object that must be refused."""
+"""Function from a random generator to an object that must be refused."""
 
 
 def _with_value(value: object, dtype: type = float) -> Unfit:
@@ -297,7 +297,7 @@ UNFIT: Mapping[str, tuple[Unfit, str]] = {
     "an iterator": (lambda rng: iter([[1.0], [2.0]]), "it is no table"),
     "records": (lambda rng: np.zeros(9, dtype=[("x", "f8"), ("y", "f8")]), "it is no table"),
 }
-"""By name: the object, and why it must be refused."""
+"""Objects that must be refused, with the reason, by name."""
 
 
 def _strided(X: Array) -> Array:
@@ -322,7 +322,7 @@ def _read_only(X: Array) -> Array:
 
 
 def _memory_map(X: Array) -> Array:
-    """A view of bytes that nobody may write, as of a mapped file."""
+    """A read-only view of bytes, like that of a mapped file."""
     return np.frombuffer(X.tobytes(), dtype=X.dtype).reshape(X.shape)
 
 
@@ -430,7 +430,8 @@ CONTAINERS: Mapping[str, Callable[[Array], SamplesLike]] = {
     "sparse coordinates": _coo,
     "sparse with stored zeros": _stored_zeros,
 }
-"""From values (n, d) of float64 to an object with these values, or with rounded ones where the type has no others."""
+"""Converters of values (n, d) of float64 to an object with these values, or with rounded ones where the type has no
+others."""
 
 WITHOUT_REFERENCE = frozenset({"sparse rows", "sparse columns", "sparse coordinates", "sparse with stored zeros"})
 """Containers whose labels are not compared with those of a plain array: stored entries are summed in another order."""
@@ -442,7 +443,7 @@ def needs_pandas(container: str) -> bool:
 
 
 def plain(X: SamplesLike) -> Array:
-    """The same values as a C-ordered array of float64, or of float32 where X has only such numbers.
+    """The values as a C-ordered array of float64, or of float32 where X has only such numbers.
 
     Examples
     --------
@@ -450,7 +451,7 @@ def plain(X: SamplesLike) -> Array:
     array([[1., 2.]])
     """
     values = np.asarray(X)
-    narrow = values.dtype == np.float32  # not of the other byte order, which scikit-learn widens
+    narrow = values.dtype == np.float32  # scikit-learn widens the other byte order
     return np.ascontiguousarray(values, dtype=np.float32 if narrow else np.float64)
 
 
@@ -470,7 +471,7 @@ class AwkwardSet:
         Whether a fit must succeed unless a stage has a documented reason, may be refused for its numbers, or must be
         refused.
     reason : str
-        Why it must be refused.
+        Reason why the set must be refused.
     """
 
     name: str

@@ -127,7 +127,7 @@ def _piles_of_equal_rows(rng: Rng, counts: Counter[str], round_number: int) -> F
 
 
 def _more_clusters_than_rows(rng: Rng, counts: Counter[str], round_number: int) -> Found:
-    """Where fewer rows are distinct than clusters are asked for, every fit says so."""
+    """Every fit says so if fewer rows are distinct than clusters are asked for."""
     points = int(rng.integers(2, 5))
     X = _piles(rng, [5] * points, 2)
     if rng.random() < 0.5:
@@ -177,7 +177,7 @@ def _bounds() -> tuple[tuple[str, str, str, object], ...]:
 def _takes(stage: Any, name: str, value: object) -> bool:
     try:
         stage.with_parameters(**{name: value})
-    except Exception:  # what is refused, and how, is another area
+    except Exception:  # refusals are checked in another area
         return False
     return True
 
@@ -308,7 +308,7 @@ def _saved_and_row_by_row(rng: Rng, counts: Counter[str], round_number: int) -> 
 
 
 def _differing(model: Any, X: Array) -> str | None:
-    """In which way a loaded model, or a row alone, differs; None if in none."""
+    """Difference of a loaded model, or of a row alone, in words; None if there is none."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.clusterkit"
         model.save(path)

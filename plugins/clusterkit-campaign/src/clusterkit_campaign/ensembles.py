@@ -20,7 +20,7 @@ from clusterkit_campaign.findings import SILENT, Problem, of_error
 __all__ = ["CONTAINERS", "ENSEMBLES", "UNFIT_ENSEMBLES", "check_ensemble"]
 
 Ensemble: TypeAlias = Callable[[Rng], Labels]
-"""From a random generator to labels (M, n), -1 for noise."""
+"""Function from a random generator to labels (M, n), -1 for noise."""
 
 
 def _noisy(rng: Rng, M: int = 6, n: int = 40, k: int = 3, share: float = 0.2) -> Labels:
@@ -129,7 +129,7 @@ CONTAINERS: Mapping[str, Callable[[Labels], object]] = {
     "arrays of different types": lambda labels: [row.astype(float) if i % 2 else row for i, row in enumerate(labels)],
     "table": _table,
 }
-"""What the labels come in."""
+"""Converters of labels to each type of container."""
 
 UNFIT_ENSEMBLES: Mapping[str, Callable[[Rng], object]] = {
     "fractions": lambda rng: _noisy(rng) + 0.5,
@@ -154,7 +154,7 @@ UNFIT_ENSEMBLES: Mapping[str, Callable[[Rng], object]] = {
     "a word": lambda rng: "abc",
     "a dict": lambda rng: {"a": [0, 1], "b": [0, 1]},
 }
-"""What must be refused, by the reason."""
+"""Inputs that must be refused, by the reason."""
 
 
 def check_ensemble(name: str, item: str, counts: Counter[str], seed: int) -> list[tuple[Problem, str]]:

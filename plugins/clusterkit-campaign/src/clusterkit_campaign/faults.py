@@ -261,7 +261,7 @@ def _limit_files(most: int) -> None:
 
 
 def file_size_limit(folder: Path, rng: Rng, count: int) -> Iterator[str]:
-    """No file may be larger than some bytes: what a full disk looks like to a writer, where no disk can be mounted."""
+    """Limit the size of all files: what a full disk looks like to a writer, where no disk can be mounted."""
     data = _table(folder, 120, 2)
     for target, command in _commands(data, folder).items():
         for most in (0, 1, 17, 64):
@@ -470,10 +470,10 @@ def closed_pipes(folder: Path, rng: Rng, count: int) -> Iterator[str]:
 
 
 Fault: TypeAlias = Callable[[Path, Rng, int], Iterator[str]]
-"""From an empty folder, a random generator and a number of times to problems."""
+"""Function from an empty folder, a random generator and a number of times to problems."""
 
 INTERRUPTS: Mapping[str, Fault] = {"Ctrl-C in fits": interrupt_fits, "Ctrl-C in commands": interrupt_commands}
-"""Those that press Ctrl-C, by name."""
+"""Faults that press Ctrl-C, by name."""
 
 FAULTS: Mapping[str, Fault] = {
     "fork, spawn, forkserver": start_methods,
@@ -497,7 +497,7 @@ FAULTS: Mapping[str, Fault] = {
 
 
 def problems(name: str, *, kills: int, interrupts: int, seed: int) -> list[str]:
-    """What a fault shows; nothing if all is well. A line that begins with `NOT_TRIED` is no problem.
+    """Problems that a fault shows; none if all is well. A line that begins with `NOT_TRIED` is no problem.
 
     Parameters
     ----------
@@ -506,7 +506,7 @@ def problems(name: str, *, kills: int, interrupts: int, seed: int) -> list[str]:
     kills, interrupts : int
         How often a process is killed or interrupted.
     seed : int
-        For the moments.
+        Seed of the moments at which faults happen.
     """
     count = interrupts if name in INTERRUPTS else kills
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What a case gives: counts, and findings with a severity; and which findings are known and no failures."""
+"""Results of a case: counts, and findings with a severity; and which findings are known and no failures."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Problem:
     what : str
         The promise in a few words, without numbers of the case: equal problems have equal words.
     message : str
-        What was seen.
+        Description of the problem.
     """
 
     severity: str
@@ -102,7 +102,7 @@ class Finding:
     ----------
     problem : Problem
     area, subject, item : str
-        Of the case: "fits", "emmc", "duplicates".
+        Names from the case: "fits", "emmc", "duplicates".
     number : int
         Position of the case in the list of cases.
     snippet : str
@@ -127,7 +127,7 @@ class CaseReport:
     counts : Counter
         Numbers by name: "fits", "comparisons", "files", "parameters", "refused".
     problems : list of (Problem, str)
-        Each with the program that shows it, or an empty text.
+        Problems, each with the program that shows it, or an empty text.
     """
 
     counts: Counter[str] = attrs.field(factory=Counter)
@@ -190,7 +190,7 @@ class Exclusion:
     ----------
     reason : str
     area, subject, item, what : str
-        Patterns, as of a shell.
+        Patterns in the syntax of a shell.
     """
 
     reason: str = attrs.field(validator=attrs.validators.min_len(10))

@@ -1,4 +1,4 @@
-"""What a campaign fits, what every fit must hold to, and the smallest data set that still shows a problem.
+"""Fits of a campaign, the conditions on every fit, and the smallest data set that still shows a problem.
 
 A `Subject` is a recipe or a composition, with the parameters that make a costly stage cheap. `check_trial` fits it to a
 data set and names every broken promise, whatever the recipe and the data: shapes, ranges, sizes, determinism,
@@ -72,9 +72,9 @@ class Subject:
         Name of the recipe, or the stages joined by ``+``.
     recipe : str or None
     parameters : mapping
-        What differs from the recipe, or from `Pipeline()`.
+        Parameters that differ from the recipe, or from `Pipeline()`.
     clusters : {"given", "two", "found"}
-        As `Recipe.clusters`.
+        Value of `Recipe.clusters`.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Subject:
     clusters: str = "given"
 
     def changed(self, **changes: object) -> Subject:
-        """The same with further parameters."""
+        """A copy with further parameters."""
         return attrs.evolve(self, parameters={**self.parameters, **changes})
 
     def arguments(self, k: int | None, seed: int) -> dict[str, object]:
@@ -201,7 +201,7 @@ RISE = 1e-7
 """How much an objective may rise by rounding, relative to the largest value of its history."""
 
 MEMBERSHIPS = 1e-5
-"""How far the memberships of a sample may be from a sum of 1: rounding of float32."""
+"""Largest difference of a sample's memberships from a sum of 1: rounding of float32."""
 
 COMMON_WARNINGS = (ClusterkitWarning,)
 """Warnings that are the library's own words."""
@@ -298,7 +298,7 @@ def check_trial(trial: Trial, counts: Counter[str] | None = None) -> list[Proble
         return [*problems, Problem(SILENT, "unfit data were accepted", f"{trial.data.name}: {trial.data.reason}")]
     try:
         problems += _problems_of(trial, answer.model, X, counts)
-    except Exception as error:  # of a check: what the fitted model offers raises
+    except Exception as error:  # an error in a check: an output of the fitted model raises
         problem = of_error(error, documented=())
         problems.append(problem or Problem(CRASH, "a fitted model fails", repr(error)))
     return problems
@@ -372,7 +372,7 @@ def _reports(c: Composition, model: Any, rounding: float) -> Iterator[Problem]:
 
 
 def _rounding(X: Array) -> float:
-    """What rounding of means does to a sum of squared distances: 8 units in the last place of each value."""
+    """Rounding error of means in a sum of squared distances: 8 units in the last place of each value."""
     largest = float(np.abs(X.astype(np.float64)).max(initial=0.0))
     with np.errstate(over="ignore"):
         return float(X.size * np.square(8.0 * np.spacing(largest)))
@@ -383,7 +383,7 @@ def _numbers_of_samples(model: Any, n: int) -> Iterator[Problem]:
     memberships = getattr(model, "memberships_", None)
     if memberships is not None and memberships.size:  # none where all is noise
         good = len(memberships) == n and np.isfinite(memberships).all() and memberships.min() >= 0
-        shares = getattr(model, "probabilities_", 1.0)  # of the one cluster of a row, where there are such
+        shares = getattr(model, "probabilities_", 1.0)  # sums, for a method with probabilities
         if not good or np.abs(memberships.sum(axis=1) - shares).max() > MEMBERSHIPS:
             yield Problem(SILENT, "memberships are no shares of 1", f"sums {memberships.sum(axis=1)}")
     scores = getattr(model, "outlier_scores_", None)
@@ -408,7 +408,7 @@ def _predictions(c: Composition, model: Any, X: Any, labels: Labels) -> Iterator
 
 
 def _again(trial: Trial, model: Any, X: Any) -> Iterator[Problem]:
-    """Same seed, same answer to the last bit."""
+    """The same seed gives the same labels to the last bit."""
     answer = fitted(trial.subject, X, trial.k, trial.seed)
     again = answer.model
     if again is None:
@@ -430,7 +430,7 @@ def _pickled(c: Composition, model: Any, X: Any, labels: Labels) -> Iterator[Pro
 
 
 def _like_the_plain_array(trial: Trial, labels: Labels, X: Any) -> Iterator[Problem]:
-    """The same values in a C-ordered array give the same labels."""
+    """The values of X as a C-ordered array give the same labels."""
     reference = fitted(trial.subject, plain(X), trial.k, trial.seed)
     if reference.model is None:
         if not isinstance(reference.error, InvalidData):
@@ -453,7 +453,7 @@ def smallest(trial: Trial, problem: Problem, budget: int = BUDGET) -> str:
     ----------
     trial : Trial
     problem : Problem
-        One that `trial` shows.
+        Problem that `trial` shows.
     budget : int
         Fits at most.
     """

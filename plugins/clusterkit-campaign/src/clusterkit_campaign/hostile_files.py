@@ -27,7 +27,7 @@ from clusterkit_campaign.findings import DOCUMENTED, SILENT, Problem, of_error
 __all__ = ["BATCH", "FILES", "MUTATORS", "FileKind", "Mutator", "check_files", "mutated"]
 
 Mutator: TypeAlias = Callable[[bytes, Rng], bytes]
-"""From the bytes of a file to other bytes."""
+"""Function from the bytes of a file to other bytes."""
 
 TOKENS = (
     b"nan", b"inf", b"-inf", b"1e999", b"-1e-999", b"", b"-", b"0x10", b"1_000", "١٢".encode(), b"NaN()", b"1e",

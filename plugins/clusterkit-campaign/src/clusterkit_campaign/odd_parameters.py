@@ -66,7 +66,7 @@ class OddCase:
     Parameters
     ----------
     kind, name : str
-        Of the stage; the kind is "estimator" for parameters of a pipeline.
+        Kind and name of the stage; the kind is "estimator" for parameters of a pipeline.
     parameter : str
     value : str
         Key of `ODD_VALUES`, or a value that the field declares.

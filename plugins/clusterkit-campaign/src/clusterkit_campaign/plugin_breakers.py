@@ -85,7 +85,7 @@ ODDITIES: Mapping[str, Callable[..., object]] = {
     "an assertion": _raised(AssertionError("it cannot be")),
     "a stop of an iteration": _raised(StopIteration()),
 }
-"""What an array of a sound stage becomes."""
+"""Conversions that spoil an array of a sound stage."""
 
 
 def _spoilt(how: str, value: Any) -> Any:
@@ -128,7 +128,7 @@ class _OddPrepared(Prepared):
         return Scores(spoilt, None) if isinstance(spoilt, np.ndarray) else spoilt
 
     def objective(self, targets: Coded | None, outcome: Any) -> Any:
-        """That of zeros."""
+        """Objective of zeros, (1,)."""
         return np.zeros(1)
 
 
@@ -143,7 +143,7 @@ class _OddSolver(_Odd, Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Any]:
-        """Those of k-means, not inductive."""
+        """Paths of k-means, not inductive."""
         return {
             kind: attrs.evolve(path, prepare=self._prepare, gives=Scores, inductive=False)
             for kind, path in Centroids().paths.items()
@@ -178,11 +178,11 @@ class _OddBalancer(_Odd, Balancer):
     how: str = ""
 
     def bounds(self, n: int, k: int) -> tuple[Any, Any]:
-        """No bounds."""
+        """No bounds: sizes from 0 to n."""
         return np.zeros(k), np.full(k, n)
 
     def reads(self, k: int) -> str:
-        """All costs."""
+        """The balancer needs all costs at once."""
         return "all"
 
     def balance(self, costs: Costs, task: Task) -> BalanceDecision:
@@ -190,7 +190,7 @@ class _OddBalancer(_Odd, Balancer):
         return BalanceDecision(_spoilt(self.how, costs.labels))
 
     def resolved(self, n: int, k: int) -> dict[str, object]:
-        """Nothing."""
+        """No entries."""
         return {}
 
 

@@ -40,22 +40,22 @@ GUARD = 900.0
 """Seconds after which a process that should have ended hangs."""
 
 NOT_TRIED = "not tried: "
-"""How a line begins that is no problem, but says why a fault could not be tried on this machine."""
+"""Beginning of a line that is no problem, but says why a fault could not be tried on this machine."""
 
 
 @final
 @attrs.frozen
 class Ended:
-    """How a process ended.
+    """End of a process.
 
     Parameters
     ----------
     code : int
         Exit status; minus the number of the signal that ended it.
     text : str
-        What it wrote.
+        Output of the process.
     seconds : float
-        How long it took.
+        Time that it took.
     hung : bool
         Whether it was ended by the guard.
     """
@@ -94,7 +94,7 @@ def forked(
     Parameters
     ----------
     function : callable
-        Its return value is the exit status.
+        Function whose return value is the exit status.
     sent : int, optional
         A signal that the process gets.
     after : float
@@ -143,7 +143,7 @@ def _in_child(
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(writing, 1)
         os.dup2(writing, 2)
-        # what the program has put in their place, such as the capture of a test, is not what is read here
+        # the plain streams, not those that the program has put in their place, such as the capture of a test
         sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -234,7 +234,7 @@ def labels_of_recipes(names: list[str]) -> None:
 
 
 def numbers_of_threads(folder: Path, rng: Rng, count: int) -> Iterator[str]:
-    """All recipes on each set, in processes that have different numbers of threads."""
+    """Run all recipes on each set, in processes that have different numbers of threads."""
     names = sorted(registry.available("recipe"))
     expected: dict[tuple[str, str], object] = {}
     for n_threads in THREAD_COUNTS:

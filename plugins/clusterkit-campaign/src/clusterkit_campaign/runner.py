@@ -28,7 +28,7 @@ STALLED = 1800.0
 """Seconds by the clock after which a case hangs that uses no processor time: it waits for something."""
 
 START: Literal["spawn", "fork"] = "spawn"
-"""How processes are started: without what this one has in memory, as a user's would be."""
+"""Method of starting processes: without what this one has in memory, as a user's would be."""
 
 TICK = 0.5
 """Seconds between two looks at the processes."""
@@ -37,7 +37,7 @@ TICK = 0.5
 @final
 @attrs.define
 class Outcome:
-    """What a campaign gave.
+    """Result of a campaign.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class Outcome:
     selection : Selection
     n_cases : int
     seconds : float
-        By the clock.
+        Elapsed time.
     counts : Counter
-        By name, and by ``area:subject:name``.
+        Counts by name, and by ``area:subject:name``.
     sets : dict
         Names of the data sets that each recipe was fitted to.
     findings : list of Finding
@@ -175,7 +175,7 @@ def _give(pool: list[_Worker], position: int, pending: Iterator[Case]) -> None:
         return
     worker = pool[position]
     worker.case, worker.since, worker.used = case, time.monotonic(), _processor_time(worker.process)
-    with contextlib.suppress(OSError):  # its death is seen as the end of the connection
+    with contextlib.suppress(OSError):  # the end of the connection shows that the process has died
         worker.connection.send(case)
 
 
@@ -233,7 +233,7 @@ def _end(worker: _Worker) -> None:
 
 
 SEVERITIES = (SILENT, CRASH, HANG, UNCLEAR)
-"""In the order of the page."""
+"""Severities in the order of the page."""
 
 LONGEST = 3000
 """Characters of a program on the page; a longer one is in the file of JSON lines."""

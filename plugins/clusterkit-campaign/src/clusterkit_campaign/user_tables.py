@@ -44,7 +44,7 @@ ROWS = 30
 
 
 def check_table(kind: str, counts: Counter[str], seed: int) -> list[tuple[Problem, str]]:
-    """Make a table of a kind, and look at what becomes of it; the problems with the programs that show them."""
+    """Make a table of a kind, and check its preparation; the problems with the programs that show them."""
     counts["tables"] += 1
     program = (
         "import numpy as np\nfrom clusterkit_campaign.user_tables import TABLES\n"
@@ -86,7 +86,7 @@ def _workbook(rng: Rng) -> Iterator[tuple[str, str]]:
     parts = np.sort(rng.choice(np.arange(1, ROWS), int(rng.integers(1, 5)), replace=False)).tolist()
     bounds = list(zip([0, *parts], [*parts, ROWS], strict=True))
     groups = [f"part {i}" for i, (start, end) in enumerate(bounds) for _ in range(start, end)]
-    numbers = np.round(rng.normal(size=(ROWS, 2)), 3) + 0.0  # no two zeros
+    numbers = np.round(rng.normal(size=(ROWS, 2)), 3) + 0.0  # turns -0 into 0
     two_rows, title = bool(rng.integers(2)), bool(rng.integers(2))
     book = Workbook()
     sheet = book.active

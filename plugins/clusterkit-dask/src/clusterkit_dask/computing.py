@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["LOGGER", "computed"]
 
 LOGGER = logging.getLogger("clusterkit.dask")
-"""What the engine tells beside the fit."""
+"""Log of the engine."""
 
 LOOK_SECONDS = 10.0
 """Time between two looks at the workers; they are paused for less than that while they spill."""
 
 
 def computed(*collections: object) -> tuple[object, ...]:
-    """What `dask.compute` gives, with a line in the log while no worker can go on.
+    """The values of `dask.compute`, with a line in the log while no worker can go on.
 
     Dask pauses a worker whose memory is nearly full, until it has less. What libraries take it can never spill, so that
     workers with too little memory stay paused, and the fit would wait in silence.
@@ -54,7 +54,7 @@ def _watch(client: Client, ended: threading.Event) -> None:
     while not ended.wait(LOOK_SECONDS):
         try:
             paused = _all_paused(client)
-        except Exception:  # of a cluster that goes away, which the fit itself meets and tells
+        except Exception:  # a cluster that goes away is reported by the fit itself
             return
         if paused and before and not ended.is_set():
             # a warning of Python could be lost: other threads put back the filters and the printer that they met
@@ -69,7 +69,7 @@ def _watch(client: Client, ended: threading.Event) -> None:
 
 
 def _all_paused(client: Client) -> str:
-    """What to say of the workers if every one of them is paused, else nothing."""
+    """Sentence about the workers if every one of them is paused, else empty."""
     workers = workers_of(client)
     if not workers or not all(worker.paused for worker in workers):
         return ""

@@ -81,7 +81,7 @@ class DaskEngine(Engine):
         while len(nodes) > 1:
             nodes = [add(nodes[first : first + neighbours]) for first in range(0, len(nodes), neighbours)]
             neighbours = sums.FAN_IN
-        with limited_threads(0):  # of Dask's own threads none could set the limit while this one lives
+        with limited_threads(0):  # no thread of Dask could set the limit while this one holds it
             (totals,) = computed(nodes[0])
         return sums.add_left_to_right(cast("list[Part]", totals))
 
@@ -129,7 +129,7 @@ class DaskEngine(Engine):
         Parameters
         ----------
         function : callable
-            Of the rows of part a and of part b, as they were read.
+            Function of the rows of part a and of part b, as they were read.
         rows : DaskRows
         part_of : ndarray of shape (n,)
             Part of each row.
@@ -157,7 +157,7 @@ def _at_once(nodes: list[Delayed]) -> Delayed:
 
 
 def _one_by_one(nodes: list[Delayed]) -> Delayed:
-    """The same sum as a task for each neighbour.
+    """The sum of `_at_once`, as a chain with a task for each neighbour.
 
     Dask takes the neighbours of one task in an order of its own, and then holds the partitions that reach into units
     it has left out, a dozen at a time. A chain it follows from its first link on.

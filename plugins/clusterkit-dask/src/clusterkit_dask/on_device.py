@@ -31,7 +31,7 @@ class OnWorkersDevice:
     function : callable
         Row slice and rows to a part or to labels; written for devices.
     device : Device
-        Without a number each worker has its own.
+        Device of the workers; without a number each worker has its own.
     """
 
     function: Callable[[slice, Array], object]

@@ -18,15 +18,15 @@ def open(source: str | os.PathLike[str], columns: Sequence[str] | None = None) -
     Parameters
     ----------
     source : str or path
-        As of `clusterkit.open`: a Parquet file, a folder of them or a pattern, ``x.npy``, ``x.zarr``. All workers must
-        find the files under this path.
+        Source as in `clusterkit.open`: a Parquet file, a folder of them or a pattern, ``x.npy``, ``x.zarr``. All
+        workers must find the files under this path.
     columns : sequence of str, optional
         Columns of Parquet files to read, in this order; default all.
 
     Returns
     -------
     DaskRows
-        What `fit` and `predict` of a recipe take.
+        Rows for `fit` and `predict` of a recipe.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a collection of Dask is to the engine: partitions in order, of a known type and known columns."""
+"""A collection of Dask as the engine sees it: partitions in order, of a known type and known columns."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Pieces:
     dtype : numpy dtype
         float32 where all columns are float32 or float16, else float64.
     names : tuple of str or None
-        Of the columns of a frame, where all are texts.
+        Names of the columns of a frame, where all are texts.
     counted : tuple of Delayed
-        What has as many rows as each part, and is cheaper to compute.
+        Collections with as many rows as each part, which are cheaper to compute.
     futures : dict
-        What is persisted of them, by its key. Dask leaves futures out of the graph of a part; whoever computes it later
-        must hold them, or the workers drop the rows together with the collection.
+        Persisted futures of the parts, by key. Dask leaves futures out of the graph of a part; whoever computes it
+        later must hold them, or the workers drop the rows together with the collection.
     """
 
     parts: tuple[Delayed, ...]
@@ -49,13 +49,13 @@ class Pieces:
     futures: dict[object, object] = attrs.field(repr=False)
 
     def sized(self) -> Pieces:
-        """The same with the rows of each partition, which are counted in a pass if they are not known.
+        """The pieces with the rows of each partition, which are counted in a pass if they are not known.
 
         Warns
         -----
         ClusterkitWarning
-            For an array of unknown chunks: they could have been counted once for all fits. A frame never knows, and
-            only a logger tells.
+            If an array has unknown chunks: they could have been counted once for all fits. A frame never knows them,
+            and only a logger tells.
         """
         if self.sizes is not None:
             return self
@@ -130,7 +130,7 @@ def _of_frame(X: Any) -> Pieces:
 
 
 def _futures(X: Any) -> dict[object, object]:
-    """What is persisted of a collection."""
+    """Persisted futures of a collection, by key."""
     return {key: value for key, value in dict(X.__dask_graph__()).items() if type(value).__name__ == "Future"}
 
 

@@ -1,4 +1,4 @@
-"""What the scheduler in use has: its threads, its memory, and whether the rows of a fit are kept in it."""
+"""Resources of the scheduler in use: its threads, its memory, and whether the rows of a fit are kept in memory."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ PERSIST = "clusterkit.persist"
 """The setting of Dask that says whether a fit keeps its rows in memory: True, False or "auto", the default."""
 
 SHARE = 2
-"""With "auto" rows are kept if they take no more than this part of the memory: Dask spills from 60 % on, and the blocks
-of features need room too."""
+"""With "auto" rows are kept in memory if they take at most this fraction, 1 / 2, of it: Dask spills from 60 % on, and
+the blocks of features need room too."""
 
 
 @final
 @attrs.frozen
 class Worker:
-    """What the scheduler knows of a worker now.
+    """State of a worker, as the scheduler knows it now.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class DaskRows:
         return not (isinstance(self.source, Pieces) and self.source.sizes is None)
 
     def place(self, row: int) -> str:
-        """Where a row lies, in words; empty for a file."""
+        """Position of a row, as text; empty for a file."""
         for number, end in enumerate(accumulate(self.sizes)):
             if row < end:
                 return f" (row {row - end + self.sizes[number]} of partition {number})"
@@ -162,7 +162,7 @@ class DaskRows:
         return not self._kept and isinstance(self.source, Pieces)
 
     def sources(self, original: bool = False) -> tuple[Delayed | tasks.Tables, ...]:
-        """What each unit is read from: its rows as an array, the file, or the partitions and what to take of them.
+        """Source of each unit: its rows as an array, the file, or the partitions and the rows to take of them.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What runs on the workers: pure functions of their arguments, so that a lost task is simply run again."""
+"""Tasks that run on the workers: pure functions of their arguments, so that a lost task is simply run again."""
 
 from __future__ import annotations
 
@@ -109,12 +109,13 @@ def joined(
     pieces : sequence
         The partitions: arrays, or frames.
     cuts : sequence of (int, int, int, int)
-        Of each partition its number and its rows by the plan, and the first row and the end of what is taken.
+        For each partition its number, its number of rows by the plan, and the first row and the end of the rows to
+        take.
     d : int
         Columns.
     dtype : numpy dtype
     names : tuple of str or None
-        Of the columns.
+        Names of the columns.
 
     Raises
     ------
@@ -213,8 +214,8 @@ def of_pair(function: Callable[[Array, Array], Value], one: Array, other: Array)
 def _in_place(source: Array | Rows | Tables) -> Array | Rows:
     """Rows whose numbers lie where numbers of their size may lie.
 
-    What comes from another worker may begin anywhere in a message. Products of such arrays are made of copies in
-    another order, and then round otherwise.
+    Data from another worker may begin anywhere in a message. Products of such arrays are made of copies in another
+    order, and then round otherwise.
     """
     if isinstance(source, tuple):
         return joined(*source)

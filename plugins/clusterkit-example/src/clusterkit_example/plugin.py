@@ -16,5 +16,5 @@ def clusterkit_labelers() -> dict[str, str]:
 
 @clusterkit.hookimpl
 def clusterkit_savables() -> dict[str, str]:
-    """What a fitted model keeps beside the stage itself, by the name that a file of the model gives it."""
+    """Classes that a fitted model stores beside the stage itself, by their names in a model file."""
     return {"NearestMedian": "clusterkit_example.rows_medians:NearestMedian"}

@@ -110,12 +110,12 @@ def record(
     folder : path
         Gets the file ``name.json``; it is created if necessary.
     quick, runs, seed, progress
-        As for `reproduce`.
+        Passed to `reproduce`.
 
     Returns
     -------
     list of dict
-        As for `reproduce`. After Ctrl-C no record is written.
+        The rows of `reproduce`. After Ctrl-C no record is written.
 
     Raises
     ------

@@ -31,7 +31,7 @@ def sizes_job(
     Parameters
     ----------
     printed_row, row : str
-        As in `Job`.
+        See `Job`.
     load : callable
         Returns samples (n, d) and classes (n,).
     more : callable, optional

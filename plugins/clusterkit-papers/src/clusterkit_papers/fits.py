@@ -42,7 +42,7 @@ DEGREES = (8.0, 12.0, 18.0, 25.0, 35.0, 50.0, 100.0, 150.0)
 
 
 LIMIT = r"(?s).*(max_seconds|time limit)"
-"""What the warning of a search that a time limit ended says, as a regular expression."""
+"""Regular expression of the warning of a search that a time limit ended."""
 
 _LIMITS: list[str] = []
 """The warnings of time limits that `ended_by_limits` has not handed on yet."""
@@ -50,12 +50,12 @@ _LIMITS: list[str] = []
 
 @attrs.frozen(eq=False)
 class TimedFit(Generic[T]):
-    """What a fit returned, and the time it took.
+    """Result of a fit, and the time it took.
 
     Parameters
     ----------
     fitted : object
-        What the fit returned.
+        Result of the fit.
     seconds : float
         Wall time.
     cpu_seconds : float
@@ -145,7 +145,7 @@ def judged_fit(
     labels_of : callable
         Takes the labels from the fitted estimator; by default its `labels_`.
     **parameters
-        Of the recipe.
+        Parameters of the recipe.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def warm_up(name: str, *, n_rows: int = 60, **parameters: object) -> None:
     n_rows : int, default 60
         Number of random rows in two columns that are fitted.
     **parameters
-        Of the recipe, hashable.
+        Parameters of the recipe, hashable.
     """
     from clusterkit import recipe
 

@@ -37,7 +37,7 @@ NAMES = {"purity": "purity", "rand": "Rand index", "nmi": "NMI"}
 
 @attrs.frozen
 class ImpossibleValue:
-    """Why printed values cannot be right.
+    """A printed value that cannot be right, and the reason.
 
     Parameters
     ----------

@@ -9,7 +9,8 @@ import attrs
 __all__ = ["Cell", "Job", "Measurements", "NotRun", "Plan", "Values"]
 
 Values = dict[str, float]
-"""What one run measured, by measure (a key of `clusterkit_papers.verdicts.MEASURES`); "seconds" is its wall time."""
+"""Values measured in one run, by measure (a key of `clusterkit_papers.verdicts.MEASURES`); "seconds" is its wall
+time."""
 
 Step = Callable[[str], None]
 """A function that a job calls with a text after each unit of work, for progress."""
@@ -55,7 +56,7 @@ class Cell:
     ----------
     column : str
     measure : str
-        Which of the measured values goes into the column.
+        Name of the measured value in this column.
     """
 
     column: str
@@ -64,7 +65,7 @@ class Cell:
 
 @attrs.frozen
 class Measurements:
-    """What a job measured.
+    """Values measured by a job.
 
     Parameters
     ----------
@@ -75,7 +76,8 @@ class Measurements:
     cap : float or None
         Highest accuracy that the printed balance allows, in percent.
     doubt : str
-        Why the values cannot be compared with the printed ones, where that depends on the runs; it begins the verdict.
+        Reason why the values cannot be compared with the printed ones, where that depends on the runs; it begins the
+        verdict.
     """
 
     runs: Sequence[Values]
@@ -97,7 +99,8 @@ class Job:
     cells : tuple of Cell
         The columns that the job fills.
     run : callable
-        Does the work and returns `Measurements`. It takes a function `Step`, which it calls after each of the `units`.
+        Function that does the work and returns `Measurements`. It takes a function `Step`, which it calls after each of
+        the `units`.
     units : int
         Number of units of work, for progress.
     uses_labels : bool
@@ -107,7 +110,7 @@ class Job:
     comparable : bool
         False where only a part of the data is used, so that the values cannot be compared with the printed ones.
     part : str
-        Which part that is; shown in the verdict if not `comparable`.
+        Name of that part of the data; shown in the verdict if not `comparable`.
     """
 
     printed_row: str

@@ -86,8 +86,8 @@ def beside(path: str, rows: Sequence[Mapping[str, object]]) -> Figure:
     path : str
         File for the picture; its ending decides the format.
     rows : sequence of mapping
-        As `clusterkit_papers.reproduce` returns them. Rows without a value of ours are left out, and so are columns
-        without a printed value if any column has one.
+        Rows of `clusterkit_papers.reproduce`. Rows without a value of ours are left out, and so are columns without a
+        printed value if any column has one.
 
     Returns
     -------

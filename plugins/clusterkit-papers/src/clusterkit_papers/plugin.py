@@ -1,4 +1,4 @@
-"""What clusterkit loads to learn what this distribution offers; names only, so that asking costs nothing."""
+"""Hooks by which clusterkit learns what this distribution offers; names only, so that asking costs nothing."""
 
 from __future__ import annotations
 

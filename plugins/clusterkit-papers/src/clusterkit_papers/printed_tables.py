@@ -23,13 +23,13 @@ class Printed:
     Parameters
     ----------
     row, column : str
-        Its place in the printed table.
+        Place of the cell in the printed table.
     measure : str
-        What it measures, a key of `clusterkit_papers.verdicts.MEASURES`.
+        Measure of the printed value, a key of `clusterkit_papers.verdicts.MEASURES`.
     value : float or None
         None where the paper has a dash or a star.
     mark : Mark
-        Why the value is doubtful or missing.
+        Mark of a doubtful or missing value.
     remark : str
         The reason in words.
     """
@@ -49,7 +49,7 @@ class ReproducibleTable:
     Parameters
     ----------
     name : str
-        For the command ``clusterkit reproduce NAME``.
+        Name for the command ``clusterkit reproduce NAME``.
     title : str
     protocol : str
         ``module:function``; the function takes a `Plan` and returns the jobs of the table.

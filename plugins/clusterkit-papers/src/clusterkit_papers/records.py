@@ -25,7 +25,7 @@ DIGITS = 6
 
 @attrs.frozen
 class Surroundings:
-    """Where and when a command ran. There are no names of machines and no paths.
+    """Place and time of a command's run, without names of machines and paths.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Surroundings:
 
     @classmethod
     def now(cls) -> Surroundings:
-        """Those of this process."""
+        """Surroundings of this process."""
         versions = {"python": platform.python_version()}
         for name in PACKAGES:
             try:
@@ -63,7 +63,7 @@ def _tuple(rows: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
 
 @attrs.frozen
 class Record:
-    """What a command gave.
+    """Results of a command.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ class Record:
         The command line that makes the same record again.
     surroundings : Surroundings
     cpu_seconds, wall_seconds : float or None
-        Of the whole command; None where it was recorded earlier by hand and the time is not known.
+        Time of the whole command; None where it was recorded earlier by hand and the time is not known.
     rows : sequence of mapping
         The rows of a table, as `clusterkit_papers.reproduce` returns them; empty for a benchmark.
     output : str
-        What a benchmark printed; empty for a table.
+        Output of a benchmark; empty for a table.
     remark : str
-        What is special about the record, such as "recorded earlier".
+        Remark on the record, such as "recorded earlier".
     """
 
     name: str

@@ -119,7 +119,7 @@ def run_jobs(
                 rows += [(job.printed_row, row) for row in journal.rows[job.key]]
                 done = start + job.units
                 continue
-            ended_by_limits()  # those of an earlier job that failed
+            ended_by_limits()  # clears the warnings of an earlier job that failed
             measurements = job.run(step)
             limits = ended_by_limits()
             filled = _without(table, job, LIMITED) if limits else _rows(table, job, measurements, bool(whole))

@@ -33,4 +33,4 @@ SCALINGS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
 """Scaling of an array (n, d), by name."""
 
 SCALING_WORDS: Mapping[str, str] = {"raw": "raw", "zscore": "z-scores", "minmax": "attributes in [0, 1]"}
-"""How the names of rows and notes call each scaling."""
+"""Names of the scalings in rows and notes."""

@@ -55,7 +55,7 @@ def closing_line(table: str, rows: Sequence[Mapping[str, object]]) -> str:
     ----------
     table : str
     rows : sequence of mapping
-        As `clusterkit_papers.reproduce` returns them.
+        Rows of `clusterkit_papers.reproduce`.
 
     Examples
     --------

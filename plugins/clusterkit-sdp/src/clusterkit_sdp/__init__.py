@@ -3,7 +3,7 @@
     minimise over M ⪰ 0, M_ii = 1, |M e| <= l:  max {2 λ'e - λ'(K∘M)λ : 0 <= λ <= C}            (mmc_sdp)
     maximise over g >= 0, S - diag(g) ⪰ 0:      Σ g_i                                           (gmmc_sdp)
 
-M stands for ``y y'`` of the labels (Xu et al. 2004), S is the price of the margins (Valizadegan, Jin 2006).
+M is the matrix ``y y'`` of the labels (Xu et al. 2004), S is the price of the margins (Valizadegan, Jin 2006).
 
 - ``mmc_sdp.py``, ``gmmc_sdp.py``: the solvers.
 - ``_margin.py``, ``_generalised.py``: their programs in cvxpy, and lower bounds that hold whatever the accuracy of the

@@ -28,7 +28,7 @@ class MarginSolution:
     Parameters
     ----------
     M : ndarray of shape (n, n)
-        Symmetric; stands for y y'.
+        Symmetric; the relaxation of y y'.
     value : float
         Objective of the conic solver.
     lower : float

@@ -1,4 +1,4 @@
-"""Moment matrices, which stand for w w' in both relaxations, and how they become one score a sample."""
+"""Moment matrices, the relaxations of w w' in both methods, and how they become one score a sample."""
 
 from __future__ import annotations
 

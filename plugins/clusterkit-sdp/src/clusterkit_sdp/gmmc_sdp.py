@@ -66,7 +66,7 @@ class GmmcSdp(Solver):
     eigenvalue of W over its trace; `smallest_eigenvalue` of the inequality; `solver_value`, `solver`, `solver_status`,
     `seconds`.
 
-    Where all samples are equal every split has the same objective, and the labels mean nothing.
+    If all samples are equal, every split has the same objective, and the labels mean nothing.
 
     Parameters
     ----------

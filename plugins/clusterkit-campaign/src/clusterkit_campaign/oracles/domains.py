@@ -242,7 +242,7 @@ def shares(x, centres, weights, gamma):
 
 
 def shift(x, centres, weights, gamma):
-    """Where one step of the ascent leads."""
+    """Points after one step of the ascent."""
     return shares(x, centres, weights, gamma) @ centres
 
 

@@ -44,7 +44,7 @@ def cutting_plane_program(Z, shares, means, C, half_width, centre=None):
     start[-1] = max(0.0, shares.max())
     constraints = [{"type": "ineq", "fun": slacks}, {"type": "ineq", "fun": balance}]
     bounds = [(None, None)] * (L * q + q) + [(0.0, None)]
-    # its line search may give up early: again from where it stopped, a little aside, and the best that is feasible
+    # its line search may give up early: start again near where it stopped, and take the best feasible point
     rng = np.random.default_rng(0)
     best, lowest = start, np.inf
     for _ in range(8):
@@ -110,7 +110,7 @@ def cone_program(A, rows, cap=None, solver="CLARABEL"):
     problem = cp.Problem(cp.Maximize(cp.sum(g)), [matrix] + ([g <= cap] if cap else []))
     options = {"eps": 1e-7, "max_iters": 100_000} if solver == "SCS" else {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of an inaccurate solution, which is not used
+        warnings.simplefilter("ignore")  # warnings about an inaccurate solution, which is not used
         problem.solve(solver=solver, **options)
     solved = problem.status == "optimal"
     assert solved or (currently_in_test_context() and assume(solved)), problem.status

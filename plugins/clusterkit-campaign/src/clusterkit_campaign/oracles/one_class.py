@@ -46,7 +46,7 @@ def gap(K, beta, bounds):
 def smo(K, bounds, beta, tol, max_iter=100_000):
     """The numpy twin of ``_move`` in ``clusterkit.solvers.one_class._steps_jit``.
 
-    The same pairs, one array operation a line.
+    It moves the same pairs of weights, with one array operation a line.
     """
     beta, diag = beta.copy(), np.diag(K)
     G = 2 * K @ beta - diag

@@ -67,7 +67,7 @@ def unexplained(H, labels, k, C):
 
 
 BOUNDARIES = {"nearest": 0.5, "midpoint": 0.0, "paper": 0.0}
-"""By how much the upper boundary of interval j, counted from 1, lies above j."""
+"""Distance of the upper boundary of interval j, counted from 1, above j."""
 
 
 def targets(labels, k, coding):

@@ -6,5 +6,6 @@ theorem  SGD-LMSVC, theorem 2: the bound on the objective of a random iterate.
 starts   EMMC is less sensitive to its starting labels than other methods.
 =======  ==============================================================================================================
 
-That equal clustering loses no accuracy is a question to the table m3-figures. The page docs/claims.md has the answers.
+Whether equal clustering loses no accuracy is a question to the table m3-figures. The page docs/claims.md has the
+answers.
 """

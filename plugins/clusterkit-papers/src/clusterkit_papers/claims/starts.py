@@ -72,7 +72,7 @@ def _job(plan: Plan, data_set: EmmcDataSet, recipe: str, start: str, what: str, 
             runs.append(judge(y, labels[-1]) | {"seconds": timed.seconds})
             step(f"{row}, seed {seed}")
         whole = {"largest": max(values["error"] for values in runs), "difference": _difference(labels)}
-        return Measurements([runs[0] | whole, *runs[1:]])  # one value of all runs has no spread
+        return Measurements([runs[0] | whole, *runs[1:]])  # a value for all runs together has no spread
 
     note = "EMMC draws another map in each run too, so a part of its spread is not that of the start"
     return Job(data_set.name, row, CELLS, run, len(seeds), note=note if recipe == "emmc" else "")

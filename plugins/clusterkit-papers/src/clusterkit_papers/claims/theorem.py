@@ -38,7 +38,7 @@ CELLS = (
     Cell("excess of the mean iterate", "average"),
     Cell("bound of theorem 1 for the mean", "bound_of_mean"),
 )
-"""What a row has: the bound, and by how much objectives exceed the least one."""
+"""Columns of a row: the bound, and by how much objectives exceed the least one."""
 
 
 @attrs.frozen

@@ -33,12 +33,12 @@ SCALED = ("minmax", "zscore")
 
 FIRST = "figure 1 compares EDSVC with the mean of its base clusterings, and the paper claims that EDSVC is above"
 SECOND = "figure 2 draws PSVC over log2 q, and the paper claims that EDSVC is above the best of it"
-"""What the text says of the figures, which have no numbers for us."""
+"""Statement in the paper about the figures, which have no numbers for us."""
 
 
 @attrs.define(eq=False)
 class FigureFits:
-    """What both figures share: ensembles, the search, and the curve of PSVC, each computed once.
+    """Fits for both figures: ensembles, the search, and the curve of PSVC, each computed once.
 
     Parameters
     ----------

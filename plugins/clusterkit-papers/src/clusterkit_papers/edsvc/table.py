@@ -53,11 +53,11 @@ NOTES = {
     "edsvc, plane": "24 + 8 widths and 12 shares of outliers to 0.9, outliers to the nearest, 2 to √n clusters, 60 "
     "members or more",
 }
-"""What each search tries, for the rows' notes."""
+"""Candidates that each search tries, for the rows' notes."""
 
 ENSEMBLE_NOTE = f"{MEMBERS} k-means with 2 to ∛n clusters; the first ensembles are those of edsvc as published"
 
-"""What the consensus functions combine, for the rows' notes."""
+"""Ensemble that the consensus functions combine, for the rows' notes."""
 
 Scaling = str
 """A key of `SCALINGS`, or "5 components" for so many principal components."""
@@ -70,9 +70,9 @@ class EdsvcDataSet:
     Parameters
     ----------
     name : str
-        As printed.
+        Printed name.
     dataset : str
-        Its name for `clusterkit.datasets.load`.
+        Name for `clusterkit.datasets.load`.
     runs : int
         Number of seeds of a search. A candidate takes a second on the large sets, so these have one.
     components : int or None
@@ -292,7 +292,7 @@ def _job(
 
 
 def _words(model: Any, n: int, clusters: float) -> str:
-    """What a search chose, for the rows' notes."""
+    """Choice of a search in words, for the rows' notes."""
     choice = model.resolved_["tuner"]
     gamma, C = model.resolved_["featuremap"]["gamma"], model.resolved_.get("solver", {}).get("C")
     share = "" if C is None else f", share of outliers {1.0 / (C * n):.2f}"

@@ -46,9 +46,9 @@ class ElmDataSet:
     Parameters
     ----------
     name : str
-        As printed.
+        Printed name.
     dataset : str
-        Its name for `clusterkit.datasets.load`.
+        Name for `clusterkit.datasets.load`.
     ks : tuple of int
         Numbers of categories, a row of the table for each.
     swept : int

@@ -36,7 +36,7 @@ SWEPT: tuple[tuple[str, str, Nodes], ...] = (
     ("sigma", "kernel-kmeans", "distance"),
     ("sigma", "kernel-nmf", "distance"),
 )
-"""What varies, the recipe, and the kind of nodes (of no meaning where sigma varies)."""
+"""Parameter that varies, the recipe, and the kind of nodes (of no meaning where sigma varies)."""
 
 
 def figures(plan: Plan, data_sets: Sequence[ElmDataSet] = tuple(DATA_SETS.values())) -> list[Job]:

@@ -26,8 +26,8 @@ __all__ = [
 ]
 
 NEAR = {"purity_percent": 5.0, "nmi": 0.05}
-"""How far our plain method may be from the printed one: beyond that, data or start are not those of the paper, and the
-other columns of the row are not comparable."""
+"""Largest distance of our plain method from the printed one: beyond that, data or start are not those of the paper, and
+the other columns of the row are not comparable."""
 
 QUICK = {"control": (2, 6), "libras": (3, 15), "tdt2": (10,)}
 """Numbers of categories of a quick run, by data set."""
@@ -36,7 +36,7 @@ NODES: dict[Nodes, str] = {
     "distance": "nodes exp(-b |x - a|²) as printed",
     "ridge": "nodes exp(-(a · x + b)²), what ELM programs call radial basis",
 }
-"""How notes call the kinds of nodes."""
+"""Names of the kinds of nodes in notes."""
 
 
 def table2(plan: Plan) -> list[Job]:
@@ -142,7 +142,7 @@ def _run(
 
 
 def baseline_doubt(table: str, row: str, plain: str, ours: Sequence[Values]) -> str:
-    """Why a row cannot be compared with the printed one: our plain method is too far from the printed one. Else "".
+    """Reason why a row cannot be compared: our plain method is too far from the printed one; else "".
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ GAUSSIAN = ({"name": "rbf", "sigma_fraction": 0.3},)
 """The feature map of CPMMC with a kernel; 0.3 is the middle of `WIDTHS`."""
 
 CHOICE_ROWS = 3000
-"""On sets with slow fits known classes compare parameters on so many random rows; the other sets have up to 3,096."""
+"""Random rows on which known classes compare parameters, on sets with slow fits; the other sets have up to 3,096."""
 
 FINALISTS = 3
 """The best parameters on these rows are compared once more, on all rows and the first run."""
@@ -57,9 +57,9 @@ class Baseline:
     what : str
         The name of the row.
     balance : {"sizes", "outputs", "none"}, default "none"
-        What the printed l bounds. With "sizes" it bounds the difference of the cluster sizes, which caps the accuracy.
-        With "outputs" it bounds the sum of the outputs; the labels are their signs (or the largest output), whatever
-        sizes that gives.
+        Quantity that the printed l bounds. "sizes": the difference of the cluster sizes, which caps the accuracy.
+        "outputs": the sum of the outputs; the labels are their signs (or the largest output), whatever sizes that
+        gives.
     changes : mapping
         Parameters of the recipe that differ from its defaults.
     grid : mapping
@@ -296,4 +296,4 @@ def _values_in_words(grid: Grid) -> str:
 
 
 NAMES = {WIDTH: "width", "solver__C": "C", "solver__smoothness": "lambda"}
-"""How notes call the parameters of the grids."""
+"""Names of the grids' parameters in notes."""

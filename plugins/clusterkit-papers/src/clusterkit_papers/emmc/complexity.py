@@ -34,7 +34,7 @@ CHOSEN_ON = 3
 """Number of runs on which known classes choose a complexity; all runs are then made with it."""
 
 Complexity = Literal["C", "df"]
-"""What is varied: C itself, or the effective degrees of freedom that determine it."""
+"""Parameter that is varied: C itself, or the effective degrees of freedom that determine it."""
 
 
 @final
@@ -78,7 +78,7 @@ class DecomposedRidge(Prepared):
 @final
 @attrs.frozen(eq=False)
 class RepeatedStart(Partitioner[FeatureSpace]):
-    """The same starting labels for every complexity."""
+    """A start that gives the same labels for every complexity."""
 
     name: ClassVar[str] = "repeated"
     sees: ClassVar[Literal["input", "space"]] = "input"
@@ -107,7 +107,7 @@ def accuracies(
     values : sequence of float
         The complexities.
     **parameters
-        Of the recipe, without the complexity.
+        Parameters of the recipe, without the complexity.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def best_complexity(values: Sequence[float], seeds: Sequence[int], measured: Cal
     values : sequence of float
         The complexities.
     seeds : sequence of int
-        Of all runs; the first `CHOSEN_ON` count.
+        Seeds of all runs; the first `CHOSEN_ON` count.
     measured : callable
         Takes a seed; returns the accuracy of each complexity.
     """

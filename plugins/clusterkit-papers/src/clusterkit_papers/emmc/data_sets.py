@@ -20,20 +20,20 @@ class EmmcDataSet:
     Parameters
     ----------
     name : str
-        As printed.
+        Printed name.
     dataset : str
-        Its name for `clusterkit.datasets.load`.
+        Name for `clusterkit.datasets.load`.
     scale : {"minmax", "sixteenths", "raw"}
-        How the attributes are scaled for all methods: to [-1, 1], divided by 16 (grey levels of digits), or not at all;
+        Scaling of the attributes for all methods: to [-1, 1], divided by 16 (grey levels of digits), or not at all;
         with "raw" the random maps do not scale them either.
     slack : float
         l / n of the paper's table 2: the largest difference of the cluster sizes, as a fraction of n.
     n_hidden : int or None
-        L of the paper, the number of hidden nodes; None stands for n.
+        L of the paper, the number of hidden nodes; None means n.
     runs : int, default 20
         Number of runs per cell, as in the paper.
     slow_runs : int or None
-        Number of runs of the methods beside EMMC whose fits take minutes here; None stands for `runs`.
+        Number of runs of the methods beside EMMC whose fits take minutes here; None means `runs`.
     remark : str
         A note for all its rows.
     classes : int, default 2
@@ -113,4 +113,4 @@ MANY = EmmcDataSet("USPS", "usps", "raw", 0.15, 1000, slow_runs=3, classes=10)
 """The data set with ten classes (table 8)."""
 
 DATA_SETS = {data_set.name: data_set for data_set in (*TWO, *FEW, MANY)}
-"""All of them by printed name."""
+"""All data sets by printed name."""

@@ -46,7 +46,7 @@ GROWTH = (
 """How the curves grow, for the statement of the paper on them."""
 
 STATEMENT = "the paper says that accuracy rises quickly, then flattens, and that time grows superlinearly"
-"""What the text says about both figures, which have no numbers for us."""
+"""Statement in the paper about both figures, which have no numbers for us."""
 
 SETS = tuple(data_set for data_set in (*TWO, *FEW) if data_set.name != "Ringnorm")
 """The data sets: all but Ringnorm and USPS, whose fits take longest (for USPS table 6 has the growth with L)."""
@@ -69,7 +69,7 @@ class GrowthFits:
     _fits: dict[tuple[str, int, int], Values] = attrs.field(factory=dict, init=False)
 
     def fit(self, recipe: str, L: int, seed: int) -> Values:
-        """What a fit with L nodes measured."""
+        """Values measured in a fit with L nodes."""
         if self._samples is None:
             self._samples = self.data_set.load()
         X, y = self._samples

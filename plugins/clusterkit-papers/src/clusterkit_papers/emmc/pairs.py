@@ -61,9 +61,9 @@ class PairSet:
     Parameters
     ----------
     name : str
-        In the names of rows.
+        Name in the rows.
     dataset : str
-        For `clusterkit.datasets.load`.
+        Name for `clusterkit.datasets.load`.
     classes : tuple
         The ten classes.
     scale : callable
@@ -132,7 +132,7 @@ class PairRuns:
     _fits: dict[tuple[str, tuple[int, int], int], Values] = attrs.field(factory=dict, init=False)
 
     def fit(self, method: str, pair: tuple[int, int], seed: int) -> Values:
-        """What a method measured on a pair."""
+        """Values measured for a method on a pair."""
         if not self._pairs:
             self._pairs.update(self.pair_set.pairs())
         key = (method, pair, seed)

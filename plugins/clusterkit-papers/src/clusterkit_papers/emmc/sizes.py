@@ -11,7 +11,7 @@ from clusterkit_papers.jobs import Cell, Job, Plan
 __all__ = ["table2"]
 
 CAP = Cell("highest accuracy that l allows (%)", "cap")
-"""For two classes of different sizes: l bounds the difference of the sizes of the clusters."""
+"""Column for two classes of different sizes: l bounds the difference of the sizes of the clusters."""
 
 ABSENT = "the paper uses it and has no row for it in this table"
 """A remark on the pairs of digits."""

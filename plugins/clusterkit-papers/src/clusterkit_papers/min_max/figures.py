@@ -42,7 +42,7 @@ CELLS = (
     Cell("parallel (s)", "parallel"),
     Cell("partition (s)", "partition"),
 )
-"""What a fit measures."""
+"""Columns measured in a fit."""
 
 CLAIMS = (
     Cell("more accurate (% of K)", "accurate"),
@@ -59,7 +59,7 @@ CLAIMS_NOTE = (
     'the paper says of equal clustering: more accurate than random parts "most of the time", above the plain machine, '
     "fewer support vectors, less sequential time even with the partition, less parallel time without it"
 )
-"""What the paper claims, for the notes of these rows."""
+"""Claims of the paper, for the notes of these rows."""
 
 
 @attrs.define(eq=False)

@@ -39,7 +39,7 @@ AHEAD = Cell("lower h × iterations (% of K)", "ahead")
 """For how many K equal clustering is strictly ahead."""
 
 STATEMENT = "the paper says of figure 3 that the modified rule beats the original GeoClust in h × iterations"
-"""What the text says of the figure, which has no numbers for us."""
+"""Statement in the paper about the figure, which has no numbers for us."""
 
 NAMES = ("Banana 40,000", "Letter")
 """The problems, with the numbers of training rows of the paper."""

@@ -62,7 +62,7 @@ class MinMaxProblem:
     paper_name : str
         The data set of the paper that it stands for.
     dataset : str
-        Its name for `clusterkit.datasets.load`.
+        Name for `clusterkit.datasets.load`.
     split : {"permuted", "first", "realisations"}
         The training rows: `n_train` random ones; the first `n_train`; or 100 random draws of 400 rows, put together,
         where the test rows are those that ten of the draws leave.

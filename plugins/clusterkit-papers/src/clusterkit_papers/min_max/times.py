@@ -34,7 +34,7 @@ STATEMENT = (
     "the paper says that equal clustering takes less sequential time even with the partition, and less parallel time "
     "if the partition is not counted"
 )
-"""What the text says of the figures, which have no numbers for us."""
+"""Statement in the paper about the figures, which have no numbers for us."""
 
 NAMES = ("Banana", "Letter")
 """The problems."""

@@ -18,7 +18,7 @@ GRID = tuple(2.0**power for power in (-5, -3, -1, 1, 3, 5))
 """The values that the paper tries, for gamma and for C."""
 
 NARROW_C = (2.0**-5, 2.0**-3, 2.0**-1, 1.0)
-"""The same values of C for the sphere, whose weights sum to 1: all C from 1 on give the same problem."""
+"""The values of C for the sphere, whose weights sum to 1: all C from 1 on give the same problem."""
 
 FRACTIONS, RADII = (0.2, 0.5, 1.0), (0.5,)
 """p and ε of fsvc: a part of the paper's 0.1, ..., 1."""
@@ -31,7 +31,7 @@ class SvcDataSet:
     Parameters
     ----------
     name : str
-        As printed.
+        Printed name.
     dataset : str
         Its name for `clusterkit.datasets.load`.
     rows : int or None
@@ -91,7 +91,7 @@ class CValues(TypedDict):
 
 
 class QuickGrid(CValues):
-    """What a quick run changes in every data set."""
+    """Values that a quick run tries in place of those of any data set."""
 
     scalings: tuple[Scaling, ...]
     gammas: tuple[float, ...]

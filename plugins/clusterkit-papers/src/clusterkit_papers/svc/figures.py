@@ -47,7 +47,7 @@ class Shape:
     exact : mapping
         Parameters of `sgd-lmsvc` that give the classes; chosen on other draws.
     words : str
-        These parameters in words.
+        Description of these parameters.
     """
 
     name: str

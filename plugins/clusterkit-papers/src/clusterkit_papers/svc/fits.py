@@ -19,7 +19,7 @@ from clusterkit_papers.svc.data_sets import Scaling, SvcDataSet
 __all__ = ["METHODS", "GridPoint", "SvcFit", "SvcFits", "SvcMethod", "grid_points", "grid_words", "two_step_fit"]
 
 STEPS_PER_ROW, MOST_STEPS = 10, 5000
-"""Where nothing is chosen by labels, lmsvc takes at least ten steps per row, or 5000 if that is less."""
+"""Least steps of lmsvc where nothing is chosen by labels: ten per row, or 5000 if that is less."""
 
 
 @attrs.frozen
@@ -29,7 +29,7 @@ class SvcMethod:
     Parameters
     ----------
     name : str
-        As printed.
+        Printed name.
     recipe : str
     random : bool
         Whether the method draws at random, so that it is run with several seeds.
@@ -241,7 +241,7 @@ def two_step_fit(X: np.ndarray, name: str, seed: int, **parameters: object) -> S
         The recipe.
     seed : int
     **parameters
-        Of the recipe.
+        Parameters of the recipe.
 
     Raises
     ------
