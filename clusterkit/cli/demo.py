@@ -35,7 +35,7 @@ def demo(path: str, seed: int) -> None:
     This takes some seconds. The first run takes a few more, because it compiles the loops of the solvers.
     """
     if not path.lower().endswith(FORMATS):
-        raise BadInput(f"{path}: the picture can be {', '.join(FORMATS)}")
+        raise BadInput(f"{path}: the name of a picture ends in one of {', '.join(FORMATS)}")
     outputs.check({"-o": path})
     import numpy as np
     from sklearn.datasets import make_moons

@@ -33,7 +33,7 @@ def check(path: str | None) -> None:
     if path is None:
         return
     if not path.lower().endswith(FORMATS):
-        raise BadInput(f"{path}: the picture can be {', '.join(FORMATS)}")
+        raise BadInput(f"{path}: the name of a picture ends in one of {', '.join(FORMATS)}")
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:

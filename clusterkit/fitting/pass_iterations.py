@@ -410,7 +410,7 @@ class _LabelledSums:
 @final
 @attrs.frozen(eq=False)
 class _LabelAndAdd(BlockFunction):
-    """Contribution of a block of raw rows to an iteration: reads the labels, and adds up."""
+    """One iteration on a block of raw rows: labels the rows; gives the solver's sums, cluster sizes and a digest."""
 
     block_labeler: BlockLabeler
     adder: Adder

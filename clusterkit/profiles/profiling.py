@@ -97,7 +97,7 @@ class FeatureProfile:
 
     @property
     def text(self) -> str:
-        """The column, with the level if it is one."""
+        """Name of the column, followed by ": level" if the entry is about one level of a categorical column."""
         return self.column if self.level is None else f"{self.column}: {self.level}"
 
 

@@ -197,7 +197,10 @@ def best(partitions: Sequence[GridPartition], tree: ReachabilityTree) -> ScoredP
 
 
 def lasts(partition: GridPartition, partitions: Sequence[GridPartition], same: float) -> int:
-    """Number of consecutive bandwidths, including its own, with an adjusted Rand index of at least `same`."""
+    """Number of consecutive bandwidths whose partition agrees with `partition`, its own included.
+
+    Two partitions agree if their adjusted Rand index is at least `same`.
+    """
     grid = _by_place(partitions)
     return _reach(partition, grid, -1, same) + _reach(partition, grid, 1, same) + 1
 

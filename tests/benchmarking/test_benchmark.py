@@ -196,7 +196,7 @@ def test_the_command(folder, tmp_path, monkeypatch):
     for words, message in (
         (("--recipes", "kmean"), "no recipe named 'kmean'"),
         (("-o", tmp_path / "page.docx"), "the page can be"),
-        (("--plot", tmp_path / "ranks.gif"), "the picture can be"),
+        (("--plot", tmp_path / "ranks.gif"), "the name of a picture ends in one of"),
         (("-o", "-"), "need files"),
     ):
         refused = invoke(*words)

@@ -68,7 +68,10 @@ def test_a_domain_of_many_attributes_is_drawn_as_clusters(run, tmp_path):
 @pytest.mark.usefixtures("no_fit")
 @pytest.mark.parametrize("name", ["out.gif", "out", "-", "out.png.gz"])
 def test_unknown_formats(run, table, name, error_of):
-    assert error_of(run("fit", table, *KMEANS, "--plot", name)) == f"{name}: the picture can be .pdf, .png, .svg"
+    assert (
+        error_of(run("fit", table, *KMEANS, "--plot", name))
+        == f"{name}: the name of a picture ends in one of .pdf, .png, .svg"
+    )
 
 
 @pytest.mark.usefixtures("no_fit")

@@ -77,7 +77,7 @@ def test_whole_slots_and_chains(run, table):
         (("--grid", "n_clusters=2", "--score", "purity"), "'purity' is not one of"),
         (("--grid", "n_clusters=2", "-o", "-", "--table", "-"), "standard output (-) takes either"),
         (("--grid", "n_clusters=2", "--resume", "-"), "--resume needs a file"),
-        (("--grid", "n_clusters=2", "--plot", "a.txt"), "the picture can be"),
+        (("--grid", "n_clusters=2", "--plot", "a.txt"), "the name of a picture ends in one of"),
         ((), "nothing to search: give values with --grid"),
     ],
 )

@@ -164,4 +164,6 @@ def test_demo_without_matplotlib(run, tmp_path, monkeypatch):
 
 
 def test_demo_refuses_other_formats(run, error_of):
-    assert error_of(run("demo", "-o", "demo.docx")) == "demo.docx: the picture can be .pdf, .png, .svg"
+    assert (
+        error_of(run("demo", "-o", "demo.docx")) == "demo.docx: the name of a picture ends in one of .pdf, .png, .svg"
+    )

@@ -65,7 +65,7 @@ def refuse_none(reading: Reading, column: Column, what: str, unread: int) -> Non
 
 
 def refuse_both_orders(reading: Reading, column: Column) -> None:
-    """Raise an error if dates between slashes have both orders of day and month.
+    """Raise an error if some dates written with slashes put the day first, and others the month.
 
     Dates that leave the order open, such as 2/3/2024, could only be guessed.
     """
@@ -394,7 +394,7 @@ class CategoryColumn(ColumnPlan):
         return (*(groups[1:] if len(groups) == 2 else groups), *_gap_feature(self))
 
     def write(self, column: Column, out: Array, observer: Observer) -> Mask:
-        """Write the level of each cell."""
+        """Write the indicators of the level of each cell; returns the cells whose level was filled in."""
         numbers = {level: i for i, level in enumerate(self.levels)}
         column = self.worded(column)
         texts = as_levels(column)
