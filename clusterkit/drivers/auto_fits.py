@@ -330,8 +330,8 @@ class Fits:
     scored : ndarray of int or None
         Rows on which candidates are compared; None: all.
     trees_on_all : bool
-        Whether recipes that are fast enough for many rows, those of trees, are fitted to all rows of X; all other recipes
-        are fitted to the rows in `scored` only.
+        Whether recipes that are fast enough for many rows, those of trees, are fitted to all rows of X; all other
+        recipes are fitted to the rows in `scored` only.
     seeds : Seeds
     space : ndarray of shape (n, r) or None
         The coordinates in which candidates are compared; None: X.

@@ -224,9 +224,9 @@ def scattered_centres(
     """Centres (k, L) by k-means||: `ROUNDS` passes that draw rows far from those drawn before, and one to weigh them.
 
     Each pass draws 2 k rows with probabilities in proportion to their squared distances from the nearest row drawn
-    before, by exponential keys (`clusterkit.numerics.draws_jit`), so that one pass is enough. The rows drawn are weighted by the rows nearest to them and clustered in memory, by the best of
-    `n_init` starts of weighted k-means++. With `weights` (n,) the rows are drawn, and count, in proportion to these as
-    well.
+    before, by exponential keys (`clusterkit.numerics.draws_jit`), so that one pass is enough. The rows drawn are
+    weighted by the rows nearest to them and clustered in memory, by the best of `n_init` starts of weighted k-means++.
+    With `weights` (n,) the rows are drawn, and count, in proportion to these as well.
 
     References
     ----------

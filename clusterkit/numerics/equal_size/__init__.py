@@ -1,6 +1,7 @@
 """Equal clustering on plain arrays: centres move until about the same number of rows is nearest to each of them.
 
-With the cluster sizes W, a step α and a bound l on the quotient of two sizes, all centres c_i move at once in every iteration (Wen, Lu, Zhao 2005)::
+With the cluster sizes W, a step α and a bound l on the quotient of two sizes, all centres c_i move at once in every
+iteration (Wen, Lu, Zhao 2005)::
 
     c_i ← c_i + α Σ_j r_ij (c_j - c_i),   r_ij = (l - 1) (W_j - W_i) / (W_j + (l - 1) W_i)
 
