@@ -100,16 +100,7 @@ class EqualParts(Partitioner[FeatureSpace]):
 
     def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
         """Labels of the rows."""
-        rule = DriftRule(
-            step=self.step,
-            max_ratio=self.max_ratio,
-            size_tol=self.size_tol,
-            max_iter=self.max_iter,
-            restarts=self.restarts,
-            fade=self.fade,
-            repair=self.repair,
-            strict=self.strict,
-        )
+        rule = DriftRule.of(self.parameters())
         return equal_parts(self, rule, samples.points, task.k, rng)
 
 
@@ -151,12 +142,5 @@ class GeoClustParts(Partitioner[FeatureSpace]):
 
     def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
         """Labels of the rows."""
-        rule = DriftRule(
-            original=True,
-            step=self.step,
-            size_tol=self.size_tol,
-            max_iter=self.max_iter,
-            restarts=self.restarts,
-            repair=self.repair,
-        )
+        rule = DriftRule.of(self.parameters(), original=True)
         return equal_parts(self, rule, samples.points, task.k, rng)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar, Literal, final
 
 import attrs
@@ -9,6 +10,7 @@ import attrs
 from clusterkit._typing import Labels, Rng
 from clusterkit.contracts import BlockLabels, Partitioner, Task
 from clusterkit.contracts.params import MOST_REPEATS, integer
+from clusterkit.numerics.sparse_rows import Rows
 from clusterkit.partitioners._kmeans_parallel import NearestOf, scattered_centres
 from clusterkit.samples import FeatureSpace, Space
 
@@ -53,15 +55,7 @@ class KMeans(Partitioner[FeatureSpace]):
 
     def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels | BlockLabels:
         """Labels of the rows; by k-means|| where they are many."""
-        if samples.by_blocks:
-            centres = scattered_centres(samples, task.k, rng, self.n_init, task.sample_weight)
-            return NearestOf(centres[0], centres)
-        from clusterkit.numerics.lloyd import kmeans
-
-        seed = int(rng.integers(2**31 - 1))
-        return kmeans(
-            samples.points, task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed, weights=task.sample_weight
-        )[0]
+        return _by_kmeans(self, samples, lambda: samples.points, task, rng)
 
 
 @final
@@ -97,12 +91,17 @@ class KMeansMapped(Partitioner[FeatureSpace]):
 
     def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels | BlockLabels:
         """Labels of the samples of a `FeatureSpace`; by k-means|| where they are many."""
-        if samples.by_blocks:
-            centres = scattered_centres(samples, task.k, rng, self.n_init, task.sample_weight)
-            return NearestOf(centres[0], centres)
-        from clusterkit.numerics.lloyd import kmeans
+        return _by_kmeans(self, samples, samples.rows, task, rng)
 
-        seed = int(rng.integers(2**31 - 1))
-        return kmeans(
-            samples.rows(), task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed, weights=task.sample_weight
-        )[0]
+
+def _by_kmeans(
+    spec: KMeans | KMeansMapped, samples: FeatureSpace, rows: Callable[[], Rows], task: Task, rng: Rng
+) -> Labels | BlockLabels:
+    """Labels by k-means of the rows (n, d), or a function of blocks by k-means|| where the samples are many."""
+    if samples.by_blocks:
+        centres = scattered_centres(samples, task.k, rng, spec.n_init, task.sample_weight)
+        return NearestOf(centres[0], centres)
+    from clusterkit.numerics.lloyd import kmeans
+
+    seed = int(rng.integers(2**31 - 1))
+    return kmeans(rows(), task.k, n_init=spec.n_init, max_iter=spec.max_iter, seed=seed, weights=task.sample_weight)[0]

@@ -10,7 +10,7 @@ the shift are moved one by one. The shift is found by the transportation problem
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -229,6 +229,12 @@ class DriftRule:
     fade: bool = False
     repair: bool = False
     strict: bool = False
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, object], *, original: bool = False) -> DriftRule:
+        """The rule with the parameters of a stage, which have the names of the fields."""
+        fields: dict[str, Any] = {"original": original, **parameters}  # the stage has checked them
+        return cls(**fields)
 
     @property
     def new_starts(self) -> int:

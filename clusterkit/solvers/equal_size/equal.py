@@ -120,16 +120,7 @@ class Equal(Solver):
 
 def _prepare(spec: Equal, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """Bind the rule to the space; the features are computed when a start begins."""
-    rule = DriftRule(
-        step=spec.step,
-        max_ratio=spec.max_ratio,
-        size_tol=spec.size_tol,
-        max_iter=spec.max_iter,
-        restarts=spec.restarts,
-        fade=spec.fade,
-        repair=spec.repair,
-        strict=spec.strict,
-    )
+    rule = DriftRule.of(spec.parameters())
     return PreparedDrift(spec.name, rule, space, task.k)
 
 
@@ -192,12 +183,5 @@ class GeoClust(Solver):
 
 def _prepare_geoclust(spec: GeoClust, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """Bind the rule to the space; the features are computed when a start begins."""
-    rule = DriftRule(
-        original=True,
-        step=spec.step,
-        size_tol=spec.size_tol,
-        max_iter=spec.max_iter,
-        restarts=spec.restarts,
-        repair=spec.repair,
-    )
+    rule = DriftRule.of(spec.parameters(), original=True)
     return PreparedDrift(spec.name, rule, space, task.k)

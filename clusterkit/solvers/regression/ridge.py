@@ -24,6 +24,7 @@ from clusterkit.samples.sums import Sums, target_sums
 from clusterkit.samples.transform import Transform
 
 __all__ = [
+    "FactorisedSolver",
     "RegularisedInverse",
     "Ridge",
     "factorise",
@@ -397,22 +398,30 @@ class RidgeLearner:
         return attrs.evolve(self, gram=self.gram + space.gram(weights))
 
 
+class FactorisedSolver(Prepared):
+    """A solver bound to a space that solves with one factorisation, `factor`, in every iteration."""
+
+    factor: RegularisedInverse
+
+    @property
+    def resolved(self) -> Mapping[str, object]:
+        """C from the degrees of freedom, and what the factorisation had to change."""
+        return self.factor.resolved
+
+    @property
+    def objective_factor(self) -> float:
+        """C, by which objectives are divided to compare feature maps."""
+        return self.factor.C
+
+
 @final
 @attrs.frozen(eq=False)
-class _DualRidge(Prepared):
+class _DualRidge(FactorisedSolver):
     """Ridge regression by dual variables: ``A = (M + I/C)^-1 T``, where M is HH' or the kernel matrix."""
 
     space: FeatureSpace | KernelSpace
     M: Array
     factor: RegularisedInverse
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return self.factor.resolved
-
-    @property
-    def objective_factor(self) -> float:
-        return self.factor.C
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         assert targets is not None

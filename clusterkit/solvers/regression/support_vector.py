@@ -6,7 +6,7 @@ The regression has a bias and is by support vectors or by least squares.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, final
+from typing import ClassVar, Literal, final
 
 import attrs
 import numpy as np
@@ -25,7 +25,7 @@ from clusterkit.solvers.regression._libsvm import (
     signs,
     zero_scores,
 )
-from clusterkit.solvers.regression.ridge import RegularisedInverse, factorise
+from clusterkit.solvers.regression.ridge import FactorisedSolver, RegularisedInverse, factorise
 
 __all__ = [
     "Svm",
@@ -181,20 +181,12 @@ def _svr_machine(spec: Svr, geometry: CentredFeatures | StoredKernel) -> Prepare
 
 @final
 @attrs.frozen(eq=False)
-class _PrimalLeastSquares(Prepared):
+class _PrimalLeastSquares(FactorisedSolver):
     """Least squares by the coefficients, from H'y about the mean, where the bias drops out of the system."""
 
     geometry: CentredFeatures
     factor: RegularisedInverse
     loss: WeightedLoss
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return self.factor.resolved
-
-    @property
-    def objective_factor(self) -> float:
-        return self.factor.C
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         assert targets is not None
@@ -211,7 +203,7 @@ class _PrimalLeastSquares(Prepared):
 
 @final
 @attrs.frozen(eq=False)
-class _DualLeastSquares(Prepared):
+class _DualLeastSquares(FactorisedSolver):
     """Least squares by dual variables: ``[K + I/C, e; e', 0] [α; b] = [y; 0]``.
 
     Parameters
@@ -225,14 +217,6 @@ class _DualLeastSquares(Prepared):
     factor: RegularisedInverse
     ones: Array
     loss: WeightedLoss
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return self.factor.resolved
-
-    @property
-    def objective_factor(self) -> float:
-        return self.factor.C
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         assert targets is not None
