@@ -15,10 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from clusterkit import saving
 from clusterkit._version import __version__
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import InvalidModelFile
+from clusterkit.errors import InvalidModelFile, shortened
 from clusterkit.samples.array_libraries import to_host
 
 __all__ = ["LoadedModel", "SavedAsData", "load_with_facts", "save_with_facts"]
+
+LONGEST = 400
+"""Characters of the longest reason that is shown: a file may hold values of any length."""
 
 FITTED = re.compile(r"[A-Za-z]\w*_")
 """Names of the attributes that a fit sets, as in scikit-learn."""
@@ -165,12 +168,15 @@ def load_with_facts(path: str | os.PathLike[str]) -> LoadedModel:
     try:
         check_is_fitted(estimator)
     except Exception as error:  # scikit-learn asks the estimator, which may have any parameters, for its tags
-        raise InvalidModelFile(name, f"its {called} is not fitted, or has wrong parameters: {error}") from error
+        raise InvalidModelFile(
+            name, f"its {called} is not fitted, or has wrong parameters: {shortened(str(error), LONGEST)}"
+        ) from error
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             estimator.check_whole()
     except Exception as error:  # numbers that do not go together fail anywhere
         text = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        text = shortened(text, LONGEST)
         raise InvalidModelFile(name, f"the {called} in it is incomplete or inconsistent: {text}") from error
     return LoadedModel(estimator, cast("Mapping[str, object]", facts), version)
