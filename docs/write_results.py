@@ -1,8 +1,11 @@
 """Writes docs/results.md, docs/results/ and docs/claims.md from the records in docs/results/records/.
 
+The printed values and verdicts in the records are brought up to date as well: a changed rule needs no new fit.
+
 `python docs/write_results.py`, or with --check only say what is out of date. `python docs/record.py` makes the records.
 The words around the tables are in docs/results/prose/, a file for each table. In them ``{rows}`` is the place of the
-table, and ``{{TABLE | ROW | COLUMN}}`` the value of a row (with ``| printed`` at the end the printed one).
+table, ``{{TABLE | ROW | COLUMN}}`` the value of a row (with ``| printed`` at the end the printed one), and
+``{{TABLE | MARK}}`` the number of printed values with a mark, ``{{TABLE | printed}}`` of all.
 """
 
 from __future__ import annotations
@@ -12,9 +15,10 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from clusterkit_papers import tables
+from clusterkit_papers.printed_tables import Mark, printed
 from clusterkit_papers.records import Record
 from clusterkit_papers.summary import closing_line, standing
 
@@ -91,7 +95,7 @@ def _column(benchmarks: Path, column: str) -> dict[str, str]:
 
 def read_records(folder: Path = RECORDS) -> dict[str, Record]:
     """All records by name, each of a command that exists."""
-    records = {path.stem: Record.read(path) for path in sorted(folder.glob("*.json"))}
+    records = {path.stem: Record.read(path).judged() for path in sorted(folder.glob("*.json"))}
     known = commands()
     for name, record in records.items():
         if record.name != name or name not in known:
@@ -102,7 +106,7 @@ def read_records(folder: Path = RECORDS) -> dict[str, Record]:
 
 
 def written(records: Mapping[str, Record] | None = None, prose: Path = PROSE) -> dict[str, str]:
-    """The text of every page, by its path below docs/."""
+    """The text of every page and record, by its path below docs/."""
     records = read_records() if records is None else records
     words = {path.stem: path.read_text(encoding="utf-8") for path in sorted(prose.glob("*.txt"))}
     for name in words:
@@ -121,14 +125,19 @@ def written(records: Mapping[str, Record] | None = None, prose: Path = PROSE) ->
             text = "\n\n".join(part for part in (head.rstrip(), filled.get(page, ""), *sections) if part)
             pages[f"results/{page}.md"] = text + "\n"
     pages["claims.md"] = f"{NOTE}{filled['claims']}\n"
-    return pages
+    return pages | {f"results/records/{name}.json": record.text for name, record in records.items()}
 
 
 def value(words: str, records: Mapping[str, Record]) -> str:
-    """What stands for ``TABLE | ROW | COLUMN``, with ``| printed`` the printed value."""
-    name, row, column, *which = (word.strip() for word in words.split("|"))
+    """What stands for ``TABLE | ROW | COLUMN``, with ``| printed`` the printed value, or for ``TABLE | MARK``."""
+    name, row, *more = (word.strip() for word in words.split("|"))
     if name not in commands():
         raise Broken(f"{{{{{words}}}}}: there is no table named {name!r}")
+    if not more:
+        if row not in ("printed", *get_args(Mark)):
+            raise Broken(f"{{{{{words}}}}}: there is no mark named {row!r}, only {', '.join(get_args(Mark)[1:])}")
+        return str(sum(row in ("printed", cell.mark) for cell in printed(name).values()))
+    column, *which = more
     record = records.get(name)
     entry = next((r for r in record.rows if (r["row"], r["column"]) == (row, column)), None) if record else None
     if entry is None:
@@ -204,8 +213,10 @@ def _tables(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         else:
             without.setdefault(row["verdict"], []).append(f"{row['row']} ({row['column']})")
     groups: dict[tuple[str, ...], list[str]] = {}
+    beside_print = {row["column"] for row in rows if row["printed"] is not None}
     for name, cells in by_row.items():
-        groups.setdefault(tuple(cells), []).append(name)
+        columns = sorted(cells, key=lambda column: column not in beside_print)
+        groups.setdefault(tuple(columns), []).append(name)
     for columns, names in groups.items():
         yield _folded(_table(columns, [(name, by_row[name]) for name in names]), len(names))
     for verdict, places in without.items():

@@ -160,7 +160,7 @@ def purity(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: Noise = "cl
 
 
 def purity_by_class(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: Noise = "cluster") -> float:
-    """Purity with the shares taken in the classes instead of the clusters: a misprint, for comparison only.
+    """Purity with the shares taken in the classes instead of the clusters, to compare with a paper that prints it so.
 
     ``Σ_j (b_j / n) max_i T[i, j] / a_i``, where ``T[i, j]`` counts the samples of class i in cluster j, and a and b
     are the sizes of classes and clusters. One cluster of all samples has the value 1, clusters of one sample each
@@ -187,8 +187,10 @@ def purity_by_class(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: No
 
     Notes
     -----
-    O(n log n) time. Source: the formula as printed in Pham, Dang, Le, Le, Fast support vector clustering,
-    Vietnam J. Comput. Sci. 2017, whose own words ("for cluster i") describe `purity`.
+    O(n log n) time. Source: Pham, Dang, Le, Le, Fast support vector clustering, Vietnam J. Comput. Sci. 2017, section
+    4.2.1, formula without a number: ``p_ij = N_ij / N_j``, "the empirical distribution over class labels for cluster
+    i", ``p_i = max_j p_ij`` and ``Purity = Σ_i (N_i / N) p_i``. The words describe `purity`, the formula this one.
+    No labelling has less than k/n.
 
     Examples
     --------

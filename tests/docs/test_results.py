@@ -169,6 +169,8 @@ def test_words_about_nothing_are_refused(one, prose):
         ("emmc-table3 | EMMC: emmc | C = 1 | printed", True, "3.42"),
         ("emmc-table3 | EMMC: emmc | C = 2", False, pages.MISSING),
         ("emmc-table4 | any | any", True, pages.MISSING),
+        ("svc-table2 | impossible", True, "2"),
+        ("svc-table2 | unlikely", True, None),
         ("emmc-table3 | EMMC: emmc | C = 2", True, None),
         ("emmc-table33 | any | any", True, None),
     ],

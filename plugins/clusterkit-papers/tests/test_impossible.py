@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from bisect import bisect_left
 from importlib import resources
 from itertools import pairwise
 
@@ -14,6 +15,7 @@ from clusterkit_papers.impossible import (
     least_nmi,
     least_purity,
     least_purity_for_nmi,
+    least_purity_for_rand,
     least_rand,
     least_rand_for_nmi,
     one_cluster_rand,
@@ -24,10 +26,11 @@ from clusterkit_papers.printed_tables import printed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.metrics import nmi, purity, rand_index
+from clusterkit.metrics import nmi, purity, purity_by_class, rand_index
 
 METHODS = ("SVC", "SGD-LMSVC", "FSVC")
 MEASURES = ("purity", "rand", "nmi")
+COLUMNS = dict(zip(MEASURES, ("purity, formula as printed", "Rand", "NMI"), strict=True))
 
 
 def partitions(n):
@@ -57,15 +60,17 @@ def test_no_clustering_breaks_a_bound(sizes):
     """The least purity is attained, the other bounds are kept."""
     true = classes_of(sizes)
     indices = [
-        (purity(true, pred), rand_index(true, pred), nmi(true, pred, average="arithmetic"))
+        (purity_by_class(true, pred), rand_index(true, pred), nmi(true, pred, average="arithmetic"))
         for pred in partitions(len(true))
     ]
-    assert min(p for p, _, _ in indices) == least_purity(sizes)
+    assert min(p for p, _, _ in indices) == pytest.approx(least_purity(sizes), abs=1e-12)
     assert min(r for _, r, _ in indices) >= least_rand(sizes) - 1e-12
     for p, r, i in indices:
         assert i >= least_nmi(sizes, r) - 1e-9
         assert r >= least_rand_for_nmi(sizes, i) - 1e-9
+        assert r >= least_rand(sizes, p) - 1e-9
         assert p >= least_purity_for_nmi(sizes, i) - 1e-9
+        assert p >= least_purity_for_rand(sizes, r) - 1e-9
 
 
 @given(
@@ -80,12 +85,13 @@ def test_near_and_far_clusterings_keep_the_bounds_and_are_never_called_impossibl
     pred = true.copy()
     moved = rng.integers(len(true), size=flips)
     pred[moved] = rng.integers(clusters, size=flips)
-    p, r, i = purity(true, pred), rand_index(true, pred), nmi(true, pred, average="arithmetic")
-    assert p >= least_purity(sizes)
-    assert r >= least_rand(sizes) - 1e-12
+    p, r, i = purity_by_class(true, pred), rand_index(true, pred), nmi(true, pred, average="arithmetic")
+    assert p >= least_purity(sizes) - 1e-12
+    assert r >= least_rand(sizes, p) - 1e-9
     assert i >= least_nmi(sizes, r) - 1e-9
     assert r >= least_rand_for_nmi(sizes, i) - 1e-9
     assert p >= least_purity_for_nmi(sizes, i) - 1e-9
+    assert p >= least_purity_for_rand(sizes, r) - 1e-9
     for digits in (1, 2, 3):
         values = {name: f"{value:.{digits}f}" for name, value in zip(MEASURES, (p, r, i), strict=True)}
         assert impossible(sizes, **values) == []
@@ -96,14 +102,14 @@ def test_the_two_extremes_are_those_of_the_metric(sizes):
     true = classes_of(sizes)
     assert one_cluster_rand(sizes) == pytest.approx(rand_index(true, np.zeros(len(true))), abs=1e-12)
     assert singletons_rand(sizes) == pytest.approx(rand_index(true, np.arange(len(true))), abs=1e-12)
-    assert least_purity(sizes) == purity(true, np.zeros(len(true)))
+    assert least_purity(sizes) == pytest.approx(purity_by_class(true, np.arange(len(true))), abs=1e-12)
     assert least_rand(sizes) <= min(one_cluster_rand(sizes), singletons_rand(sizes)) + 1e-12
 
 
 @given(sizes=st.lists(st.integers(2, 60), min_size=2, max_size=5))
 def test_bounds_tighten_towards_identity(sizes):
     grid = [0.3, 0.6, 0.9, 0.99, 0.999, 1.0]
-    for bound in (least_nmi, least_rand_for_nmi, least_purity_for_nmi):
+    for bound in (least_nmi, least_rand_for_nmi, least_purity_for_nmi, least_purity_for_rand):
         values = [bound(sizes, value) for value in grid]
         assert all(low <= high + 1e-12 for low, high in pairwise(values))
         assert values[-1] == pytest.approx(1.0)
@@ -124,10 +130,37 @@ def test_rounding(text, low, high):
 
 
 def test_a_value_impossible_by_itself_blames_no_other():
-    [only] = impossible([276, 97], purity="0.37", rand="0.70", nmi="0.53")
-    assert only.measures == ("purity",)
+    [only] = impossible([153, 87], purity="0.03", rand="0.03", nmi="0.05")
+    assert only.measures == ("rand",)
+    [alone] = impossible([153, 87], purity="0.003", rand="0.75", nmi="0.55")
+    assert alone.measures == ("purity",)
     both = impossible([276, 97], purity="0.69", rand="0.77", nmi="1.00")
-    assert [value.measures for value in both] == [("purity",), ("nmi", "rand")]
+    assert [value.measures for value in both] == [("nmi", "rand"), ("nmi", "purity")]
+
+
+def test_every_printed_purity_can_be_had_by_the_printed_formula():
+    """By the first samples in one cluster, largest class first, and every other one alone."""
+    below = []
+    for cell in records("svc-table2"):
+        if cell["measure"] != "purity_by_class":
+            continue
+        sizes = sorted(class_sizes("svc")[cell["row"]], reverse=True)
+        true, alone = classes_of(sizes), np.arange(1, sum(sizes) + 1)
+        low, high = rounding_range(cell["printed"])
+
+        def labels(together, alone=alone):
+            return np.where(alone <= together, 0, alone)
+
+        # the purity grows with the cluster
+        together = bisect_left(
+            range(len(true)), low, key=lambda m, true=true, labels=labels: purity_by_class(true, labels(m))
+        )
+        assert low <= purity_by_class(true, labels(together)) <= high, (cell["row"], cell["column"])
+        if high < max(sizes) / len(true):
+            assert purity(true, labels(together)) >= max(sizes) / len(true)
+            below.append(cell["row"])
+    assert len(below) == 13
+    assert {"Flame", "Jain", "Abalone", "Shuttle"} < set(below)
 
 
 @pytest.mark.parametrize("sizes", [[], [1], [3, 0], [-1, 5]])
@@ -143,7 +176,7 @@ def test_sizes_are_checked(sizes):
     ("table", "columns"),
     [
         ("svc-table1", ["N", "d", "classes"]),
-        ("svc-table2", [f"{method} {index}" for index in ("purity", "Rand", "NMI") for method in METHODS]),
+        ("svc-table2", [f"{method} {index}" for index in COLUMNS.values() for method in METHODS]),
         ("svc-table3", [f"{method} {index}" for index in ("compactness", "DB") for method in METHODS]),
         ("svc-table4", [f"{method} {step} (s)" for step in ("training", "labelling") for method in METHODS]),
     ],
@@ -156,7 +189,7 @@ def test_every_cell_once(table, columns):
     assert list(cells) == [(row, column) for row in rows for column in columns]
     for cell in cells.values():
         assert cell.value is not None
-        assert 0 < cell.value <= {"purity": 1, "rand": 1, "nmi": 1}.get(cell.measure, 50_000)
+        assert 0 < cell.value <= {"purity_by_class": 1, "rand": 1, "nmi": 1}.get(cell.measure, 50_000)
         assert not cell.mark or cell.remark
 
 
@@ -193,10 +226,9 @@ def test_class_sizes_are_those_of_the_data():
 
 def test_flags_are_what_the_bounds_say():
     texts = {(record["row"], record["column"]): record for record in records("svc-table2")}
-    names = dict(zip(MEASURES, ("purity", "Rand", "NMI"), strict=True))
     for row, sizes in class_sizes("svc").items():
         for method in METHODS:
-            cells = {measure: texts[row, f"{method} {name}"] for measure, name in names.items()}
+            cells = {measure: texts[row, f"{method} {name}"] for measure, name in COLUMNS.items()}
             values = impossible(sizes, **{measure: cell["printed"] for measure, cell in cells.items()})
             for measure, cell in cells.items():
                 against = [value for value in values if measure in value.measures]
@@ -222,38 +254,32 @@ def test_known_extremes(row, one_cluster, singletons, share):
     sizes = class_sizes("svc")[row]
     assert one_cluster_rand(sizes) == pytest.approx(one_cluster, abs=5e-4)
     assert singletons_rand(sizes) == pytest.approx(singletons, abs=5e-4)
-    assert least_purity(sizes) == pytest.approx(share, abs=5e-4)
+    assert purity(classes_of(sizes), np.zeros(sum(sizes))) == pytest.approx(share, abs=5e-4)
 
 
 def test_the_impossible_cells():
     """Each with what else it contradicts; anything not listed obeys all bounds."""
-    by_itself = {
-        ("Aggregation", "FSVC purity"),
-        ("Compound", "FSVC purity"),
-        ("Flame", "FSVC purity"),
-        ("Flame", "FSVC Rand"),
-        ("Jain", "SVC purity"),
-        ("Jain", "SGD-LMSVC purity"),
-        ("Jain", "FSVC purity"),
-        ("Spiral", "SVC purity"),
-        ("Spiral", "SVC Rand"),
-        ("Spiral", "SGD-LMSVC purity"),
-        ("Abalone", "FSVC purity"),
-        ("Musk", "SGD-LMSVC purity"),
-        ("Shuttle", "SVC purity"),
-        ("Shuttle", "SGD-LMSVC purity"),
-        ("Shuttle", "FSVC purity"),
-    }
+    by_itself = {("Flame", "FSVC Rand"), ("Spiral", "SVC Rand")}
     in_pairs = {
-        ("Aggregation", "SVC", "Rand", "NMI"),
-        ("Aggregation", "SGD-LMSVC", "Rand", "NMI"),
-        ("Compound", "SGD-LMSVC", "purity", "NMI"),
-        ("Iris", "SVC", "Rand", "NMI"),
-        ("Jain", "FSVC", "Rand", "NMI"),
-        ("Pathbased", "FSVC", "Rand", "NMI"),
-        ("R15", "FSVC", "Rand", "NMI"),
+        ("Aggregation", "SVC", "rand", "nmi"),
+        ("Aggregation", "SGD-LMSVC", "rand", "nmi"),
+        ("Aggregation", "FSVC", "purity", "rand"),
+        ("Compound", "FSVC", "purity", "rand"),
+        ("Iris", "SVC", "rand", "nmi"),
+        ("Jain", "FSVC", "purity", "rand", "nmi"),
+        ("Pathbased", "SGD-LMSVC", "purity", "rand"),
+        ("Pathbased", "FSVC", "rand", "nmi"),
+        ("R15", "FSVC", "purity", "rand", "nmi"),
+        ("Spiral", "SVC", "purity", "nmi"),
+        ("Spiral", "SGD-LMSVC", "purity", "rand"),
+        ("D31", "FSVC", "purity", "rand"),
+        ("Abalone", "SVC", "purity", "rand"),
+        ("Abalone", "FSVC", "purity", "rand"),
+        ("Shuttle", "SVC", "purity", "rand"),
+        ("Shuttle", "SGD-LMSVC", "purity", "rand", "nmi"),
+        ("Shuttle", "FSVC", "purity", "rand", "nmi"),
     }
-    paired = {(row, f"{method} {index}") for row, method, *indices in in_pairs for index in indices}
+    paired = {(row, f"{method} {COLUMNS[measure]}") for row, method, *measures in in_pairs for measure in measures}
     marks = {where: cell.mark for where, cell in printed("svc-table2").items() if cell.mark}
     assert {where for where, mark in marks.items() if mark == "impossible"} == by_itself
     assert {where for where, mark in marks.items() if mark == "contradiction"} == paired - by_itself

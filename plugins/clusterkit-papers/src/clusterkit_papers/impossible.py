@@ -2,6 +2,10 @@
 
 A printed number stands for all numbers that round to it. A value reported here is impossible for every one of these, so
 it is a misprint, an index with another definition, or the row mixes numbers of different clusterings.
+
+Purity is that of the formula which the paper on fast support vector clustering prints in its section 4.2.1 (without a
+number): ``Purity = Σ_i (N_i / N) p_i``, ``p_i = max_j p_ij``, ``p_ij = N_ij / N_j`` for N_ij objects of class j in
+cluster i (`clusterkit.metrics.purity_by_class`). Below, n_ij is N_ij, a_i the size of cluster i, b_j that of class j.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ __all__ = [
     "least_nmi",
     "least_purity",
     "least_purity_for_nmi",
+    "least_purity_for_rand",
     "least_rand",
     "least_rand_for_nmi",
     "one_cluster_rand",
@@ -31,7 +36,7 @@ __all__ = [
 Sizes = Sequence[int]
 """Sizes of the known classes."""
 
-NAMES = {"purity": "purity", "rand": "Rand index", "nmi": "NMI"}
+NAMES = {"purity": "purity by the printed formula", "rand": "Rand index", "nmi": "NMI"}
 """The indices as reasons name them."""
 
 
@@ -62,8 +67,8 @@ def impossible(
     sizes : sequence of int
         Sizes of the known classes, all positive, at least two samples in total.
     purity, rand, nmi : str, optional
-        The values as printed; the number of digits says how they were rounded. NMI is the one with the arithmetic mean
-        of the entropies.
+        The values as printed; the number of digits says how they were rounded. Purity is that of the printed formula,
+        NMI the one with the arithmetic mean of the entropies.
 
     Returns
     -------
@@ -77,8 +82,10 @@ def impossible(
 
     Examples
     --------
-    >>> [value.reason for value in impossible([153, 87], purity="0.03", rand="0.75")]
-    ['purity is at least 0.637, the share of the largest class']
+    >>> [value.reason for value in impossible([153, 87], purity="0.03", rand="0.03")]
+    ['the Rand index is at least 0.460 for these class sizes']
+    >>> [value.measures for value in impossible([153, 87], purity="0.03", rand="0.75")]
+    [('rand', 'purity')]
     >>> impossible([153, 87], purity="0.86", rand="0.75", nmi="0.55")
     []
     """
@@ -90,13 +97,15 @@ def impossible(
     for measure, text in printed.items():
         low[measure], high[measure] = (0.0, 1.0) if text is None else rounding_range(text)
     if high["purity"] < least_purity(sizes):
-        share = f"{least_purity(sizes):.3f}"
-        values.append(ImpossibleValue(("purity",), f"purity is at least {share}, the share of the largest class"))
+        least = f"{least_purity(sizes):.3g}"
+        values.append(ImpossibleValue(("purity",), f"{NAMES['purity']} is at least {least}, that of single samples"))
     if high["rand"] < least_rand(sizes):
         values.append(
             ImpossibleValue(("rand",), f"the Rand index is at least {least_rand(sizes):.3f} for these class sizes")
         )
     implied = [
+        ("purity", "rand", least_rand(sizes, high["purity"])),
+        ("rand", "purity", least_purity_for_rand(sizes, low["rand"])),
         ("rand", "nmi", least_nmi(sizes, low["rand"])),
         ("nmi", "rand", least_rand_for_nmi(sizes, low["nmi"])),
         ("nmi", "purity", least_purity_for_nmi(sizes, low["nmi"])),
@@ -144,8 +153,42 @@ def rounding_range(printed: str) -> tuple[float, float]:
 
 
 def least_purity(sizes: Sizes) -> float:
-    """The lowest possible purity: that of a single cluster, the share of the largest class."""
-    return max(sizes) / sum(sizes)
+    """The lowest possible purity by the printed formula: that of one cluster for each sample, classes over samples.
+
+    Notes
+    -----
+    ``N Purity = Σ_i Σ_j n_ij max_l (n_il / b_l) >= Σ_ij n_ij² / b_j >= Σ_ij n_ij / b_j``, the number of classes; for
+    clusters of one sample all three are equal. With the first m samples, largest class first, in one cluster and every
+    other sample alone the values go from there to 1 in steps below 2 / N, so that no other purity is impossible.
+
+    Examples
+    --------
+    >>> round(least_purity([153, 87]), 4)
+    0.0083
+    """
+    return len(sizes) / sum(sizes)
+
+
+def least_purity_for_rand(sizes: Sizes, rand: float) -> float:
+    """A lower bound on the purity by the printed formula if the Rand index is at least `rand`.
+
+    Notes
+    -----
+    ``(1 - rand) N (N - 1) >= Σ b_j² + Σ a_i² - 2 Σ n_ij² >= Σ b_j² - Σ n_ij²``, so that the squares n_ij² have a least
+    sum, and ``N Purity >= Σ_ij n_ij² / b_j`` is least if the largest classes have most of it.
+
+    Examples
+    --------
+    >>> round(least_purity_for_rand([101, 105, 106], 0.935), 2)
+    0.8
+    """
+    n = sum(sizes)
+    squares = sum(b * b for b in sizes) - (1.0 - rand) * n * (n - 1)
+    least = 0.0
+    for b in sorted(sizes, reverse=True):
+        least += min(max(squares, 0.0), b * b) / b
+        squares -= b * b
+    return max(least_purity(sizes), least / n)
 
 
 def one_cluster_rand(sizes: Sizes) -> float:
@@ -158,22 +201,25 @@ def singletons_rand(sizes: Sizes) -> float:
     return 1.0 - one_cluster_rand(sizes)
 
 
-def least_rand(sizes: Sizes) -> float:
-    """A lower bound on the Rand index of any clustering.
+def least_rand(sizes: Sizes, purity: float = 1.0) -> float:
+    """A lower bound on the Rand index of any clustering whose purity by the printed formula is at most `purity`.
 
     Notes
     -----
     The number of pairs that disagree is ``Σ_j C(b_j, 2) + Σ_i [(a_i² + a_i)/2 - Σ_j n_ij²]`` for class sizes b,
-    cluster sizes a and contingency table n. With K classes ``Σ_j n_ij² >= a_i² / K`` and ``Σ a_i² <= N²``. For two
-    classes the bound is ``(b_1 b_2 - N/2) / C(N, 2)``.
+    cluster sizes a and contingency table n. With K classes ``Σ_j n_ij² >= a_i² / K``, and ``Σ a_i² <= N² Purity``
+    because no cluster has less than the share a_i / N of some class. For two classes the bound is
+    ``(b_1 b_2 - N/2) / C(N, 2)``, whatever the purity.
 
     Examples
     --------
     >>> round(least_rand([153, 87]), 3), round(least_rand([101, 105, 106]), 3)
     (0.46, 0.331)
+    >>> round(least_rand([101, 105, 106], purity=0.1), 2)
+    0.63
     """
     n, k = sum(sizes), len(sizes)
-    most = _together(sizes) + n * n * max(0.0, 0.5 - 1.0 / k) + n / 2.0
+    most = _together(sizes) + n * n * purity * max(0.0, 0.5 - 1.0 / k) + n / 2.0
     return max(0.0, 1.0 - most / _pairs(n))
 
 
@@ -225,15 +271,17 @@ def least_rand_for_nmi(sizes: Sizes, nmi: float) -> float:
 
 
 def least_purity_for_nmi(sizes: Sizes, nmi: float) -> float:
-    """A lower bound on the purity if the NMI (arithmetic mean) is at least `nmi`.
+    """A lower bound on the purity by the printed formula if the NMI (arithmetic mean) is at least `nmi`.
 
     Notes
     -----
-    ``H(class | cluster) <= 2 H (1 - nmi) / (2 - nmi)``, and the share of samples outside the largest class of their
-    cluster is at most half of that in bits (Hellman and Raviv, 1970).
+    ``Purity >= Σ_ij (n_ij / N) (n_ij / b_j)`` is a mean over samples, at least that of the logarithms:
+    ``Purity >= exp(-H(cluster | class))``. And ``H(cluster | class) <= VI <= 2 H (1 - nmi) / nmi``, as in
+    `least_rand_for_nmi`.
     """
-    remaining = 2.0 * _entropy(sizes) * (1.0 - nmi) / (2.0 - nmi)
-    return max(0.0, 1.0 - remaining / (2.0 * math.log(2.0)))
+    if nmi <= 0.0:
+        return least_purity(sizes)
+    return max(least_purity(sizes), math.exp(-2.0 * _entropy(sizes) * (1.0 - nmi) / nmi))
 
 
 def _largest_excess(b: int, n: int, price: float) -> float:

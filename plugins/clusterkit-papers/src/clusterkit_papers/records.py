@@ -14,6 +14,10 @@ from typing import Any
 
 import attrs
 
+from clusterkit_papers.printed_tables import catalogue, printed
+from clusterkit_papers.summary import standing
+from clusterkit_papers.verdicts import verdict
+
 __all__ = ["Record", "Surroundings", "command_line", "processor", "record_path"]
 
 PACKAGES = ("clusterkit-toolkit", "numpy", "scipy", "scikit-learn", "numba")
@@ -96,8 +100,30 @@ class Record:
         """Whether the whole table ran, by today's commands."""
         return not self.remark and "--quick" not in self.command.split()
 
-    def write(self, folder: Path) -> Path:
-        """Write the record into a folder, a row to a line; returns the path of the file."""
+    def judged(self) -> Record:
+        """The record with printed values and verdicts of today's tables and rules; nothing is run.
+
+        What a job found when it ran stays as it is: that a value is missing or not comparable, or that the balance
+        caps it.
+        """
+        cells = printed(self.name) if self.name in catalogue() else {}
+        rows = []
+        for row in self.rows:
+            text, ours = str(row["verdict"]), row["ours"]
+            if not isinstance(ours, float | int) or standing(text) == "not comparable" or "capped at" in text:
+                rows.append(row)
+                continue
+            # the names of our rows begin with the printed row
+            beside = [cell for (name, column), cell in cells.items() if column == row["column"] and _begins(row, name)]
+            cell = max(beside, key=lambda cell: len(cell.row), default=None)
+            n_runs = int(str(row["runs"])) if "--quick" in self.command.split() else 0
+            today = "no printed value" if cell is None else verdict(cell.measure, cell, ours, quick_runs=n_runs)
+            rows.append({**row, "printed": None if cell is None else cell.value, "verdict": today})
+        return attrs.evolve(self, rows=rows)
+
+    @property
+    def text(self) -> str:
+        """The record as its file has it, a row to a line."""
         notes = list(dict.fromkeys(row["note"] for row in self.rows if row.get("note")))
         head = attrs.asdict(self, filter=attrs.filters.exclude("rows"))
         head = {key: value for key, value in head.items() if value != "" or key not in ("output", "remark")}
@@ -105,9 +131,13 @@ class Record:
         if self.rows:
             lines.append(f'  "notes": {_list([json.dumps(note, ensure_ascii=False) for note in notes])}')
             lines.append(f'  "rows": {_list([_row_text(row, notes) for row in self.rows])}')
+        return "{\n" + ",\n".join(lines) + "\n}\n"
+
+    def write(self, folder: Path) -> Path:
+        """Write the record into a folder; returns the path of the file."""
         folder.mkdir(parents=True, exist_ok=True)
         path = record_path(folder, self.name)
-        path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        path.write_text(self.text, encoding="utf-8")
         return path
 
     @classmethod
@@ -118,6 +148,11 @@ class Record:
         surroundings = Surroundings(**fields.pop("surroundings"))
         fields |= {"surroundings": surroundings, "rows": [_row(fields["name"], row, notes) for row in rows]}
         return cls(**fields)
+
+
+def _begins(row: Mapping[str, object], name: str) -> bool:
+    """Whether the name of a row is a printed name or goes on after it with another word."""
+    return re.match(rf"{re.escape(name)}(?![^: ])", str(row["row"])) is not None
 
 
 def record_path(folder: Path, name: str) -> Path:
@@ -149,7 +184,7 @@ def processor() -> str:
 def _row(name: str, fields: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]:
     """A row as `clusterkit_papers.reproduce` returns it, from its line in a record."""
     none: dict[str, Any] = {"printed": None, "ours": None, "sd": None, "runs": 0, "seconds": 0.0, "uses_labels": False}
-    row: dict[str, Any] = {"table": name, **none, **fields}
+    row: dict[str, Any] = {"table": name, "row": "", "column": "", **none, **fields}
     if "note" in row:
         row["note"] = notes[row["note"]]
     return row

@@ -164,10 +164,10 @@ def _rows(table: str, job: Job, measurements: Measurements, quick: bool) -> list
             rows.append(_row(table, job.row, cell.column, beside, UNDEFINED, uses_labels=job.uses_labels, notes=notes))
             continue
         ours = statistics.fmean(values)
-        judgement = verdict(cell.measure, beside, ours, measurements.cap, quick=quick)
+        judgement = verdict(cell.measure, beside, ours, measurements.cap, quick_runs=len(values) if quick else 0)
         if measurements.doubt and beside is not None and beside.value is not None:
             judgement = f"{measurements.doubt}; {judgement}"
-        # a quick run takes a part on purpose, and is compared with the tolerance of a quick run
+        # a quick run takes a part on purpose, and says so
         other_data = not job.comparable and not (quick and job.part == QUICK_PART)
         if other_data and beside is not None and beside.value is not None and beside.mark != "impossible":
             judgement = f"not comparable: {job.part}"

@@ -12,7 +12,7 @@ from clusterkit_papers.verdicts import MEASURES
 __all__ = ["STANDINGS", "closing_line", "printed_order", "standing"]
 
 STANDINGS = {
-    "as printed": ("reached", "near:", "the same"),
+    "as printed": ("reached", "the same"),
     "better": ("better by",),
     "below print": ("short by", "impossible: capped"),
     "with a count that differs": (),

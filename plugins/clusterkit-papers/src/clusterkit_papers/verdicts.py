@@ -31,9 +31,6 @@ class Measure:
         Whether values are compared by their ratio: times, which were taken on different machines.
     count : bool
         Whether the value is a count that the data decide, which is either the same as the printed one or not.
-    quick : float
-        Differences up to this count as "near" where a quick run has fewer runs, pairs or grid points than print: about
-        twice the standard deviation that single runs of the whole tables have.
     """
 
     better: int
@@ -42,25 +39,24 @@ class Measure:
     decimals: int = 1
     ratio: bool = False
     count: bool = False
-    quick: float = 0.0
 
 
 MEASURES: Mapping[str, Measure] = {
-    "accuracy": Measure(1, 0.5, " points", quick=5.0),
-    "error": Measure(-1, 0.5, " points", quick=2.0),
-    "mean_error": Measure(-1, 0.1, " points", 2, quick=2.0),  # over 45 pairs: chance has averaged out
-    "rand": Measure(1, 0.01, "", 2, quick=0.1),
+    "accuracy": Measure(1, 0.5, " points"),
+    "error": Measure(-1, 0.5, " points"),
+    "mean_error": Measure(-1, 0.1, " points", 2),  # over 45 pairs: chance has averaged out
+    "rand": Measure(1, 0.01, "", 2),
     "cpu": Measure(-1, ratio=True),
     "iterations": Measure(0),
     "agreement": Measure(0),
-    "purity": Measure(1, 0.01, "", 2, quick=0.1),
-    "purity_percent": Measure(1, 1.0, " points", quick=5.0),
-    "purity_by_class": Measure(0),  # not the index that the words of the paper describe
-    "nmi": Measure(1, 0.01, "", 2, quick=0.1),
-    "ari": Measure(1, 0.01, "", 2, quick=0.1),
+    "purity": Measure(1, 0.01, "", 2),
+    "purity_percent": Measure(1, 1.0, " points"),
+    "purity_by_class": Measure(1, 0.01, "", 2),
+    "nmi": Measure(1, 0.01, "", 2),
+    "ari": Measure(1, 0.01, "", 2),
     "exact": Measure(0),
     "compactness": Measure(0),  # in the unit of the data, and how the paper scaled them is not said
-    "davies_bouldin": Measure(-1, 0.01, "", 2, quick=0.2),
+    "davies_bouldin": Measure(-1, 0.01, "", 2),
     "training": Measure(-1, ratio=True),
     "labelling": Measure(-1, ratio=True),
     "partition": Measure(-1, ratio=True),
@@ -101,7 +97,7 @@ def accuracy_cap(sizes: np.ndarray, slack: float | int) -> float:
 
 
 def verdict(
-    measure: str, printed: Printed | None, ours: float, cap: float | None = None, *, quick: bool = False
+    measure: str, printed: Printed | None, ours: float, cap: float | None = None, *, quick_runs: int = 0
 ) -> str:
     """Compare our value with the printed one, in words.
 
@@ -114,20 +110,21 @@ def verdict(
     ours : float
     cap : float, optional
         Highest accuracy (%) that the printed balance allows.
-    quick : bool, default False
-        Whether ours is from a quick run, whose spread is larger.
+    quick_runs : int, default 0
+        Number of runs of ours if it is from a quick run; the rules are those of the whole table, and the words say the
+        number.
 
     Examples
     --------
     >>> cell = Printed("LetterA-B", "EMMC Acc", "accuracy", 95.06)
     >>> verdict("accuracy", cell, 91.13), verdict("accuracy", cell, 94.9), verdict("accuracy", cell, 97.0)
     ('short by 3.9 points', 'reached', 'better by 1.9 points')
-    >>> verdict("accuracy", cell, 91.13, quick=True)
-    'near: 3.9 points below, within the 5 points of a quick run'
+    >>> verdict("accuracy", cell, 91.13, quick_runs=1)
+    'short by 3.9 points, in 1 run of quick'
     >>> verdict("accuracy", cell, 88.0, cap=90.0)
     'impossible: capped at 90.0 by the printed balance'
-    >>> verdict("purity", Printed("Flame", "FSVC purity", "purity", 0.03, "impossible", "it is at least 0.637"), 0.9)
-    'printed value impossible: it is at least 0.637'
+    >>> verdict("rand", Printed("Flame", "FSVC Rand", "rand", 0.03, "impossible", "it is at least 0.460"), 0.9)
+    'printed value impossible: it is at least 0.460'
     """
     if printed is None or printed.value is None:
         return "no printed value"
@@ -140,7 +137,9 @@ def verdict(
         limit = _limit(measure, cap)
         if limit is not None and printed.value > limit + kind.tolerance:
             return f"impossible: capped at {limit:.{kind.decimals}f} by the printed balance"
-    compared = _compared(kind, printed.value, ours, quick)
+    compared = _compared(kind, printed.value, ours)
+    if quick_runs and kind.better:
+        compared = f"{compared}, in {quick_runs} run{'s' if quick_runs > 1 else ''} of quick"
     if printed.mark in ("low-ri", "contradiction"):
         return f"printed value contradicts itself ({printed.remark}); {compared}"
     return compared
@@ -155,7 +154,7 @@ def _limit(measure: str, cap: float) -> float | None:
     return None
 
 
-def _compared(kind: Measure, printed: float, ours: float, quick: bool) -> str:
+def _compared(kind: Measure, printed: float, ours: float) -> str:
     if kind.better == 0:
         return "not judged"
     if kind.ratio:
@@ -163,9 +162,6 @@ def _compared(kind: Measure, printed: float, ours: float, quick: bool) -> str:
     gain = kind.better * (ours - printed)
     if abs(gain) <= kind.tolerance + 1e-9:  # the printed value is exact, ours a mean
         return "reached"
-    if quick and abs(gain) <= kind.quick + 1e-9:
-        difference = f"{abs(gain):.{kind.decimals}f}{kind.unit} {'above' if ours > printed else 'below'}"
-        return f"near: {difference}, within the {kind.quick:g}{kind.unit} of a quick run"
     return f"{'better' if gain > 0 else 'short'} by {abs(gain):.{kind.decimals}f}{kind.unit}"
 
 
