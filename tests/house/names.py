@@ -105,7 +105,8 @@ def missing_modules_of(source: Source) -> Iterator[Breach]:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             for package, name, compiled in MODULE.findall(ast.get_docstring(node) or ""):
                 folder = ROOT / "clusterkit" / package
-                exported = folder.is_dir() and f'"{name}"' in (folder / "__init__.py").read_text(encoding="utf-8")
+                init = folder / "__init__.py"  # a checkout may keep the folder of a package that is gone
+                exported = init.exists() and f'"{name}"' in init.read_text(encoding="utf-8")
                 places = (folder / name, folder / f"{name}.py", folder.with_suffix(".py"))
                 if not (
                     compiled in compiled_modules() if compiled else exported or any(place.exists() for place in places)
