@@ -28,7 +28,7 @@ import numpy as np
 from clusterkit.contracts.stage import Stage
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["Capability", "annotations_of", "capabilities", "fits", "plain", "undeclared"]
+__all__ = ["Capability", "annotations_of", "capabilities", "check_declared", "fits", "plain", "undeclared"]
 
 IDENTITY = frozenset({"kind", "name"})
 """Class variables that say which stage it is."""
@@ -157,6 +157,22 @@ def undeclared(stage: type[Stage]) -> list[str]:
         if each.default is REQUIRED and not hasattr(stage, name)
     ]
     return problems
+
+
+@cache
+def check_declared(stage: type[Stage], who: str, error: type[Exception]) -> None:
+    """Refuse a stage class that declares what its kind does not know; a class that passed is not looked at again.
+
+    Parameters
+    ----------
+    stage : type
+    who : str
+        The stage in the message.
+    error : type
+        Class of the error.
+    """
+    if problems := undeclared(stage):
+        raise error(f"{who}: {'; '.join(problems)}")
 
 
 @cache

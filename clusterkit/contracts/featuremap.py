@@ -95,32 +95,32 @@ class Chain(FeatureMap):
     maps: tuple[FeatureMap, ...] = free((), _maps, invalid=((), 3))
 
     @property
-    def gives(self) -> type[Space]:  # type: ignore[override]
+    def gives(self) -> type[Space]:  # type: ignore[override] # a property for a class attribute
         """Type of the last map's space."""
         return self.maps[-1].gives
 
     @property
-    def nonnegative(self) -> bool | None:  # type: ignore[override]
+    def nonnegative(self) -> bool | None:  # type: ignore[override] # a property for a class attribute
         """The declaration of the last map."""
         return self.maps[-1].nonnegative if self.maps else None
 
     @property
-    def exact_on_training(self) -> bool:  # type: ignore[override]
+    def exact_on_training(self) -> bool:  # type: ignore[override] # a property for a class attribute
         """Whether all maps are."""
         return all(part.exact_on_training for part in self.maps)
 
     @property
-    def sparse(self) -> bool:  # type: ignore[override]
+    def sparse(self) -> bool:  # type: ignore[override] # a property for a class attribute
         """Whether the first map takes sparse rows."""
         return bool(self.maps) and self.maps[0].sparse
 
     @property
-    def keeps_sparse(self) -> bool:  # type: ignore[override]
+    def keeps_sparse(self) -> bool:  # type: ignore[override] # a property for a class attribute
         """Whether the first map keeps rows sparse."""
         return bool(self.maps) and self.maps[0].keeps_sparse
 
     @property
-    def makes_dense(self) -> bool:  # type: ignore[override]
+    def makes_dense(self) -> bool:  # type: ignore[override] # a property for a class attribute
         """Whether any map does."""
         return any(part.makes_dense for part in self.maps)
 

@@ -159,9 +159,8 @@ class Registry:
             # a saved model names its classes itself, so the seventy names of all of them help nobody
             advice = f"{folder}." if folder else nearest_names(name, self.names(kind), only_near=kind == "savable")
             if kind in ABSTRACT_NAMES and (meant := self.called(kind, name)):
-                advice = (
-                    f"{meant} {advice.removeprefix(nearest_names(name, self.names(kind), only_near=True)).lstrip()}"
-                )
+                # the word is known, so that names spelt like it are not guessed at
+                advice = f"{meant} {advice if folder else nearest_names('', self.names(kind))}"
             raise UnknownName(f"no {kind} named {name!r}. {advice}".rstrip() + unusable)
         return self._load(entry)
 
@@ -173,8 +172,9 @@ class Registry:
         """
         meant = self._called(kind, word) or [each for other in ABSTRACT_NAMES for each in self._called(other, word)]
         recipes = [name for name in self.names("recipe") if plain_word(name) == plain_word(word)]
-        whole = f" The recipe {recipes[0]!r} is the whole method." if recipes else ""
-        return (f"Papers and other libraries call {' and '.join(meant)} by that name." if meant else "") + whole
+        sentences = [f"Papers and other libraries call {' and '.join(meant)} by that name."] if meant else []
+        sentences += [f"The recipe {recipe!r} is the whole method." for recipe in recipes[:1]]
+        return " ".join(sentences)
 
     def _called(self, kind: str, word: str) -> list[str]:
         wanted, meant = plain_word(word), list[str]()
@@ -313,7 +313,9 @@ class Registry:
                 "for the user"
             )
         if isinstance(thing, type) and issubclass(thing, Stage) and thing not in _abstract().values():
-            _check_declared(thing, f"{thing.kind} {getattr(thing, 'name', thing.__name__)!r}")
+            from clusterkit.contracts.declared import check_declared
+
+            check_declared(thing, f"{thing.kind} {getattr(thing, 'name', thing.__name__)!r}", BrokenPlugin)
             self._enter([Entry(thing.kind, thing.name, thing, SESSION)], replace)
         elif isinstance(thing, Recipe):
             check_name("recipe", thing.name, "the Recipe")
@@ -406,7 +408,9 @@ class Registry:
         if not fits:
             raise BrokenPlugin(f"{entry.kind} {entry.name!r} of {entry.distribution} is no {expected}: {target!r}")
         if entry.kind in ABSTRACT_NAMES and entry.distribution != BUILTIN:  # the laws hold the built-in ones
-            _check_declared(target, f"{entry.kind} {entry.name!r} of {entry.distribution}")
+            from clusterkit.contracts.declared import check_declared
+
+            check_declared(target, f"{entry.kind} {entry.name!r} of {entry.distribution}", BrokenPlugin)
         if entry.kind in ABSTRACT_NAMES or entry.kind == "recipe":
             own_name = getattr(target, "name", None)
             if own_name != entry.name:
@@ -451,14 +455,6 @@ def plain_word(word: str) -> str:
     ('completegraph', 'kmeans++')
     """
     return re.sub(r"[^a-z0-9+]", "", word.lower())
-
-
-def _check_declared(stage: type[Stage], who: str) -> None:
-    """Refuse a stage class whose class variables are not of the types that its kind declares."""
-    from clusterkit.contracts.declared import undeclared
-
-    if problems := undeclared(stage):
-        raise BrokenPlugin(f"{who}: {'; '.join(problems)}")
 
 
 def _abstract() -> Mapping[str, type[Stage]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
 from itertools import product
 from typing import Any, Literal, TypeAlias, TypeVar, cast, final, overload
 
@@ -37,7 +36,7 @@ from clusterkit.contracts.arguments import (
 )
 from clusterkit.contracts.checks import NamingStage, check_instance
 from clusterkit.contracts.composition import SLOTS, Composition, problems
-from clusterkit.contracts.declared import undeclared
+from clusterkit.contracts.declared import check_declared
 from clusterkit.contracts.featuremap import Chain
 from clusterkit.contracts.providers import VARIABLE, where
 from clusterkit.contracts.registry import ABSTRACT, StageKind, registry
@@ -223,7 +222,9 @@ def resolve(slot: str, value: object, label: str | None = None) -> Stage | None:
     if value is None:
         return value
     if isinstance(value, ABSTRACT[kind]):
-        _check_declared(type(value))
+        if not type(value).__module__.startswith("clusterkit."):  # the laws hold the built-in classes
+            who = f"{value.kind} {getattr(value, 'name', type(value).__name__)!r}"
+            check_declared(type(value), who, InvalidParameter)
         return value
     if isinstance(value, str):
         if slot == "init":
@@ -264,13 +265,6 @@ def resolve_as(kind: type[S], slot: str, value: object) -> S:
         raise InvalidParameter(f"{slot} must name a stage, got {value!r}. Available: {names}.")
     assert isinstance(stage, kind)
     return stage
-
-
-@cache
-def _check_declared(stage: type[Stage]) -> None:
-    """Refuse the object of a class that is not registered and declares what its kind does not know."""
-    if not stage.__module__.startswith("clusterkit.") and (problems := undeclared(stage)):
-        raise InvalidParameter(f"{stage.kind} {stage.name!r}: {'; '.join(problems)}")
 
 
 def _initialiser(name: str) -> Partitioner:

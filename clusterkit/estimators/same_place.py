@@ -120,6 +120,7 @@ def hooks() -> Iterator[None]:
         if LOGGER.isEnabledFor(logging.DEBUG):
             stack.enter_context(listening(iteration))
         for listener in listeners:
+            # the types of a lambda with a default are not inferred
             stack.enter_context(listening(lambda report, call=listener: call(report=report)))  # type: ignore[misc]
         yield
 
@@ -148,7 +149,7 @@ def shown(verbose: bool) -> Iterator[None]:
                 tasks[report.stage] = progress.add_task(report.stage, total=report.max_iter, note="")
             note = "" if report.objective is None else f"objective {report.objective:.6g}"
             progress.update(
-                tasks[report.stage],  # type: ignore[arg-type]
+                tasks[report.stage],  # type: ignore[arg-type] # rich numbers its tasks by a type of its own
                 completed=report.iteration,
                 total=report.max_iter,
                 note=note,

@@ -119,7 +119,7 @@ class MinMax(FeatureMap):
     limits: tuple[float, float] = params.interval((0.0, 1.0))
 
     @property
-    def nonnegative(self) -> bool:  # type: ignore[override]
+    def nonnegative(self) -> bool:  # type: ignore[override] # a property for a class attribute
         """True if the lower limit is nonnegative."""
         return self.limits[0] >= 0
 

@@ -52,7 +52,7 @@ class Random(Partitioner[Space]):
     leftover: str = choice("spread", ("spread", "last"))
 
     @property
-    def reads(self) -> str:  # type: ignore[override]
+    def reads(self) -> str:  # type: ignore[override] # a property for a class attribute
         """All rows for "last": the last part would come from the last group of rows alone."""
         if self.leftover == "spread":
             return "passes"

@@ -148,7 +148,7 @@ class Svr(Solver):
     max_iter: int = params.integer(1_000_000, at_least=1)
 
     @property
-    def default_labeler(self) -> Mapping[str, object]:  # type: ignore[override]
+    def default_labeler(self) -> Mapping[str, object]:  # type: ignore[override] # a property for a class attribute
         """`bias_threshold` with the loss of this solver."""
         return {"name": "bias_threshold", "loss": self.loss, "epsilon": self.epsilon}
 
