@@ -20,6 +20,7 @@ __all__ = [
     "SIZES",
     "TAILS",
     "OneCluster",
+    "are_few",
     "dip_of",
     "dip_p_value",
     "few_points",
@@ -118,7 +119,12 @@ def few_points(X: Array) -> int | None:
     if len(X) < 2 * REPEATS:
         return None
     points = n_distinct(X, MOST_POINTS + 1)
-    return points if points <= min(MOST_POINTS, len(X) // REPEATS) else None
+    return points if are_few(points, len(X)) else None
+
+
+def are_few(points: int, n: int) -> bool:
+    """Whether n rows at so many distinct points are no sample of a density."""
+    return points <= min(MOST_POINTS, n // REPEATS)
 
 
 @final

@@ -5,15 +5,18 @@ Every labeler of domains finds components in its own way and leaves the rest to 
 
 from __future__ import annotations
 
+import warnings
 from typing import final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Mask
+from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.contracts import Labeling
 from clusterkit.contracts.labelings import NOISE, by_appearance
 from clusterkit.contracts.outcomes import Domain
+from clusterkit.criteria.one_cluster import are_few
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.level_sets.neighbours import DistinctRows, nearest_label
 from clusterkit.numerics.sparse_rows import as_rows, distances_from
 from clusterkit.samples import Space, coding
@@ -21,7 +24,7 @@ from clusterkit.samples.array_libraries import BlockFunction, is_device_array, t
 from clusterkit.samples.kernels import left_with, rows_at
 from clusterkit.samples.transform import Transform
 
-__all__ = ["MOST_POINTS", "OUTLIERS", "DomainPredictor", "domain_labeling"]
+__all__ = ["MOST_POINTS", "OUTLIERS", "DomainPredictor", "domain_labeling", "outliers_resolved", "warn_of_equal_rows"]
 
 MOST_POINTS = 100_000
 """Most points that a segment may be tested at: thousands of times the usual number, and still a small
@@ -76,12 +79,7 @@ def domain_labeling(
     clusters = np.full(len(components), NOISE, dtype=np.intp)
     clusters[inside] = np.where(large[components[inside]], components[inside], NOISE)
 
-    resolved, outside = clusters.copy(), np.flatnonzero(clusters < 0)
-    if outliers == "nearest":
-        resolved[outside] = nearest_label(distinct.rows[outside], distinct.rows, clusters)
-    elif outliers == "singleton":
-        resolved[outside] = len(sizes) + np.arange(len(outside))
-    labels = by_appearance(resolved)
+    labels = by_appearance(outliers_resolved(clusters, distinct, outliers, len(sizes)))
     cluster_labels = np.where(clusters >= 0, labels, NOISE)
     predict = DomainPredictor(
         space.coordinates,
@@ -93,8 +91,58 @@ def domain_labeling(
         cluster_labels if outliers == "singleton" else labels,
         outliers == "nearest",
     )
-    exact = outliers != "singleton" or not len(outside)
+    exact = outliers != "singleton" or bool(np.all(clusters >= 0))
     return Labeling(labels[distinct.inverse], predict, exact=exact, interrupted=interrupted)
+
+
+def outliers_resolved(clusters: Labels, distinct: DistinctRows, outliers: str, count: int) -> Labels:
+    """The cluster of every distinct row once those outside, which are below 0, are treated as `outliers` says.
+
+    Parameters
+    ----------
+    clusters : ndarray of shape (u,)
+        Cluster of each distinct row, below `count`; below 0 outside.
+    distinct : DistinctRows
+    outliers : {"basin", "noise", "nearest", "singleton"}
+        Other values than "nearest" and "singleton" leave the rows outside as they are.
+    count : int
+        The first number that "singleton" may give.
+    """
+    resolved, outside = clusters.copy(), np.flatnonzero(clusters < 0)
+    if outliers == "nearest":
+        resolved[outside] = nearest_label(distinct.rows[outside], distinct.rows, clusters)
+        if are_few(len(distinct.rows), len(distinct.inverse)):
+            warn_of_equal_rows(resolved, outside, distinct, outliers)
+    elif outliers == "singleton":
+        resolved[outside] = count + np.arange(len(outside))
+    return resolved
+
+
+def warn_of_equal_rows(labels: Labels, outside: Indices, distinct: DistinctRows, outliers: str) -> None:
+    """Say that several equal rows outside of the domain share a cluster with other rows.
+
+    To be called where the rows lie at few points, each of which is a cluster to a reader.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (u,)
+        Final label of each distinct row.
+    outside : ndarray of shape (o,)
+        Numbers of the distinct rows outside of the domain.
+    distinct : DistinctRows
+    outliers : str
+        The treatment that gave them their labels.
+    """
+    shared = np.bincount(labels[labels >= 0])[labels[outside]] > 1
+    piles = distinct.counts[outside[(distinct.counts[outside] > 1) & (labels[outside] >= 0) & shared]]
+    if len(piles):
+        warnings.warn(
+            f"{len(piles)} of the {len(distinct.rows)} points at which the rows lie, with {int(piles.sum())} equal "
+            f"rows, lie outside of the domain, and outliers={outliers!r} gave them to the cluster of another point: "
+            "lower the outlier fraction of the solver, or see them with outliers='singleton'",
+            ClusterkitWarning,
+            stacklevel=4,
+        )
 
 
 @final

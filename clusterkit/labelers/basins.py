@@ -25,8 +25,9 @@ from clusterkit.contracts import Labeler, Labeling, Task
 from clusterkit.contracts.labelings import NOISE, by_appearance
 from clusterkit.contracts.outcomes import KernelDomain, Outcome
 from clusterkit.contracts.params import choice, flag, integer, real
+from clusterkit.criteria.one_cluster import are_few
 from clusterkit.errors import InvalidData
-from clusterkit.labelers._outliers import MOST_POINTS, OUTLIERS
+from clusterkit.labelers._outliers import MOST_POINTS, OUTLIERS, outliers_resolved, warn_of_equal_rows
 from clusterkit.level_sets.equilibria import Ascent, Basins
 from clusterkit.level_sets.neighbours import DistinctRows, nearest_label, nearest_rows
 from clusterkit.samples import KernelSpace, Space, coding
@@ -89,12 +90,10 @@ def basin_labeling(
         inside = clusters >= 0
         sizes = np.bincount(clusters[inside], weights=distinct.counts[inside], minlength=count)
         clusters[inside] = np.where(sizes[clusters[inside]] >= min_cluster_size, clusters[inside], NOISE)
-    resolved, outside = clusters.copy(), np.flatnonzero(clusters < 0)
-    if outliers == "nearest":
-        resolved[outside] = nearest_label(distinct.rows[outside], distinct.rows, clusters)
-    elif outliers == "singleton":
-        resolved[outside] = count + np.arange(len(outside))
-    labels = by_appearance(resolved)
+    labels = by_appearance(outliers_resolved(clusters, distinct, outliers, count))
+    if outliers == "basin" and are_few(len(distinct.rows), len(distinct.inverse)):
+        outside = np.flatnonzero(~(domain.value(distinct.rows) >= domain.level))
+        warn_of_equal_rows(labels, outside, distinct, outliers)
     in_cluster = np.flatnonzero(clusters >= 0)
     component_labels = np.full(count, NOISE, dtype=np.intp)
     component_labels[clusters[in_cluster]] = labels[in_cluster]

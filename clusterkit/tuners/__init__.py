@@ -26,7 +26,7 @@ import attrs
 
 from clusterkit._typing import Array, Counts, Indices, Rng
 from clusterkit.contracts import FeatureMap, Stage, Task
-from clusterkit.criteria.one_cluster import MOST_POINTS, REPEATS
+from clusterkit.criteria.one_cluster import are_few
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.numerics.distances import parting_bandwidth, repeats
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -107,7 +107,7 @@ class Piles:
         """
         n = int(self.sizes.sum())
         large = self.large(least)
-        return len(self.sizes) <= min(MOST_POINTS, n // REPEATS) and len(large) > 1 and n - large.sum() <= STRAY * n
+        return are_few(len(self.sizes), n) and len(large) > 1 and n - large.sum() <= STRAY * n
 
 
 def warn_of_nothing(tuner: str, reason: str, advice: str, stacklevel: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import attrs
 import numpy as np
@@ -13,6 +14,7 @@ from oracles.domains import ascent_of, labeled
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
+from clusterkit import recipe
 from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition, problems
 from clusterkit.contracts.outcomes import KernelDomain
@@ -196,6 +198,16 @@ def test_one_sample_and_equal_samples(policy, start):
     assert one.predict(np.array([[1.0, 1.0]])).tolist() == [0]
     inside = label(domain, np.full((6, 2), [9.0, 1.0]), outliers=policy, start=start)
     assert inside.labels.tolist() == [0] * 6
+
+
+def test_several_equal_rows_outside_that_get_the_label_of_others_are_told():
+    X = np.repeat([[21.0, 0.0], [5.0, 5.0]], [599, 5], axis=0)  # within the .8 % that the recipe leaves outside
+    with pytest.warns(ClusterkitWarning, match=r"1 of the 2 points .* with 5 equal rows, lie outside of the domain"):
+        recipe("sgd-lmsvc", random_state=0).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ClusterkitWarning)
+        parted = recipe("sgd-lmsvc", random_state=0, labeler__outliers="singleton").fit_predict(X)
+    assert np.array_equal(parted, np.repeat([0, 1], [599, 5]))
 
 
 def test_blobs_from_data_to_predictions():
