@@ -49,9 +49,6 @@ COMPARISONS_PER_ROUND = 15
 FILES_PER_ROUND = 2
 """Batches of mutated files in a round: 19,000 files in 280 rounds."""
 
-TABLES_PER_ROUND = 1
-"""Tables as people keep them in a round: each kind seventy times in 280 rounds; a report takes seconds."""
-
 BREAKERS_PER_ROUND = 3
 """Broken stages in a round: each of the 200 four times in 280 rounds."""
 
@@ -245,10 +242,8 @@ class _Plan:
             yield self._case(round_number, "edges", "", item)
 
     def _tables(self, round_number: int) -> Iterator[Case]:
-        kinds = list(TABLES) if self.whole else []
-        for part in range(TABLES_PER_ROUND if kinds else 0):
-            kind = kinds[(round_number * TABLES_PER_ROUND + part) % len(kinds)]
-            yield self._case(round_number, "tables", kind, "", part)
+        for kind in TABLES if self.whole else ():
+            yield self._case(round_number, "tables", kind, "")
 
 
 def _shuffled(seed: int, entries: Sequence[object]) -> list:  # type: ignore[type-arg]

@@ -161,7 +161,10 @@ LEGAL: tuple[object, ...] = (0, 1, math.nextafter(1.0, 0.0), math.nextafter(1.0,
 
 @cache
 def _bounds() -> tuple[tuple[str, str, str, object], ...]:
-    """Kind, name, parameter and value: every value of `LEGAL`, and every word, that a parameter of a stage takes."""
+    """Kind, name, parameter and value: every value of `LEGAL`, and every word, that a parameter of a stage takes.
+
+    0 and 1, which are bounds themselves, come first: the first round of a campaign has all of them.
+    """
     legal = []
     for kind in SLOT_OF:
         assert kind in ABSTRACT
@@ -171,7 +174,7 @@ def _bounds() -> tuple[tuple[str, str, str, object], ...]:
                     values = (*LEGAL, *field.metadata.get("options", ()))
                     legal += [(kind, name, field.name, value) for value in values if _takes(stage, field.name, value)]
     order = np.random.default_rng(0).permutation(len(legal))
-    return tuple(legal[i] for i in order)
+    return tuple(sorted((legal[i] for i in order), key=lambda each: each[-1] not in (0, 1)))
 
 
 def _takes(stage: Any, name: str, value: object) -> bool:

@@ -26,15 +26,21 @@ __all__ = ["TABLES", "check_table"]
 
 MARKUP = (
     "#000000", "#222222", "#ffffff", "#cccccc", 'id="a"', 'href="#b"', "url(#c)", "font: 'x'", "$\\frac{$", "<b>",
-    "&amp;", "2 clusters of 30 samples, no noise", "{{ 7 }}", "currentColor",
+    "&amp;", "2 clusters of 3 samples,", "{{ 7 }}", "currentColor",
 )  # fmt: skip
 """Texts that a page, a style or a formula could take for its own."""
+
+SHOWN = 32
+"""Characters of a name that a picture shows."""
 
 PICTURE = re.compile(r"<svg.*?</svg>", re.DOTALL)
 """A picture of a page."""
 
 TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
 """A text of a picture."""
+
+CELL = re.compile(r"<t[hd][^>]*>([^<]*)<")
+"""A text of a cell, up to the first tag in it."""
 
 WORDS = ("None", "NA", "?", "-", "n/a", "null")
 """Texts that may be gaps, or levels."""
@@ -62,21 +68,25 @@ def check_table(kind: str, counts: Counter[str], seed: int) -> list[tuple[Proble
 
 
 def _report(rng: Rng) -> Iterator[tuple[str, str]]:
-    """Names and levels that look like markup are in the pictures of a report as they are in the table."""
+    """Names and levels that look like markup are in the texts and the pictures of a report as they are in the table."""
     from clusterkit.report import make_report
 
     far = np.repeat([0.0, 9.0], ROWS // 2)
-    names = [" ".join(rng.choice(MARKUP, 2, replace=False))[:30] for _ in range(2)]
-    levels = [str(text)[:10] for text in rng.choice(MARKUP, 2, replace=False)]
-    columns = {name: rng.normal(size=ROWS) + far for name in dict.fromkeys(names)}
-    columns["k"] = np.where(far > 0, *levels)
-    page, analysis = make_report(columns, n_clusters=2, methods=["kmeans"])
-    shown = {html.unescape(text) for picture in PICTURE.findall(page) for text in TEXT.findall(picture)}
-    used = set(analysis.preparation.used)
-    wanted = {name for name in columns if name in used and name != "k"}
-    wanted |= {f"k: {level}" for level in set(levels)} if "k" in used and len(set(levels)) > 1 else set()
-    if not wanted <= shown:
-        yield "a text of the table is changed in a picture", f"{sorted(wanted - shown)} is not among {sorted(shown)}"
+    texts = rng.permutation(MARKUP).tolist()
+    of_levels, *levels = (text[: SHOWN // 3] for text in texts[:3])
+    names = [" ".join(texts[i : i + 2])[:SHOWN] for i in range(3, len(texts), 2)]
+    columns = {name: rng.normal(size=ROWS) + far for name in names}
+    columns[of_levels] = np.where(far > 0, *levels)
+    page, _ = make_report(columns, n_clusters=2, methods=["kmeans"])
+    drawn = [html.unescape(text) for picture in PICTURE.findall(page) for text in TEXT.findall(picture)]
+    written = [html.unescape(text).strip() for text in CELL.findall(PICTURE.sub("", page))]
+    features = {*names, *(f"{of_levels}: {level}" for level in levels)}
+    for place, wanted, shown in (
+        ("a picture", features, drawn),
+        ("the text of a report", features | {of_levels, *levels}, written),
+    ):
+        if not wanted <= set(shown):
+            yield f"a text of the table is changed in {place}", f"{sorted(wanted - set(shown))} is not among {shown}"
 
 
 def _workbook(rng: Rng) -> Iterator[tuple[str, str]]:
