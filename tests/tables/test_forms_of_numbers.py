@@ -87,7 +87,7 @@ class TestMarksThatDiffer:
         with pytest.raises(TableError, match="points and commas before decimals"):
             Preparation().fit({"a": np.array(["1.5", "2,5"] * 20, dtype=object)})
 
-    @pytest.mark.parametrize(("form", "mark"), [("1.260E-01", "."), ("-1,260e3", ",")])
+    @pytest.mark.parametrize(("form", "mark"), [("1.260E-01", "."), ("-1,260e3", ","), ("1.260D-01", ".")])
     def test_an_exponent_shows_the_mark(self, form, mark):
         cells = [form, f"2{mark}500E+00"] * 10
         with warnings.catch_warnings():
@@ -95,10 +95,14 @@ class TestMarksThatDiffer:
             table = read_table(
                 io.BytesIO(("a;b\n" + "\n".join(f"{cell};{i}" for i, cell in enumerate(cells))).encode())
             )
-            assert table.numbers()[:2, 0].tolist() == [float(form.replace(",", ".")), 2.5]
+            assert table.numbers()[:2, 0].tolist() == [float(form.replace(",", ".").replace("D", "e")), 2.5]
 
 
 class TestApostrophesAroundCells:
+    def test_names_may_stand_without_them(self, tmp_path):
+        (tmp_path / "t.csv").write_text("a;b\n'0,5';2\n'1,5';3\n")
+        assert read_table(tmp_path / "t.csv").numbers().tolist() == [[0.5, 2.0], [1.5, 3.0]]
+
     def test_numbers_and_words_with_the_delimiter(self, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text("'a','b, c'\n'0.5','x, y'\n'1.5','it is'\n")

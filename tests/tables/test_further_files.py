@@ -49,6 +49,8 @@ class TestCompressedText:
             read_table(zipped(tmp_path / "t.zip", a_csv=TEXT, b_csv=TEXT))
         with pytest.raises(TableError, match=r"with a\.xlsx, which is no text by its ending; unpack it"):
             read_table(zipped(tmp_path / "u.zip", a_xlsx=b"x"))
+        with pytest.raises(TableError, match=r"v\.zip is an archive without a file"):
+            read_table(zipped(tmp_path / "v.zip"))
 
     @pytest.mark.parametrize("name", ["t.csv.bz2", "t.csv.xz", "t.zip"])
     def test_none_fills_the_memory(self, tmp_path, monkeypatch, name):
@@ -92,6 +94,10 @@ class TestJson:
         ("text", "message"),
         [
             ("{", "is no JSON"),
+            (
+                '{"a": 1}\n{"a": 2}',
+                "is no JSON: Extra data: .*; a file with a row in each line is read if its name ends",
+            ),
             ("[" * 100_000, "is no JSON"),
             ("3", "is no table: a list of rows"),
             ("[[1], [1, 2]]", "row 1 has 1 cells instead of 2"),

@@ -86,6 +86,28 @@ class TestInfiniteCells:
         assert fitted.left_out == {"c": "empty but for 60 infinite cells"}
         assert "a (30)" in fitted.paragraph()
 
+    @pytest.mark.parametrize("cell", ["-Inf", "∞", "2,5e999", "inf%"])
+    def test_texts_beside_numbers_with_a_comma(self, cell):
+        texts = np.array([str(number).replace(".", ",") for number in NUMBERS], dtype=object)
+        texts[::4] = cell
+        texts[1] = "missing"
+        with pytest.warns(TableWarning) as caught:
+            fitted = Preparation().fit({"a": texts, "b": OTHER})
+        assert [str(warning.message) for warning in caught] == [
+            "infinite cells count as gaps: 'a' (15 of 60); --drop leaves a column out",
+            "cells that cannot be read count as gaps: 'a' (1 of 60 are no number: 'missing'); --as-category makes the "
+            "cells of a column levels, --drop leaves it out",
+        ]
+        assert "Gaps in a (16, 1 of them cells that cannot be read)" in fitted.paragraph()
+        assert fitted.resolved()["infinite_cells"] == {"a": 15}
+
+    def test_a_level_is_none(self):
+        levels = np.array(["inf", "sup", "7"] * 20, dtype=object)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fitted = Preparation().fit({"a": levels, "b": OTHER})
+        assert "a=inf" in fitted.features
+
     def test_new_rows_tell_them(self):
         fitted = Preparation().fit({"a": OTHER[::-1], "b": OTHER**2})
         with pytest.warns(

@@ -153,11 +153,11 @@ BLANKS = dict.fromkeys(map(ord, " \u00a0\u202f\u2009'’"))
 """Separators of thousands other than points and commas: blanks of four widths, apostrophes."""
 
 GROUPED = {
-    ".": re.compile(r"[+-]?(?=[.]?\d)(?:[1-9]\d{0,2}(,\d{3})+(\.\d*)?|\d*(\.\d*)?([eE][+-]?\d+)?)"),
-    ",": re.compile(r"[+-]?(?=,?\d)(?:[1-9]\d{0,2}(\.\d{3})+(,\d*)?|\d*(,\d*)?([eE][+-]?\d+)?)"),
+    ".": re.compile(r"[+-]?(?=[.]?\d)(?:[1-9]\d{0,2}(,\d{3})+(\.\d*)?|\d*(\.\d*)?([eE][+-]?\d+)?|\d*\.\d*D[+-]\d+)"),
+    ",": re.compile(r"[+-]?(?=,?\d)(?:[1-9]\d{0,2}(\.\d{3})+(,\d*)?|\d*(,\d*)?([eE][+-]?\d+)?|\d*,\d*D[+-]\d+)"),
 }
 """Pattern of a number, by the decimal mark. Thousands begin with no zero: 0,234 is less than one. A number with an
-exponent has no separators: 1.260E-01 is no 1260E-01."""
+exponent has no separators: 1.260E-01 is no 1260E-01. Fortran writes the D of a double before its exponent."""
 
 SPACED = re.compile(r"[+-]?\d{1,3}([ \u00a0\u202f\u2009'’]\d{3})+([.,]\d*)?")
 """Pattern of a number with separated thousands."""
@@ -227,6 +227,8 @@ def number(text: str, decimal: str) -> float | None:
     (1234567890.0, None, 900000.0, None)
     >>> number("(1,234.50)", "."), number("1.234,50-", ","), number("-$12", "."), number("2-", ".")
     (-1234.5, -1234.5, -12.0, None)
+    >>> number("0.126D-01", "."), number("12D-1", ".")
+    (0.0126, None)
     """
     if decimal == ".":
         try:
@@ -254,8 +256,22 @@ def number(text: str, decimal: str) -> float | None:
     if GROUPED[decimal].fullmatch(bare) is None or (bare.count(".") == 3 and ADDRESS.fullmatch(bare)):
         return None
     thousands = "," if decimal == "." else "."
-    value = float(bare.replace(thousands, "").replace(decimal, "."))
+    value = float(bare.replace(thousands, "").replace(decimal, ".").replace("D", "e"))
     return value if math.isfinite(value) else None
+
+
+def is_infinite(text: str) -> bool:
+    """Whether a text is an infinite number: by its word or sign, or by an exponent beyond the floats.
+
+    Examples
+    --------
+    >>> is_infinite("-Inf"), is_infinite("∞"), is_infinite("1,5e999"), is_infinite("inf %"), is_infinite("info")
+    (True, True, True, True, False)
+    """
+    try:
+        return math.isinf(float(text.removesuffix("%").replace("∞", "inf").replace("−", "-").replace(",", ".")))
+    except ValueError:
+        return False
 
 
 def readings(text: str) -> tuple[float | None, float | None]:

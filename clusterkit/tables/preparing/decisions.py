@@ -182,8 +182,8 @@ def or_gap(column: ColumnSums, fewest: float) -> CategoryColumn | None:
     if len(levels) != 1:
         return None
     return CategoryColumn(
-        column.name, levels, 0, 0, column.gaps, weight=FLAG, or_gap=True, infinite=column.infinite,
-        **words_of(column),
+        column.name, levels, 0, 0, column.gaps, weight=FLAG, or_gap=True,
+        infinite=0 if column.kind == "text" else column.infinite, **words_of(column),
     )  # fmt: skip
 
 
@@ -247,7 +247,7 @@ def mixed_marks(column: ColumnSums) -> str:
             shown.setdefault(mark, text)
     if min(counts["."], counts[","]) < SLIPS * counts.total() or not counts["."] or not counts[","]:
         return ""
-    if total < MOSTLY * column.filled:
+    if total < MOSTLY * column.finite:
         return ""
     points, commas = shown["."][:40], shown[","][:40]
     return f"its numbers have points and commas before decimals, such as {points!r} and {commas!r}"
@@ -435,7 +435,7 @@ def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
     if not keep and (reason := mixed_marks(column)):
         return LeftOut(column.name, f"{reason}; write them with one mark")
     mark, numbers = column.as_number()
-    if numbers.n >= MOSTLY * column.filled and not column.are_codes:
+    if numbers.n >= MOSTLY * column.finite and 2 * numbers.n > column.filled and not column.are_codes:
         reason = "" if keep else several_scales(column)
         return LeftOut(column.name, reason) if reason else _number_unless_id(column, mark, numbers, keep)
     form, moments = column.as_date()
@@ -498,9 +498,8 @@ def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
     fill = numbers.mean
     if flag:
         fill = numbers.high if numbers.mean > (numbers.low + numbers.high) / 2 else numbers.low
-    unread = column.filled - numbers.n
     return NumberColumn(
-        column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread,
+        column.name, fill, decimal=mark, flag=flag, gaps=column.rows - numbers.n, unread=column.finite - numbers.n,
         extremes=(numbers.low, numbers.high), weight=FLAG, size=size_of(numbers.sizes),
         infinite=column.infinite, few=column.few_whole, **column.units(mark),
     )  # fmt: skip
@@ -512,11 +511,10 @@ def _clock(column: ColumnSums, keep: bool) -> ColumnPlan:
     hours = column.clock.moments(begin)
     if hours.low == hours.high and not keep:
         return LeftOut(column.name, f"always {clock_text(3600.0 * (hours.low % 24 if begin else hours.low))}")
-    unread = column.filled - hours.n
     return NumberColumn(
-        column.name, hours.mean, gaps=column.gaps + unread, unread=unread, clock=column.clock.kind(), begin=begin,
-        weight=FLAG, circle=float(column.clock.is_round()), digits=bool(column.clock.minutes),
-        infinite=column.infinite,
+        column.name, hours.mean, gaps=column.rows - hours.n, unread=column.finite - hours.n,
+        clock=column.clock.kind(), begin=begin, weight=FLAG, circle=float(column.clock.is_round()),
+        digits=bool(column.clock.minutes), infinite=column.infinite,
     )  # fmt: skip
 
 

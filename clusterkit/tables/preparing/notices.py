@@ -145,7 +145,7 @@ def of_unread(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterat
             continue
         texts = np.array(list(column.levels or ()), dtype=object)
         levels = Column(plan.name, "text", texts, decimal=column.decimal, order=column.order, offset=0)
-        unread = texts[plan.read(levels).unread].tolist()
+        unread = [text for text in texts[plan.read(levels).unread] if not parsing.is_infinite(text)]
         if isinstance(plan, NumberColumn) and plan.strange:  # cells in other units have a sentence of their own
             unread = [text for text in unread if plan.measure.split(text)[1] not in plan.strange]
             if not unread:
@@ -243,7 +243,8 @@ def of_infinite(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iter
     columns = [
         f"{shortened(column.name)!r} ({column.infinite:,} of {column.rows:,})"
         for plan, column in zip(plans, sums, strict=True)
-        if column.infinite and not (isinstance(plan, LeftOut) and plan.asked_for)
+        if column.infinite
+        and (isinstance(plan, NumberColumn) if column.kind == "text" else not getattr(plan, "asked_for", False))
     ]
     if columns:
         yield f"infinite cells count as gaps: {_columns(columns)}; --drop leaves a column out"

@@ -125,7 +125,7 @@ class ColumnSums:
     few : frozenset of float
         The distinct numbers, if they are at most `MOST_FEW`; some of them if they are more.
     infinite : int
-        Number of gaps that are infinite numbers.
+        Number of infinite numbers, which are gaps; of texts, which are none until the column is one of numbers.
     days : frozenset of str
         Different days written as eight digits, at most `FEWEST_DAYS` of them.
     """
@@ -161,6 +161,11 @@ class ColumnSums:
     def filled(self) -> int:
         """Number of cells that are no gaps."""
         return self.rows - self.gaps
+
+    @property
+    def finite(self) -> int:
+        """Number of cells that are neither gaps nor infinite numbers."""
+        return self.filled - (self.infinite if self.kind == "text" else 0)
 
     @property
     def are_codes(self) -> bool:
@@ -272,6 +277,7 @@ class ColumnSums:
             decimal=column.decimal, order=column.order, open_number=open_number, mark_shown=mark_shown, shown=shown,
             spelled=column.spelled(), clock=ClockSums.of_texts(levels) if short else ClockSums(),
             days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()), firsts=firsts,
+            infinite=sum(n for text, n in levels.items() if short and parsing.is_infinite(text)),
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -280,6 +286,7 @@ class ColumnSums:
         if "empty" in (self.kind, other.kind):
             filled = other if self.kind == "empty" else self
             spelled = dict(Counter(self.spelled) + Counter(other.spelled))
+            infinite = filled.infinite if filled.kind == "text" else infinite
             return attrs.evolve(filled, rows=rows, gaps=gaps, spelled=spelled, infinite=infinite)
         if self.kind != other.kind:
             raise TableError(

@@ -357,11 +357,14 @@ def _records(text: str, delimiter: str, line: int, quote: str) -> int:
 
 
 def _quote(text: str) -> str:
-    """The character around cells: an apostrophe, where each of the first lines has a cell between two, or a quote."""
+    """The character around cells: an apostrophe, where each of the first lines has a cell between two, or a quote.
+
+    The line of names, the first one, need not have such a cell.
+    """
     lines = [line for line in islice(io.StringIO(text), PREVIEW) if line.strip()]
     if not lines or any(QUOTES[0] in line for line in lines):
         return QUOTES[0]
-    return QUOTES[all(BETWEEN_APOSTROPHES.search(line.rstrip("\n")) for line in lines)]
+    return QUOTES[all(BETWEEN_APOSTROPHES.search(line.rstrip("\n")) for line in lines[1:] or lines)]
 
 
 def _delimiter(text: str, quote: str) -> str:

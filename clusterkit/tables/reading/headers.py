@@ -381,6 +381,8 @@ def names_of_two_rows(preview: Sequence[Sequence[str]], *, carry: bool = True) -
     ('id', 'm a', 'm b', 'n a')
     >>> names_of_two_rows([["size", "age"], ["cm", "years"], ["180", "31"]]), names_of_two_rows([["a"], ["b"], ["c"]])
     (('size cm', 'age years'), ())
+    >>> names_of_two_rows([["m", "", "n", ""], ["a", "b", "c", ""], ["1", "2", "3", "checked"]])
+    ('m a', 'm b', 'n c', '')
     """
     if len(preview) < 3 or len(preview[0]) < 2 or len(preview[0]) != len(preview[1]):
         return ()
@@ -401,7 +403,8 @@ def names_of_two_rows(preview: Sequence[Sequence[str]], *, carry: bool = True) -
     both: list[str] = []
     for group, name in zip(groups, names, strict=True):
         carried = group or (carried if carry else "")
-        both.append(name if name == carried else f"{carried} {name}".strip())
+        above = carried if group or name else ""  # remarks beside the table have no name
+        both.append(name if name == above else f"{above} {name}".strip())
     return tuple(both)
 
 

@@ -42,7 +42,9 @@ def read_json(title: str, header: bool | None, encoding: str | None, *, lines: b
     try:
         value: Any = [json.loads(line) for line in text.split("\n") if line.strip()] if lines else json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise TableError(f"{title} is no JSON{' in lines' * lines}: {error}") from None
+        of_lines = not lines and getattr(error, "msg", "") == "Extra data"
+        more = "; a file with a row in each line is read if its name ends in .jsonl" if of_lines else ""
+        raise TableError(f"{title} is no JSON{' in lines' * lines}: {error}{more}") from None
     if isinstance(value, Mapping) and {"columns", "data"} <= value.keys():  # the form of pandas with orient="split"
         return _of_rows(title, value["data"], value["columns"])
     if isinstance(value, Mapping):

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, BinaryIO, cast
 
-from clusterkit.errors import TableError, counted, first_names
+from clusterkit.errors import TableError, first_names
 from clusterkit.samples import memory
 
 __all__ = ["COMPRESSED", "TEXT", "check_archive", "content_of", "decoded", "without_compression"]
@@ -94,8 +94,10 @@ def _member(content: BinaryIO, title: str) -> IO[bytes]:
     archive = zipfile.ZipFile(content)
     names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
     if len(names) != 1:
-        shown = f": {first_names(names, SHOWN)}" if names else ""
-        raise TableError(f"{title} is an archive of {counted(len(names), 'file')}{shown}; unpack the one to be read")
+        if not names:
+            raise TableError(f"{title} is an archive without a file")
+        shown = first_names(names, SHOWN)
+        raise TableError(f"{title} is an archive of {len(names)} files: {shown}; unpack the one to be read")
     if Path(names[0].lower()).suffix not in TEXT:
         raise TableError(f"{title} is an archive with {names[0][:80]}, which is no text by its ending; unpack it")
     return archive.open(names[0])
@@ -106,7 +108,7 @@ PACKED: Mapping[re.Pattern[bytes], Callable[[BinaryIO, str], IO[bytes]]] = Mappi
         re.compile(rb"\x1f\x8b"): lambda content, _: cast("IO[bytes]", gzip.GzipFile(fileobj=content)),
         re.compile(rb"BZh[1-9]1AY&SY"): lambda content, _: bz2.BZ2File(content),
         re.compile(rb"\xfd7zXZ\x00"): lambda content, _: lzma.LZMAFile(content),  # noqa: SIM115 - closed by the caller
-        re.compile(rb"PK\x03\x04"): _member,
+        re.compile(rb"PK(\x03\x04|\x05\x06)"): _member,
     }
 )
 """First bytes of compressed files, and the function that unpacks each kind."""
