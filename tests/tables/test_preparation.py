@@ -296,6 +296,7 @@ class TestWhatIsLeft:
         assert Preparation().fit({**table, "id": np.arange(9)}).used == ("id",)
         assert Preparation(keep="a").fit(table).used == ("a",)
 
+    @pytest.mark.filterwarnings("error")
     def test_numbers_without_a_sum(self):
         with pytest.raises(TableError, match=r"column 'a' has numbers that are too large to add up: 1e[+]308"):
             Preparation().fit({"a": np.array([1e308, -1e308, 3.0]), "b": np.arange(3.0)})

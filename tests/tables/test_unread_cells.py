@@ -101,6 +101,12 @@ class TestInfiniteCells:
         assert "Gaps in a (16, 1 of them cells that cannot be read)" in fitted.paragraph()
         assert fitted.resolved()["infinite_cells"] == {"a": 15}
 
+    @pytest.mark.filterwarnings("ignore:infinite cells")
+    def test_they_are_not_counted_among_codes(self):
+        codes = np.array(["1", "2", "∞", "3"] * 15, dtype=object)
+        fitted = Preparation().fit({"a": codes, "b": OTHER})
+        assert fitted.resolved()["few_whole_numbers"] == {"a": "3 from 1 to 3"}
+
     def test_a_level_is_none(self):
         levels = np.array(["inf", "sup", "7"] * 20, dtype=object)
         with warnings.catch_warnings():

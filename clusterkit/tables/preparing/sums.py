@@ -211,7 +211,8 @@ class ColumnSums:
             return attrs.evolve(self, clock=ClockSums(lasting=its.times(1 / 3600.0), native=True))
         if its.whole and column.kind == "number":
             numbers = column.values[~column.missing()].astype(np.float64, copy=False)
-            steps = int((np.diff(numbers) == 1.0).sum())
+            with np.errstate(over="ignore"):
+                steps = int((np.diff(numbers) == 1.0).sum())
             self = attrs.evolve(self, steps=steps, digits=_of_digits(numbers, None), few=_few(numbers))
         if not its.whole or its.low < DIGIT_DAYS[0] or its.high > DIGIT_DAYS[1]:
             return self
@@ -361,11 +362,14 @@ class ColumnSums:
     @property
     def few_whole(self) -> int:
         """Count of the distinct whole numbers, where they are few and may be years or codes; else 0."""
-        numbers = self.as_number()[1]
-        n = len(self.levels or ()) if self.kind == "text" else len(self.few)
+        mark, numbers = self.as_number()
+        if not numbers.whole:
+            return 0
+        of_texts = {self.measure.number(text, mark) for text in self.levels or ()} - {None}
+        n = len(of_texts if self.kind == "text" else self.few)
         years = YEARS[0] <= numbers.low and numbers.high <= YEARS[1]
         most = MOST_FEW if years else MOST_CODES
-        return n if numbers.whole and 2 < n <= most and n * FEWEST_EACH <= numbers.n else 0
+        return n if 2 < n <= most and n * FEWEST_EACH <= numbers.n else 0
 
     def leaves_decimals_open(self) -> bool:
         """Whether the texts are other numbers with a decimal point than with a comma, and nothing shows which."""

@@ -148,10 +148,12 @@ def _words(rng: Rng) -> Iterator[tuple[str, str]]:
 
 
 def _infinite(rng: Rng) -> Iterator[tuple[str, str]]:
-    """Infinite cells are told with their column and number."""
+    """Infinite cells are told with their column and number, in numbers and in texts with decimal commas."""
     count = int(rng.integers(1, 6))
     values = rng.normal(size=ROWS)
     values[rng.choice(ROWS, count, replace=False)] = rng.choice([np.inf, -np.inf])
+    if rng.integers(2):
+        values = np.array([str(value).replace(".", ",") for value in values], dtype=object)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         Preparation().fit({"a": values, "b": rng.normal(size=ROWS)})
