@@ -125,7 +125,9 @@ def written(records: Mapping[str, Record] | None = None, prose: Path = PROSE) ->
         if names:
             sections = [_section(name, records.get(name), filled.get(name, "")) for name in names]
             head = f"{NOTE}# {PAGES.get(page, page)}\n\n[How to read these tables](../results.md).\n"
-            text = "\n\n".join(part for part in (head.rstrip(), filled.get(page, ""), *sections) if part)
+            # a table that is a page of its own has its words in its section
+            words = "" if page in names else filled.get(page, "")
+            text = "\n\n".join(part for part in (head.rstrip(), words, *sections) if part)
             pages[f"results/{page}.md"] = text + "\n"
     pages["claims.md"] = f"{NOTE}{filled['claims']}\n"
     return pages | {f"results/records/{name}.json": record.text for name, record in records.items()}
@@ -196,7 +198,8 @@ def _verdicts(rows: Sequence[Mapping[str, Any]]) -> str:
     """The verdict on each of the large distances to print, by the rule of `clusterkit_papers.distances`."""
     lines = ["| distance | printed | ours | by the reading | verdict |", "|---|---|---|---|---|"]
     for one in conclusions(rows):
-        values = (", ".join(number(entry) for entry in entries) for entries in (one.printed, one.ours))
+        printed_there = ", ".join(f"{entry:g}" for entry in one.printed)
+        values = printed_there, ", ".join(number(entry) for entry in one.ours)
         verdict = f"**{one.verdict}**" + (f"; the paper against itself: {one.remark}" if one.remark else "")
         lines.append("| " + " | ".join(_cell(text) for text in (one.name, *values, one.reading)) + f" | {verdict} |")
     return "\n".join(lines)
