@@ -4,8 +4,9 @@ The printed values and verdicts in the records are brought up to date as well: a
 
 `python docs/write_results.py`, or with --check only say what is out of date. `python docs/record.py` makes the records.
 The words around the tables are in docs/results/prose/, a file for each table. In them ``{rows}`` is the place of the
-table, ``{{TABLE | ROW | COLUMN}}`` the value of a row (with ``| printed`` at the end the printed one), and
-``{{TABLE | MARK}}`` the number of printed values with a mark, ``{{TABLE | printed}}`` of all.
+table, ``{verdicts}`` that of the conclusions from the rows of `distances`, ``{{TABLE | ROW | COLUMN}}`` the value of a
+row (with ``| printed`` at the end the printed one), and ``{{TABLE | MARK}}`` the number of printed values with a mark,
+``{{TABLE | printed}}`` of all.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from clusterkit_papers import tables
+from clusterkit_papers.distances import conclusions
 from clusterkit_papers.printed_tables import Mark, printed
 from clusterkit_papers.records import Record
 from clusterkit_papers.summary import closing_line, standing
@@ -34,6 +36,7 @@ PAGES = {
     "elm": "Clustering in ELM feature space",
     "m3": "Min-max modular SVM and equal clustering",
     "claim": "The claims of the papers, tested",
+    "distances": "Large distances to print, and what explains them",
     "speed": "Speed",
 }
 """Titles of the pages, by the first word of the names of their tables. `speed` has the benchmarks."""
@@ -122,7 +125,9 @@ def written(records: Mapping[str, Record] | None = None, prose: Path = PROSE) ->
         if names:
             sections = [_section(name, records.get(name), filled.get(name, "")) for name in names]
             head = f"{NOTE}# {PAGES.get(page, page)}\n\n[How to read these tables](../results.md).\n"
-            text = "\n\n".join(part for part in (head.rstrip(), filled.get(page, ""), *sections) if part)
+            # a table that is a page of its own has its words in its section
+            words = "" if page in names else filled.get(page, "")
+            text = "\n\n".join(part for part in (head.rstrip(), words, *sections) if part)
             pages[f"results/{page}.md"] = text + "\n"
     pages["claims.md"] = f"{NOTE}{filled['claims']}\n"
     return pages | {f"results/records/{name}.json": record.text for name, record in records.items()}
@@ -175,6 +180,8 @@ def _summary_cells(name: str, record: Record | None) -> list[str]:
 
 
 def _section(name: str, record: Record | None, words: str) -> str:
+    if record is not None and record.rows:
+        words = words.replace("{verdicts}", _verdicts(record.rows))
     before, _, after = words.partition("{rows}")
     parts = [f"## {titles()[name]}", _where(name, record), before.strip()]
     if record is not None and record.output:
@@ -185,6 +192,17 @@ def _section(name: str, record: Record | None, words: str) -> str:
     if record is not None:
         parts.append(_notes(record.rows))
     return "\n\n".join(part for part in parts if part)
+
+
+def _verdicts(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The verdict on each of the large distances to print, by the rule of `clusterkit_papers.distances`."""
+    lines = ["| distance | printed | ours | by the reading | verdict |", "|---|---|---|---|---|"]
+    for one in conclusions(rows):
+        printed_there = ", ".join(f"{entry:g}" for entry in one.printed)
+        values = printed_there, ", ".join(number(entry) for entry in one.ours)
+        verdict = f"**{one.verdict}**" + (f"; the paper against itself: {one.remark}" if one.remark else "")
+        lines.append("| " + " | ".join(_cell(text) for text in (one.name, *values, one.reading)) + f" | {verdict} |")
+    return "\n".join(lines)
 
 
 def _where(name: str, record: Record | None) -> str:

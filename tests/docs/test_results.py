@@ -83,6 +83,24 @@ def test_no_row_was_ended_by_a_time_limit_or_lacks_its_data(records):
             assert "data set not found" not in row["verdict"], f"{name}: {row['row']}, {row['column']}"
 
 
+def test_the_first_reading_of_a_distance_is_that_of_its_table(records):
+    """Two pages, one number: a row of the table without labels has the value of the first reading, but for chance."""
+    from clusterkit_papers.distances import DISTANCES
+    from clusterkit_papers.verdicts import MEASURES
+
+    values = {(row["row"], row["column"]): row for row in records["distances"].rows}
+    for distance in DISTANCES:
+        for column, there in distance.columns.items():
+            first = values[f"{distance.name}: {distance.readings[0].what}", column]
+            rows = [row for row in records[distance.table].rows if row["row"].startswith(f"{distance.row}:")]
+            rows = [
+                row for row in rows if row["column"] == there and row["ours"] is not None and not row["uses_labels"]
+            ]
+            tolerance = MEASURES[distance.cells[column].measure].tolerance
+            gaps = [abs(row["ours"] - first["ours"]) - 3 * (row["sd"] or 0) - tolerance for row in rows]
+            assert min(gaps) <= 0, (distance.name, column)
+
+
 def test_records_say_where_and_when(records):
     for record in records.values():
         where = record.surroundings

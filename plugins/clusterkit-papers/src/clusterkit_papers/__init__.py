@@ -8,6 +8,7 @@ jobs             `Plan`, `Job`, `Measurements`: what a table consists of.
 fits             `timed_fit` and the other helpers of a measured fit.
 scalings         Scalings that the papers leave open.
 data_tables      Jobs of tables of data sets and parameters.
+distances        Readings that may explain the largest distances to print, and the verdict on each distance.
 printed_tables   The printed values and the list of tables, from the CSV files in the folder printed.
 pictures         Pictures of tables and figures; `log_axes` has their axes.
 impossible       Which printed indices no clustering can have.
