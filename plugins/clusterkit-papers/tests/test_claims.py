@@ -6,12 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from clusterkit_papers.claims import edsvc, starts, theorem
+from clusterkit_papers.claims import starts, theorem
 from clusterkit_papers.claims.theorem import PROBLEMS, TheoremProblem, excess_bound, least_objective
-from clusterkit_papers.edsvc.table import EdsvcEnsembles
 from clusterkit_papers.jobs import Plan
-
-from clusterkit.metrics import adjusted_rand, nmi
 
 
 def step(text):
@@ -71,30 +68,3 @@ def test_starts_of_a_pair_of_digits():
     assert runs[0]["largest"] == max(values["error"] for values in runs)
     assert "largest" not in runs[1], "a single value of all runs, which has no spread"
     assert 0 <= runs[0]["difference"] <= 50
-
-
-def test_edsvc_beside_its_members():
-    data_set = next(data_set for data_set in edsvc.DATA_SETS if data_set.name == "Wine")
-    ensembles = EdsvcEnsembles(data_set)
-    [values] = edsvc._with_members(ensembles, "minmax", range(1), step).runs
-    members = ensembles.members("minmax", 0)
-    of_members = [nmi(ensembles.y, member, average="geometric") for member in members]
-    assert values["best_nmi"] == max(of_members)
-    assert values["mean_nmi"] == pytest.approx(np.mean(of_members))
-    assert values["below_nmi"] == 100 * np.mean(np.array(of_members) < values["nmi"])
-    assert values["best_ari"] == max(adjusted_rand(ensembles.y, member) for member in members)
-
-
-def test_psvc_is_the_best_of_its_widths(monkeypatch):
-    data_set = next(data_set for data_set in edsvc.DATA_SETS if data_set.name == "Wine")
-    monkeypatch.setattr(edsvc, "WIDTHS", 3)
-    ensembles = EdsvcEnsembles(data_set)
-    X = ensembles.X("zscore")
-    from clusterkit import recipe
-
-    tried = []
-    for gamma in edsvc._widths(X):
-        labels = recipe("psvc", random_state=0, featuremap__gamma=gamma, labeler__outliers="nearest").fit(X).labels_
-        tried.append(nmi(ensembles.y, labels, average="geometric"))
-    measured = edsvc._best_psvc(ensembles, "zscore", step)
-    assert measured.runs[0]["nmi"] == max(tried)
