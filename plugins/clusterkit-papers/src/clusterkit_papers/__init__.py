@@ -73,8 +73,9 @@ def reproduce(
     list of dict
         The keys ``table``, ``row`` and ``column`` name the cell. ``printed``, ``ours`` and ``sd`` are the printed
         value, our mean and our standard deviation over runs, None where there is none. ``runs`` is the number of runs,
-        ``seconds`` the mean wall time of one, ``uses_labels`` whether known classes chose a parameter, ``verdict`` the
-        comparison in words. ``note`` is present only if there is a remark. Ctrl-C keeps the rows so far, with a
+        ``seconds`` the mean wall time of one, ``uses_labels`` whether known classes chose a parameter, ``as_described``
+        whether the row is the method as the paper describes it, ``verdict`` the comparison in words. ``note`` is
+        present only if there is a remark. Ctrl-C keeps the rows so far, with a
         warning.
 
     Raises

@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from clusterkit_papers.printed_tables import catalogue, printed
+from clusterkit_papers.reproduction import planned
 from clusterkit_papers.summary import standing
 from clusterkit_papers.verdicts import verdict
 
@@ -104,11 +105,15 @@ class Record:
         """The record with printed values and verdicts of today's tables and rules; nothing is run.
 
         What a job found when it ran stays as it is: that a value is missing or not comparable, or that the balance
-        caps it.
+        caps it. Which rows are the paper's own is what today's jobs say.
         """
-        cells = printed(self.name) if self.name in catalogue() else {}
+        is_table = self.name in catalogue()
+        cells = printed(self.name) if is_table else {}
+        jobs = planned(self.name, quick=False, runs=None, seed=0) if is_table else ()
+        described = {(job.row, cell.column) for job in jobs if job.as_described for cell in job.cells}
         rows = []
         for row in self.rows:
+            row = {**row, "as_described": (row["row"], row["column"]) in described}
             text, ours = str(row["verdict"]), row["ours"]
             if not isinstance(ours, float | int) or standing(text) == "not comparable" or "capped at" in text:
                 rows.append(row)
@@ -184,6 +189,7 @@ def processor() -> str:
 def _row(name: str, fields: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]:
     """A row as `clusterkit_papers.reproduce` returns it, from its line in a record."""
     none: dict[str, Any] = {"printed": None, "ours": None, "sd": None, "runs": 0, "seconds": 0.0, "uses_labels": False}
+    none["as_described"] = False
     row: dict[str, Any] = {"table": name, "row": "", "column": "", **none, **fields}
     if "note" in row:
         row["note"] = notes[row["note"]]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from clusterkit_papers.edsvc.table import DATA_SETS, EdsvcDataSet, EdsvcEnsembles, timed_search
+from clusterkit_papers.edsvc.table import DATA_SETS, READ_AS, EdsvcDataSet, EdsvcEnsembles, timed_search
 from clusterkit_papers.fits import fit_recipe, warm_up
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.scalings import SCALING_WORDS
@@ -104,15 +104,14 @@ def figures(plan: Plan, data_sets: Sequence[EdsvcDataSet] = DATA_SETS) -> list[J
         fits = WidthFits(ensembles)
         for scaling in SCALED:
             words = f"{data_set.name}: %s, {SCALING_WORDS[scaling]}"
+            job = partial(Job, data_set.name, as_described=scaling == READ_AS)
             search = partial(_search, ensembles, scaling, seeds)
-            name = words % "edsvc as published"
-            jobs.append(Job(data_set.name, name, SEARCH, search, len(seeds), note="printed: table 2"))
+            jobs.append(job(words % "edsvc as published", SEARCH, search, len(seeds), note="printed: table 2"))
             for place in range(0, WIDTHS, DRAWN):
                 name = words % f"psvc, width {place + 1} of {WIDTHS}"
-                jobs.append(Job(data_set.name, name, PSVC, partial(_width, fits, scaling, place, name), 1))
+                jobs.append(job(name, PSVC, partial(_width, fits, scaling, place, name), 1))
             name = words % f"psvc, the best of {WIDTHS} widths by labels"
-            best = partial(_best_width, fits, scaling, name)
-            jobs.append(Job(data_set.name, name, PSVC, best, 1, uses_labels=True))
+            jobs.append(job(name, PSVC, partial(_best_width, fits, scaling, name), 1, uses_labels=True))
     return jobs
 
 
