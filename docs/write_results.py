@@ -3,24 +3,32 @@
 The printed values and verdicts in the records are brought up to date as well: a changed rule needs no new fit.
 
 `python docs/write_results.py`, or with --check only say what is out of date. `python docs/record.py` makes the records.
-The words around the tables are in docs/results/prose/, a file for each table. In them ``{rows}`` is the place of the
-table, ``{{TABLE | ROW | COLUMN}}`` the value of a row (with ``| printed`` at the end the printed one), and
-``{{TABLE | MARK}}`` the number of printed values with a mark, ``{{TABLE | printed}}`` of all.
+The words around the tables are in docs/results/prose/, a file for each table, and for each paper a file
+results-PAPER with the words of docs/results.md. In them ``{rows}`` is the place of the table, ``{methods}`` that of the
+table of a paper's methods, ``{claims PAPER}`` that of its claims; ``{{TABLE | ROW | COLUMN}}`` is the value of a row
+(with ``| printed`` at the end the printed one), ``{{TABLE | MARK}}`` the number of printed values with a mark,
+``{{TABLE | printed}}`` of all, ``{{TABLE | METHOD | is FIELD}}`` a field of `clusterkit_papers.summary.MethodSummary`,
+``{{TABLE | order}}`` how many pairs of methods stand in the printed order, ``{{claims | PAPER | WORD}}`` the number of
+claims with that answer, ``{{claims | PAPER | all}}`` of all that were tested, ``{{answer | NAME}}`` the answer to one.
 """
 
 from __future__ import annotations
 
 import csv
 import re
+import statistics
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 from clusterkit_papers import tables
-from clusterkit_papers.printed_tables import Mark, printed
+from clusterkit_papers.claims.comparisons import Values
+from clusterkit_papers.claims.headlines import CLAIMS, Answer, answer
+from clusterkit_papers.printed_tables import Mark, beside, printed
 from clusterkit_papers.records import Record
-from clusterkit_papers.summary import closing_line, standing
+from clusterkit_papers.summary import MethodSummary, closing_line, methods, printed_order, standing, tally
+from clusterkit_papers.verdicts import MEASURES
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -33,14 +41,20 @@ PAGES = {
     "edsvc": "EDSVC: ensemble-driven support vector clustering",
     "elm": "Clustering in ELM feature space",
     "m3": "Min-max modular SVM and equal clustering",
-    "claim": "The claims of the papers, tested",
+    "claim": "Two claims of the papers, tested",
     "speed": "Speed",
 }
 """Titles of the pages, by the first word of the names of their tables. `speed` has the benchmarks."""
 
 GOOD = ("as printed", "better")
-MARKS = {"beside a printed value that cannot be right": "†", "not comparable": "ⁿ"}
+MARKS = {"beside a printed value that cannot be right": "†", "not comparable": "ⁿ", "of fillers": "°"}
 """What the cells of a table say beside the numbers, by standing."""
+
+OWN = {"EMMC", "k-means in ELM space", "single", "multi", "SGD-LMSVC", "EDSVC", "ELM"}
+"""The methods that the papers propose, as their tables name them; those with a start before " + EMMC" too."""
+
+MOST_SHORT = 4
+"""Most lines that are named of those that fall short of print."""
 
 LONG = 60
 """Most lines of a table that are shown without a click."""
@@ -110,7 +124,7 @@ def written(records: Mapping[str, Record] | None = None, prose: Path = PROSE) ->
     records = read_records() if records is None else records
     words = {path.stem: path.read_text(encoding="utf-8") for path in sorted(prose.glob("*.txt"))}
     for name in words:
-        if name not in (*commands(), *PAGES, "results", "claims"):
+        if name not in (*commands(), *PAGES, *(f"results-{page}" for page in PAGES), "results", "claims"):
             raise Broken(f"prose/{name}.txt: there is no table, benchmark or page of that name")
     filled = {name: VALUE.sub(lambda match: value(match[1], records), text).strip() for name, text in words.items()}
     by_page: dict[str, list[str]] = {page: [] for page in PAGES}
@@ -124,15 +138,25 @@ def written(records: Mapping[str, Record] | None = None, prose: Path = PROSE) ->
             head = f"{NOTE}# {PAGES.get(page, page)}\n\n[How to read these tables](../results.md).\n"
             text = "\n\n".join(part for part in (head.rstrip(), filled.get(page, ""), *sections) if part)
             pages[f"results/{page}.md"] = text + "\n"
-    pages["claims.md"] = f"{NOTE}{filled['claims']}\n"
+    claims = re.sub(r"\{claims (\w+)\}", lambda match: _claims(match[1], records), filled["claims"])
+    pages["claims.md"] = f"{NOTE}{claims}\n"
     return pages | {f"results/records/{name}.json": record.text for name, record in records.items()}
 
 
 def value(words: str, records: Mapping[str, Record]) -> str:
-    """What stands for ``TABLE | ROW | COLUMN``, with ``| printed`` the printed value, or for ``TABLE | MARK``."""
+    """What stands for the words between double braces, as the head of this file has them."""
     name, row, *more = (word.strip() for word in words.split("|"))
+    if name == "answer":
+        return _answer(words, row, records)
+    if name == "claims":
+        return _number_of_claims(row, more[0], records)
     if name not in commands():
         raise Broken(f"{{{{{words}}}}}: there is no table named {name!r}")
+    if more and more[0].startswith("is "):
+        return _of_method(words, name, row, more[0].removeprefix("is "), records)
+    if row == "order" and not more:
+        agreeing, pairs = printed_order(name, records[name].rows if name in records else ())
+        return f"{agreeing} of {pairs}"
     if not more:
         if row not in ("printed", *get_args(Mark)):
             raise Broken(f"{{{{{words}}}}}: there is no mark named {row!r}, only {', '.join(get_args(Mark)[1:])}")
@@ -149,29 +173,202 @@ def value(words: str, records: Mapping[str, Record]) -> str:
     return "–" if entry["ours"] is None else _ours(entry)
 
 
+def _of_method(words: str, table: str, method: str, field: str, records: Mapping[str, Record]) -> str:
+    """A field of the summary of a method."""
+    if table not in records:
+        return MISSING
+    found = next((one for one in methods(table, records[table].rows) if one.method == method), None)
+    if found is None or not hasattr(found, field):
+        raise Broken(f"{{{{{words}}}}}: {table} has no such method, or a method has no such field")
+    content = getattr(found, field)
+    return content if isinstance(content, str) else number(content)
+
+
 def _overview(by_page: Mapping[str, Sequence[str]], records: Mapping[str, Record], words: Mapping[str, str]) -> str:
     parts = [f"{NOTE}# What we measured\n", words["results"] + "\n"]
     for page, names in by_page.items():
-        if not names:
-            continue
-        parts.append(f"## [{PAGES.get(page, page)}](results/{page}.md)\n")
-        lines = ["| table | command | as a whole | recorded | CPU |", "|---|---|---|---|---|"]
+        if f"results-{page}" in words:
+            parts.append(f"## [{PAGES.get(page, page)}](results/{page}.md)\n")
+            parts.append(words[f"results-{page}"].replace("{methods}", _methods(page, names, records)) + "\n")
+    parts.append("## Every table: counts and recordings\n")
+    lines = [
+        "| command | without labels | by labels | seconds | further | recorded | CPU |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for page, names in by_page.items():
+        if names:
+            lines.append(f"| **[{PAGES.get(page, page)}](results/{page}.md)** | | | | | | |")
         for name in names:
-            record = records.get(name)
-            title = titles()[name].partition(": ")
-            cells = [title[2] or title[0], f"`{commands()[name]}`", *_summary_cells(name, record)]
+            cells = [f"`{commands()[name]}`", *_summary_cells(name, records.get(name))]
             lines.append("| " + " | ".join(cells) + " |")
-        parts.append("\n".join(lines) + "\n")
+    parts.append("\n".join(lines) + "\n")
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _summary_cells(name: str, record: Record | None) -> list[str]:
+    """How many values of a table stand how, apart by kind; when it was recorded, and what that cost."""
     if record is None:
-        return [MISSING, "", ""]
-    part = " **A part of the table** (`--quick`)." if "--quick" in record.command else ""
-    whole = closing_line(name, record.rows) if record.rows else "printed output"
+        return [MISSING, "", "", "", "", ""]
+    counts = tally(name, record.rows) if record.rows else {}
+    words = {
+        "as printed": "as printed",
+        "better": "better",
+        "below print": "below",
+        "with a count that differs": "differ",
+    }
+    cells, fillers = [], 0
+    for count in counts.values():
+        cells.append(", ".join(f"{count[key]} {text}" for key, text in words.items() if count[key]))
+        fillers += count["of fillers"]
+    without, by_labels, seconds, data = cells or ("printed output", "", "", "")
+    doubtful = sum(count["beside a printed value that cannot be right"] for count in counts.values())
+    apart = sum(count["not comparable"] for count in counts.values())
+    further = [data, *(f"{n} {word}" for n, word in ((doubtful, "†"), (apart, "ⁿ"), (fillers, "°")) if n)]
+    part = "**A part of the table** (`--quick`)." if "--quick" in record.command else ""
     when = record.surroundings.date + (f" ({record.remark.split(',')[0]})" if record.remark else "")
-    return [whole + part, when, _duration(record.cpu_seconds)]
+    text = "; ".join(filter(None, (*further, part)))
+    return [without, by_labels, seconds, text, when, _duration(record.cpu_seconds)]
+
+
+def _methods(page: str, names: Sequence[str], records: Mapping[str, Record]) -> str:
+    """The table of a paper: printed, the paper's method here, our best row without labels, and the verdict."""
+    lines = [
+        "| table | method | printed | the paper's method here | our best row without labels | verdict |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in names:
+        title = titles()[name].partition(": ")
+        place, record = title[0].partition(", ")[2], records.get(name)
+        if not place:  # a question of ours, which the paper has no table for
+            continue
+        if record is None:
+            lines.append(f"| {place} | | | | | {MISSING} |")
+            continue
+        # the values beside a figure are those of a table
+        found = [] if "figure" in place else [_method_line(one) for one in methods(name, record.rows)]
+        found += [line for line in (_seconds_line(name, record), _sizes_line(name, record)) if line]
+        nothing = f"| {title[2]} | – | – | – | no numbers in print; what the text says: [claims](claims.md) |"
+        lines += [f"| {place} {line}" for line in found or [nothing]]
+    return "\n".join(lines)
+
+
+def _method_line(one: MethodSummary) -> str:
+    own = one.method in OWN or one.method.endswith("+ EMMC")
+    unit = UNITS.get(one.measure, one.measure)
+    described, best = _of_rows(one.described, one.described_row), _of_rows(one.best, one.best_row)
+    if one.described_labels and "by labels" not in one.described_row:
+        described += ", by labels"
+    if one.best_row == one.described_row:
+        best = "the same"
+    words = []
+    if one.described_lines:
+        words.append(f"{one.described_reached} of {one.described_lines}")
+    if one.best_lines and one.best_row != one.described_row:
+        words.append(f"best row {one.best_reached} of {one.best_lines}")
+    if one.short:
+        shown = ", ".join(f"{_cell(line)} by {number(by)}" for line, by in one.short[:MOST_SHORT])
+        more = f" and {len(one.short) - MOST_SHORT} more" if len(one.short) > MOST_SHORT else ""
+        words.append(f"neither on {shown}{more}" if one.described_lines and one.best_lines else f"not on {shown}{more}")
+    words += [f"{n} {mark}" for n, mark in ((one.fillers, "°"), (one.doubtful, "ⁿ"), (one.wrong, "†")) if n]
+    method = f"**{one.method}**" if own else one.method
+    verdict = f"**{one.word}**{': ' if words else ''}{'; '.join(words)}"
+    return f"| {method}, {unit} | {number(one.printed)} | {described} | {best} | {verdict} |"
+
+
+def _of_rows(mean: float | None, row: str) -> str:
+    return "–" if mean is None else f"{number(mean)} (`{row}`)" if row else number(mean)
+
+
+UNITS = {
+    "accuracy": "accuracy (%)",
+    "error": "error (%)",
+    "mean_error": "error (%)",
+    "rand": "Rand index",
+    "nmi": "NMI",
+    "purity_percent": "purity (%)",
+    "purity_by_class": "purity",
+    "davies_bouldin": "Davies-Bouldin",
+}
+"""Measures in words."""
+
+
+def _seconds_line(name: str, record: Record) -> str:
+    """How many times faster or slower than printed our rows without labels are, by their median, and their order."""
+    factors = []
+    for row in record.rows:
+        cell = beside(name, row["row"], row["column"])
+        if cell is not None and cell.value and MEASURES[cell.measure].ratio and row["ours"] and not row["uses_labels"]:
+            factors.append(cell.value / row["ours"])
+    if not factors:
+        return ""
+    agreeing, pairs = printed_order(name, record.rows, seconds=True)
+    order = f"; two methods in the printed order in {agreeing} of {pairs} comparisons" if pairs else ""
+    middle = f"{number(statistics.median(factors))} times faster in the median of {len(factors)}"
+    return f"| seconds | – | {middle} | – | not judged, another machine{order} |"
+
+
+def _sizes_line(name: str, record: Record) -> str:
+    """How many sizes and parameters are those printed, and which differ."""
+    count = tally(name, record.rows)["counts of the data"]
+    whole = sum(count.values())
+    if not whole:
+        return ""
+    places = [row for row in record.rows if standing(row["verdict"]) == "with a count that differs"]
+    other = [f"{_cell(row['row'].partition(':')[0])} {row['column']} {_text(row).replace('*', '')}" for row in places]
+    word = "reached" if count["as printed"] == whole else "mostly reached"
+    differ = f"; other: {', '.join(other)}" if other else ""
+    return f"| sizes and parameters | {whole} | {count['as printed']} the same | – | **{word}**{differ} |"
+
+
+def _claims(paper: str, records: Mapping[str, Record]) -> str:
+    """The claims of a paper with their answers."""
+    rows = {name: record.rows for name, record in records.items()}
+    lines = [
+        "| the paper says | where | in its own numbers | the paper's method here | our rows without labels | answer |",
+        "|---|---|---|---|---|---|",
+    ]
+    for claim in CLAIMS:
+        if claim.paper != paper:
+            continue
+        own, ours, free = (
+            answer(claim, values) for values in (Values(), Values(rows), Values(rows, without_labels=True))
+        )
+        word = ours.word if ours.comparisons or claim.compare is None else MISSING
+        worst = ""
+        if ours.worst is not None:
+            where, one, other = _cell(ours.worst.where), number(ours.worst.one), number(ours.worst.other)
+            worst = f"; {where}: {one} against {other} ({_cell(ours.worst.against)})"
+        names = ", ".join(f"`{name}`" for name in claim.tables)
+        cells = [
+            f"{claim.says}{f' – *{_cell(claim.reason)}*' if claim.reason else ''}",
+            f"{claim.place}{f'; {names}' if names else ''}",
+            _of_all(own),
+            _of_all(ours) + worst,
+            "the same" if ours.comparisons and _of_all(free) == _of_all(ours) else _of_all(free),
+            f"**{word}**",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _of_all(one: Answer) -> str:
+    return f"{one.holding} of {one.comparisons}" if one.comparisons else "–"
+
+
+def _answer(words: str, name: str, records: Mapping[str, Record]) -> str:
+    """The answer to the claim of a name, with its counts."""
+    claim = next((claim for claim in CLAIMS if claim.name == name), None)
+    if claim is None:
+        raise Broken(f"{{{{{words}}}}}: there is no claim named {name!r}")
+    one = answer(claim, Values({name: record.rows for name, record in records.items()}))
+    return f"{one.word} ({_of_all(one)})" if one.comparisons else MISSING
+
+
+def _number_of_claims(paper: str, word: str, records: Mapping[str, Record]) -> str:
+    """How many claims of a paper have an answer; of "all" that were tested."""
+    values = Values({name: record.rows for name, record in records.items()})
+    words = [answer(claim, values).word for claim in CLAIMS if claim.paper == paper]
+    return str(sum(one == word or (word == "all" and one != "not tested") for one in words))
 
 
 def _section(name: str, record: Record | None, words: str) -> str:

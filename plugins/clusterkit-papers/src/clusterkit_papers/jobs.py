@@ -114,6 +114,8 @@ class Job:
     as_described : bool
         Whether the row is the paper's own: the method, data and protocol that its text describes, with one reading of
         what the text leaves open. No printed cell has two such rows.
+    filler : bool
+        Whether the row is no method but what any method has to be read against, such as one cluster for every sample.
     """
 
     printed_row: str
@@ -126,6 +128,7 @@ class Job:
     comparable: bool = True
     part: str = QUICK_PART
     as_described: bool = False
+    filler: bool = False
 
     @property
     def key(self) -> str:

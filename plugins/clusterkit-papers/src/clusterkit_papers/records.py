@@ -14,10 +14,10 @@ from typing import Any
 
 import attrs
 
-from clusterkit_papers.printed_tables import catalogue, printed
+from clusterkit_papers.printed_tables import beside, catalogue
 from clusterkit_papers.reproduction import planned
 from clusterkit_papers.summary import standing
-from clusterkit_papers.verdicts import verdict
+from clusterkit_papers.verdicts import verdict, with_fillers
 
 __all__ = ["Record", "Surroundings", "command_line", "processor", "record_path"]
 
@@ -107,9 +107,7 @@ class Record:
         What a job found when it ran stays as it is: that a value is missing or not comparable, or that the balance
         caps it. Which rows are the paper's own is what today's jobs say.
         """
-        is_table = self.name in catalogue()
-        cells = printed(self.name) if is_table else {}
-        jobs = planned(self.name, quick=False, runs=None, seed=0) if is_table else ()
+        jobs = planned(self.name, quick=False, runs=None, seed=0) if self.name in catalogue() else ()
         described = {(job.row, cell.column) for job in jobs if job.as_described for cell in job.cells}
         rows = []
         for row in self.rows:
@@ -118,13 +116,11 @@ class Record:
             if not isinstance(ours, float | int) or standing(text) == "not comparable" or "capped at" in text:
                 rows.append(row)
                 continue
-            # the names of our rows begin with the printed row
-            beside = [cell for (name, column), cell in cells.items() if column == row["column"] and _begins(row, name)]
-            cell = max(beside, key=lambda cell: len(cell.row), default=None)
+            cell = beside(self.name, str(row["row"]), str(row["column"]))
             n_runs = int(str(row["runs"])) if "--quick" in self.command.split() else 0
             today = "no printed value" if cell is None else verdict(cell.measure, cell, ours, quick_runs=n_runs)
             rows.append({**row, "printed": None if cell is None else cell.value, "verdict": today})
-        return attrs.evolve(self, rows=rows)
+        return attrs.evolve(self, rows=with_fillers(self.name, rows, jobs))
 
     @property
     def text(self) -> str:
@@ -153,11 +149,6 @@ class Record:
         surroundings = Surroundings(**fields.pop("surroundings"))
         fields |= {"surroundings": surroundings, "rows": [_row(fields["name"], row, notes) for row in rows]}
         return cls(**fields)
-
-
-def _begins(row: Mapping[str, object], name: str) -> bool:
-    """Whether the name of a row is a printed name or goes on after it with another word."""
-    return re.match(rf"{re.escape(name)}(?![^: ])", str(row["row"])) is not None
 
 
 def record_path(folder: Path, name: str) -> Path:

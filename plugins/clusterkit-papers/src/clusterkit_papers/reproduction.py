@@ -16,7 +16,7 @@ from clusterkit_papers.fits import ended_by_limits
 from clusterkit_papers.jobs import QUICK_PART, Cell, Job, Measurements, NotRun, Plan
 from clusterkit_papers.journals import Journal
 from clusterkit_papers.printed_tables import Printed, catalogue, printed
-from clusterkit_papers.verdicts import verdict
+from clusterkit_papers.verdicts import verdict, with_fillers
 
 __all__ = ["planned", "reproduce", "run_jobs"]
 
@@ -150,7 +150,8 @@ def run_jobs(
             reason = "not run: quick leaves it out" if where in possible else MISSING.get(cell.mark, UNPLANNED)
             rows.append((cell.row, _row(table, cell.row, cell.column, cell, reason)))
     order = {row: index for index, row in reversed(list(enumerate(cell.row for cell in printed(table).values())))}
-    return [row for _, row in sorted(rows, key=lambda pair: order.get(pair[0], len(order)))]
+    in_order = [row for _, row in sorted(rows, key=lambda pair: order.get(pair[0], len(order)))]
+    return with_fillers(table, in_order, jobs)
 
 
 def _rows(table: str, job: Job, measurements: Measurements, quick: bool) -> list[dict[str, Any]]:

@@ -1,20 +1,29 @@
-"""The closing line of a table: how many values are as printed, and whether the methods are in the printed order."""
+"""How a table stands: its closing line, and each of its methods with the paper's own row and the best of ours.
+
+Quality is kept apart from seconds, a row whose parameters known classes chose from one without them, and a method from
+a filler.
+"""
 
 from __future__ import annotations
 
 import itertools
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from clusterkit_papers.printed_tables import Printed, catalogue, printed
-from clusterkit_papers.verdicts import MEASURES
+import attrs
 
-__all__ = ["STANDINGS", "closing_line", "printed_order", "standing"]
+from clusterkit_papers.printed_tables import Printed, beside, catalogue, printed
+from clusterkit_papers.verdicts import COMPARED, FILLER, MEASURES, verdict
+
+__all__ = ["STANDINGS", "MethodSummary", "closing_line", "methods", "printed_order", "standing", "tally"]
 
 STANDINGS = {
     "as printed": ("reached", "the same"),
     "better": ("better by",),
     "below print": ("short by", "impossible: capped"),
+    "of fillers": (FILLER,),
     "with a count that differs": (),
     "beside a printed value that cannot be right": ("printed value impossible", "printed value contradicts"),
     "not defined": ("not defined",),
@@ -34,6 +43,13 @@ COUNTED = ("as printed", "better", "below print", "beside a printed value that c
 METHODS_ARE_ROWS = ("emmc-table3", "emmc-table4")
 """Tables whose printed rows are the methods; in the others the columns are."""
 
+KINDS = ("quality without labels", "quality with labels", "seconds", "counts of the data")
+"""What is counted apart: indices of clusters whose parameters saw no classes, and of others; times, which depend on the
+machine; sizes of data sets."""
+
+MOSTLY, PARTLY = 0.75, 0.25
+"""Parts of the values that "mostly" and "partly" begin at."""
+
 
 def standing(verdict: str) -> str:
     """How a value stands by its verdict, a key of `STANDINGS`.
@@ -48,8 +64,21 @@ def standing(verdict: str) -> str:
     return next((name for name, begins in STANDINGS.items() if verdict.startswith(begins)), "not comparable")
 
 
-def closing_line(table: str, rows: Sequence[Mapping[str, object]]) -> str:
-    """One sentence or two on all rows of a table.
+def tally(table: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Counter[str]]:
+    """How many values stand how, by kind of `KINDS`; values beside no printed one are of no kind."""
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+    for row in rows:
+        cell = beside(table, str(row["row"]), str(row["column"]))
+        if cell is None:
+            continue
+        measure = MEASURES[cell.measure]
+        kind = 2 if measure.ratio else 3 if measure.count else 1 if row["uses_labels"] else 0
+        counts[KINDS[kind]][standing(row["verdict"])] += 1
+    return counts
+
+
+def closing_line(table: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """A few sentences on all rows of a table.
 
     Parameters
     ----------
@@ -61,36 +90,36 @@ def closing_line(table: str, rows: Sequence[Mapping[str, object]]) -> str:
     --------
     >>> row = {"row": "EMMC: emmc", "column": "C = 1", "ours": 3.0, "uses_labels": False}
     >>> closing_line("emmc-table3", [{**row, "verdict": text} for text in ("reached", "short by 2.0 points")])
-    '2 values beside printed ones: 1 as printed, 1 below print.'
+    'Quality without labels: 1 as printed, 1 below print.'
     """
-    count = Counter(standing(row["verdict"]) for row in rows)
-    beside = sum(count[name] for name in COUNTED)
-    parts = [f"{count[name]} {name}" for name in COUNTED if count[name]]
-    sentences = [f"{beside} values beside printed ones: {', '.join(parts)}."] if beside else []
-    others = [
-        f"{n} {name}"
-        for name, n in count.items()
-        if n and name not in COUNTED and name not in ("without a printed value", "with dashes in print")
-    ]
+    counts, sentences = tally(table, rows), []
+    for kind, count in counts.items():
+        parts = [f"{count[name]} {name}" for name in (*COUNTED, "of fillers") if count[name]]
+        if parts:
+            sentences.append(f"{kind.capitalize()}: {', '.join(parts)}.")
+    whole = Counter(standing(row["verdict"]) for row in rows)
+    silent = (*COUNTED, "of fillers", "without a printed value", "with dashes in print")
+    others = [f"{n} {name}" for name, n in whole.items() if n and name not in silent]
     if others:
-        sentences.append(f"{'Further values' if beside else 'Values'}: {', '.join(others)}.")
+        sentences.append(f"{'Further values' if sentences else 'Values'}: {', '.join(others)}.")
     agreeing, pairs = printed_order(table, rows)
     if pairs:
         sentences.append(f"Two methods stand in the printed order in {agreeing} of {pairs} comparisons.")
     return " ".join(sentences) or "No printed values."
 
 
-def printed_order(table: str, rows: Iterable[Mapping[str, object]]) -> tuple[int, int]:
+def printed_order(table: str, rows: Iterable[Mapping[str, object]], *, seconds: bool | None = None) -> tuple[int, int]:
     """How many pairs of methods stand in the order that print has, of how many that differ in print.
 
     The first row that stands beside a printed value and chooses nothing by labels is taken. Values that cannot be
-    right, and pairs that print equal, do not count.
+    right, and pairs that print equal, do not count. With `seconds` only times count, or only all else.
     """
     cells, ours = printed(table) if table in catalogue() else {}, dict[tuple[str, str], float]()
     for row in rows:
         where = str(row["row"]).partition(":")[0], str(row["column"])
         cell = cells.get(where)
         usable = cell is not None and cell.value is not None and not cell.mark and MEASURES[cell.measure].better
+        usable = usable and seconds in (None, cell is not None and MEASURES[cell.measure].ratio)
         if usable and row["ours"] is not None and not row["uses_labels"]:
             ours.setdefault(where, row["ours"])
     fixed = 1 if table in METHODS_ARE_ROWS else 0
@@ -110,3 +139,182 @@ def _difference(one: Printed, other: Printed) -> float:
         return 0.0
     difference = one.value - other.value
     return difference if abs(difference) > MEASURES[one.measure].tolerance else 0.0
+
+
+@attrs.frozen
+class MethodSummary:
+    """A method of a printed table: what is printed, the row that is the paper's own, and our best row without labels.
+
+    Parameters
+    ----------
+    method : str
+        As the table names it; empty where all values are seconds or sizes.
+    measure : str
+        What the means are of.
+    printed, described, best : float or None
+        Means over the lines where all of them have a value.
+    described_row, best_row : str
+        Names of our rows, without the line.
+    lines : int
+        Number of the printed values that can be right; of all indices of quality, if there are several.
+    described_reached, best_reached : int
+        How many of them each row reaches or exceeds.
+    described_lines, best_lines : int
+        How many values each row has beside them.
+    described_labels : bool
+        Whether known classes choose a parameter of the row that is the paper's own.
+    fillers : int
+        How many of the values of the paper's own row are fillers; they reach nothing.
+    doubtful : int
+        How many of them are not comparable by their verdict, such as beside another baseline than printed.
+    wrong : int
+        Number of further printed values that cannot be right.
+    short : tuple of (str, float)
+        The lines, and by how much, where neither row reaches print; the largest first.
+    """
+
+    method: str
+    measure: str
+    printed: float | None
+    described: float | None
+    best: float | None
+    described_row: str
+    best_row: str
+    lines: int
+    described_reached: int
+    best_reached: int
+    described_lines: int
+    best_lines: int
+    described_labels: bool
+    fillers: int
+    doubtful: int
+    wrong: int
+    short: tuple[tuple[str, float], ...]
+
+    @property
+    def word(self) -> str:
+        """The verdict: how many of the values the paper's own row reaches, or our best row where there is none."""
+        own = self.described_lines > 0
+        reached, lines = (self.described_reached, self.described_lines) if own else (self.best_reached, self.best_lines)
+        if not lines:
+            return "no value"
+        share = reached / lines
+        words = ((1.0, "reached"), (MOSTLY, "mostly reached"), (PARTLY, "partly reached"), (0.0, "not reached"))
+        return next(word for least, word in words if share >= least)
+
+
+def methods(table: str, rows: Sequence[Mapping[str, Any]]) -> list[MethodSummary]:
+    """The methods of a table whose quality is printed, in printed order.
+
+    Parameters
+    ----------
+    table : str
+    rows : sequence of mapping
+        Rows of `clusterkit_papers.reproduce`.
+    """
+    cells: dict[str, list[Printed]] = {}
+    for cell in printed(table).values() if table in catalogue() else ():
+        measure = MEASURES[cell.measure]
+        if cell.value is not None and measure.better and not measure.ratio:
+            cells.setdefault(_method(table, cell), []).append(cell)
+    return [_summary(table, method, its, rows) for method, its in cells.items()]
+
+
+INDICES = (" Acc", " RI", " purity (%)", " NMI", " purity, formula as printed", " Rand", " DB")
+"""What the columns of a method have after its name."""
+
+
+def _method(table: str, cell: Printed) -> str:
+    if table in METHODS_ARE_ROWS:
+        return cell.row
+    return next((cell.column.removesuffix(index) for index in INDICES if cell.column.endswith(index)), cell.column)
+
+
+def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[Mapping[str, Any]]) -> MethodSummary:
+    right = [cell for cell in cells if not cell.mark]
+    ours: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        cell = beside(table, str(row["row"]), str(row["column"])) if row["ours"] is not None else None
+        if cell is not None and any(word in row["verdict"] for word in COMPARED):
+            ours.setdefault((cell.row, cell.column), []).append(row)
+
+    def values(chosen: Mapping[tuple[str, str], Mapping[str, Any]]) -> dict[tuple[str, str], Mapping[str, Any]]:
+        return {where: row for where, row in chosen.items() if where in {(cell.row, cell.column) for cell in right}}
+
+    described = values({where: row for where, its in ours.items() for row in its if row["as_described"]})
+    kinds: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {}
+    for where, its in ours.items():
+        for row in its:
+            if not row["uses_labels"] and not row["verdict"].startswith(FILLER):
+                kinds.setdefault(_kind(row, where[0]), {}).setdefault(where, row)
+    by_place = {(cell.row, cell.column): cell for cell in right}
+
+    def gain(where: tuple[str, str], row: Mapping[str, Any]) -> float:
+        cell = by_place[where]
+        assert cell.value is not None
+        return MEASURES[cell.measure].better * (float(row["ours"]) - cell.value)
+
+    def reached(where: tuple[str, str], row: Mapping[str, Any]) -> bool:
+        filler = row["verdict"].startswith(FILLER)
+        return not filler and standing(verdict(by_place[where].measure, by_place[where], row["ours"])) in GOOD
+
+    candidates = {kind: values(chosen) for kind, chosen in kinds.items()}
+    best_row, best = max(
+        candidates.items(),
+        key=lambda item: (
+            sum(reached(*pair) for pair in item[1].items()),
+            len(item[1]),
+            sum(gain(*pair) for pair in item[1].items()),
+        ),
+        default=("", {}),
+    )
+    first = cells[0].measure
+    shown = [
+        where
+        for where, cell in by_place.items()
+        if cell.measure == first and all(where in chosen for chosen in (described, best) if chosen)
+    ]
+
+    def mean(chosen: Mapping[tuple[str, str], Mapping[str, Any]]) -> float | None:
+        return statistics.fmean(float(chosen[where]["ours"]) for where in shown) if chosen and shown else None
+
+    prints = [cell.value for where, cell in by_place.items() if where in shown and cell.value is not None]
+    short = []
+    for where, cell in by_place.items():
+        gains = [gain(where, chosen[where]) for chosen in (described, best) if where in chosen]
+        if cell.measure == first and gains and max(gains) < -MEASURES[first].tolerance - 1e-9:
+            short.append((where[1] if table in METHODS_ARE_ROWS else where[0], -max(gains)))
+    doubtful = [row for row in described.values() if standing(row["verdict"]) == "not comparable"]
+    return MethodSummary(
+        method,
+        first,
+        statistics.fmean(prints) if prints else None,
+        mean(described),
+        mean(best),
+        _most(_kind(row, where[0]) for where, row in described.items()),
+        best_row,
+        len(right),
+        sum(reached(*pair) for pair in described.items()),
+        sum(reached(*pair) for pair in best.items()),
+        len(described),
+        len(best),
+        any(row["uses_labels"] for row in described.values()),
+        sum(row["verdict"].startswith(FILLER) for row in described.values()),
+        len(doubtful),
+        len(cells) - len(right),
+        tuple(sorted(short, key=lambda pair: -pair[1])),
+    )
+
+
+GOOD = ("as printed", "better")
+"""The standings of a value that reaches print."""
+
+
+def _kind(row: Mapping[str, Any], line: str) -> str:
+    """The name of one of our rows without the printed row that it begins with."""
+    return str(row["row"]).removeprefix(line).lstrip(": ")
+
+
+def _most(names: Iterable[str]) -> str:
+    """The name that comes most often."""
+    return max(Counter(names).items(), key=lambda pair: pair[1], default=("", 0))[0]
