@@ -366,6 +366,8 @@ def _answer(words: str, name: str, records: Mapping[str, Record]) -> str:
 
 def _number_of_claims(paper: str, word: str, records: Mapping[str, Record]) -> str:
     """How many claims of a paper have an answer; of "all" that were tested."""
+    if word not in ("all", "yes", "partly", "no") or paper not in {claim.paper for claim in CLAIMS}:
+        raise Broken(f"claims | {paper} | {word}: the answers are all, yes, partly and no, of a paper that has claims")
     values = Values({name: record.rows for name, record in records.items()})
     words = [answer(claim, values).word for claim in CLAIMS if claim.paper == paper]
     return str(sum(one == word or (word == "all" and one != "not tested") for one in words))

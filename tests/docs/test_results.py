@@ -200,3 +200,79 @@ def test_numbers():
     texts = {0.0: "0", 7.0: "7", 1234.5: "1,234.5", 0.00123: "0.0012", 0.5: "0.500", 12.345: "12.35", 95.06: "95.1"}
     assert {value: pages.number(value) for value in texts} == texts
     assert pages.number(None) == "–"
+
+
+def page_cells(text):
+    """The cells of a page's tables of rows, by data set, row and column; data sets that only the title names too."""
+    data, columns = "", []
+    for line in text.splitlines():
+        if line.startswith("## "):
+            data, columns = line.rpartition(", ")[2], []
+        elif line.startswith("| row |"):
+            columns = [cell.strip() for cell in line.strip("|").split(" | ")]
+        elif line.startswith("| ") and columns:
+            row, *texts = (cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
+            for column, content in zip(columns[1:], texts, strict=True):
+                yield (data if " = " in row.partition(":")[0] else "", row, column), content.replace("**", "")
+        elif not line:
+            columns = []
+
+
+def contradictions(texts):
+    """Cells that stand more than once, with other numbers. Times differ from run to run, and are left out."""
+    seen = {}
+    for text in texts:
+        for where, content in page_cells(text):
+            if not where[-1].endswith("(s)") and where[-1] not in ("runs", "s", "labels", "method"):
+                seen.setdefault(where, set()).add(content.rpartition("→ ")[2])
+    return {where: contents for where, contents in seen.items() if len(contents) > 1}
+
+
+def test_no_two_pages_have_different_numbers_for_a_cell():
+    """A cell is a row, which names data, method and protocol, and a column; several tables may have it."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "results").glob("*.md"))]
+    assert contradictions(texts) == {}
+    assert sum(1 for text in texts for _ in page_cells(text)) > 5000
+
+
+def test_a_contradiction_is_noticed():
+    head = "## EDSVC, table 2: NMI\n\n| row | EDSVC | runs |\n|---|---|---|\n"
+    page = f"{head}| Wine: edsvc, z-scores | 0.781 → **0.691** | 3 |\n"
+    assert contradictions([page, page.replace("0.781 → ", "").replace("| 3 |", "| 1 |")]) == {}
+    [where] = contradictions([page, page.replace("0.691", "0.726")])
+    assert where == ("", "Wine: edsvc, z-scores", "EDSVC")
+    tables = "## ELM, table 2: purity, {}\n\n| row | NMI |\n|---|---|\n| k = 2: kmeans | 0.5 |\n"
+    assert contradictions([tables.format("Libras"), tables.format("TDT2").replace("0.5", "0.6")]) == {}
+
+
+@pytest.mark.parametrize(
+    "path", [*sorted(pages.PROSE.glob("results*.txt")), pages.PROSE / "claims.txt"], ids=lambda p: p.stem
+)
+def test_no_number_and_no_verdict_of_the_overviews_is_typed(path):
+    words = pages.VALUE.sub("", path.read_text(encoding="utf-8"))
+    settings = {"0.01", "2.6"}  # the tolerance of an index, and the gigahertz of a machine
+    assert set(re.findall(r"(?<![\w.])\d*\.\d+", words)) <= settings
+    assert re.findall(r"\*\*(?:yes|no|partly|mostly|reached|not reached)\b", words) == []
+
+
+def test_the_overview_has_every_table_of_the_papers(records):
+    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    for title in tables().values():
+        head, _, _rest = title.partition(": ")
+        place = head.partition(", ")[2]
+        assert not place or f"\n| {place} | " in text, title
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "claims | svm | all",
+        "claims | svc | maybe",
+        "answer | no such claim",
+        "emmc-table7 | EMMC | is colour",
+        "emmc-table7 | Emmc | is word",
+    ],
+)
+def test_overviews_of_nothing_are_refused(records, words):
+    with pytest.raises(pages.Broken):
+        pages.value(words, records)

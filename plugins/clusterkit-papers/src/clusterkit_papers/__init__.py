@@ -1,6 +1,6 @@
 """Tables and figures of the published clustering algorithms, run again: printed values beside ours.
 
-A sub-package holds a paper (`emmc`, `elm`, `svc`, `edsvc`, `min_max`); `claims` tests what papers only claim. Each
+A sub-package holds a paper (`emmc`, `elm`, `svc`, `edsvc`, `min_max`); `claims` answers what the papers claim. Each
 table is a function from a `Plan` to a list of `Job`, and a job fills cells of the printed table:
 
 ===============  ======================================================================================================
@@ -11,8 +11,8 @@ data_tables      Jobs of tables of data sets and parameters.
 printed_tables   The printed values and the list of tables, from the CSV files in the folder printed.
 pictures         Pictures of tables and figures; `log_axes` has their axes.
 impossible       Which printed indices no clustering can have.
-verdicts         How a printed value and ours compare.
-summary          The closing line of a table.
+verdicts         How a printed value and ours compare, and which rows are fillers.
+summary          How a table and its methods stand as a whole.
 reproduction     Runs the jobs and returns the rows.
 records          What a run leaves behind: rows, command, machine, times; `journals` lets a long one go on.
 command          ``clusterkit reproduce``; `plugin` tells clusterkit about it.

@@ -111,8 +111,8 @@ def closing_line(table: str, rows: Sequence[Mapping[str, Any]]) -> str:
 def printed_order(table: str, rows: Iterable[Mapping[str, object]], *, seconds: bool | None = None) -> tuple[int, int]:
     """How many pairs of methods stand in the order that print has, of how many that differ in print.
 
-    The first row that stands beside a printed value and chooses nothing by labels is taken. Values that cannot be
-    right, and pairs that print equal, do not count. With `seconds` only times count, or only all else.
+    The first row that stands beside a printed value, chooses nothing by labels and is no filler is taken. Values that
+    cannot be right, and pairs that print equal, do not count. With `seconds` only times count, or only all else.
     """
     cells, ours = printed(table) if table in catalogue() else {}, dict[tuple[str, str], float]()
     for row in rows:
@@ -120,7 +120,8 @@ def printed_order(table: str, rows: Iterable[Mapping[str, object]], *, seconds: 
         cell = cells.get(where)
         usable = cell is not None and cell.value is not None and not cell.mark and MEASURES[cell.measure].better
         usable = usable and seconds in (None, cell is not None and MEASURES[cell.measure].ratio)
-        if usable and row["ours"] is not None and not row["uses_labels"]:
+        filler = str(row.get("verdict", "")).startswith(FILLER)
+        if usable and row["ours"] is not None and not row["uses_labels"] and not filler:
             ours.setdefault(where, row["ours"])
     fixed = 1 if table in METHODS_ARE_ROWS else 0
     agreeing = pairs = 0

@@ -184,7 +184,8 @@ def with_fillers(table: str, rows: Sequence[Mapping[str, Any]], jobs: Sequence[J
     marked = []
     for row in rows:
         cell, words = beside(table, row["row"], row["column"]), ""
-        if cell is not None and MEASURES[cell.measure].better and row["verdict"].startswith(COMPARED):
+        kind = MEASURES[cell.measure] if cell is not None else None
+        if cell is not None and kind is not None and not kind.ratio and row["verdict"].startswith(COMPARED):
             n = cells[cell.row, "N"].value if (cell.row, "N") in cells else None
             many = [k for name, method, k in clusters if name == row["row"] and row["column"].startswith(method)]
             if row["row"] in declared:

@@ -216,7 +216,7 @@ def _times(plan: Plan, fits: SvcFits, method: SvcMethod) -> Job:
     note = "; ".join(text for text in (point.text, method.policy, data_set.remark) if text)
     return Job(
         data_set.name,
-        f"{data_set.name}: {method.recipe}",
+        f"{data_set.name}: {method.recipe}, one width",
         cells,
         run,
         len(seeds),
