@@ -258,7 +258,7 @@ def _method_line(one: MethodSummary) -> str:
     described, best = _of_rows(one.described, one.described_row), _of_rows(one.best, one.best_row)
     if one.described_labels and "by labels" not in one.described_row:
         described += ", by labels"
-    if one.best_row == one.described_row:
+    if one.best_row and one.best_row == one.described_row:
         best = "the same"
     words = []
     if one.described_lines:
@@ -266,7 +266,7 @@ def _method_line(one: MethodSummary) -> str:
     if one.best_lines and one.best_row != one.described_row:
         words.append(f"best row {one.best_reached} of {one.best_lines}")
     if one.short:
-        shown = ", ".join(f"{_cell(line)} by {number(by)}" for line, by in one.short[:MOST_SHORT])
+        shown = ", ".join(f"{_cell(line)} {f'by {number(by)}' if by else '(°)'}" for line, by in one.short[:MOST_SHORT])
         more = f" and {len(one.short) - MOST_SHORT} more" if len(one.short) > MOST_SHORT else ""
         words.append(f"neither on {shown}{more}" if one.described_lines and one.best_lines else f"not on {shown}{more}")
     words += [f"{n} {mark}" for n, mark in ((one.fillers, "°"), (one.doubtful, "ⁿ"), (one.wrong, "†")) if n]

@@ -98,10 +98,10 @@ def of_name(name):
 )
 def test_the_rule_of_an_answer(share, holding, word):
     gains = [1.0 if place < holding else -float(place) for place in range(4)]
-    found = [Comparison(str(place), 0.0, 0.0, "", gain > 0, gain) for place, gain in enumerate(gains)]
-    result = answer(Claim("emmc", "", "", compare=lambda values: found, share=share), Values())
-    assert (result.word, result.holding, result.comparisons) == (word, holding, 4)
-    assert (None if result.worst is None else result.worst.where) == ("3" if holding < 4 else None)
+    comparisons = [Comparison(str(place), 0.0, 0.0, "", gain > 0, gain) for place, gain in enumerate(gains)]
+    verdict = answer(Claim("emmc", "", "", compare=lambda values: comparisons, share=share), Values())
+    assert (verdict.word, verdict.holding, verdict.comparisons) == (word, holding, 4)
+    assert (None if verdict.worst is None else verdict.worst.where) == ("3" if holding < 4 else None)
 
 
 def test_a_claim_without_values_is_not_tested():
@@ -156,8 +156,8 @@ def test_edsvc_beside_consensus_functions_in_both_scalings():
         for what, column, value in (("edsvc as published", "EDSVC", values[0]), ("diclens", "DICLENS", values[1]))
     ]
     rows.append(ours(table, "Wine: edsvc, plane, z-scores", "EDSVC", 0.9))
-    result = answer(of_name("consensus"), Values({table: rows}))
-    assert (result.holding, result.comparisons, result.worst.where) == (1, 2, "Wine, z-scores")
+    verdict = answer(of_name("consensus"), Values({table: rows}))
+    assert (verdict.holding, verdict.comparisons, verdict.worst.where) == (1, 2, "Wine, z-scores")
 
 
 def test_edsvc_beside_the_best_width_of_psvc():
@@ -170,8 +170,8 @@ def test_edsvc_beside_the_best_width_of_psvc():
             table, "Wine: psvc, the best of 100 widths by labels, attributes in [0, 1]", "PSVC", 0.1, uses_labels=True
         ),
     ]
-    result = answer(of_name("best-psvc"), Values({table: rows}))
-    assert (result.word, result.comparisons, result.worst.other) == ("no", 1, 0.8)
+    verdict = answer(of_name("best-psvc"), Values({table: rows}))
+    assert (verdict.word, verdict.comparisons, verdict.worst.other) == ("no", 1, 0.8)
 
 
 def test_parts_are_compared_with_parts_of_as_many():
@@ -183,8 +183,8 @@ def test_parts_are_compared_with_parts_of_as_many():
         for column, value in zip(columns, values, strict=True)
     ]
     rows.append(ours(table, "Letter: K = 3, equal", "sequential (s)", 9.0))
-    result = answer(of_name("random-sequential"), Values({table: rows}))
-    assert (result.holding, result.comparisons) == (1, 1)
+    verdict = answer(of_name("random-sequential"), Values({table: rows}))
+    assert (verdict.holding, verdict.comparisons) == (1, 1)
 
 
 def test_every_claim_names_its_place_and_tables_that_exist():

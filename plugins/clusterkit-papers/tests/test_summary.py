@@ -100,15 +100,15 @@ def test_a_method_has_the_paper_s_row_and_one_row_of_ours():
         row("Yeast: other", "EDSVC", 0.9),
         row("Wine: chosen", "EDSVC", 0.99, uses_labels=True),
     ]
-    found = {one.method: one for one in methods("edsvc-table2", rows)}
-    one = found["EDSVC"]
+    by_name = {one.method: one for one in methods("edsvc-table2", rows)}
+    one = by_name["EDSVC"]
     assert (one.described_row, one.described_reached, one.described_lines, one.fillers) == ("as published", 1, 3, 1)
     assert (one.best_row, one.best_reached, one.best_lines) == ("other", 2, 3)
     assert one.word == "partly reached"
     assert one.short == ()
     assert one.printed == pytest.approx((0.781 + 0.184 + 0.267) / 3)
     assert one.best == pytest.approx((0.1 + 0.9 + 0.9) / 3)
-    assert found["COMUSA"].word == "no value"
+    assert by_name["COMUSA"].word == "no value"
 
 
 def test_where_neither_row_reaches_print_is_named_with_the_least_distance():

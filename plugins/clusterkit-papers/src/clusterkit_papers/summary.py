@@ -10,7 +10,6 @@ import itertools
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -64,7 +63,7 @@ def standing(verdict: str) -> str:
     return next((name for name, begins in STANDINGS.items() if verdict.startswith(begins)), "not comparable")
 
 
-def tally(table: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Counter[str]]:
+def tally(table: str, rows: Iterable[Mapping[str, object]]) -> dict[str, Counter[str]]:
     """How many values stand how, by kind of `KINDS`; values beside no printed one are of no kind."""
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     for row in rows:
@@ -73,11 +72,11 @@ def tally(table: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Counter[st
             continue
         measure = MEASURES[cell.measure]
         kind = 2 if measure.ratio else 3 if measure.count else 1 if row["uses_labels"] else 0
-        counts[KINDS[kind]][standing(row["verdict"])] += 1
+        counts[KINDS[kind]][standing(str(row["verdict"]))] += 1
     return counts
 
 
-def closing_line(table: str, rows: Sequence[Mapping[str, Any]]) -> str:
+def closing_line(table: str, rows: Sequence[Mapping[str, object]]) -> str:
     """A few sentences on all rows of a table.
 
     Parameters
@@ -97,7 +96,7 @@ def closing_line(table: str, rows: Sequence[Mapping[str, Any]]) -> str:
         parts = [f"{count[name]} {name}" for name in (*COUNTED, "of fillers") if count[name]]
         if parts:
             sentences.append(f"{kind.capitalize()}: {', '.join(parts)}.")
-    whole = Counter(standing(row["verdict"]) for row in rows)
+    whole = Counter(standing(str(row["verdict"])) for row in rows)
     silent = (*COUNTED, "of fillers", "without a printed value", "with dashes in print")
     others = [f"{n} {name}" for name, n in whole.items() if n and name not in silent]
     if others:
@@ -121,8 +120,9 @@ def printed_order(table: str, rows: Iterable[Mapping[str, object]], *, seconds: 
         usable = cell is not None and cell.value is not None and not cell.mark and MEASURES[cell.measure].better
         usable = usable and seconds in (None, cell is not None and MEASURES[cell.measure].ratio)
         filler = str(row.get("verdict", "")).startswith(FILLER)
-        if usable and row["ours"] is not None and not row["uses_labels"] and not filler:
-            ours.setdefault(where, row["ours"])
+        value = row["ours"]
+        if usable and isinstance(value, float | int) and not row["uses_labels"] and not filler:
+            ours.setdefault(where, value)
     fixed = 1 if table in METHODS_ARE_ROWS else 0
     agreeing = pairs = 0
     for one, other in itertools.combinations(ours, 2):
@@ -171,7 +171,7 @@ class MethodSummary:
     wrong : int
         Number of further printed values that cannot be right.
     short : tuple of (str, float)
-        The lines, and by how much, where neither row reaches print; the largest first.
+        The lines, and by how much, where neither row reaches print; the largest first. By 0 where all are fillers.
     """
 
     method: str
@@ -195,8 +195,9 @@ class MethodSummary:
     @property
     def word(self) -> str:
         """The verdict: how many of the values the paper's own row reaches, or our best row where there is none."""
-        own = self.described_lines > 0
-        reached, lines = (self.described_reached, self.described_lines) if own else (self.best_reached, self.best_lines)
+        reached, lines = self.described_reached, self.described_lines
+        if not lines:
+            reached, lines = self.best_reached, self.best_lines
         if not lines:
             return "no value"
         share = reached / lines
@@ -204,7 +205,38 @@ class MethodSummary:
         return next(word for least, word in words if share >= least)
 
 
-def methods(table: str, rows: Sequence[Mapping[str, Any]]) -> list[MethodSummary]:
+@attrs.frozen
+class _Value:
+    """A value of ours beside a printed one that can be right."""
+
+    line: str
+    row: str
+    cell: Printed
+    ours: float
+    labels: bool
+    described: bool
+    verdict: str
+
+    @property
+    def filler(self) -> bool:
+        return self.verdict.startswith(FILLER)
+
+    @property
+    def gain(self) -> float:
+        """By how much it is better than print."""
+        return MEASURES[self.cell.measure].better * (self.ours - (self.cell.value or 0.0))
+
+    @property
+    def reached(self) -> bool:
+        judged = standing(verdict(self.cell.measure, self.cell, self.ours))
+        return not self.filler and judged in ("as printed", "better")
+
+
+Places = Mapping[tuple[str, str], _Value]
+"""A value of ours by the printed row and column."""
+
+
+def methods(table: str, rows: Sequence[Mapping[str, object]]) -> list[MethodSummary]:
     """The methods of a table whose quality is printed, in printed order.
 
     Parameters
@@ -231,91 +263,72 @@ def _method(table: str, cell: Printed) -> str:
     return next((cell.column.removesuffix(index) for index in INDICES if cell.column.endswith(index)), cell.column)
 
 
-def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[Mapping[str, Any]]) -> MethodSummary:
-    right = [cell for cell in cells if not cell.mark]
-    ours: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+def _values(table: str, cells: Sequence[Printed], rows: Sequence[Mapping[str, object]]) -> list[_Value]:
+    """Our values beside the printed cells, those that the printed balance caps too."""
+    values = []
     for row in rows:
-        cell = beside(table, str(row["row"]), str(row["column"])) if row["ours"] is not None else None
-        if cell is not None and any(word in row["verdict"] for word in COMPARED):
-            ours.setdefault((cell.row, cell.column), []).append(row)
+        name, text, ours = str(row["row"]), str(row["verdict"]), row["ours"]
+        cell = beside(table, name, str(row["column"]))
+        compared = any(word in text for word in (*COMPARED, "capped at"))
+        if cell in cells and cell is not None and isinstance(ours, float | int) and compared:
+            line = cell.column if table in METHODS_ARE_ROWS else cell.row
+            row_name = name.removeprefix(cell.row).lstrip(": ")
+            labels, described = bool(row["uses_labels"]), bool(row["as_described"])
+            values.append(_Value(line, row_name, cell, float(ours), labels, described, text))
+    return values
 
-    def values(chosen: Mapping[tuple[str, str], Mapping[str, Any]]) -> dict[tuple[str, str], Mapping[str, Any]]:
-        return {where: row for where, row in chosen.items() if where in {(cell.row, cell.column) for cell in right}}
 
-    described = values({where: row for where, its in ours.items() for row in its if row["as_described"]})
-    kinds: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {}
-    for where, its in ours.items():
-        for row in its:
-            if not row["uses_labels"] and not row["verdict"].startswith(FILLER):
-                kinds.setdefault(_kind(row, where[0]), {}).setdefault(where, row)
-    by_place = {(cell.row, cell.column): cell for cell in right}
-
-    def gain(where: tuple[str, str], row: Mapping[str, Any]) -> float:
-        cell = by_place[where]
-        assert cell.value is not None
-        return MEASURES[cell.measure].better * (float(row["ours"]) - cell.value)
-
-    def reached(where: tuple[str, str], row: Mapping[str, Any]) -> bool:
-        filler = row["verdict"].startswith(FILLER)
-        return not filler and standing(verdict(by_place[where].measure, by_place[where], row["ours"])) in GOOD
-
-    candidates = {kind: values(chosen) for kind, chosen in kinds.items()}
-    best_row, best = max(
-        candidates.items(),
-        key=lambda item: (
-            sum(reached(*pair) for pair in item[1].items()),
-            len(item[1]),
-            sum(gain(*pair) for pair in item[1].items()),
-        ),
-        default=("", {}),
-    )
-    first = cells[0].measure
+def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[Mapping[str, object]]) -> MethodSummary:
+    right, first = [cell for cell in cells if not cell.mark], cells[0].measure
+    described: dict[tuple[str, str], _Value] = {}
+    by_row: dict[str, dict[tuple[str, str], _Value]] = {}
+    for value in _values(table, right, rows):
+        where = value.cell.row, value.cell.column
+        if value.described:
+            described[where] = value
+        if not value.labels and not value.filler:
+            by_row.setdefault(value.row, {}).setdefault(where, value)
+    best_row, best = max(by_row.items(), key=lambda pair: _rank(pair[1]), default=("", {}))
+    beside_both = [chosen for chosen in (described, best) if chosen]
     shown = [
-        where
-        for where, cell in by_place.items()
-        if cell.measure == first and all(where in chosen for chosen in (described, best) if chosen)
+        cell
+        for cell in right
+        if cell.measure == first and all((cell.row, cell.column) in chosen for chosen in beside_both)
     ]
-
-    def mean(chosen: Mapping[tuple[str, str], Mapping[str, Any]]) -> float | None:
-        return statistics.fmean(float(chosen[where]["ours"]) for where in shown) if chosen and shown else None
-
-    prints = [cell.value for where, cell in by_place.items() if where in shown and cell.value is not None]
     short = []
-    for where, cell in by_place.items():
-        gains = [gain(where, chosen[where]) for chosen in (described, best) if where in chosen]
-        if cell.measure == first and gains and max(gains) < -MEASURES[first].tolerance - 1e-9:
-            short.append((where[1] if table in METHODS_ARE_ROWS else where[0], -max(gains)))
-    doubtful = [row for row in described.values() if standing(row["verdict"]) == "not comparable"]
+    for cell in right:
+        both = [chosen[cell.row, cell.column] for chosen in beside_both if (cell.row, cell.column) in chosen]
+        if cell.measure == first and both and not any(value.reached for value in both):
+            short.append((both[0].line, -max((value.gain for value in both if not value.filler), default=0.0)))
+    names = Counter(value.row for value in described.values())
     return MethodSummary(
-        method,
-        first,
-        statistics.fmean(prints) if prints else None,
-        mean(described),
-        mean(best),
-        _most(_kind(row, where[0]) for where, row in described.items()),
-        best_row,
-        len(right),
-        sum(reached(*pair) for pair in described.items()),
-        sum(reached(*pair) for pair in best.items()),
-        len(described),
-        len(best),
-        any(row["uses_labels"] for row in described.values()),
-        sum(row["verdict"].startswith(FILLER) for row in described.values()),
-        len(doubtful),
-        len(cells) - len(right),
-        tuple(sorted(short, key=lambda pair: -pair[1])),
+        method=method,
+        measure=first,
+        printed=statistics.fmean(cell.value or 0.0 for cell in shown) if shown else None,
+        described=_mean(described, shown),
+        best=_mean(best, shown),
+        described_row=max(names, key=names.__getitem__, default=""),
+        best_row=best_row,
+        lines=len(right),
+        described_reached=sum(value.reached for value in described.values()),
+        best_reached=sum(value.reached for value in best.values()),
+        described_lines=len(described),
+        best_lines=len(best),
+        described_labels=any(value.labels for value in described.values()),
+        fillers=sum(value.filler for value in described.values()),
+        doubtful=sum(standing(value.verdict) == "not comparable" for value in described.values()),
+        wrong=len(cells) - len(right),
+        short=tuple(sorted(short, key=lambda pair: -pair[1])),
     )
 
 
-GOOD = ("as printed", "better")
-"""The standings of a value that reaches print."""
+def _rank(values: Places) -> tuple[int, int, float]:
+    """What makes a row the best: how often it reaches print, then how many values it has, then by how much."""
+    return sum(value.reached for value in values.values()), len(values), sum(value.gain for value in values.values())
 
 
-def _kind(row: Mapping[str, Any], line: str) -> str:
-    """The name of one of our rows without the printed row that it begins with."""
-    return str(row["row"]).removeprefix(line).lstrip(": ")
-
-
-def _most(names: Iterable[str]) -> str:
-    """The name that comes most often."""
-    return max(Counter(names).items(), key=lambda pair: pair[1], default=("", 0))[0]
+def _mean(values: Places, shown: Sequence[Printed]) -> float | None:
+    """The mean of ours over the cells that are shown."""
+    if not values or not shown:
+        return None
+    return statistics.fmean(values[cell.row, cell.column].ours for cell in shown)

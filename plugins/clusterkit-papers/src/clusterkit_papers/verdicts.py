@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import attrs
 import numpy as np
@@ -158,7 +157,7 @@ def verdict(
     return compared
 
 
-def with_fillers(table: str, rows: Sequence[Mapping[str, Any]], jobs: Sequence[Job]) -> list[dict[str, Any]]:
+def with_fillers(table: str, rows: Sequence[Mapping[str, object]], jobs: Sequence[Job]) -> list[dict[str, object]]:
     """The rows of a table, where the verdict on a filler says that it is one.
 
     A filler is a row of a job that says so, and, where a column has the number of clusters, one with a single cluster
@@ -176,25 +175,25 @@ def with_fillers(table: str, rows: Sequence[Mapping[str, Any]], jobs: Sequence[J
     declared = {job.row for job in jobs if job.filler}
     sizes = f"{table.partition('-')[0]}-table1"
     cells = printed(sizes) if sizes in catalogue() else {}
-    clusters = [
-        (row["row"], row["column"].removesuffix(" clusters"), row["ours"])
-        for row in rows
-        if row["column"].endswith(" clusters") and row["ours"] is not None
-    ]
+    clusters: dict[str, list[tuple[str, float]]] = {}
+    for row in rows:
+        column, ours = str(row["column"]), row["ours"]
+        if column.endswith(" clusters") and isinstance(ours, float | int):
+            clusters.setdefault(str(row["row"]), []).append((column.removesuffix(" clusters"), ours))
     marked = []
     for row in rows:
-        cell, words = beside(table, row["row"], row["column"]), ""
-        kind = MEASURES[cell.measure] if cell is not None else None
-        if cell is not None and kind is not None and not kind.ratio and row["verdict"].startswith(COMPARED):
+        name, column, text = (str(row[key]) for key in ("row", "column", "verdict"))
+        cell, words = beside(table, name, column), ""
+        if cell is not None and not MEASURES[cell.measure].ratio and text.startswith(COMPARED):
             n = cells[cell.row, "N"].value if (cell.row, "N") in cells else None
-            many = [k for name, method, k in clusters if name == row["row"] and row["column"].startswith(method)]
-            if row["row"] in declared:
+            many = max((k for method, k in clusters.get(name, ()) if column.startswith(method)), default=0.0)
+            if name in declared:
                 words = "no method"
-            elif many and max(many) == 1:
+            elif many == 1:
                 words = "one cluster"
-            elif n and many and max(many) > MOST_CLUSTERS * n:
-                words = f"{max(many):,.0f} clusters for {n:,.0f} rows"
-        marked.append({**row, "verdict": f"{FILLER}{words}: {row['verdict']}"} if words else dict(row))
+            elif n and many > MOST_CLUSTERS * n:
+                words = f"{many:,.0f} clusters for {n:,.0f} rows"
+        marked.append({**row, "verdict": f"{FILLER}{words}: {text}"} if words else dict(row))
     return marked
 
 

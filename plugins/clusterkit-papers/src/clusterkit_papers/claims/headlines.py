@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import attrs
 
@@ -119,15 +118,15 @@ def answer(claim: Claim, values: Values) -> Answer:
     >>> answer(claim, Values()).word
     'no'
     """
-    found = list(claim.compare(values.reading(claim.reading))) if claim.compare is not None else []
-    if not found:
+    comparisons = list(claim.compare(values.reading(claim.reading))) if claim.compare is not None else []
+    if not comparisons:
         return Answer("not tested")
-    holding = sum(one.holds for one in found)
-    needed = claim.share * len(found)
+    holding = sum(one.holds for one in comparisons)
+    needed = claim.share * len(comparisons)
     enough = holding > needed if claim.share == MOST else holding >= needed - 1e-9
     word = "yes" if enough else "no" if claim.share == ALL or holding < needed / 2 else "partly"
-    worst = min((one for one in found if not one.holds), key=lambda one: one.gain, default=None)
-    return Answer(word, holding, len(found), worst)
+    worst = min((one for one in comparisons if not one.holds), key=lambda one: one.gain, default=None)
+    return Answer(word, holding, len(comparisons), worst)
 
 
 TWO, MORE = ("MMC", "GMMC", "IterSVR", "CPMMC"), ("MMC", "CPMMC")
@@ -147,13 +146,16 @@ INDICES = (" purity (%)", " NMI")
 
 
 def elm_beside(tables: Sequence[str], others: Sequence[str]) -> Compare:
-    return several(
-        *(partial(beside, table, "ELM", others, kind=kind) for table in tables for kind in INDICES)  # type: ignore[arg-type]
-    )
+    """The ELM methods beside others, in purity and NMI."""
+    return several(*(partial(beside, table, "ELM", others, kind=kind) for table in tables for kind in INDICES))
 
 
-def svc_beside(kinds: Sequence[str], others: Sequence[str], table: str, **rule: Any) -> Compare:
-    return several(*(partial(beside, table, "SGD-LMSVC", others, kind=kind, **rule) for kind in kinds))  # type: ignore[arg-type]
+def svc_beside(
+    kinds: Sequence[str], others: Sequence[str], table: str, *, better: int = 1, slack: float = 0.0
+) -> Compare:
+    """SGD-LMSVC beside others, in several columns."""
+    each = (partial(beside, table, "SGD-LMSVC", others, kind=kind, better=better, slack=slack) for kind in kinds)
+    return several(*each)
 
 
 EXTERNAL = (" purity, formula as printed", " Rand", " NMI")
