@@ -53,6 +53,20 @@ MARKS = {"beside a printed value that cannot be right": "†", "not comparable":
 OWN = {"EMMC", "k-means in ELM space", "single", "multi", "SGD-LMSVC", "EDSVC", "ELM"}
 """The methods that the papers propose, as their tables name them; those with a start before " + EMMC" too."""
 
+METHODS = {
+    "single": "EMMC, one output",
+    "multi": "EMMC, several outputs",
+    "ELM": "ELM k-means",
+    "kernel": "kernel k-means",
+}
+"""Methods whose names in a table are short for others."""
+
+FACTORISATIONS = ("elm-table5", "elm-table6", "elm-table7")
+"""The tables of the methods in ELM space that factorise."""
+
+PAPERS = ("emmc", "svc", "edsvc", "elm", "m3")
+"""The pages that are of a paper."""
+
 MOST_SHORT = 4
 """Most lines that are named of those that fall short of print."""
 
@@ -185,7 +199,7 @@ def _of_method(words: str, table: str, method: str, field: str, records: Mapping
 
 
 def _overview(by_page: Mapping[str, Sequence[str]], records: Mapping[str, Record], words: Mapping[str, str]) -> str:
-    parts = [f"{NOTE}# What we measured\n", words["results"] + "\n"]
+    parts = [f"{NOTE}# What we measured\n", words["results"].replace("{papers}", _papers(by_page, records)) + "\n"]
     for page, names in by_page.items():
         if f"results-{page}" in words:
             parts.append(f"## [{PAGES.get(page, page)}](results/{page}.md)\n")
@@ -230,6 +244,47 @@ def _summary_cells(name: str, record: Record | None) -> list[str]:
     return [without, by_labels, seconds, text, when, _duration(record.cpu_seconds)]
 
 
+def _papers(by_page: Mapping[str, Sequence[str]], records: Mapping[str, Record]) -> str:
+    """A line for each paper: how many printed values of its own methods are reached, and how its claims stand."""
+    lines = [
+        "| paper | printed values of its own methods | reached by the paper's method here | reached by our best rows "
+        "without labels | its claims: yes, partly, no |",
+        "|---|---|---|---|---|",
+    ]
+    for page, names in by_page.items():
+        claims = [_number_of_claims(page, word, records) for word in ("yes", "partly", "no")] if page in PAPERS else []
+        if not claims:
+            continue
+        own = [
+            one
+            for name in names
+            if name in records and _place(name) and "figure" not in _place(name)
+            for one in methods(name, records[name].rows)
+            if _is_own(one.method)
+        ]
+        values, described, best = (
+            sum(getattr(one, field) for one in own) for field in ("lines", "described_reached", "best_reached")
+        )
+        counts = [str(values), str(described), str(best)] if own else ["only seconds", "–", "–"]
+        link = f"[{PAGES[page]}](#{_anchor(PAGES[page])})"
+        lines.append(f"| {link} | {' | '.join(counts)} | {', '.join(claims)} |")
+    return "\n".join(lines)
+
+
+def _place(name: str) -> str:
+    """Which table or figure of a paper it is; empty for a question of ours."""
+    return titles()[name].partition(": ")[0].partition(", ")[2]
+
+
+def _is_own(method: str) -> bool:
+    return method in OWN or method.endswith("+ EMMC")
+
+
+def _anchor(heading: str) -> str:
+    """The anchor of a heading on its page."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 def _methods(page: str, names: Sequence[str], records: Mapping[str, Record]) -> str:
     """The table of a paper: printed, the paper's method here, our best row without labels, and the verdict."""
     lines = [
@@ -237,23 +292,22 @@ def _methods(page: str, names: Sequence[str], records: Mapping[str, Record]) -> 
         "|---|---|---|---|---|---|",
     ]
     for name in names:
-        title = titles()[name].partition(": ")
-        place, record = title[0].partition(", ")[2], records.get(name)
-        if not place:  # a question of ours, which the paper has no table for
+        place, record = _place(name), records.get(name)
+        if not place:
             continue
         if record is None:
             lines.append(f"| {place} | | | | | {MISSING} |")
             continue
         # the values beside a figure are those of a table
-        found = [] if "figure" in place else [_method_line(one) for one in methods(name, record.rows)]
-        found += [line for line in (_seconds_line(name, record), _sizes_line(name, record)) if line]
-        nothing = f"| {title[2]} | – | – | – | no numbers in print; what the text says: [claims](claims.md) |"
-        lines += [f"| {place} {line}" for line in found or [nothing]]
+        of_table = [] if "figure" in place else [_method_line(name, one) for one in methods(name, record.rows)]
+        of_table += [line for line in (_seconds_line(name, record), _sizes_line(name, record)) if line]
+        title = titles()[name].partition(": ")[2]
+        nothing = f"| {title} | – | – | – | no numbers in print; what the text says: [claims](claims.md) |"
+        lines += [f"| {place} {line}" for line in of_table or [nothing]]
     return "\n".join(lines)
 
 
-def _method_line(one: MethodSummary) -> str:
-    own = one.method in OWN or one.method.endswith("+ EMMC")
+def _method_line(name: str, one: MethodSummary) -> str:
     unit = UNITS.get(one.measure, one.measure)
     described, best = _of_rows(one.described, one.described_row), _of_rows(one.best, one.best_row)
     if one.described_labels and "by labels" not in one.described_row:
@@ -270,7 +324,10 @@ def _method_line(one: MethodSummary) -> str:
         more = f" and {len(one.short) - MOST_SHORT} more" if len(one.short) > MOST_SHORT else ""
         words.append(f"neither on {shown}{more}" if one.described_lines and one.best_lines else f"not on {shown}{more}")
     words += [f"{n} {mark}" for n, mark in ((one.fillers, "°"), (one.doubtful, "ⁿ"), (one.wrong, "†")) if n]
-    method = f"**{one.method}**" if own else one.method
+    method = METHODS.get(one.method, one.method)
+    if name in FACTORISATIONS:
+        method = method.replace("k-means", "NMF")
+    method = f"**{method}**" if _is_own(one.method) else method
     verdict = f"**{one.word}**{': ' if words else ''}{'; '.join(words)}"
     return f"| {method}, {unit} | {number(one.printed)} | {described} | {best} | {verdict} |"
 
