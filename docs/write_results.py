@@ -202,8 +202,9 @@ def _overview(by_page: Mapping[str, Sequence[str]], records: Mapping[str, Record
     parts = [f"{NOTE}# What we measured\n", words["results"].replace("{papers}", _papers(by_page, records)) + "\n"]
     for page, names in by_page.items():
         if f"results-{page}" in words:
-            parts.append(f"## [{PAGES.get(page, page)}](results/{page}.md)\n")
-            parts.append(words[f"results-{page}"].replace("{methods}", _methods(page, names, records)) + "\n")
+            parts.append(f"## {PAGES.get(page, page)}\n")
+            text = words[f"results-{page}"].replace("{methods}", _methods(names, records))
+            parts.append(f"{text}\n\n[All rows of this paper](results/{page}.md).\n")
     parts.append("## Every table: counts and recordings\n")
     lines = [
         "| command | without labels | by labels | seconds | further | recorded | CPU |",
@@ -285,7 +286,7 @@ def _anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
-def _methods(page: str, names: Sequence[str], records: Mapping[str, Record]) -> str:
+def _methods(names: Sequence[str], records: Mapping[str, Record]) -> str:
     """The table of a paper: printed, the paper's method here, our best row without labels, and the verdict."""
     lines = [
         "| table | method | printed | the paper's method here | our best row without labels | verdict |",
