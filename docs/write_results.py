@@ -41,7 +41,7 @@ PAGES = {
     "edsvc": "EDSVC: ensemble-driven support vector clustering",
     "elm": "Clustering in ELM feature space",
     "m3": "Min-max modular SVM and equal clustering",
-    "claim": "Two claims of the papers, tested",
+    "claim": "The claims of the papers, tested",
     "speed": "Speed",
 }
 """Titles of the pages, by the first word of the names of their tables. `speed` has the benchmarks."""
