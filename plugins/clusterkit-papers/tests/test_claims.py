@@ -187,6 +187,18 @@ def test_parts_are_compared_with_parts_of_as_many():
     assert (verdict.holding, verdict.comparisons) == (1, 1)
 
 
+def test_every_subproblem_is_compared_with_every_random_one():
+    table, column = "m3-figures7-8", "support vectors (% of rows)"
+    rows = [
+        ours(table, f"Banana: {what}, positive part {place}, negative part 1", column, value)
+        for what, values in {"equal": (3.0, 50.0), "random": (40.0, 60.0)}.items()
+        for place, value in enumerate(values, 1)
+    ]
+    claim = next(claim for claim in CLAIMS if "more separable" in claim.says)
+    verdict = answer(claim, Values({table: rows}))
+    assert (verdict.word, verdict.holding, verdict.comparisons) == ("yes", 3, 4)
+
+
 def test_every_claim_names_its_place_and_tables_that_exist():
     for claim in CLAIMS:
         assert claim.place

@@ -37,6 +37,7 @@ __all__ = [
     "shapes",
     "stable",
     "starts_beside",
+    "subproblems",
     "varies",
     "within_bound",
 ]
@@ -244,6 +245,18 @@ def beside_plain(problem: str, values: Values) -> Iterator[Comparison]:
     for name, value in accuracy.items():
         if plain is not None and name.startswith(f"{problem}: ") and name.endswith(", equal"):
             yield _compared(name.removesuffix(", equal"), value, plain, "plain machine")
+
+
+def subproblems(column: str, values: Values) -> Iterator[Comparison]:
+    """Every subproblem of two equal parts of each class beside every one of random parts."""
+    of: dict[str, dict[str, float]] = {"equal": {}, "random": {}}
+    for row in values.ours("m3-figures7-8"):
+        partition, _, parts = str(row["row"]).partition(": ")[2].partition(", ")
+        if partition in of and row["column"] == column:
+            of[partition][parts] = float(row["ours"])
+    for parts, one in of["equal"].items():
+        for other_parts, other in of["random"].items():
+            yield _compared(f"{column}, {parts}", one, other, f"random, {other_parts}", -1)
 
 
 SCALED = ("attributes in [0, 1]", "z-scores")

@@ -35,6 +35,7 @@ from clusterkit_papers.claims.comparisons import (
     shapes,
     stable,
     starts_beside,
+    subproblems,
     varies,
     within_bound,
 )
@@ -270,6 +271,7 @@ CLAIMS = (
             partial(starts_beside, "k-means in ELM space", ("k-means",)),
             partial(
                 starts_beside,
+                subproblems,
                 "k-means in ELM space + EMMC",
                 ("k-means + EMMC", "Random + EMMC", "k-means in ELM space"),
             ),
@@ -662,6 +664,19 @@ CLAIMS = (
         ("m3-figure3",),
         partial(pairs_of_rows, "m3-figure3", "equal", "geoclust", ("h (rows)",), better=-1, slack=1e-9),
         reason="the height, which is how far a part is from the mean size, is no larger",
+    ),
+    Claim(
+        "m3",
+        "section IV, figures 7 and 8",
+        "equal clustering makes the subproblems more separable than random parts",
+        ("m3-figures7-8",),
+        several(
+            *(
+                partial(subproblems, column)
+                for column in ("support vectors (% of rows)", "rows nearest to the other class (%)")
+            )
+        ),
+        reason="two parts of each class: fewer support vectors, and fewer rows whose nearest row is of the other class",
     ),
 )
 """The headline claims, paper by paper."""
