@@ -271,7 +271,6 @@ CLAIMS = (
             partial(starts_beside, "k-means in ELM space", ("k-means",)),
             partial(
                 starts_beside,
-                subproblems,
                 "k-means in ELM space + EMMC",
                 ("k-means + EMMC", "Random + EMMC", "k-means in ELM space"),
             ),
