@@ -320,7 +320,9 @@ def _method_line(name: str, one: MethodSummary) -> str:
         words.append(f"{one.described_reached} of {one.described_lines}")
     if one.best_lines and one.best_row != one.described_row:
         words.append(f"best row {one.best_reached} of {one.best_lines}")
-    if one.short:
+    if one.short and one.lines == 1:
+        words.append(f"short by {number(one.short[0][1])}")
+    elif one.short:
         shown = ", ".join(f"{_cell(line)} {f'by {number(by)}' if by else '(°)'}" for line, by in one.short[:MOST_SHORT])
         more = f" and {len(one.short) - MOST_SHORT} more" if len(one.short) > MOST_SHORT else ""
         words.append(f"neither on {shown}{more}" if one.described_lines and one.best_lines else f"not on {shown}{more}")
