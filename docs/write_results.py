@@ -301,6 +301,7 @@ def _methods(names: Sequence[str], records: Mapping[str, Record]) -> str:
             continue
         # the values beside a figure are those of a table
         of_table = [] if "figure" in place else [_method_line(name, one) for one in methods(name, record.rows)]
+        of_table += _unjudged_lines(name, record)
         of_table += [line for line in (_seconds_line(name, record), _sizes_line(name, record)) if line]
         title = titles()[name].partition(": ")[2]
         nothing = f"| {title} | – | – | – | no numbers in print; what the text says: [claims](claims.md) |"
@@ -350,6 +351,23 @@ UNITS = {
     "davies_bouldin": "Davies-Bouldin",
 }
 """Measures in words."""
+
+
+def _unjudged_lines(name: str, record: Record) -> list[str]:
+    """The printed numbers that are no better high or low, such as iterations, beside those of the paper's own rows."""
+    pairs: dict[str, list[tuple[float, float]]] = {}
+    for row in record.rows:
+        cell = beside(name, row["row"], row["column"])
+        measure = MEASURES[cell.measure] if cell is not None else None
+        if cell is None or measure is None or measure.better or measure.ratio or measure.count:
+            continue
+        if cell.value is not None and row["ours"] is not None and row["as_described"]:
+            pairs.setdefault(cell.column, []).append((cell.value, row["ours"]))
+    lines = []
+    for column, values in pairs.items():
+        in_print, ours = (number(statistics.fmean(side)) for side in zip(*values, strict=True))
+        lines.append(f"| {_cell(column)} | {in_print} | {ours} | – | not judged |")
+    return lines
 
 
 def _seconds_line(name: str, record: Record) -> str:

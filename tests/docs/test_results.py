@@ -133,6 +133,37 @@ def test_marks(one, prose, change, expected):
     assert expected in text
 
 
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ([{}], "3.42 | – | 2.50 (`emmc`) | **reached**: best row 1 of 1 |"),
+        ([{"as_described": True}], "3.42 | 2.50 (`emmc`) | the same | **reached**: 1 of 1 |"),
+        (
+            [{"as_described": True, "uses_labels": True}, {"row": "EMMC: ours", "ours": 9.42}],
+            "3.42 | 2.50 (`emmc`), by labels | 9.42 (`ours`) | **reached**: 1 of 1; best row 0 of 1 |",
+        ),
+        (
+            [{"ours": 4.42, "as_described": True}, {"row": "EMMC: ours", "ours": 5.42}],
+            "3.42 | 4.42 (`emmc`) | the same | **not reached**: 0 of 1; neither on C = 1 by 1 |",
+        ),
+        (
+            [{"as_described": True, "verdict": "filler, no method: better by 0.9 points"}],
+            "3.42 | 2.50 (`emmc`) | – | **not reached**: 0 of 1; not on C = 1 (°); 1 ° |",
+        ),
+        (
+            [{"as_described": True, "verdict": "not comparable: another baseline; better by 0.9 points"}],
+            "3.42 | 2.50 (`emmc`) | the same | **reached**: 1 of 1; 1 ⁿ |",
+        ),
+    ],
+)
+def test_the_line_of_a_method(one, prose, changes, line):
+    """Printed, the paper's method here, our best row without labels, and the verdict."""
+    (prose / "results-emmc.txt").write_text("Of EMMC.\n\n{methods}", encoding="utf-8")
+    rows = [{**ROW, **change} for change in changes]
+    text = pages.written({one.name: attrs.evolve(one, rows=rows)}, prose)["results.md"]
+    assert f"| table 3 | **EMMC**, error (%) | {line}" in text
+
+
 def test_a_part_of_a_table_says_so(one, prose):
     quick = attrs.evolve(one, command="clusterkit reproduce emmc-table3 --quick")
     written = pages.written({one.name: quick}, prose)
