@@ -386,12 +386,13 @@ def _seconds_line(name: str, record: Record) -> str:
 
 
 def _sizes_line(name: str, record: Record) -> str:
-    """How many sizes and parameters are those printed, and which differ."""
-    count = tally(name, record.rows)["counts of the data"]
+    """How many sizes and parameters of the paper's own rows are those printed, and which differ."""
+    rows = [row for row in record.rows if row["as_described"]]
+    count = tally(name, rows)["counts of the data"]
     whole = sum(count.values())
     if not whole:
         return ""
-    places = [row for row in record.rows if standing(row["verdict"]) == "with a count that differs"]
+    places = [row for row in rows if standing(row["verdict"]) == "with a count that differs"]
     other = [f"{_cell(row['row'].partition(':')[0])} {row['column']} {_text(row).replace('*', '')}" for row in places]
     word = "reached" if count["as printed"] == whole else "mostly reached"
     differ = f"; other: {', '.join(other)}" if other else ""
