@@ -440,7 +440,7 @@ def _answer(words: str, name: str, records: Mapping[str, Record]) -> str:
     if claim is None:
         raise Broken(f"{{{{{words}}}}}: there is no claim named {name!r}")
     one = answer(claim, Values({name: record.rows for name, record in records.items()}))
-    return f"{one.word} ({_of_all(one)})" if one.comparisons else MISSING
+    return f"{one.word}, {_of_all(one)}" if one.comparisons else MISSING
 
 
 def _number_of_claims(paper: str, word: str, records: Mapping[str, Record]) -> str:
