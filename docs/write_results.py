@@ -317,10 +317,12 @@ def _method_line(name: str, one: MethodSummary) -> str:
     if one.best_row and one.best_row == one.described_row:
         best = "the same"
     words = []
+    each = ", ".join(f"{UNITS.get(measure, measure)} {reached} of {lines}" for measure, reached, lines in one.by_index)
+    each = f" ({each})" if len(one.by_index) > 1 else ""
     if one.described_lines:
-        words.append(f"{one.described_reached} of {one.described_lines}")
+        words.append(f"{one.described_reached} of {one.described_lines}{each}")
     if one.best_lines and one.best_row != one.described_row:
-        words.append(f"best row {one.best_reached} of {one.best_lines}")
+        words.append(f"best row {one.best_reached} of {one.best_lines}{'' if one.described_lines else each}")
     if one.short and one.lines == 1:
         words.append(f"short by {number(one.short[0][1])}")
     elif one.short:

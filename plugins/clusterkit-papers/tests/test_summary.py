@@ -131,6 +131,17 @@ def test_printed_values_that_cannot_be_right_are_left_out():
     assert one.wrong == sum(cell.mark != "" for cell in cells) > 0
 
 
+def test_each_index_of_a_method_is_counted():
+    table = "emmc-table7"
+    rows = [
+        row("Ionosphere: paper", "EMMC Acc", 75.0, table, as_described=True),
+        row("Ionosphere: paper", "EMMC RI", 0.5, table, as_described=True),
+        row("Digits1-7: paper", "EMMC Acc", 50.0, table, as_described=True),
+    ]
+    [one] = [one for one in methods(table, rows) if one.method == "EMMC"]
+    assert one.by_index == (("accuracy", 1, 2), ("rand", 0, 1))
+
+
 def test_methods_that_are_rows():
     assert [one.method for one in methods("emmc-table3", [])] == ["IterSVM", "IterSVR", "EMMC"]
     assert methods("emmc-table9", []) == [], "seconds are no quality"

@@ -162,6 +162,8 @@ class MethodSummary:
         How many of them each row reaches or exceeds.
     described_lines, best_lines : int
         How many values each row has beside them.
+    by_index : tuple of (str, int, int)
+        How many values the paper's own row reaches, or our best row where there is none, and of how many: by measure.
     described_labels : bool
         Whether known classes choose a parameter of the row that is the paper's own.
     fillers : int
@@ -186,6 +188,7 @@ class MethodSummary:
     best_reached: int
     described_lines: int
     best_lines: int
+    by_index: tuple[tuple[str, int, int], ...]
     described_labels: bool
     fillers: int
     doubtful: int
@@ -314,6 +317,7 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
         best_reached=sum(value.reached for value in best.values()),
         described_lines=len(described),
         best_lines=len(best),
+        by_index=_by_index(described or best),
         described_labels=any(value.labels for value in described.values()),
         fillers=sum(value.filler for value in described.values()),
         doubtful=sum(standing(value.verdict) == "not comparable" for value in described.values()),
@@ -325,6 +329,14 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
 def _rank(values: Places) -> tuple[int, int, float]:
     """What makes a row the best: how often it reaches print, then how many values it has, then by how much."""
     return sum(value.reached for value in values.values()), len(values), sum(value.gain for value in values.values())
+
+
+def _by_index(values: Places) -> tuple[tuple[str, int, int], ...]:
+    """How many values of each measure reach print, and of how many."""
+    judged: dict[str, list[bool]] = {}
+    for value in values.values():
+        judged.setdefault(value.cell.measure, []).append(value.reached)
+    return tuple((measure, sum(reached), len(reached)) for measure, reached in judged.items())
 
 
 def _mean(values: Places, shown: Sequence[Printed]) -> float | None:
