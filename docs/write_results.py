@@ -273,8 +273,9 @@ def _papers(by_page: Mapping[str, Sequence[str]], records: Mapping[str, Record])
 
 
 def _place(name: str) -> str:
-    """Which table or figure of a paper it is; empty for a question of ours."""
-    return titles()[name].partition(": ")[0].partition(", ")[2]
+    """Which table or figure of a paper it is; empty for a question of ours, one about several tables too."""
+    place = titles()[name].partition(": ")[0].partition(", ")[2]
+    return "" if place.startswith("tables ") else place
 
 
 def _is_own(method: str) -> bool:

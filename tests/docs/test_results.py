@@ -293,7 +293,7 @@ def test_the_overview_has_every_table_of_the_papers(records):
     for title in tables().values():
         head, _, _rest = title.partition(": ")
         place = head.partition(", ")[2]
-        assert not place or f"\n| {place} | " in text, title
+        assert not place or place.startswith("tables ") or f"\n| {place} | " in text, title
 
 
 @pytest.mark.parametrize(
