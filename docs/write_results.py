@@ -3,26 +3,34 @@
 The printed values and verdicts in the records are brought up to date as well: a changed rule needs no new fit.
 
 `python docs/write_results.py`, or with --check only say what is out of date. `python docs/record.py` makes the records.
-The words around the tables are in docs/results/prose/, a file for each table. In them ``{rows}`` is the place of the
-table, ``{verdicts}`` that of the conclusions from the rows of `distances`, ``{{TABLE | ROW | COLUMN}}`` the value of a
-row (with ``| printed`` at the end the printed one), and ``{{TABLE | MARK}}`` the number of printed values with a mark,
-``{{TABLE | printed}}`` of all.
+The words around the tables are in docs/results/prose/, a file for each table, and for each paper a file
+results-PAPER with the words of docs/results.md. In them ``{rows}`` is the place of the table, ``{verdicts}`` that of
+the conclusions from the rows of `distances`, ``{methods}`` that of the table of a paper's methods, ``{claims PAPER}``
+that of its claims; ``{{TABLE | ROW | COLUMN}}`` is the value of a row (with ``| printed`` at the end the printed one),
+``{{TABLE | MARK}}`` the number of printed values with a mark, ``{{TABLE | printed}}`` of all, ``{{TABLE | METHOD | is
+FIELD}}`` a field of `clusterkit_papers.summary.MethodSummary`, ``{{TABLE | order}}`` how many pairs of methods stand in
+the printed order, ``{{claims | PAPER | WORD}}`` the number of claims with that answer, ``{{claims | PAPER | all}}`` of
+all that were tested, ``{{answer | NAME}}`` the answer to one.
 """
 
 from __future__ import annotations
 
 import csv
 import re
+import statistics
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 from clusterkit_papers import tables
+from clusterkit_papers.claims.comparisons import Values
+from clusterkit_papers.claims.headlines import CLAIMS, Answer, answer
 from clusterkit_papers.distances import conclusions
-from clusterkit_papers.printed_tables import Mark, printed
+from clusterkit_papers.printed_tables import Mark, beside, printed
 from clusterkit_papers.records import Record
-from clusterkit_papers.summary import closing_line, standing
+from clusterkit_papers.summary import MethodSummary, closing_line, methods, printed_order, standing, tally
+from clusterkit_papers.verdicts import MEASURES
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -42,8 +50,28 @@ PAGES = {
 """Titles of the pages, by the first word of the names of their tables. `speed` has the benchmarks."""
 
 GOOD = ("as printed", "better")
-MARKS = {"beside a printed value that cannot be right": "†", "not comparable": "ⁿ"}
+MARKS = {"beside a printed value that cannot be right": "†", "not comparable": "ⁿ", "of fillers": "°"}
 """What the cells of a table say beside the numbers, by standing."""
+
+OWN = {"EMMC", "k-means in ELM space", "single", "multi", "SGD-LMSVC", "EDSVC", "ELM"}
+"""The methods that the papers propose, as their tables name them; those with a start before " + EMMC" too."""
+
+METHODS = {
+    "single": "EMMC, one output",
+    "multi": "EMMC, several outputs",
+    "ELM": "ELM k-means",
+    "kernel": "kernel k-means",
+}
+"""Methods whose names in a table are short for others."""
+
+FACTORISATIONS = ("elm-table5", "elm-table6", "elm-table7")
+"""The tables of the methods in ELM space that factorise."""
+
+PAPERS = ("emmc", "svc", "edsvc", "elm", "m3")
+"""The pages that are of a paper."""
+
+MOST_SHORT = 4
+"""Most lines that are named of those that fall short of print."""
 
 LONG = 60
 """Most lines of a table that are shown without a click."""
@@ -113,7 +141,7 @@ def written(records: Mapping[str, Record] | None = None, prose: Path = PROSE) ->
     records = read_records() if records is None else records
     words = {path.stem: path.read_text(encoding="utf-8") for path in sorted(prose.glob("*.txt"))}
     for name in words:
-        if name not in (*commands(), *PAGES, "results", "claims"):
+        if name not in (*commands(), *PAGES, *(f"results-{page}" for page in PAGES), "results", "claims"):
             raise Broken(f"prose/{name}.txt: there is no table, benchmark or page of that name")
     filled = {name: VALUE.sub(lambda match: value(match[1], records), text).strip() for name, text in words.items()}
     by_page: dict[str, list[str]] = {page: [] for page in PAGES}
@@ -129,15 +157,25 @@ def written(records: Mapping[str, Record] | None = None, prose: Path = PROSE) ->
             words = "" if page in names else filled.get(page, "")
             text = "\n\n".join(part for part in (head.rstrip(), words, *sections) if part)
             pages[f"results/{page}.md"] = text + "\n"
-    pages["claims.md"] = f"{NOTE}{filled['claims']}\n"
+    claims = re.sub(r"\{claims (\w+)\}", lambda match: _claims(match[1], records), filled["claims"])
+    pages["claims.md"] = f"{NOTE}{claims}\n"
     return pages | {f"results/records/{name}.json": record.text for name, record in records.items()}
 
 
 def value(words: str, records: Mapping[str, Record]) -> str:
-    """What stands for ``TABLE | ROW | COLUMN``, with ``| printed`` the printed value, or for ``TABLE | MARK``."""
+    """What stands for the words between double braces, as the head of this file has them."""
     name, row, *more = (word.strip() for word in words.split("|"))
+    if name == "answer":
+        return _answer(words, row, records)
+    if name == "claims":
+        return _number_of_claims(row, more[0], records)
     if name not in commands():
         raise Broken(f"{{{{{words}}}}}: there is no table named {name!r}")
+    if more and more[0].startswith("is "):
+        return _of_method(words, name, row, more[0].removeprefix("is "), records)
+    if row == "order" and not more:
+        agreeing, pairs = printed_order(name, records[name].rows if name in records else ())
+        return f"{agreeing} of {pairs}"
     if not more:
         if row not in ("printed", *get_args(Mark)):
             raise Broken(f"{{{{{words}}}}}: there is no mark named {row!r}, only {', '.join(get_args(Mark)[1:])}")
@@ -154,29 +192,272 @@ def value(words: str, records: Mapping[str, Record]) -> str:
     return "–" if entry["ours"] is None else _ours(entry)
 
 
+def _of_method(words: str, table: str, method: str, field: str, records: Mapping[str, Record]) -> str:
+    """A field of the summary of a method."""
+    if table not in records:
+        return MISSING
+    found = next((one for one in methods(table, records[table].rows) if one.method == method), None)
+    if found is None or not hasattr(found, field):
+        raise Broken(f"{{{{{words}}}}}: {table} has no such method, or a method has no such field")
+    content = getattr(found, field)
+    return content if isinstance(content, str) else number(content)
+
+
 def _overview(by_page: Mapping[str, Sequence[str]], records: Mapping[str, Record], words: Mapping[str, str]) -> str:
-    parts = [f"{NOTE}# What we measured\n", words["results"] + "\n"]
+    parts = [f"{NOTE}# What we measured\n", words["results"].replace("{papers}", _papers(by_page, records)) + "\n"]
     for page, names in by_page.items():
-        if not names:
-            continue
-        parts.append(f"## [{PAGES.get(page, page)}](results/{page}.md)\n")
-        lines = ["| table | command | as a whole | recorded | CPU |", "|---|---|---|---|---|"]
+        if f"results-{page}" in words:
+            parts.append(f"## {PAGES.get(page, page)}\n")
+            text = words[f"results-{page}"].replace("{methods}", _methods(names, records))
+            parts.append(f"{text}\n\n[All rows of this paper](results/{page}.md).\n")
+    parts.append("## Every table: counts and recordings\n")
+    lines = [
+        "| command | without labels | by labels | seconds | further | recorded | CPU |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for page, names in by_page.items():
+        if names:
+            lines.append(f"| **[{PAGES.get(page, page)}](results/{page}.md)** | | | | | | |")
         for name in names:
-            record = records.get(name)
-            title = titles()[name].partition(": ")
-            cells = [title[2] or title[0], f"`{commands()[name]}`", *_summary_cells(name, record)]
+            cells = [f"`{commands()[name]}`", *_summary_cells(name, records.get(name))]
             lines.append("| " + " | ".join(cells) + " |")
-        parts.append("\n".join(lines) + "\n")
+    parts.append("\n".join(lines) + "\n")
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _summary_cells(name: str, record: Record | None) -> list[str]:
+    """How many values of a table stand how, apart by kind; when it was recorded, and what that cost."""
     if record is None:
-        return [MISSING, "", ""]
-    part = " **A part of the table** (`--quick`)." if "--quick" in record.command else ""
-    whole = closing_line(name, record.rows) if record.rows else "printed output"
+        return [MISSING, "", "", "", "", ""]
+    counts = tally(name, record.rows) if record.rows else {}
+    words = {
+        "as printed": "as printed",
+        "better": "better",
+        "below print": "below",
+        "with a count that differs": "differ",
+    }
+    cells, fillers = [], 0
+    for count in counts.values():
+        cells.append(", ".join(f"{count[key]} {text}" for key, text in words.items() if count[key]))
+        fillers += count["of fillers"]
+    without, by_labels, seconds, data = cells or ("printed output", "", "", "")
+    doubtful = sum(count["beside a printed value that cannot be right"] for count in counts.values())
+    apart = sum(count["not comparable"] for count in counts.values())
+    further = [data, *(f"{n} {word}" for n, word in ((doubtful, "†"), (apart, "ⁿ"), (fillers, "°")) if n)]
+    part = "**A part of the table** (`--quick`)." if "--quick" in record.command else ""
     when = record.surroundings.date + (f" ({record.remark.split(',')[0]})" if record.remark else "")
-    return [whole + part, when, _duration(record.cpu_seconds)]
+    text = "; ".join(filter(None, (*further, part)))
+    return [without, by_labels, seconds, text, when, _duration(record.cpu_seconds)]
+
+
+def _papers(by_page: Mapping[str, Sequence[str]], records: Mapping[str, Record]) -> str:
+    """A line for each paper: how many printed values of its own methods are reached, and how its claims stand."""
+    lines = [
+        "| paper | printed values of its own methods | reached by the paper's method here | reached by our best rows "
+        "without labels | its claims: yes, partly, no |",
+        "|---|---|---|---|---|",
+    ]
+    for page, names in by_page.items():
+        claims = [_number_of_claims(page, word, records) for word in ("yes", "partly", "no")] if page in PAPERS else []
+        if not claims:
+            continue
+        own = [
+            one
+            for name in names
+            if name in records and _place(name) and "figure" not in _place(name)
+            for one in methods(name, records[name].rows)
+            if _is_own(one.method)
+        ]
+        values, described, best = (
+            sum(getattr(one, field) for one in own) for field in ("lines", "described_reached", "best_reached")
+        )
+        counts = [str(values), str(described), str(best)] if own else ["only seconds", "–", "–"]
+        link = f"[{PAGES[page]}](#{_anchor(PAGES[page])})"
+        lines.append(f"| {link} | {' | '.join(counts)} | {', '.join(claims)} |")
+    return "\n".join(lines)
+
+
+def _place(name: str) -> str:
+    """Which table or figure of a paper it is; empty for a question of ours, one about several tables too."""
+    place = titles()[name].partition(": ")[0].partition(", ")[2]
+    return "" if place.startswith("tables ") else place
+
+
+def _is_own(method: str) -> bool:
+    return method in OWN or method.endswith("+ EMMC")
+
+
+def _anchor(heading: str) -> str:
+    """The anchor of a heading on its page."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _methods(names: Sequence[str], records: Mapping[str, Record]) -> str:
+    """The table of a paper: printed, the paper's method here, our best row without labels, and the verdict."""
+    lines = [
+        "| table | method | printed | the paper's method here | our best row without labels | verdict |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in names:
+        place, record = _place(name), records.get(name)
+        if not place:
+            continue
+        if record is None:
+            lines.append(f"| {place} | | | | | {MISSING} |")
+            continue
+        # the values beside a figure are those of a table
+        of_table = [] if "figure" in place else [_method_line(name, one) for one in methods(name, record.rows)]
+        of_table += _unjudged_lines(name, record)
+        of_table += [line for line in (_seconds_line(name, record), _sizes_line(name, record)) if line]
+        title = titles()[name].partition(": ")[2]
+        nothing = f"| {title} | – | – | – | no numbers in print; what the text says: [claims](claims.md) |"
+        lines += [f"| {place} {line}" for line in of_table or [nothing]]
+    return "\n".join(lines)
+
+
+def _method_line(name: str, one: MethodSummary) -> str:
+    unit = UNITS.get(one.measure, one.measure)
+    described, best = _of_rows(one.described, one.described_row), _of_rows(one.best, one.best_row)
+    if one.described_labels and "by labels" not in one.described_row:
+        described += ", by labels"
+    if one.best_row and one.best_row == one.described_row:
+        best = "the same"
+    words = []
+    each = ", ".join(f"{UNITS.get(measure, measure)} {reached} of {lines}" for measure, reached, lines in one.by_index)
+    each = f" ({each})" if len(one.by_index) > 1 else ""
+    if one.described_lines:
+        words.append(f"{one.described_reached} of {one.described_lines}{each}")
+    if one.best_lines and one.best_row != one.described_row:
+        words.append(f"best row {one.best_reached} of {one.best_lines}{'' if one.described_lines else each}")
+    if one.short and one.lines == 1:
+        words.append(f"short by {number(one.short[0][1])}")
+    elif one.short:
+        shown = ", ".join(f"{_cell(line)} {f'by {number(by)}' if by else '(°)'}" for line, by in one.short[:MOST_SHORT])
+        more = f" and {len(one.short) - MOST_SHORT} more" if len(one.short) > MOST_SHORT else ""
+        words.append(f"neither on {shown}{more}" if one.described_lines and one.best_lines else f"not on {shown}{more}")
+    words += [f"{n} {mark}" for n, mark in ((one.fillers, "°"), (one.doubtful, "ⁿ"), (one.wrong, "†")) if n]
+    method = METHODS.get(one.method, one.method)
+    if name in FACTORISATIONS:
+        method = method.replace("k-means", "NMF")
+    method = f"**{method}**" if _is_own(one.method) else method
+    verdict = f"**{one.word}**{': ' if words else ''}{'; '.join(words)}"
+    return f"| {method}, {unit} | {number(one.printed)} | {described} | {best} | {verdict} |"
+
+
+def _of_rows(mean: float | None, row: str) -> str:
+    return "–" if mean is None else f"{number(mean)} (`{row}`)" if row else number(mean)
+
+
+UNITS = {
+    "accuracy": "accuracy (%)",
+    "error": "error (%)",
+    "mean_error": "error (%)",
+    "rand": "Rand index",
+    "nmi": "NMI",
+    "purity_percent": "purity (%)",
+    "purity_by_class": "purity",
+    "davies_bouldin": "Davies-Bouldin",
+}
+"""Measures in words."""
+
+
+def _unjudged_lines(name: str, record: Record) -> list[str]:
+    """The printed numbers that are no better high or low, such as iterations, beside those of the paper's own rows."""
+    pairs: dict[str, list[tuple[float, float]]] = {}
+    for row in record.rows:
+        cell = beside(name, row["row"], row["column"])
+        measure = MEASURES[cell.measure] if cell is not None else None
+        if cell is None or measure is None or measure.better or measure.ratio or measure.count:
+            continue
+        if cell.value is not None and row["ours"] is not None and row["as_described"]:
+            pairs.setdefault(cell.column, []).append((cell.value, row["ours"]))
+    lines = []
+    for column, values in pairs.items():
+        in_print, ours = (number(statistics.fmean(side)) for side in zip(*values, strict=True))
+        lines.append(f"| {_cell(column)} | {in_print} | {ours} | – | not judged |")
+    return lines
+
+
+def _seconds_line(name: str, record: Record) -> str:
+    """How many times faster or slower than printed our rows without labels are, by their median, and their order."""
+    factors = []
+    for row in record.rows:
+        cell = beside(name, row["row"], row["column"])
+        if cell is not None and cell.value and MEASURES[cell.measure].ratio and row["ours"] and not row["uses_labels"]:
+            factors.append(cell.value / row["ours"])
+    if not factors:
+        return ""
+    agreeing, pairs = printed_order(name, record.rows, seconds=True)
+    order = f"; two methods in the printed order in {agreeing} of {pairs} comparisons" if pairs else ""
+    middle = f"{number(statistics.median(factors))} times faster in the median of {len(factors)}"
+    return f"| seconds | – | {middle} | – | not judged, another machine{order} |"
+
+
+def _sizes_line(name: str, record: Record) -> str:
+    """How many sizes and parameters of the paper's own rows are those printed, and which differ."""
+    rows = [row for row in record.rows if row["as_described"]]
+    count = tally(name, rows)["counts of the data"]
+    whole = sum(count.values())
+    if not whole:
+        return ""
+    places = [row for row in rows if standing(row["verdict"]) == "with a count that differs"]
+    other = [f"{_cell(row['row'].partition(':')[0])} {row['column']} {_text(row).replace('*', '')}" for row in places]
+    word = "reached" if count["as printed"] == whole else "mostly reached"
+    differ = f"; other: {', '.join(other)}" if other else ""
+    return f"| sizes and parameters | {whole} | {count['as printed']} the same | – | **{word}**{differ} |"
+
+
+def _claims(paper: str, records: Mapping[str, Record]) -> str:
+    """The claims of a paper with their answers."""
+    rows = {name: record.rows for name, record in records.items()}
+    lines = [
+        "| the paper says | where | in its own numbers | the paper's method here | our rows without labels | answer |",
+        "|---|---|---|---|---|---|",
+    ]
+    for claim in CLAIMS:
+        if claim.paper != paper:
+            continue
+        own, ours, free = (
+            answer(claim, values) for values in (Values(), Values(rows), Values(rows, without_labels=True))
+        )
+        word = ours.word if ours.comparisons or claim.compare is None else MISSING
+        worst = ""
+        if ours.worst is not None:
+            where, one, other = _cell(ours.worst.where), number(ours.worst.one), number(ours.worst.other)
+            worst = f"; {where}: {one} against {other} ({_cell(ours.worst.against)})"
+        names = ", ".join(f"`{name}`" for name in claim.tables)
+        cells = [
+            f"{claim.says}{f' – *{_cell(claim.reason)}*' if claim.reason else ''}",
+            f"{claim.place}{f'; {names}' if names else ''}",
+            _of_all(own),
+            _of_all(ours) + worst,
+            "the same" if ours.comparisons and _of_all(free) == _of_all(ours) else _of_all(free),
+            f"**{word}**",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _of_all(one: Answer) -> str:
+    return f"{one.holding} of {one.comparisons}" if one.comparisons else "–"
+
+
+def _answer(words: str, name: str, records: Mapping[str, Record]) -> str:
+    """The answer to the claim of a name, with its counts."""
+    claim = next((claim for claim in CLAIMS if claim.name == name), None)
+    if claim is None:
+        raise Broken(f"{{{{{words}}}}}: there is no claim named {name!r}")
+    one = answer(claim, Values({name: record.rows for name, record in records.items()}))
+    return f"{one.word}, {_of_all(one)}" if one.comparisons else MISSING
+
+
+def _number_of_claims(paper: str, word: str, records: Mapping[str, Record]) -> str:
+    """How many claims of a paper have an answer; of "all" that were tested."""
+    if word not in ("all", "yes", "partly", "no") or paper not in {claim.paper for claim in CLAIMS}:
+        raise Broken(f"claims | {paper} | {word}: the answers are all, yes, partly and no, of a paper that has claims")
+    values = Values({name: record.rows for name, record in records.items()})
+    words = [answer(claim, values).word for claim in CLAIMS if claim.paper == paper]
+    return str(sum(one == word or (word == "all" and one != "not tested") for one in words))
 
 
 def _section(name: str, record: Record | None, words: str) -> str:
@@ -246,12 +527,21 @@ def _table(columns: Sequence[str], rows: Iterable[tuple[str, Mapping[str, Mappin
     rows = list(rows)
     labels = any(cell["uses_labels"] for _, cells in rows for cell in cells.values())
     timed = any(cell["seconds"] for _, cells in rows for cell in cells.values())
-    head = ["row", *(["labels"] if labels else []), *columns, "runs", *(["s"] if timed else [])]
+    described = any(cell["as_described"] for _, cells in rows for cell in cells.values())
+    head = [
+        "row",
+        *(["method"] if described else []),
+        *(["labels"] if labels else []),
+        *columns,
+        "runs",
+        *(["s"] if timed else []),
+    ]
     lines = ["| " + " | ".join(_cell(text) for text in head) + " |", "|---" * len(head) + "|"]
     for name, cells in rows:
         some = next(iter(cells.values()))
         used = ["used" if some["uses_labels"] else ""] if labels else []
-        texts = [name, *used, *(_text(cells[column]) for column in columns)]
+        whose = ["the paper's" if some["as_described"] else ""] if described else []
+        texts = [name, *whose, *used, *(_text(cells[column]) for column in columns)]
         runs, seconds = (max(cell[key] for cell in cells.values()) for key in ("runs", "seconds"))
         texts += [str(runs), *([number(seconds)] if timed else [])]
         lines.append("| " + " | ".join(_cell(text) for text in texts) + " |")

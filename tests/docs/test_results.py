@@ -20,7 +20,7 @@ from clusterkit_papers.records import Record, Surroundings
 ROOT = Path(__file__).parents[2]
 SURROUNDINGS = Surroundings("2026-01-31", "a processor", 2, 0.5, {"python": "3.11"})
 ROW = {"row": "EMMC: emmc", "column": "C = 1", "printed": 3.42, "ours": 2.5, "sd": 0.25, "runs": 3, "seconds": 0.1,
-       "uses_labels": False, "verdict": "better by 0.9 points"}  # fmt: skip
+       "uses_labels": False, "as_described": False, "verdict": "better by 0.9 points"}  # fmt: skip
 
 
 def _module():
@@ -138,6 +138,7 @@ def test_a_row_on_its_page(one, prose):
     ("change", "expected"),
     [
         ({"uses_labels": True}, "| EMMC: emmc | used | 3.42 → 2.50 ± 0.250 |"),
+        ({"as_described": True}, "| EMMC: emmc | the paper's | 3.42 → **2.50 ± 0.250** |"),
         ({"verdict": "short by 1 points"}, "3.42 → 2.50 ± 0.250 |"),
         ({"verdict": "not comparable: 100 random rows"}, "3.42 → 2.50 ± 0.250ⁿ |"),
         ({"verdict": "printed value impossible: so"}, "3.42 → 2.50 ± 0.250† |"),
@@ -148,6 +149,37 @@ def test_a_row_on_its_page(one, prose):
 def test_marks(one, prose, change, expected):
     text = pages.written({one.name: attrs.evolve(one, rows=[{**ROW, **change}])}, prose)["results/emmc.md"]
     assert expected in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ([{}], "3.42 | – | 2.50 (`emmc`) | **reached**: best row 1 of 1 |"),
+        ([{"as_described": True}], "3.42 | 2.50 (`emmc`) | the same | **reached**: 1 of 1 |"),
+        (
+            [{"as_described": True, "uses_labels": True}, {"row": "EMMC: ours", "ours": 9.42}],
+            "3.42 | 2.50 (`emmc`), by labels | 9.42 (`ours`) | **reached**: 1 of 1; best row 0 of 1 |",
+        ),
+        (
+            [{"ours": 4.42, "as_described": True}, {"row": "EMMC: ours", "ours": 5.42}],
+            "3.42 | 4.42 (`emmc`) | the same | **not reached**: 0 of 1; neither on C = 1 by 1 |",
+        ),
+        (
+            [{"as_described": True, "verdict": "filler, no method: better by 0.9 points"}],
+            "3.42 | 2.50 (`emmc`) | – | **not reached**: 0 of 1; not on C = 1 (°); 1 ° |",
+        ),
+        (
+            [{"as_described": True, "verdict": "not comparable: another baseline; better by 0.9 points"}],
+            "3.42 | 2.50 (`emmc`) | the same | **reached**: 1 of 1; 1 ⁿ |",
+        ),
+    ],
+)
+def test_the_line_of_a_method(one, prose, changes, line):
+    """Printed, the paper's method here, our best row without labels, and the verdict."""
+    (prose / "results-emmc.txt").write_text("Of EMMC.\n\n{methods}", encoding="utf-8")
+    rows = [{**ROW, **change} for change in changes]
+    text = pages.written({one.name: attrs.evolve(one, rows=rows)}, prose)["results.md"]
+    assert f"| table 3 | **EMMC**, error (%) | {line}" in text
 
 
 def test_a_part_of_a_table_says_so(one, prose):
@@ -217,3 +249,81 @@ def test_numbers():
     texts = {0.0: "0", 7.0: "7", 1234.5: "1,234.5", 0.00123: "0.0012", 0.5: "0.500", 12.345: "12.35", 95.06: "95.1"}
     assert {value: pages.number(value) for value in texts} == texts
     assert pages.number(None) == "–"
+
+
+def page_cells(text):
+    """The cells of a page's tables of rows, by data set, row and column; data sets that only the title names too."""
+    data, columns = "", []
+    for line in text.splitlines():
+        if line.startswith("## "):
+            data, columns = line.rpartition(", ")[2], []
+        elif line.startswith("| row |"):
+            columns = [cell.strip() for cell in line.strip("|").split(" | ")]
+        elif line.startswith("| ") and columns:
+            row, *texts = (cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
+            for column, content in zip(columns[1:], texts, strict=True):
+                yield (data if " = " in row.partition(":")[0] else "", row, column), content.replace("**", "")
+        elif not line:
+            columns = []
+
+
+def contradictions(texts):
+    """Cells that stand more than once, with other numbers. Times differ from run to run, and are left out."""
+    seen = {}
+    for text in texts:
+        for where, content in page_cells(text):
+            if not where[-1].endswith("(s)") and where[-1] not in ("runs", "s", "labels", "method"):
+                seen.setdefault(where, set()).add(content.rpartition("→ ")[2])
+    return {where: contents for where, contents in seen.items() if len(contents) > 1}
+
+
+def test_no_two_pages_have_different_numbers_for_a_cell():
+    """A cell is a row, which names data, method and protocol, and a column; several tables may have it."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "results").glob("*.md"))]
+    assert contradictions(texts) == {}
+    assert sum(1 for text in texts for _ in page_cells(text)) > 5000
+
+
+def test_a_contradiction_is_noticed():
+    head = "## EDSVC, table 2: NMI\n\n| row | EDSVC | runs |\n|---|---|---|\n"
+    page = f"{head}| Wine: edsvc, z-scores | 0.781 → **0.691** | 3 |\n"
+    assert contradictions([page, page.replace("0.781 → ", "").replace("| 3 |", "| 1 |")]) == {}
+    [where] = contradictions([page, page.replace("0.691", "0.726")])
+    assert where == ("", "Wine: edsvc, z-scores", "EDSVC")
+    tables = "## ELM, table 2: purity, {}\n\n| row | NMI |\n|---|---|\n| k = 2: kmeans | 0.5 |\n"
+    assert contradictions([tables.format("Libras"), tables.format("TDT2").replace("0.5", "0.6")]) == {}
+
+
+OVERVIEWS = [*sorted(path.stem for path in pages.PROSE.glob("results*.txt")), "claims", "elm", "edsvc-table2",
+             "edsvc-figures", "svc-table4", "m3-figures"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OVERVIEWS)
+def test_no_number_and_no_verdict_of_the_overviews_is_typed(name):
+    words = pages.VALUE.sub("", (pages.PROSE / f"{name}.txt").read_text(encoding="utf-8"))
+    settings = {"0.01", "0.05", "2.6"}  # tolerances of an index and of a baseline, the gigahertz of a machine
+    assert set(re.findall(r"(?<![\w.])\d*\.\d+", words)) <= settings
+    assert re.findall(r"\*\*(?:yes|no|partly|mostly|reached|not reached)\b", words) == []
+
+
+def test_the_overview_has_every_table_of_the_papers(records):
+    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    for title in tables().values():
+        head, _, _rest = title.partition(": ")
+        place = head.partition(", ")[2]
+        assert not place or place.startswith("tables ") or f"\n| {place} | " in text, title
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "claims | svm | all",
+        "claims | svc | maybe",
+        "answer | no such claim",
+        "emmc-table7 | EMMC | is colour",
+        "emmc-table7 | Emmc | is word",
+    ],
+)
+def test_overviews_of_nothing_are_refused(records, words):
+    with pytest.raises(pages.Broken):
+        pages.value(words, records)

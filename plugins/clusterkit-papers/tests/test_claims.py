@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from clusterkit_papers.claims import edsvc, starts, theorem
+from clusterkit_papers.claims import starts, theorem
+from clusterkit_papers.claims.comparisons import Comparison, Values
+from clusterkit_papers.claims.headlines import ALL, CLAIMS, MOST, Claim, answer
 from clusterkit_papers.claims.theorem import PROBLEMS, TheoremProblem, excess_bound, least_objective
-from clusterkit_papers.edsvc.table import EdsvcEnsembles
 from clusterkit_papers.jobs import Plan
-
-from clusterkit.metrics import adjusted_rand, nmi
+from clusterkit_papers.printed_tables import catalogue
 
 
 def step(text):
@@ -73,28 +73,136 @@ def test_starts_of_a_pair_of_digits():
     assert 0 <= runs[0]["difference"] <= 50
 
 
-def test_edsvc_beside_its_members():
-    data_set = next(data_set for data_set in edsvc.DATA_SETS if data_set.name == "Wine")
-    ensembles = EdsvcEnsembles(data_set)
-    [values] = edsvc._with_members(ensembles, "minmax", range(1), step).runs
-    members = ensembles.members("minmax", 0)
-    of_members = [nmi(ensembles.y, member, average="geometric") for member in members]
-    assert values["best_nmi"] == max(of_members)
-    assert values["mean_nmi"] == pytest.approx(np.mean(of_members))
-    assert values["below_nmi"] == 100 * np.mean(np.array(of_members) < values["nmi"])
-    assert values["best_ari"] == max(adjusted_rand(ensembles.y, member) for member in members)
+def ours(table, name, column, value, **more):
+    fixed = {"uses_labels": False, "as_described": False, "verdict": "reached"}
+    return {"table": table, "row": name, "column": column, "ours": value, **fixed, **more}
 
 
-def test_psvc_is_the_best_of_its_widths(monkeypatch):
-    data_set = next(data_set for data_set in edsvc.DATA_SETS if data_set.name == "Wine")
-    monkeypatch.setattr(edsvc, "WIDTHS", 3)
-    ensembles = EdsvcEnsembles(data_set)
-    X = ensembles.X("zscore")
-    from clusterkit import recipe
+def of_name(name):
+    return next(claim for claim in CLAIMS if claim.name == name)
 
-    tried = []
-    for gamma in edsvc._widths(X):
-        labels = recipe("psvc", random_state=0, featuremap__gamma=gamma, labeler__outliers="nearest").fit(X).labels_
-        tried.append(nmi(ensembles.y, labels, average="geometric"))
-    measured = edsvc._best_psvc(ensembles, "zscore", step)
-    assert measured.runs[0]["nmi"] == max(tried)
+
+@pytest.mark.parametrize(
+    ("share", "holding", "word"),
+    [
+        (ALL, 4, "yes"),
+        (ALL, 3, "no"),
+        (MOST, 3, "yes"),
+        (MOST, 2, "partly"),
+        (MOST, 1, "no"),
+        (2 / 4, 2, "yes"),
+        (2 / 4, 1, "partly"),
+        (2 / 4, 0, "no"),
+    ],
+)
+def test_the_rule_of_an_answer(share, holding, word):
+    gains = [1.0 if place < holding else -float(place) for place in range(4)]
+    comparisons = [Comparison(str(place), 0.0, 0.0, "", gain > 0, gain) for place, gain in enumerate(gains)]
+    verdict = answer(Claim("emmc", "", "", compare=lambda values: comparisons, share=share), Values())
+    assert (verdict.word, verdict.holding, verdict.comparisons) == (word, holding, 4)
+    assert (None if verdict.worst is None else verdict.worst.where) == ("3" if holding < 4 else None)
+
+
+def test_a_claim_without_values_is_not_tested():
+    assert answer(of_name("consensus"), Values({})).word == "not tested"
+    assert answer(Claim("elm", "abstract", "more convenient"), Values()).word == "not tested"
+
+
+def test_the_papers_own_numbers_by_our_comparisons():
+    """Counted by hand in the papers, such as the four best of table 7 and the seven of table 10."""
+    by_words = {claim.says: answer(claim, Values()) for claim in CLAIMS}
+    for words, expected in {
+        "of seven data sets with two classes EMMC is best on four": (4, 7),
+        "of four data sets with more classes EMMC is best on three": (3, 4),
+        "of eleven data sets EMMC is best on seven beside NC and LapGMM": (7, 11),
+        "EMMC ends within fewer than 16 iterations": (11, 11),
+        "the squared loss of IterSVR and EMMC is better than the hinge loss of IterSVM": (14, 14),
+    }.items():
+        assert (by_words[words].holding, by_words[words].comparisons) == expected
+    times, consensus = (answer(of_name(name), Values()) for name in ("three-times-faster", "consensus"))
+    assert (times.holding, times.comparisons, times.word) == (7, 7, "yes")
+    assert (consensus.holding, consensus.comparisons) == (24, 24)
+    kmeans = by_words[
+        "ELM k-means is better than k-means and kernel k-means for all numbers of clusters on all three data sets"
+    ]
+    assert (kmeans.word, kmeans.worst.where) == ("no", "TDT2, k = 24"), "83.2 against 83.8 of k-means in print"
+
+
+def test_the_row_as_described_comes_first_and_without_labels_the_first_that_saw_none():
+    table = "emmc-table7"
+    rows = [
+        ours(table, "Ionosphere: ours", "EMMC Acc", 71.0),
+        ours(table, "Ionosphere: other nodes", "EMMC Acc", 72.0),
+        ours(table, "Ionosphere: paper", "EMMC Acc", 73.0, uses_labels=True, as_described=True),
+        ours(table, "Ionosphere: a part", "CPMMC Acc", 90.0, verdict="not comparable: 100 random rows"),
+        ours(table, "Ionosphere: whole", "CPMMC Acc", 80.0),
+    ]
+    place = (table, "Ionosphere")
+    assert Values().value(*place, "EMMC Acc") == 74.73
+    assert Values({table: rows}).value(*place, "EMMC Acc") == 73.0
+    assert Values({table: rows}).reading("other nodes").value(*place, "EMMC Acc") == 72.0
+    assert Values({table: rows}, without_labels=True).value(*place, "EMMC Acc") == 71.0
+    assert Values({table: rows}).value(*place, "CPMMC Acc") == 80.0
+    assert Values({table: rows}).value(*place, "MMC Acc") is None
+    assert Values().reading("other nodes").value(*place, "EMMC Acc") is None
+
+
+def test_edsvc_beside_consensus_functions_in_both_scalings():
+    table = "edsvc-table2"
+    rows = [
+        ours(table, f"Wine: {what}, {scaling}", column, value)
+        for scaling, values in (("attributes in [0, 1]", (0.7, 0.6)), ("z-scores", (0.5, 0.6)))
+        for what, column, value in (("edsvc as published", "EDSVC", values[0]), ("diclens", "DICLENS", values[1]))
+    ]
+    rows.append(ours(table, "Wine: edsvc, plane, z-scores", "EDSVC", 0.9))
+    verdict = answer(of_name("consensus"), Values({table: rows}))
+    assert (verdict.holding, verdict.comparisons, verdict.worst.where) == (1, 2, "Wine, z-scores")
+
+
+def test_edsvc_beside_the_best_width_of_psvc():
+    table = "edsvc-figures"
+    rows = [
+        ours(table, "Wine: edsvc as published, z-scores", "EDSVC", 0.7),
+        ours(table, "Wine: psvc, width 1 of 100, z-scores", "PSVC", 0.9),
+        ours(table, "Wine: psvc, the best of 100 widths by labels, z-scores", "PSVC", 0.8, uses_labels=True),
+        ours(
+            table, "Wine: psvc, the best of 100 widths by labels, attributes in [0, 1]", "PSVC", 0.1, uses_labels=True
+        ),
+    ]
+    verdict = answer(of_name("best-psvc"), Values({table: rows}))
+    assert (verdict.word, verdict.comparisons, verdict.worst.other) == ("no", 1, 0.8)
+
+
+def test_parts_are_compared_with_parts_of_as_many():
+    table, columns = "m3-figures", ("sequential (s)", "partition (s)")
+    seconds = {"equal": (1.0, 3.0), "random": (5.0, 0.5)}
+    rows = [
+        ours(table, f"Letter: K = 2, {what}", column, value)
+        for what, values in seconds.items()
+        for column, value in zip(columns, values, strict=True)
+    ]
+    rows.append(ours(table, "Letter: K = 3, equal", "sequential (s)", 9.0))
+    verdict = answer(of_name("random-sequential"), Values({table: rows}))
+    assert (verdict.holding, verdict.comparisons) == (1, 1)
+
+
+def test_every_subproblem_is_compared_with_every_random_one():
+    table, column = "m3-figures7-8", "support vectors (% of rows)"
+    rows = [
+        ours(table, f"Banana: {what}, positive part {place}, negative part 1", column, value)
+        for what, values in {"equal": (3.0, 50.0), "random": (40.0, 60.0)}.items()
+        for place, value in enumerate(values, 1)
+    ]
+    claim = next(claim for claim in CLAIMS if "more separable" in claim.says)
+    verdict = answer(claim, Values({table: rows}))
+    assert (verdict.word, verdict.holding, verdict.comparisons) == ("yes", 3, 4)
+
+
+def test_every_claim_names_its_place_and_tables_that_exist():
+    for claim in CLAIMS:
+        assert claim.place
+        assert set(claim.tables) <= set(catalogue())
+        assert (claim.compare is None) == (not claim.tables)
+        assert claim.compare is not None or claim.reason, "why it is not tested"
+    names = [claim.name for claim in CLAIMS if claim.name]
+    assert len(set(names)) == len(names)

@@ -22,9 +22,10 @@ from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, 
 SURROUNDINGS = Surroundings("2026-01-31", "a processor", 2, 0.5, {"python": "3.11"})
 ROWS = [
     {"table": "emmc-table3", "row": "EMMC: emmc", "column": "C = 1", "printed": 3.42, "ours": 0.0, "sd": 0.25,
-     "runs": 3, "seconds": 0.0, "uses_labels": True, "verdict": "better by 3.4 points", "note": "scaled"},
+     "runs": 3, "seconds": 0.0, "uses_labels": True, "as_described": True, "verdict": "better by 3.4 points",
+     "note": "scaled"},
     {"table": "emmc-table3", "row": "EMMC", "column": "C = 10", "printed": None, "ours": None, "sd": None, "runs": 0,
-     "seconds": 0.0, "uses_labels": False, "verdict": "not run"},
+     "seconds": 0.0, "uses_labels": False, "as_described": False, "verdict": "not run"},
 ]  # fmt: skip
 
 

@@ -251,7 +251,8 @@ def test_table1_knows_the_sizes():
 def test_table4_quick_measures_both_steps():
     rows = [row for row in reproduce("svc-table4", quick=True) if row["runs"]]
     json.dumps(rows, allow_nan=False)
-    assert {row["row"] for row in rows} == {f"Iris: {what}" for what in ("svc", "sgd-lmsvc", "fsvc", "sgd-lmsvc-strip")}
+    recipes = ("svc", "sgd-lmsvc", "fsvc", "sgd-lmsvc-strip")
+    assert {row["row"] for row in rows} == {f"Iris: {recipe}, one width" for recipe in recipes}
     seconds = [row for row in rows if row["column"].endswith("(s)")]
     assert all(row["ours"] > 0 and row["seconds"] > 0 and "another machine" in row["verdict"] for row in seconds)
     assert not any(row["uses_labels"] for row in rows)

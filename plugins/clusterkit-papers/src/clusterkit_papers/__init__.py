@@ -1,6 +1,6 @@
 """Tables and figures of the published clustering algorithms, run again: printed values beside ours.
 
-A sub-package holds a paper (`emmc`, `elm`, `svc`, `edsvc`, `min_max`); `claims` tests what papers only claim. Each
+A sub-package holds a paper (`emmc`, `elm`, `svc`, `edsvc`, `min_max`); `claims` answers what the papers claim. Each
 table is a function from a `Plan` to a list of `Job`, and a job fills cells of the printed table:
 
 ===============  ======================================================================================================
@@ -12,8 +12,8 @@ distances        Readings that may explain the largest distances to print, and t
 printed_tables   The printed values and the list of tables, from the CSV files in the folder printed.
 pictures         Pictures of tables and figures; `log_axes` has their axes.
 impossible       Which printed indices no clustering can have.
-verdicts         How a printed value and ours compare.
-summary          The closing line of a table.
+verdicts         How a printed value and ours compare, and which rows are fillers.
+summary          How a table and its methods stand as a whole.
 reproduction     Runs the jobs and returns the rows.
 records          What a run leaves behind: rows, command, machine, times; `journals` lets a long one go on.
 command          ``clusterkit reproduce``; `plugin` tells clusterkit about it.
@@ -74,8 +74,9 @@ def reproduce(
     list of dict
         The keys ``table``, ``row`` and ``column`` name the cell. ``printed``, ``ours`` and ``sd`` are the printed
         value, our mean and our standard deviation over runs, None where there is none. ``runs`` is the number of runs,
-        ``seconds`` the mean wall time of one, ``uses_labels`` whether known classes chose a parameter, ``verdict`` the
-        comparison in words. ``note`` is present only if there is a remark. Ctrl-C keeps the rows so far, with a
+        ``seconds`` the mean wall time of one, ``uses_labels`` whether known classes chose a parameter, ``as_described``
+        whether the row is the method as the paper describes it, ``verdict`` the comparison in words. ``note`` is
+        present only if there is a remark. Ctrl-C keeps the rows so far, with a
         warning.
 
     Raises

@@ -111,6 +111,11 @@ class Job:
         False where only a part of the data is used, so that the values cannot be compared with the printed ones.
     part : str
         Name of that part of the data; shown in the verdict if not `comparable`.
+    as_described : bool
+        Whether the row is the paper's own: the method, data and protocol that its text describes, with one reading of
+        what the text leaves open. No printed cell has two such rows.
+    filler : bool
+        Whether the row is no method but what any method has to be read against, such as one cluster for every sample.
     """
 
     printed_row: str
@@ -122,6 +127,8 @@ class Job:
     note: str = ""
     comparable: bool = True
     part: str = QUICK_PART
+    as_described: bool = False
+    filler: bool = False
 
     @property
     def key(self) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import re
 from functools import cache
 from importlib import resources
 from typing import Literal, get_args
 
 import attrs
 
-__all__ = ["Mark", "Printed", "ReproducibleTable", "catalogue", "printed"]
+__all__ = ["Mark", "Printed", "ReproducibleTable", "beside", "catalogue", "printed"]
 
 Mark = Literal["", "low-ri", "contradiction", "impossible", "slow", "two-class"]
 """Why a value is doubtful ("low-ri", "contradiction"), cannot be that of any clustering ("impossible"), or is missing
@@ -81,3 +82,21 @@ def printed(table: str) -> dict[tuple[str, str], Printed]:
         cell = Printed(record["row"], record["column"], record["measure"], value, mark, record["remark"])
         cells[cell.row, cell.column] = cell
     return cells
+
+
+def beside(table: str, row: str, column: str) -> Printed | None:
+    """The printed cell that one of our rows stands beside: the names of ours begin with those of the printed rows.
+
+    Examples
+    --------
+    >>> beside("emmc-table7", "Ionosphere: emmc-paper, C by labels", "EMMC Acc").value
+    74.73
+    """
+    if table not in catalogue():
+        return None
+    cells = [
+        cell
+        for (name, its_column), cell in printed(table).items()
+        if its_column == column and re.match(rf"{re.escape(name)}(?![^: ])", row) is not None
+    ]
+    return max(cells, key=lambda cell: len(cell.row), default=None)

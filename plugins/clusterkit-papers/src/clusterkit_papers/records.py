@@ -14,9 +14,10 @@ from typing import Any
 
 import attrs
 
-from clusterkit_papers.printed_tables import catalogue, printed
+from clusterkit_papers.printed_tables import beside, catalogue
+from clusterkit_papers.reproduction import planned
 from clusterkit_papers.summary import standing
-from clusterkit_papers.verdicts import verdict
+from clusterkit_papers.verdicts import verdict, with_fillers
 
 __all__ = ["Record", "Surroundings", "command_line", "processor", "record_path"]
 
@@ -104,22 +105,22 @@ class Record:
         """The record with printed values and verdicts of today's tables and rules; nothing is run.
 
         What a job found when it ran stays as it is: that a value is missing or not comparable, or that the balance
-        caps it.
+        caps it. Which rows are the paper's own is what today's jobs say.
         """
-        cells = printed(self.name) if self.name in catalogue() else {}
+        jobs = planned(self.name, quick=False, runs=None, seed=0) if self.name in catalogue() else ()
+        described = {(job.row, cell.column) for job in jobs if job.as_described for cell in job.cells}
         rows = []
         for row in self.rows:
+            row = {**row, "as_described": (row["row"], row["column"]) in described}
             text, ours = str(row["verdict"]), row["ours"]
             if not isinstance(ours, float | int) or standing(text) == "not comparable" or "capped at" in text:
                 rows.append(row)
                 continue
-            # the names of our rows begin with the printed row
-            beside = [cell for (name, column), cell in cells.items() if column == row["column"] and _begins(row, name)]
-            cell = max(beside, key=lambda cell: len(cell.row), default=None)
+            cell = beside(self.name, str(row["row"]), str(row["column"]))
             n_runs = int(str(row["runs"])) if "--quick" in self.command.split() else 0
             today = "no printed value" if cell is None else verdict(cell.measure, cell, ours, quick_runs=n_runs)
             rows.append({**row, "printed": None if cell is None else cell.value, "verdict": today})
-        return attrs.evolve(self, rows=rows)
+        return attrs.evolve(self, rows=with_fillers(self.name, rows, jobs))
 
     @property
     def text(self) -> str:
@@ -148,11 +149,6 @@ class Record:
         surroundings = Surroundings(**fields.pop("surroundings"))
         fields |= {"surroundings": surroundings, "rows": [_row(fields["name"], row, notes) for row in rows]}
         return cls(**fields)
-
-
-def _begins(row: Mapping[str, object], name: str) -> bool:
-    """Whether the name of a row is a printed name or goes on after it with another word."""
-    return re.match(rf"{re.escape(name)}(?![^: ])", str(row["row"])) is not None
 
 
 def record_path(folder: Path, name: str) -> Path:
@@ -184,6 +180,7 @@ def processor() -> str:
 def _row(name: str, fields: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]:
     """A row as `clusterkit_papers.reproduce` returns it, from its line in a record."""
     none: dict[str, Any] = {"printed": None, "ours": None, "sd": None, "runs": 0, "seconds": 0.0, "uses_labels": False}
+    none["as_described"] = False
     row: dict[str, Any] = {"table": name, "row": "", "column": "", **none, **fields}
     if "note" in row:
         row["note"] = notes[row["note"]]

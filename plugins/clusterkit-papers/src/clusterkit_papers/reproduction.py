@@ -16,7 +16,7 @@ from clusterkit_papers.fits import ended_by_limits
 from clusterkit_papers.jobs import QUICK_PART, Cell, Job, Measurements, NotRun, Plan
 from clusterkit_papers.journals import Journal
 from clusterkit_papers.printed_tables import Printed, catalogue, printed
-from clusterkit_papers.verdicts import verdict
+from clusterkit_papers.verdicts import verdict, with_fillers
 
 __all__ = ["planned", "reproduce", "run_jobs"]
 
@@ -150,7 +150,8 @@ def run_jobs(
             reason = "not run: quick leaves it out" if where in possible else MISSING.get(cell.mark, UNPLANNED)
             rows.append((cell.row, _row(table, cell.row, cell.column, cell, reason)))
     order = {row: index for index, row in reversed(list(enumerate(cell.row for cell in printed(table).values())))}
-    return [row for _, row in sorted(rows, key=lambda pair: order.get(pair[0], len(order)))]
+    in_order = [row for _, row in sorted(rows, key=lambda pair: order.get(pair[0], len(order)))]
+    return with_fillers(table, in_order, jobs)
 
 
 def _rows(table: str, job: Job, measurements: Measurements, quick: bool) -> list[dict[str, Any]]:
@@ -161,7 +162,7 @@ def _rows(table: str, job: Job, measurements: Measurements, quick: bool) -> list
         values = [run[cell.measure] for run in measurements.runs if cell.measure in run]
         if any(math.isnan(value) for value in values):
             notes = (job.note, measurements.note)
-            rows.append(_row(table, job.row, cell.column, beside, UNDEFINED, uses_labels=job.uses_labels, notes=notes))
+            rows.append(_row(table, job.row, cell.column, beside, UNDEFINED, job=job, notes=notes))
             continue
         ours = statistics.fmean(values)
         judgement = verdict(cell.measure, beside, ours, measurements.cap, quick_runs=len(values) if quick else 0)
@@ -182,7 +183,7 @@ def _rows(table: str, job: Job, measurements: Measurements, quick: bool) -> list
                 sd=statistics.stdev(values) if len(values) > 1 else None,
                 runs=len(values),
                 seconds=statistics.fmean(run["seconds"] for run in measurements.runs),
-                uses_labels=job.uses_labels,
+                job=job,
                 notes=(job.note, measurements.note),
             )
         )
@@ -198,7 +199,7 @@ def _without(table: str, job: Job, reason: str) -> list[dict[str, Any]]:
             cell.column,
             _beside(table, job, cell),
             reason,
-            uses_labels=job.uses_labels,
+            job=job,
             notes=(job.note,),
         )
         for cell in job.cells
@@ -226,7 +227,7 @@ def _row(
     sd: float | None = None,
     runs: int = 0,
     seconds: float = 0.0,
-    uses_labels: bool = False,
+    job: Job | None = None,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     entry: dict[str, Any] = {
@@ -238,7 +239,8 @@ def _row(
         "sd": sd,
         "runs": runs,
         "seconds": seconds,
-        "uses_labels": uses_labels,
+        "uses_labels": job is not None and job.uses_labels,
+        "as_described": job is not None and job.as_described,
         "verdict": judgement,
     }
     note = "; ".join(note for note in notes if note)

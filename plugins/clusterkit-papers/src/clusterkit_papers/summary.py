@@ -1,20 +1,28 @@
-"""The closing line of a table: how many values are as printed, and whether the methods are in the printed order."""
+"""How a table stands: its closing line, and each of its methods with the paper's own row and the best of ours.
+
+Quality is kept apart from seconds, a row whose parameters known classes chose from one without them, and a method from
+a filler.
+"""
 
 from __future__ import annotations
 
 import itertools
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from clusterkit_papers.printed_tables import Printed, catalogue, printed
-from clusterkit_papers.verdicts import MEASURES
+import attrs
 
-__all__ = ["STANDINGS", "closing_line", "printed_order", "standing"]
+from clusterkit_papers.printed_tables import Printed, beside, catalogue, printed
+from clusterkit_papers.verdicts import COMPARED, FILLER, MEASURES, verdict
+
+__all__ = ["STANDINGS", "MethodSummary", "closing_line", "methods", "printed_order", "standing", "tally"]
 
 STANDINGS = {
     "as printed": ("reached", "the same"),
     "better": ("better by",),
     "below print": ("short by", "impossible: capped"),
+    "of fillers": (FILLER,),
     "with a count that differs": (),
     "beside a printed value that cannot be right": ("printed value impossible", "printed value contradicts"),
     "not defined": ("not defined",),
@@ -34,6 +42,13 @@ COUNTED = ("as printed", "better", "below print", "beside a printed value that c
 METHODS_ARE_ROWS = ("emmc-table3", "emmc-table4")
 """Tables whose printed rows are the methods; in the others the columns are."""
 
+KINDS = ("quality without labels", "quality with labels", "seconds", "counts of the data")
+"""What is counted apart: indices of clusters whose parameters saw no classes, and of others; times, which depend on the
+machine; sizes of data sets."""
+
+MOSTLY, PARTLY = 0.75, 0.25
+"""Parts of the values that "mostly" and "partly" begin at."""
+
 
 def standing(verdict: str) -> str:
     """How a value stands by its verdict, a key of `STANDINGS`.
@@ -48,8 +63,21 @@ def standing(verdict: str) -> str:
     return next((name for name, begins in STANDINGS.items() if verdict.startswith(begins)), "not comparable")
 
 
+def tally(table: str, rows: Iterable[Mapping[str, object]]) -> dict[str, Counter[str]]:
+    """How many values stand how, by kind of `KINDS`; values beside no printed one are of no kind."""
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+    for row in rows:
+        cell = beside(table, str(row["row"]), str(row["column"]))
+        if cell is None:
+            continue
+        measure = MEASURES[cell.measure]
+        kind = 2 if measure.ratio else 3 if measure.count else 1 if row["uses_labels"] else 0
+        counts[KINDS[kind]][standing(str(row["verdict"]))] += 1
+    return counts
+
+
 def closing_line(table: str, rows: Sequence[Mapping[str, object]]) -> str:
-    """One sentence or two on all rows of a table.
+    """A few sentences on all rows of a table.
 
     Parameters
     ----------
@@ -61,38 +89,40 @@ def closing_line(table: str, rows: Sequence[Mapping[str, object]]) -> str:
     --------
     >>> row = {"row": "EMMC: emmc", "column": "C = 1", "ours": 3.0, "uses_labels": False}
     >>> closing_line("emmc-table3", [{**row, "verdict": text} for text in ("reached", "short by 2.0 points")])
-    '2 values beside printed ones: 1 as printed, 1 below print.'
+    'Quality without labels: 1 as printed, 1 below print.'
     """
-    count = Counter(standing(row["verdict"]) for row in rows)
-    beside = sum(count[name] for name in COUNTED)
-    parts = [f"{count[name]} {name}" for name in COUNTED if count[name]]
-    sentences = [f"{beside} values beside printed ones: {', '.join(parts)}."] if beside else []
-    others = [
-        f"{n} {name}"
-        for name, n in count.items()
-        if n and name not in COUNTED and name not in ("without a printed value", "with dashes in print")
-    ]
+    counts, sentences = tally(table, rows), []
+    for kind, count in counts.items():
+        parts = [f"{count[name]} {name}" for name in (*COUNTED, "of fillers") if count[name]]
+        if parts:
+            sentences.append(f"{kind.capitalize()}: {', '.join(parts)}.")
+    whole = Counter(standing(str(row["verdict"])) for row in rows)
+    silent = (*COUNTED, "of fillers", "without a printed value", "with dashes in print")
+    others = [f"{n} {name}" for name, n in whole.items() if n and name not in silent]
     if others:
-        sentences.append(f"{'Further values' if beside else 'Values'}: {', '.join(others)}.")
+        sentences.append(f"{'Further values' if sentences else 'Values'}: {', '.join(others)}.")
     agreeing, pairs = printed_order(table, rows)
     if pairs:
         sentences.append(f"Two methods stand in the printed order in {agreeing} of {pairs} comparisons.")
     return " ".join(sentences) or "No printed values."
 
 
-def printed_order(table: str, rows: Iterable[Mapping[str, object]]) -> tuple[int, int]:
+def printed_order(table: str, rows: Iterable[Mapping[str, object]], *, seconds: bool | None = None) -> tuple[int, int]:
     """How many pairs of methods stand in the order that print has, of how many that differ in print.
 
-    The first row that stands beside a printed value and chooses nothing by labels is taken. Values that cannot be
-    right, and pairs that print equal, do not count.
+    The first row that stands beside a printed value, chooses nothing by labels and is no filler is taken. Values that
+    cannot be right, and pairs that print equal, do not count. With `seconds` only times count, or only all else.
     """
     cells, ours = printed(table) if table in catalogue() else {}, dict[tuple[str, str], float]()
     for row in rows:
         where = str(row["row"]).partition(":")[0], str(row["column"])
         cell = cells.get(where)
         usable = cell is not None and cell.value is not None and not cell.mark and MEASURES[cell.measure].better
-        if usable and row["ours"] is not None and not row["uses_labels"]:
-            ours.setdefault(where, row["ours"])
+        usable = usable and seconds in (None, cell is not None and MEASURES[cell.measure].ratio)
+        filler = str(row.get("verdict", "")).startswith(FILLER)
+        value = row["ours"]
+        if usable and isinstance(value, float | int) and not row["uses_labels"] and not filler:
+            ours.setdefault(where, value)
     fixed = 1 if table in METHODS_ARE_ROWS else 0
     agreeing = pairs = 0
     for one, other in itertools.combinations(ours, 2):
@@ -110,3 +140,207 @@ def _difference(one: Printed, other: Printed) -> float:
         return 0.0
     difference = one.value - other.value
     return difference if abs(difference) > MEASURES[one.measure].tolerance else 0.0
+
+
+@attrs.frozen
+class MethodSummary:
+    """A method of a printed table: what is printed, the row that is the paper's own, and our best row without labels.
+
+    Parameters
+    ----------
+    method : str
+        As the table names it; empty where all values are seconds or sizes.
+    measure : str
+        What the means are of.
+    printed, described, best : float or None
+        Means over the lines where all of them have a value.
+    described_row, best_row : str
+        Names of our rows, without the line.
+    lines : int
+        Number of the printed values that can be right; of all indices of quality, if there are several.
+    described_reached, best_reached : int
+        How many of them each row reaches or exceeds.
+    described_lines, best_lines : int
+        How many values each row has beside them.
+    by_index : tuple of (str, int, int)
+        How many values the paper's own row reaches, or our best row where there is none, and of how many: by measure.
+    described_labels : bool
+        Whether known classes choose a parameter of the row that is the paper's own.
+    fillers : int
+        How many of the values of the paper's own row are fillers; they reach nothing.
+    doubtful : int
+        How many of them are not comparable by their verdict, such as beside another baseline than printed.
+    wrong : int
+        Number of further printed values that cannot be right.
+    short : tuple of (str, float)
+        The lines, and by how much, where neither row reaches print; the largest first. By 0 where all are fillers.
+    """
+
+    method: str
+    measure: str
+    printed: float | None
+    described: float | None
+    best: float | None
+    described_row: str
+    best_row: str
+    lines: int
+    described_reached: int
+    best_reached: int
+    described_lines: int
+    best_lines: int
+    by_index: tuple[tuple[str, int, int], ...]
+    described_labels: bool
+    fillers: int
+    doubtful: int
+    wrong: int
+    short: tuple[tuple[str, float], ...]
+
+    @property
+    def word(self) -> str:
+        """The verdict: how many of the values the paper's own row reaches, or our best row where there is none."""
+        reached, lines = self.described_reached, self.described_lines
+        if not lines:
+            reached, lines = self.best_reached, self.best_lines
+        if not lines:
+            return "no value"
+        share = reached / lines
+        words = ((1.0, "reached"), (MOSTLY, "mostly reached"), (PARTLY, "partly reached"), (0.0, "not reached"))
+        return next(word for least, word in words if share >= least)
+
+
+@attrs.frozen
+class _Value:
+    """A value of ours beside a printed one that can be right."""
+
+    line: str
+    row: str
+    cell: Printed
+    ours: float
+    labels: bool
+    described: bool
+    verdict: str
+
+    @property
+    def filler(self) -> bool:
+        return self.verdict.startswith(FILLER)
+
+    @property
+    def gain(self) -> float:
+        """By how much it is better than print."""
+        return MEASURES[self.cell.measure].better * (self.ours - (self.cell.value or 0.0))
+
+    @property
+    def reached(self) -> bool:
+        judged = standing(verdict(self.cell.measure, self.cell, self.ours))
+        return not self.filler and judged in ("as printed", "better")
+
+
+Places = Mapping[tuple[str, str], _Value]
+"""A value of ours by the printed row and column."""
+
+
+def methods(table: str, rows: Sequence[Mapping[str, object]]) -> list[MethodSummary]:
+    """The methods of a table whose quality is printed, in printed order.
+
+    Parameters
+    ----------
+    table : str
+    rows : sequence of mapping
+        Rows of `clusterkit_papers.reproduce`.
+    """
+    cells: dict[str, list[Printed]] = {}
+    for cell in printed(table).values() if table in catalogue() else ():
+        measure = MEASURES[cell.measure]
+        if cell.value is not None and measure.better and not measure.ratio:
+            cells.setdefault(_method(table, cell), []).append(cell)
+    return [_summary(table, method, its, rows) for method, its in cells.items()]
+
+
+INDICES = (" Acc", " RI", " purity (%)", " NMI", " purity, formula as printed", " Rand", " DB")
+"""What the columns of a method have after its name."""
+
+
+def _method(table: str, cell: Printed) -> str:
+    if table in METHODS_ARE_ROWS:
+        return cell.row
+    return next((cell.column.removesuffix(index) for index in INDICES if cell.column.endswith(index)), cell.column)
+
+
+def _values(table: str, cells: Sequence[Printed], rows: Sequence[Mapping[str, object]]) -> list[_Value]:
+    """Our values beside the printed cells, those that the printed balance caps too."""
+    values = []
+    for row in rows:
+        name, text, ours = str(row["row"]), str(row["verdict"]), row["ours"]
+        cell = beside(table, name, str(row["column"]))
+        compared = any(word in text for word in (*COMPARED, "capped at"))
+        if cell in cells and cell is not None and isinstance(ours, float | int) and compared:
+            line = cell.column if table in METHODS_ARE_ROWS else cell.row
+            row_name = name.removeprefix(cell.row).lstrip(": ")
+            labels, described = bool(row["uses_labels"]), bool(row["as_described"])
+            values.append(_Value(line, row_name, cell, float(ours), labels, described, text))
+    return values
+
+
+def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[Mapping[str, object]]) -> MethodSummary:
+    right, first = [cell for cell in cells if not cell.mark], cells[0].measure
+    described: dict[tuple[str, str], _Value] = {}
+    by_row: dict[str, dict[tuple[str, str], _Value]] = {}
+    for value in _values(table, right, rows):
+        where = value.cell.row, value.cell.column
+        if value.described:
+            described[where] = value
+        if not value.labels and not value.filler:
+            by_row.setdefault(value.row, {}).setdefault(where, value)
+    best_row, best = max(by_row.items(), key=lambda pair: _rank(pair[1]), default=("", {}))
+    beside_both = [chosen for chosen in (described, best) if chosen]
+    shown = [
+        cell
+        for cell in right
+        if cell.measure == first and all((cell.row, cell.column) in chosen for chosen in beside_both)
+    ]
+    short = []
+    for cell in right:
+        both = [chosen[cell.row, cell.column] for chosen in beside_both if (cell.row, cell.column) in chosen]
+        if cell.measure == first and both and not any(value.reached for value in both):
+            short.append((both[0].line, -max((value.gain for value in both if not value.filler), default=0.0)))
+    names = Counter(value.row for value in described.values())
+    return MethodSummary(
+        method=method,
+        measure=first,
+        printed=statistics.fmean(cell.value or 0.0 for cell in shown) if shown else None,
+        described=_mean(described, shown),
+        best=_mean(best, shown),
+        described_row=max(names, key=names.__getitem__, default=""),
+        best_row=best_row,
+        lines=len(right),
+        described_reached=sum(value.reached for value in described.values()),
+        best_reached=sum(value.reached for value in best.values()),
+        described_lines=len(described),
+        best_lines=len(best),
+        by_index=_by_index(described or best),
+        described_labels=any(value.labels for value in described.values()),
+        fillers=sum(value.filler for value in described.values()),
+        doubtful=sum(standing(value.verdict) == "not comparable" for value in described.values()),
+        wrong=len(cells) - len(right),
+        short=tuple(sorted(short, key=lambda pair: -pair[1])),
+    )
+
+
+def _rank(values: Places) -> tuple[int, int, float]:
+    """What makes a row the best: how often it reaches print, then how many values it has, then by how much."""
+    return sum(value.reached for value in values.values()), len(values), sum(value.gain for value in values.values())
+
+
+def _by_index(values: Places) -> tuple[tuple[str, int, int], ...]:
+    """How many values of each measure reach print, and of how many."""
+    judged: dict[str, list[bool]] = {}
+    for value in values.values():
+        judged.setdefault(value.cell.measure, []).append(value.reached)
+    return tuple((measure, sum(reached), len(reached)) for measure, reached in judged.items())
+
+
+def _mean(values: Places, shown: Sequence[Printed]) -> float | None:
+    """The mean of ours over the cells that are shown."""
+    if not values or not shown:
+        return None
+    return statistics.fmean(values[cell.row, cell.column].ours for cell in shown)

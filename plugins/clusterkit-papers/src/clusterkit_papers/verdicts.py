@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import attrs
 import numpy as np
 
-from clusterkit_papers.printed_tables import Printed
+from clusterkit_papers.jobs import Job
+from clusterkit_papers.printed_tables import Printed, beside, catalogue, printed
 
-__all__ = ["MEASURES", "Measure", "accuracy_cap", "verdict"]
+__all__ = ["COMPARED", "FILLER", "MEASURES", "Measure", "accuracy_cap", "verdict", "with_fillers"]
 
 
 @attrs.frozen
@@ -67,6 +68,17 @@ MEASURES: Mapping[str, Measure] = {
 }
 """How each measure compares. Accuracy, error, purity_percent and agreement are percentages; rand is the Rand index;
 cpu, training, labelling and partition are seconds."""
+
+
+FILLER = "filler, "
+"""Start of the verdict on a row that is no method, or whose clusters are nearly the rows themselves."""
+
+COMPARED = ("reached", "better", "short")
+"""How the verdict begins on a value that is compared with a printed one in which there is no doubt."""
+
+MOST_CLUSTERS = 0.5
+"""Part of the rows that clusters may number before their indices say nothing: purity, Rand index and NMI grow with the
+number of clusters by themselves."""
 
 
 def accuracy_cap(sizes: np.ndarray, slack: float | int) -> float:
@@ -143,6 +155,46 @@ def verdict(
     if printed.mark in ("low-ri", "contradiction"):
         return f"printed value contradicts itself ({printed.remark}); {compared}"
     return compared
+
+
+def with_fillers(table: str, rows: Sequence[Mapping[str, object]], jobs: Sequence[Job]) -> list[dict[str, object]]:
+    """The rows of a table, where the verdict on a filler says that it is one.
+
+    A filler is a row of a job that says so, and, where a column has the number of clusters, one with a single cluster
+    (whose purity by the shares of classes is 1), or with more clusters than `MOST_CLUSTERS` of the samples that the
+    paper counts.
+
+    Parameters
+    ----------
+    table : str
+    rows : sequence of mapping
+        Rows of `clusterkit_papers.reproduce`.
+    jobs : sequence of Job
+        The jobs of the table.
+    """
+    declared = {job.row for job in jobs if job.filler}
+    sizes = f"{table.partition('-')[0]}-table1"
+    cells = printed(sizes) if sizes in catalogue() else {}
+    clusters: dict[str, list[tuple[str, float]]] = {}
+    for row in rows:
+        column, ours = str(row["column"]), row["ours"]
+        if column.endswith(" clusters") and isinstance(ours, float | int):
+            clusters.setdefault(str(row["row"]), []).append((column.removesuffix(" clusters"), ours))
+    marked = []
+    for row in rows:
+        name, column, text = (str(row[key]) for key in ("row", "column", "verdict"))
+        cell, words = beside(table, name, column), ""
+        if cell is not None and not MEASURES[cell.measure].ratio and text.startswith(COMPARED):
+            n = cells[cell.row, "N"].value if (cell.row, "N") in cells else None
+            many = max((k for method, k in clusters.get(name, ()) if column.startswith(method)), default=0.0)
+            if name in declared:
+                words = "no method"
+            elif many == 1:
+                words = "one cluster"
+            elif n and many > MOST_CLUSTERS * n:
+                words = f"{many:,.0f} clusters for {n:,.0f} rows"
+        marked.append({**row, "verdict": f"{FILLER}{words}: {text}"} if words else dict(row))
+    return marked
 
 
 def _limit(measure: str, cap: float) -> float | None:

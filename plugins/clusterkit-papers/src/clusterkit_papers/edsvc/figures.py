@@ -1,15 +1,19 @@
-"""Ensemble-driven support vector clustering, figures 1 and 2: against the base clusterings, and PSVC over its width."""
+"""Ensemble-driven support vector clustering, figures 1 and 2: against the base clusterings, and PSVC over its width.
+
+The rows answer what the paper says about both figures, so the page of claims reads them too.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from clusterkit_papers.edsvc.table import DATA_SETS, ENSEMBLES, EdsvcDataSet, EdsvcEnsembles, timed_search
+from clusterkit_papers.edsvc.table import DATA_SETS, READ_AS, EdsvcDataSet, EdsvcEnsembles, timed_search
 from clusterkit_papers.fits import fit_recipe, warm_up
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.scalings import SCALING_WORDS
@@ -19,11 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["WIDTHS", "draw", "figures"]
 
-WIDTHS = tuple(float(power) for power in np.arange(-6, 8.5, 0.5))
-"""log₂ of the widths q of the curves of PSVC; the axis of figure 2 is log₂ q, its range is not known to us."""
+WIDTHS = 100
+"""Widths of the kernel that PSVC is run with, as many as the search of EDSVC has. Fewer miss partitions that few widths
+have: on Breast Cancer two clusters come of one or two of them."""
 
-QUICK_WIDTHS = tuple(float(power) for power in (-2, 0, 2, 4, 6))
-"""The widths of a quick run."""
+DRAWN = 3
+"""One in so many of the widths has a row of its own, which is a point of the curve in figure 2."""
 
 QUICK = ("Wine", "Ionosphere")
 """The data sets of a quick run."""
@@ -31,14 +36,26 @@ QUICK = ("Wine", "Ionosphere")
 SCALED = ("minmax", "zscore")
 """The two scalings of every data set; the paper says nothing about scaling."""
 
-FIRST = "figure 1 compares EDSVC with the mean of its base clusterings, and the paper claims that EDSVC is above"
-SECOND = "figure 2 draws PSVC over log2 q, and the paper claims that EDSVC is above the best of it"
-"""Statement in the paper about the figures, which have no numbers for us."""
+SEARCH = (
+    Cell("EDSVC", "nmi"),
+    Cell("EDSVC clusters", "clusters"),
+    Cell("EDSVC ARI", "ari"),
+    Cell("best member", "best_nmi"),
+    Cell("best member ARI", "best_ari"),
+    Cell("mean member", "mean_nmi"),
+    Cell("members below EDSVC (%)", "below_nmi"),
+    Cell("members below EDSVC, ARI (%)", "below_ari"),
+)
+"""NMI with the geometric mean as in the paper, which grows with the number of clusters by itself, and the adjusted Rand
+index, which does not. The members are those of the ensembles of the search."""
+
+PSVC = (Cell("PSVC", "nmi"), Cell("PSVC clusters", "clusters"), Cell("PSVC ARI", "ari"), Cell("log2 q", "log2"))
+"""PSVC at a width q, whose logarithm is the axis of figure 2."""
 
 
 @attrs.define(eq=False)
-class FigureFits:
-    """Fits for both figures: ensembles, the search, and the curve of PSVC, each computed once.
+class WidthFits:
+    """PSVC over the widths that the search of EDSVC tries, each fit computed once; it has no random part.
 
     Parameters
     ----------
@@ -46,122 +63,95 @@ class FigureFits:
     """
 
     ensembles: EdsvcEnsembles
-    _search: dict[tuple[str, int], Values] = attrs.field(factory=dict, init=False)
-    _curve: dict[tuple[str, float], Values] = attrs.field(factory=dict, init=False)
+    _fits: dict[tuple[str, int], Values] = attrs.field(factory=dict, init=False)
+    _widths: dict[str, np.ndarray] = attrs.field(factory=dict, init=False)
 
-    def search(self, scaling: str, seed: int) -> Values:
-        """EDSVC as published."""
-        if (scaling, seed) not in self._search:
+    def width(self, scaling: str, place: int) -> Values:
+        """NMI, adjusted Rand index, clusters and log₂ q at a width by its place from 0, the widest kernel first."""
+        if (scaling, place) not in self._fits:
+            warm_up("psvc", featuremap__gamma=1.0)
             X = self.ensembles.X(scaling)
-            timed = timed_search(X, "edsvc", seed)
-            self._search[scaling, seed] = {**self.ensembles.judged(timed.fitted.labels_), "seconds": timed.seconds}
-        return self._search[scaling, seed]
+            if scaling not in self._widths:
+                self._widths[scaling] = searched_widths(X)
+            gamma = float(self._widths[scaling][place])
+            timed = fit_recipe(X, "psvc", 0, featuremap__gamma=gamma, labeler__outliers="nearest")
+            judged = _judged(self.ensembles, timed.fitted.labels_)
+            self._fits[scaling, place] = {**judged, "log2": math.log2(gamma), "seconds": timed.seconds}
+        return self._fits[scaling, place]
 
-    def members(self, scaling: str, seed: int) -> list[float]:
-        """NMI of the base clusterings of the search with this seed."""
-        return [self.ensembles.judged(member)["nmi"] for member in self.ensembles.members(scaling, seed)]
 
-    def width(self, scaling: str, log2: float) -> Values:
-        """PSVC at a width; it has no random part."""
-        if (scaling, log2) not in self._curve:
-            warm_up("psvc")
-            X = self.ensembles.X(scaling)
-            timed = fit_recipe(X, "psvc", 0, featuremap__gamma=2.0**log2, labeler__outliers="nearest")
-            self._curve[scaling, log2] = {**self.ensembles.judged(timed.fitted.labels_), "seconds": timed.seconds}
-        return self._curve[scaling, log2]
+def searched_widths(X: np.ndarray) -> np.ndarray:
+    """The widths that the search of EDSVC tries: from one cluster to where the nearest tenth of the rows come apart."""
+    from scipy.spatial.distance import cdist
+
+    from clusterkit.numerics.distances import bandwidth_range
+
+    distinct = np.unique(X, axis=0)
+    D = cdist(distinct, distinct, "sqeuclidean")
+    largest = float(D.max())
+    np.fill_diagonal(D, np.inf)
+    low, high = bandwidth_range(largest, D.min(axis=1))
+    return np.geomspace(low, high if high > low else 100.0 * low, WIDTHS)
 
 
 def figures(plan: Plan, data_sets: Sequence[EdsvcDataSet] = DATA_SETS) -> list[Job]:
-    """EDSVC, base clusterings and PSVC on every data set; a quick run has two of them and five widths."""
+    """EDSVC beside its base clusterings, and PSVC over its width, on every data set; a quick run has two of them."""
     jobs = []
     for data_set in data_sets:
         if plan.quick and data_set.name not in QUICK:
             continue
-        fits, seeds = FigureFits(EdsvcEnsembles(data_set)), plan.seeds(data_set.runs)
-        widths = QUICK_WIDTHS if plan.quick else WIDTHS
+        ensembles, seeds = EdsvcEnsembles(data_set), plan.seeds(data_set.runs)
+        fits = WidthFits(ensembles)
         for scaling in SCALED:
-            jobs += [_search(fits, scaling, seeds), _members(fits, scaling, plan.seeds(ENSEMBLES))]
-            jobs += [_width(fits, scaling, log2) for log2 in widths]
-            jobs += [_above_members(fits, scaling, seeds), _above_psvc(fits, scaling, seeds, widths)]
+            words = f"{data_set.name}: %s, {SCALING_WORDS[scaling]}"
+            job = partial(Job, data_set.name, as_described=scaling == READ_AS)
+            search = partial(_search, ensembles, scaling, seeds)
+            jobs.append(job(words % "edsvc as published", SEARCH, search, len(seeds), note="printed: table 2"))
+            for place in range(0, WIDTHS, DRAWN):
+                name = words % f"psvc, width {place + 1} of {WIDTHS}"
+                jobs.append(job(name, PSVC, partial(_width, fits, scaling, place, name), 1))
+            name = words % f"psvc, the best of {WIDTHS} widths by labels"
+            jobs.append(job(name, PSVC, partial(_best_width, fits, scaling, name), 1, uses_labels=True))
     return jobs
 
 
-def _row(fits: FigureFits, scaling: str, what: str) -> str:
-    return f"{fits.ensembles.data_set.name}: {what}, {SCALING_WORDS[scaling]}"
+def _search(ensembles: EdsvcEnsembles, scaling: str, seeds: Sequence[int], step: Step) -> Measurements:
+    """EDSVC as published beside the members of its own ensembles."""
+    X, runs = ensembles.X(scaling), list[Values]()
+    for seed in seeds:
+        timed = timed_search(X, "edsvc", seed)
+        ours = _judged(ensembles, timed.fitted.labels_)
+        members = [_judged(ensembles, member) for member in ensembles.members(scaling, seed)]
+        values = {**ours, "mean_nmi": float(np.mean([member["nmi"] for member in members])), "seconds": timed.seconds}
+        for index in ("nmi", "ari"):
+            of_members = np.array([member[index] for member in members])
+            values |= {
+                f"best_{index}": float(of_members.max()),
+                f"below_{index}": 100.0 * float(np.mean(of_members < ours[index])),
+            }
+        runs.append(values)
+        step(f"{ensembles.data_set.name}: edsvc, {scaling}, seed {seed}")
+    return Measurements(runs)
 
 
-def _search(fits: FigureFits, scaling: str, seeds: Sequence[int]) -> Job:
-    row = _row(fits, scaling, "edsvc as published")
-
-    def run(step: Step) -> Measurements:
-        runs = []
-        for seed in seeds:
-            runs.append(fits.search(scaling, seed))
-            step(f"{row}, seed {seed}")
-        return Measurements(runs)
-
-    cells = (Cell("EDSVC", "nmi"), Cell("EDSVC clusters", "clusters"))
-    return Job(fits.ensembles.data_set.name, row, cells, run, len(seeds), note="printed: table 2")
+def _width(fits: WidthFits, scaling: str, place: int, row: str, step: Step) -> Measurements:
+    step(row)
+    return Measurements([fits.width(scaling, place)])
 
 
-def _members(fits: FigureFits, scaling: str, seeds: Sequence[int]) -> Job:
-    row = _row(fits, scaling, "base clusterings")
-
-    def run(step: Step) -> Measurements:
-        fits.ensembles.X(scaling)
-        runs = []
-        for seed in seeds:
-            runs.append({"nmi": float(np.mean(fits.members(scaling, seed))), "seconds": 0.0})
-            step(f"{row}, seed {seed}")
-        return Measurements(runs)
-
-    return Job(fits.ensembles.data_set.name, row, (Cell("mean member", "nmi"),), run, len(seeds))
+def _best_width(fits: WidthFits, scaling: str, row: str, step: Step) -> Measurements:
+    """PSVC at the width of highest NMI, of all widths, those between the points of the curve too."""
+    best = max((fits.width(scaling, place) for place in range(WIDTHS)), key=lambda values: values["nmi"])
+    step(row)
+    many = best["clusters"] > math.sqrt(len(fits.ensembles.y))
+    return Measurements([best], "outliers to the nearest cluster" + (", more than √n clusters" if many else ""))
 
 
-def _width(fits: FigureFits, scaling: str, log2: float) -> Job:
-    row = _row(fits, scaling, f"psvc, log2 q = {log2:g}")
+def _judged(ensembles: EdsvcEnsembles, labels: np.ndarray) -> Values:
+    """NMI, adjusted Rand index and number of clusters."""
+    from clusterkit.metrics import adjusted_rand
 
-    def run(step: Step) -> Measurements:
-        step(row)
-        return Measurements([fits.width(scaling, log2)])
-
-    cells = (Cell("PSVC", "nmi"), Cell("PSVC clusters", "clusters"))
-    return Job(fits.ensembles.data_set.name, row, cells, run, 1)
-
-
-def _above_members(fits: FigureFits, scaling: str, seeds: Sequence[int]) -> Job:
-    """EDSVC against the base clusterings of its own search."""
-    row = _row(fits, scaling, "edsvc against its base clusterings")
-
-    def run(step: Step) -> Measurements:
-        runs = []
-        for seed in seeds:
-            members, ours = fits.members(scaling, seed), fits.search(scaling, seed)["nmi"]
-            below = 100.0 * float(np.mean([member < ours for member in members]))
-            runs.append({"gain": ours - float(np.mean(members)), "below": below, "seconds": 0.0})
-        step(row)
-        answer = "holds" if np.mean([run["gain"] for run in runs]) > 0 else "does not hold"
-        return Measurements(runs, f"{FIRST}: here it {answer}")
-
-    cells = (Cell("EDSVC minus mean member", "gain"), Cell("base clusterings below EDSVC (%)", "below"))
-    return Job(fits.ensembles.data_set.name, row, cells, run, 1)
-
-
-def _above_psvc(fits: FigureFits, scaling: str, seeds: Sequence[int], widths: Sequence[float]) -> Job:
-    """EDSVC against the best width of PSVC, which known classes choose."""
-    row = _row(fits, scaling, "edsvc against the best width of psvc")
-
-    def run(step: Step) -> Measurements:
-        best = max(widths, key=lambda log2: fits.width(scaling, log2)["nmi"])
-        top = fits.width(scaling, best)
-        runs = [{"gain": fits.search(scaling, seed)["nmi"] - top["nmi"], "seconds": 0.0} for seed in seeds]
-        step(row)
-        answer = "holds" if np.mean([run["gain"] for run in runs]) > 0 else "does not hold"
-        many = top["clusters"] > math.sqrt(len(fits.ensembles.X(scaling)))
-        clusters = f"{top['clusters']:.0f} clusters" + (", more than √n" if many else "")
-        return Measurements(runs, f"{SECOND}: here it {answer}; the best is at log2 q = {best:g} with {clusters}")
-
-    return Job(fits.ensembles.data_set.name, row, (Cell("EDSVC minus best PSVC", "gain"),), run, 1, uses_labels=True)
+    return {**ensembles.judged(labels), "ari": adjusted_rand(ensembles.y, labels)}
 
 
 def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = None) -> Figure:
@@ -201,12 +191,11 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     first, second = upper.subplots(1, 2, sharey=True), lower.subplots(across, 3, squeeze=False)
     for axis, scaling in zip(first, SCALED, strict=True):
         words, places = SCALING_WORDS[scaling], np.arange(len(names))
-        bars = (("edsvc as published", "EDSVC", COLORS[0], -0.2), ("base clusterings", "mean member", COLORS[1], 0.2))
-        for what, column, color, shift in bars:
+        for column, color, shift in (("EDSVC", COLORS[0], -0.2), ("mean member", COLORS[1], 0.2)):
             points = [
                 (place, values[key]["ours"])
                 for place, name in zip(places, names, strict=True)
-                if (key := (f"{name}: {what}, {words}", column)) in values
+                if (key := (f"{name}: edsvc as published, {words}", column)) in values
             ]
             if points:
                 x, y = np.array(points).T
@@ -224,12 +213,12 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
         for scaling, color, marker in (("minmax", COLORS[2], "o"), ("zscore", COLORS[5], "s")):
             words = SCALING_WORDS[scaling]
             curve = sorted(
-                (float(row["row"].partition("log2 q = ")[2].partition(",")[0]), row["ours"])
+                (values[what, "log2 q"]["ours"], row["ours"])
                 for (what, column), row in values.items()
                 if what.startswith(f"{name}: psvc") and what.endswith(words) and column == "PSVC"
             )
             if curve:
-                axis.plot(*np.array(curve).T, "-", color=color, marker=marker, markersize=4, label=f"PSVC, {words}")
+                axis.plot(*np.array(curve).T, "-", color=color, marker=marker, markersize=3, label=f"PSVC, {words}")
             search = values.get((f"{name}: edsvc as published, {words}", "EDSVC"))
             if search is not None:
                 axis.axhline(search["ours"], color=color, linestyle="--", linewidth=1.2, label=f"EDSVC, {words}")
