@@ -228,12 +228,21 @@ def _table(columns: Sequence[str], rows: Iterable[tuple[str, Mapping[str, Mappin
     rows = list(rows)
     labels = any(cell["uses_labels"] for _, cells in rows for cell in cells.values())
     timed = any(cell["seconds"] for _, cells in rows for cell in cells.values())
-    head = ["row", *(["labels"] if labels else []), *columns, "runs", *(["s"] if timed else [])]
+    described = any(cell["as_described"] for _, cells in rows for cell in cells.values())
+    head = [
+        "row",
+        *(["method"] if described else []),
+        *(["labels"] if labels else []),
+        *columns,
+        "runs",
+        *(["s"] if timed else []),
+    ]
     lines = ["| " + " | ".join(_cell(text) for text in head) + " |", "|---" * len(head) + "|"]
     for name, cells in rows:
         some = next(iter(cells.values()))
         used = ["used" if some["uses_labels"] else ""] if labels else []
-        texts = [name, *used, *(_text(cells[column]) for column in columns)]
+        whose = ["the paper's" if some["as_described"] else ""] if described else []
+        texts = [name, *whose, *used, *(_text(cells[column]) for column in columns)]
         runs, seconds = (max(cell[key] for cell in cells.values()) for key in ("runs", "seconds"))
         texts += [str(runs), *([number(seconds)] if timed else [])]
         lines.append("| " + " | ".join(_cell(text) for text in texts) + " |")

@@ -20,7 +20,7 @@ from clusterkit_papers.records import Record, Surroundings
 ROOT = Path(__file__).parents[2]
 SURROUNDINGS = Surroundings("2026-01-31", "a processor", 2, 0.5, {"python": "3.11"})
 ROW = {"row": "EMMC: emmc", "column": "C = 1", "printed": 3.42, "ours": 2.5, "sd": 0.25, "runs": 3, "seconds": 0.1,
-       "uses_labels": False, "verdict": "better by 0.9 points"}  # fmt: skip
+       "uses_labels": False, "as_described": False, "verdict": "better by 0.9 points"}  # fmt: skip
 
 
 def _module():
@@ -120,6 +120,7 @@ def test_a_row_on_its_page(one, prose):
     ("change", "expected"),
     [
         ({"uses_labels": True}, "| EMMC: emmc | used | 3.42 → 2.50 ± 0.250 |"),
+        ({"as_described": True}, "| EMMC: emmc | the paper's | 3.42 → **2.50 ± 0.250** |"),
         ({"verdict": "short by 1 points"}, "3.42 → 2.50 ± 0.250 |"),
         ({"verdict": "not comparable: 100 random rows"}, "3.42 → 2.50 ± 0.250ⁿ |"),
         ({"verdict": "printed value impossible: so"}, "3.42 → 2.50 ± 0.250† |"),

@@ -23,6 +23,9 @@ SHAPES = {  # printed rows x columns; table 9 has the iterations of EMMC in brac
     "emmc-table9": (11, 6),
     "emmc-table10": (11, 6),
 }
+NOT_OF_A_PAPER = ("emmc-auto-pairs", "emmc-table5", "emmc-table6", "claim-edsvc", "claim-lmsvc", "claim-emmc-starts")
+"""Tables of our own beside those of the papers."""
+
 TABLE10 = """
 Ionosphere      75.12 0.63  73.56 0.62  74.73 0.63
 Digits1-7       97.25 0.95  98.37 0.97  99.26 0.99
@@ -112,10 +115,13 @@ def test_table_9_has_the_data_sets_of_7_and_8():
     assert rows == {row for row, _ in printed("emmc-table9")}
 
 
-def planned(table, plan):
+def the_jobs(table, plan):
     module, _, function = catalogue()[table].protocol.partition(":")
-    jobs = getattr(importlib.import_module(module), function)(plan)
-    return {(job.printed_row, cell.column) for job in jobs for cell in job.cells}
+    return getattr(importlib.import_module(module), function)(plan)
+
+
+def planned(table, plan):
+    return {(job.printed_row, cell.column) for job in the_jobs(table, plan) for cell in job.cells}
 
 
 @pytest.mark.parametrize("table", [*EMMC, *SVC])
@@ -123,6 +129,15 @@ def test_every_printed_value_has_a_job(table):
     """What has none is a dash or a star."""
     without = set(printed(table)) - planned(table, Plan())
     assert all(printed(table)[where].mark in ("slow", "two-class") for where in without)
+
+
+@pytest.mark.parametrize("table", list(tables()))
+def test_no_printed_cell_has_two_rows_of_the_paper(table):
+    jobs = the_jobs(table, Plan())
+    described = [(job.printed_row, cell.column) for job in jobs if job.as_described for cell in job.cells]
+    beside_print = [where for where in described if where in printed(table)]
+    assert len(beside_print) == len(set(beside_print))
+    assert described or table in NOT_OF_A_PAPER
 
 
 @pytest.mark.parametrize("table", [*EMMC, *SVC])

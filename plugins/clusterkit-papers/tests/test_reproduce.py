@@ -17,7 +17,7 @@ from clusterkit_papers.reproduction import run_jobs
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName
 from clusterkit.samples.limits import listening
 
-KEYS = {"table", "row", "column", "printed", "ours", "sd", "runs", "seconds", "uses_labels", "verdict"}
+KEYS = {"table", "row", "column", "printed", "ours", "sd", "runs", "seconds", "uses_labels", "as_described", "verdict"}
 
 
 @pytest.fixture(autouse=True)

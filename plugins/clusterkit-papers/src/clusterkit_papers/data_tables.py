@@ -48,14 +48,16 @@ def sizes_job(
         values = {name: float(size) for name, size in sizes.items()}
         return Measurements([{**values, **({} if more is None else more(y)), "seconds": 0.0}])
 
-    return Job(printed_row, row, (*SIZES, *cells), run, 1, note=note)
+    return Job(printed_row, row, (*SIZES, *cells), run, 1, note=note, as_described=True)
 
 
-def parameter_job(printed_row: str, row: str, column: str, value: Callable[[], float], note: str = "") -> Job:
+def parameter_job(
+    printed_row: str, row: str, column: str, value: Callable[[], float], note: str = "", *, as_described: bool = True
+) -> Job:
     """A job whose value is a parameter of the fits of other tables."""
 
     def run(step: Step) -> Measurements:
         step(row)
         return Measurements([{PARAMETER: value(), "seconds": 0.0}])
 
-    return Job(printed_row, row, (Cell(column, PARAMETER),), run, 1, note=note)
+    return Job(printed_row, row, (Cell(column, PARAMETER),), run, 1, note=note, as_described=as_described)

@@ -111,6 +111,9 @@ class Job:
         False where only a part of the data is used, so that the values cannot be compared with the printed ones.
     part : str
         Name of that part of the data; shown in the verdict if not `comparable`.
+    as_described : bool
+        Whether the row is the paper's own: the method, data and protocol that its text describes, with one reading of
+        what the text leaves open. No printed cell has two such rows.
     """
 
     printed_row: str
@@ -122,6 +125,7 @@ class Job:
     note: str = ""
     comparable: bool = True
     part: str = QUICK_PART
+    as_described: bool = False
 
     @property
     def key(self) -> str:

@@ -14,7 +14,9 @@ from typing import Any
 
 import attrs
 
+from clusterkit_papers.jobs import Job
 from clusterkit_papers.printed_tables import catalogue, printed
+from clusterkit_papers.reproduction import planned
 from clusterkit_papers.summary import standing
 from clusterkit_papers.verdicts import verdict
 
@@ -84,6 +86,9 @@ class Record:
         Output of a benchmark; empty for a table.
     remark : str
         Remark on the record, such as "recorded earlier".
+    added : sequence of Surroundings
+        Places and times of later runs that added rows; such a row has the number of its run, from 1, under "added". The
+        seconds count these runs too.
     """
 
     name: str
@@ -94,6 +99,12 @@ class Record:
     rows: Sequence[Mapping[str, object]] = attrs.field(default=(), converter=_tuple)
     output: str = ""
     remark: str = ""
+    added: Sequence[Surroundings] = attrs.field(default=(), converter=tuple)
+
+    def lacking(self, jobs: Sequence[Job]) -> list[Job]:
+        """The jobs that have a cell without a row here."""
+        recorded = {(row["row"], row["column"]) for row in self.rows}
+        return [job for job in jobs if any((job.row, cell.column) not in recorded for cell in job.cells)]
 
     @property
     def complete(self) -> bool:
@@ -104,11 +115,15 @@ class Record:
         """The record with printed values and verdicts of today's tables and rules; nothing is run.
 
         What a job found when it ran stays as it is: that a value is missing or not comparable, or that the balance
-        caps it.
+        caps it. Which rows are the paper's own is what today's jobs say.
         """
-        cells = printed(self.name) if self.name in catalogue() else {}
+        is_table = self.name in catalogue()
+        cells = printed(self.name) if is_table else {}
+        jobs = planned(self.name) if is_table else ()
+        described = {(job.row, cell.column) for job in jobs if job.as_described for cell in job.cells}
         rows = []
         for row in self.rows:
+            row = {**row, "as_described": (row["row"], row["column"]) in described}
             text, ours = str(row["verdict"]), row["ours"]
             if not isinstance(ours, float | int) or standing(text) == "not comparable" or "capped at" in text:
                 rows.append(row)
@@ -126,7 +141,11 @@ class Record:
         """The record as its file has it, a row to a line."""
         notes = list(dict.fromkeys(row["note"] for row in self.rows if row.get("note")))
         head = attrs.asdict(self, filter=attrs.filters.exclude("rows"))
-        head = {key: value for key, value in head.items() if value != "" or key not in ("output", "remark")}
+        head = {
+            key: value
+            for key, value in head.items()
+            if value not in ("", []) or key not in ("output", "remark", "added")
+        }
         lines = [f"  {json.dumps(key)}: {json.dumps(_short(value), ensure_ascii=False)}" for key, value in head.items()]
         if self.rows:
             lines.append(f'  "notes": {_list([json.dumps(note, ensure_ascii=False) for note in notes])}')
@@ -146,6 +165,7 @@ class Record:
         fields = json.loads(path.read_text(encoding="utf-8"))
         notes, rows = fields.pop("notes", []), fields.pop("rows", [])
         surroundings = Surroundings(**fields.pop("surroundings"))
+        fields["added"] = [Surroundings(**run) for run in fields.pop("added", [])]
         fields |= {"surroundings": surroundings, "rows": [_row(fields["name"], row, notes) for row in rows]}
         return cls(**fields)
 
@@ -160,7 +180,7 @@ def record_path(folder: Path, name: str) -> Path:
     return folder / f"{name}.json"
 
 
-def command_line(table: str, *, quick: bool, runs: int | None, seed: int) -> str:
+def command_line(table: str, *, quick: bool = False, runs: int | None = None, seed: int = 0) -> str:
     """The command line of a table.
 
     >>> command_line("svc-table2", quick=False, runs=5, seed=0)
@@ -184,6 +204,7 @@ def processor() -> str:
 def _row(name: str, fields: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]:
     """A row as `clusterkit_papers.reproduce` returns it, from its line in a record."""
     none: dict[str, Any] = {"printed": None, "ours": None, "sd": None, "runs": 0, "seconds": 0.0, "uses_labels": False}
+    none["as_described"] = False
     row: dict[str, Any] = {"table": name, "row": "", "column": "", **none, **fields}
     if "note" in row:
         row["note"] = notes[row["note"]]
@@ -205,9 +226,11 @@ def _list(texts: Sequence[str]) -> str:
 
 
 def _short(value: Any) -> Any:
-    """Floats with `DIGITS` significant digits, inside mappings too."""
+    """Floats with `DIGITS` significant digits, inside mappings and lists too."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, Mapping):
         return {key: _short(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_short(entry) for entry in value]
     return value

@@ -18,7 +18,7 @@ from clusterkit_papers.journals import Journal
 from clusterkit_papers.printed_tables import Printed, catalogue, printed
 from clusterkit_papers.verdicts import verdict
 
-__all__ = ["planned", "reproduce", "run_jobs"]
+__all__ = ["arranged", "planned", "reproduce", "run_jobs"]
 
 UNDEFINED = "not defined for the labels found"
 """Verdict where an index is nan, such as the separation of a single cluster."""
@@ -51,7 +51,7 @@ def reproduce(
     return run_jobs(name, jobs, whole=whole, progress=progress, journal=journal)
 
 
-def planned(name: str, *, quick: bool, runs: int | None, seed: int) -> Sequence[Job]:
+def planned(name: str, *, quick: bool = False, runs: int | None = None, seed: int = 0) -> Sequence[Job]:
     """The jobs of a table; planning runs nothing.
 
     Raises
@@ -143,10 +143,20 @@ def run_jobs(
                 f"{table} interrupted: {number} of {len(jobs)} pieces are done", ClusterkitWarning, stacklevel=4
             )
             break
-    # cells whose job was interrupted are not among those left out
-    planned, possible = _filled(jobs), _filled(whole)
+    return arranged(table, rows, jobs, whole=whole)
+
+
+def arranged(
+    table: str, rows: Sequence[tuple[str, dict[str, Any]]], jobs: Sequence[Job], *, whole: Sequence[Job] = ()
+) -> list[dict[str, Any]]:
+    """Rows, each with the printed row that it belongs to, in printed order, with the printed cells that no job fills.
+
+    Cells whose job was interrupted are not among those.
+    """
+    rows = list(rows)
+    filled, possible = _filled(jobs), _filled(whole)
     for where, cell in printed(table).items():
-        if where not in planned:
+        if where not in filled:
             reason = "not run: quick leaves it out" if where in possible else MISSING.get(cell.mark, UNPLANNED)
             rows.append((cell.row, _row(table, cell.row, cell.column, cell, reason)))
     order = {row: index for index, row in reversed(list(enumerate(cell.row for cell in printed(table).values())))}
@@ -161,7 +171,7 @@ def _rows(table: str, job: Job, measurements: Measurements, quick: bool) -> list
         values = [run[cell.measure] for run in measurements.runs if cell.measure in run]
         if any(math.isnan(value) for value in values):
             notes = (job.note, measurements.note)
-            rows.append(_row(table, job.row, cell.column, beside, UNDEFINED, uses_labels=job.uses_labels, notes=notes))
+            rows.append(_row(table, job.row, cell.column, beside, UNDEFINED, job=job, notes=notes))
             continue
         ours = statistics.fmean(values)
         judgement = verdict(cell.measure, beside, ours, measurements.cap, quick_runs=len(values) if quick else 0)
@@ -182,7 +192,7 @@ def _rows(table: str, job: Job, measurements: Measurements, quick: bool) -> list
                 sd=statistics.stdev(values) if len(values) > 1 else None,
                 runs=len(values),
                 seconds=statistics.fmean(run["seconds"] for run in measurements.runs),
-                uses_labels=job.uses_labels,
+                job=job,
                 notes=(job.note, measurements.note),
             )
         )
@@ -198,7 +208,7 @@ def _without(table: str, job: Job, reason: str) -> list[dict[str, Any]]:
             cell.column,
             _beside(table, job, cell),
             reason,
-            uses_labels=job.uses_labels,
+            job=job,
             notes=(job.note,),
         )
         for cell in job.cells
@@ -226,7 +236,7 @@ def _row(
     sd: float | None = None,
     runs: int = 0,
     seconds: float = 0.0,
-    uses_labels: bool = False,
+    job: Job | None = None,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     entry: dict[str, Any] = {
@@ -238,7 +248,8 @@ def _row(
         "sd": sd,
         "runs": runs,
         "seconds": seconds,
-        "uses_labels": uses_labels,
+        "uses_labels": job is not None and job.uses_labels,
+        "as_described": job is not None and job.as_described,
         "verdict": judgement,
     }
     note = "; ".join(note for note in notes if note)

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from clusterkit_papers.edsvc.table import DATA_SETS, ENSEMBLES, EdsvcDataSet, EdsvcEnsembles, timed_search
+from clusterkit_papers.edsvc.table import (
+    DATA_SETS,
+    ENSEMBLES,
+    READ_AS,
+    EdsvcDataSet,
+    EdsvcEnsembles,
+    timed_search,
+)
 from clusterkit_papers.fits import fit_recipe, warm_up
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.scalings import SCALING_WORDS
@@ -101,7 +108,15 @@ def _search(fits: FigureFits, scaling: str, seeds: Sequence[int]) -> Job:
         return Measurements(runs)
 
     cells = (Cell("EDSVC", "nmi"), Cell("EDSVC clusters", "clusters"))
-    return Job(fits.ensembles.data_set.name, row, cells, run, len(seeds), note="printed: table 2")
+    return Job(
+        fits.ensembles.data_set.name,
+        row,
+        cells,
+        run,
+        len(seeds),
+        note="printed: table 2",
+        as_described=scaling == READ_AS,
+    )
 
 
 def _members(fits: FigureFits, scaling: str, seeds: Sequence[int]) -> Job:
@@ -115,7 +130,14 @@ def _members(fits: FigureFits, scaling: str, seeds: Sequence[int]) -> Job:
             step(f"{row}, seed {seed}")
         return Measurements(runs)
 
-    return Job(fits.ensembles.data_set.name, row, (Cell("mean member", "nmi"),), run, len(seeds))
+    return Job(
+        fits.ensembles.data_set.name,
+        row,
+        (Cell("mean member", "nmi"),),
+        run,
+        len(seeds),
+        as_described=scaling == READ_AS,
+    )
 
 
 def _width(fits: FigureFits, scaling: str, log2: float) -> Job:
@@ -126,7 +148,7 @@ def _width(fits: FigureFits, scaling: str, log2: float) -> Job:
         return Measurements([fits.width(scaling, log2)])
 
     cells = (Cell("PSVC", "nmi"), Cell("PSVC clusters", "clusters"))
-    return Job(fits.ensembles.data_set.name, row, cells, run, 1)
+    return Job(fits.ensembles.data_set.name, row, cells, run, 1, as_described=scaling == READ_AS)
 
 
 def _above_members(fits: FigureFits, scaling: str, seeds: Sequence[int]) -> Job:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["DATA_SETS", "ENSEMBLES", "QUICK", "EdsvcDataSet", "EdsvcEnsembles", "table2", "timed_search"]
+__all__ = ["DATA_SETS", "ENSEMBLES", "QUICK", "READ_AS", "EdsvcDataSet", "EdsvcEnsembles", "table2", "timed_search"]
 
 MEMBERS = 10
 """Number of partitions in an ensemble, as printed."""
@@ -58,6 +58,9 @@ NOTES = {
 ENSEMBLE_NOTE = f"{MEMBERS} k-means with 2 to ∛n clusters; the first ensembles are those of edsvc as published"
 
 """Ensemble that the consensus functions combine, for the rows' notes."""
+
+READ_AS = "minmax"
+"""The scaling of the rows that are the paper's own: it names none, and [0, 1] is the first of ours."""
 
 Scaling = str
 """A key of `SCALINGS`, or "5 components" for so many principal components."""
@@ -193,7 +196,8 @@ def table2(plan: Plan) -> list[Job]:
 
 def _search(plan: Plan, ensembles: EdsvcEnsembles, scaling: Scaling, kind: str) -> Job:
     run = partial(_fits, ensembles, scaling, plan.seeds(ensembles.data_set.runs), "edsvc", SEARCHES[kind])
-    return _job(ensembles, scaling, kind, "EDSVC", run, ensembles.data_set.runs, plan, NOTES[kind])
+    usual, ours = ensembles.data_set.runs, not SEARCHES[kind]
+    return _job(ensembles, scaling, kind, "EDSVC", run, usual, plan, NOTES[kind], as_described=ours)
 
 
 def _psvc(plan: Plan, ensembles: EdsvcEnsembles, scaling: Scaling) -> Job:
@@ -242,7 +246,8 @@ def _consensus(
         return Measurements(runs, doubt=doubt)
 
     words = f"{function}, number of classes given" if needs_k else function
-    return _job(ensembles, scaling, words, column, run, ENSEMBLES, plan, ENSEMBLE_NOTE)
+    ours = column in ("COMUSA", "DICLENS")
+    return _job(ensembles, scaling, words, column, run, ENSEMBLES, plan, ENSEMBLE_NOTE, as_described=ours)
 
 
 def _mean_member(plan: Plan, ensembles: EdsvcEnsembles, scaling: Scaling) -> Job:
@@ -283,12 +288,15 @@ def _job(
     usual: int,
     plan: Plan,
     note: str,
+    *,
+    as_described: bool = False,
 ) -> Job:
-    """A job that fills the NMI of a column and its number of clusters."""
+    """A job that fills the NMI of a column and its number of clusters; `as_described` holds for one scaling."""
     cells = (Cell(column, "nmi"), Cell(f"{column} clusters", "clusters"))
     data_set = ensembles.data_set
     row = f"{data_set.name}: {words}, {data_set.describe(scaling)}"
-    return Job(data_set.name, row, cells, run, len(plan.seeds(usual)), note=note)
+    ours = as_described and scaling == READ_AS
+    return Job(data_set.name, row, cells, run, len(plan.seeds(usual)), note=note, as_described=ours)
 
 
 def _words(model: Any, n: int, clusters: float) -> str:

@@ -55,7 +55,8 @@ def figures(plan: Plan, data_sets: Sequence[ElmDataSet] = tuple(DATA_SETS.values
                 remarks = (nodes, f"the first {data_set.swept} categories", data_set.remark)
                 note = "; ".join(text for text in remarks if text)
                 row = f"{name}, {method.words}"
-                jobs.append(Job(name, row, cells, partial(_run, elm_runs, method, seeds), len(seeds), note=note))
+                run, ours = partial(_run, elm_runs, method, seeds), method.as_described
+                jobs.append(Job(name, row, cells, run, len(seeds), note=note, as_described=ours))
     return jobs
 
 

@@ -50,6 +50,11 @@ class ElmMethod:
         """The name of the method in rows."""
         return self.recipe + (", ridge nodes" if self.nodes is not None and self.kind == "ridge" else "")
 
+    @property
+    def as_described(self) -> bool:
+        """Whether the paper describes the method so; its nodes are as printed, its kernel NMF is another one."""
+        return self.kind == "distance" and self.recipe != "kernel-nmf"
+
     def parameters(self, data_set: ElmDataSet) -> dict[str, object]:
         """Parameters of the recipe on a data set."""
         factorises = self.recipe.endswith("nmf")

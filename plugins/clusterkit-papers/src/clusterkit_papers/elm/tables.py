@@ -114,7 +114,8 @@ def _jobs(
             run = partial(_run, elm_runs, table, k, methods[0], method, plain, seeds)
             remarks = (NODES[method.kind] if method.nodes is not None else "", data_set.remark)
             note = "; ".join(text for text in remarks if text)
-            jobs.append(Job(f"k = {k}", f"k = {k}: {method.words}", cells, run, len(seeds), note=note))
+            row, ours = f"k = {k}: {method.words}", method.as_described
+            jobs.append(Job(f"k = {k}", row, cells, run, len(seeds), note=note, as_described=ours))
     return jobs
 
 

@@ -132,7 +132,7 @@ def _plain(
 ) -> Job:
     """A job that runs a recipe with its defaults."""
     margin = name != "kmeans"
-    return _job(
+    job = _job(
         plan,
         data_set,
         row or f"{data_set.name}: {name}",
@@ -140,6 +140,7 @@ def _plain(
         lambda X, y, seed: _judged(X, y, name, seed, data_set.margin(X) if margin else {}),
         uses_labels=uses_labels,
     )
+    return attrs.evolve(job, as_described=name == "emmc-paper" and bool(cells))  # a time needs no choice of C
 
 
 def _unbalanced(plan: Plan, data_set: EmmcDataSet, row: str, name: str) -> Job:
@@ -198,8 +199,10 @@ def _chosen_by_labels(
             step(f"{row}, {kind} = {value:g}, seed {seed}")
         return Measurements(runs, f"{kind} = {value:g} {by_labels(kind, grid, len(seeds))}", data_set.cap(y))
 
-    units = len(seeds) + len(seeds[:CHOSEN_ON])
-    return Job(data_set.name, row, _cells("EMMC"), run, units, uses_labels=True, note=data_set.remark)
+    units, ours = len(seeds) + len(seeds[:CHOSEN_ON]), row == f"{data_set.name}: emmc-paper, C by labels"
+    return Job(
+        data_set.name, row, _cells("EMMC"), run, units, uses_labels=True, note=data_set.remark, as_described=ours
+    )
 
 
 def _job(

@@ -105,7 +105,7 @@ def _point(fits: GrowthFits, recipe: str, L: int, seeds: Sequence[int]) -> Job:
             step(f"{row}, seed {seed}")
         return Measurements(runs)
 
-    return Job(name, row, CELLS, run, len(seeds))
+    return Job(name, row, CELLS, run, len(seeds), as_described=recipe == RECIPES[0])
 
 
 def _growth(fits: GrowthFits, recipe: str, nodes: Sequence[int], seeds: Sequence[int]) -> Job:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 
 from clusterkit.contracts import Task
@@ -114,8 +115,10 @@ def _widths_by_labels(seeds: range, of_method: str, method: str, loss: Mapping[s
 
     among = ", ".join(f"{width:g}" for width in WIDTHS)
     note = f"width of each C by labels of {among}, on {first_runs(len(seeds))}"
-    units = len(chosen_on) * len(WIDTHS) + len(seeds[CHOSEN_ON:])
-    return Job(of, f"{of}: {what}", (Cell(f"C = {C}", "error"),), run, units, uses_labels=True, note=note)
+    units, ours = len(chosen_on) * len(WIDTHS) + len(seeds[CHOSEN_ON:]), of_method != "itersvr, Laplacian loss"
+    return Job(
+        of, f"{of}: {what}", (Cell(f"C = {C}", "error"),), run, units, uses_labels=True, note=note, as_described=ours
+    )
 
 
 def _sizes(X: np.ndarray, method: str) -> dict[str, Any]:
@@ -134,9 +137,9 @@ def table4(plan: Plan) -> list[Job]:
         return _chosen_by_labels(plan, of, what, changes)
 
     return [
-        job("Random only", "random", _random_only),
+        attrs.evolve(job("Random only", "random", _random_only), as_described=True),
         job("Random + EMMC", "emmc, init random", _emmc(**random)),
-        job("k-means", "kmeans", lambda X, y, seed: judged_fit(X, y, "kmeans", seed)),
+        attrs.evolve(job("k-means", "kmeans", lambda X, y, seed: judged_fit(X, y, "kmeans", seed)), as_described=True),
         job(mapped, "elm-kmeans on the map of emmc", _kmeans_mapped),
         job("k-means + EMMC", "emmc", _emmc(), "the recipe as it stands"),
         chosen("k-means + EMMC", "emmc, df by labels"),

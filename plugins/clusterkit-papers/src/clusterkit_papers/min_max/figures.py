@@ -19,7 +19,7 @@ from clusterkit_papers.min_max.problems import PROBLEMS, MinMaxProblem, SplitRow
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["PARTITIONERS", "PLAIN", "MinMaxFits", "curves_of", "draw", "figures"]
+__all__ = ["COMPARED", "PARTITIONERS", "PLAIN", "MinMaxFits", "curves_of", "draw", "figures"]
 
 PRINTED: Mapping[str, Mapping[str, object]] = {
     "random": {"name": "random", "leftover": "last"},
@@ -33,6 +33,9 @@ PARTITIONERS = tuple(PRINTED)
 
 PLAIN = "plain machine"
 """The name in rows of the machine without parts, K = 1."""
+
+COMPARED = ("random", "equal", PLAIN)
+"""The machines that the paper compares; its GeoClust is in figure 3 alone, which has no machines."""
 
 CELLS = (
     Cell("accuracy (%)", "accuracy"),
@@ -172,7 +175,8 @@ def _fits(fits: MinMaxFits, K: int, partitioner: str, seeds: Sequence[int]) -> J
             step(f"{row}, seed {seed}")
         return Measurements(runs)
 
-    return Job(problem.paper_name, row, CELLS, run, len(seeds), note=f"{problem.words}; {MEANING}")
+    note, ours = f"{problem.words}; {MEANING}", problem.as_described and partitioner in COMPARED
+    return Job(problem.paper_name, row, CELLS, run, len(seeds), note=note, as_described=ours)
 
 
 def _claims(fits: MinMaxFits, ks: Sequence[int], other: str, seeds: Sequence[int]) -> Job:
@@ -222,8 +226,8 @@ def _partitions(fits: MinMaxFits, ks: Sequence[int], partitioner: str, seeds: Se
 
     comparable = tuple(ks) == problem.partitioned
     cells = (Cell(f"partition, {partitioner} (s)", "partition"),)
-    note = f"{problem.words}; both classes together"
-    return Job(problem.paper_name, row, cells, run, len(seeds), note=note, comparable=comparable)
+    note, ours = f"{problem.words}; both classes together", problem.as_described
+    return Job(problem.paper_name, row, cells, run, len(seeds), note=note, comparable=comparable, as_described=ours)
 
 
 def _words(ks: Sequence[int]) -> str:

@@ -130,7 +130,7 @@ def _job(runs: HeightRuns, rule: str, K: int, seeds: Sequence[int]) -> Job:
             step(f"{row}, seed {seed}")
         return Measurements(values)
 
-    return Job(runs.problem.paper_name, row, CELLS, run, len(seeds))
+    return Job(runs.problem.paper_name, row, CELLS, run, len(seeds), as_described=rule in RULES[:2])
 
 
 def _claim(runs: HeightRuns, rule: str, ks: Sequence[int], seeds: Sequence[int]) -> Job:

@@ -31,6 +31,13 @@ def _values(problem: MinMaxProblem) -> list[Job]:
         "sigma": lambda: round(math.sqrt(0.5 / problem.gamma), 3),
     }
     return [
-        parameter_job(problem.paper_name, f"{problem.name}: as run", column, value, problem.words)
+        parameter_job(
+            problem.paper_name,
+            f"{problem.name}: as run",
+            column,
+            value,
+            problem.words,
+            as_described=problem.as_described,
+        )
         for column, value in values.items()
     ]

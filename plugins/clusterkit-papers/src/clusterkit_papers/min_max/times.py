@@ -10,7 +10,7 @@ import numpy as np
 
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.log_axes import plain_log
-from clusterkit_papers.min_max.figures import PARTITIONERS, PLAIN, MinMaxFits, curves_of
+from clusterkit_papers.min_max.figures import COMPARED, PARTITIONERS, PLAIN, MinMaxFits, curves_of
 from clusterkit_papers.min_max.problems import EVERY, PROBLEMS, MinMaxProblem
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def times(plan: Plan, problems: Sequence[MinMaxProblem] | None = None) -> list[J
 def _job(fits: MinMaxFits, K: int, partitioner: str, seeds: Sequence[int]) -> Job:
     row = f"{fits.problem.name}: K = {K}, {partitioner}"
     seeds = seeds if K > 1 else seeds[:1]
+    ours = fits.problem.as_described and partitioner in COMPARED
 
     def run(step: Step) -> Measurements:
         runs = []
@@ -67,7 +68,7 @@ def _job(fits: MinMaxFits, K: int, partitioner: str, seeds: Sequence[int]) -> Jo
             step(f"{row}, seed {seed}")
         return Measurements(runs)
 
-    return Job(fits.problem.paper_name, row, CELLS, run, len(seeds), note=fits.problem.words)
+    return Job(fits.problem.paper_name, row, CELLS, run, len(seeds), note=fits.problem.words, as_described=ours)
 
 
 def _timed(fits: MinMaxFits, partitioner: str, K: int, seed: int) -> Values:

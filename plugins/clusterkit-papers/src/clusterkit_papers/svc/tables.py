@@ -44,7 +44,15 @@ def _sizes(data_set: SvcDataSet) -> Job:
         return Measurements([{**{name: float(size) for name, size in sizes.items()}, "seconds": 0.0}])
 
     cells = (Cell("N", "samples"), Cell("d", "attributes"), Cell("classes", "classes"))
-    return Job(data_set.name, f"{data_set.name}: data set {data_set.dataset}", cells, run, 1, note=data_set.remark)
+    return Job(
+        data_set.name,
+        f"{data_set.name}: data set {data_set.dataset}",
+        cells,
+        run,
+        1,
+        note=data_set.remark,
+        as_described=True,
+    )
 
 
 def table2(plan: Plan) -> list[Job]:
@@ -60,6 +68,7 @@ def table2(plan: Plan) -> list[Job]:
                     "best Rand + NMI of the grid",
                     (*_cells(method, EXTERNAL), _clusters(method)),
                     partial(grid.best_sum, SvcFits.external),
+                    as_described=method.as_described,
                 ),
                 _unlabelled(plan, fits, method, (*_cells(method, EXTERNAL), _clusters(method)), SvcFits.external),
             ]
@@ -75,7 +84,12 @@ def table3(plan: Plan) -> list[Job]:
             grid = MethodGrid(plan, fits, method)
             cells = (*_cells(method, INTERNAL), _clusters(method))
             jobs += [
-                grid.job("best Rand + NMI of the grid", cells, partial(grid.best_sum, SvcFits.internal)),
+                grid.job(
+                    "best Rand + NMI of the grid",
+                    cells,
+                    partial(grid.best_sum, SvcFits.internal),
+                    as_described=method.as_described,
+                ),
                 _unlabelled(plan, fits, method, cells, SvcFits.internal),
             ]
     return jobs
@@ -98,7 +112,9 @@ class MethodGrid:
         self.seeds = _seeds(plan, fits.data_set, method)
         self.grid_points = list(grid_points(fits.data_set, method))
 
-    def job(self, what: str, cells: tuple[Cell, ...], run: Callable[[Step], Measurements]) -> Job:
+    def job(
+        self, what: str, cells: tuple[Cell, ...], run: Callable[[Step], Measurements], *, as_described: bool = False
+    ) -> Job:
         data_set, quick = self.fits.data_set, self.plan.quick
         remarks = [grid_words(data_set, self.method), "quick: a part of the grid" if quick else ""]
         remarks += [self.method.policy, data_set.remark]
@@ -111,6 +127,7 @@ class MethodGrid:
             uses_labels=True,
             note=f"best of {len(self.grid_points)} settings by labels: " + "; ".join(text for text in remarks if text),
             comparable=not quick,
+            as_described=as_described,
         )
 
     def each_index(self, step: Step) -> Measurements:
@@ -197,7 +214,15 @@ def _times(plan: Plan, fits: SvcFits, method: SvcMethod) -> Job:
         _clusters(method),
     )
     note = "; ".join(text for text in (point.text, method.policy, data_set.remark) if text)
-    return Job(data_set.name, f"{data_set.name}: {method.recipe}", cells, run, len(seeds), note=note)
+    return Job(
+        data_set.name,
+        f"{data_set.name}: {method.recipe}",
+        cells,
+        run,
+        len(seeds),
+        note=note,
+        as_described=method.as_described,
+    )
 
 
 def _seeds(plan: Plan, data_set: SvcDataSet, method: SvcMethod) -> Sequence[int]:
