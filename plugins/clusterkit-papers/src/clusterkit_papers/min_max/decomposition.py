@@ -17,7 +17,7 @@ import numpy as np
 
 from clusterkit_papers.fits import timed_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
-from clusterkit_papers.min_max.figures import PARTITIONERS, PRINTED
+from clusterkit_papers.min_max.figures import COMPARED, PARTITIONERS, PRINTED
 from clusterkit_papers.min_max.problems import PROBLEMS, MinMaxProblem, SplitRows
 
 if TYPE_CHECKING:
@@ -156,7 +156,9 @@ def _job(decomposition: Decomposition, partitioner: str, place: int, what: str, 
             step(f"{row}, seed {seed}")
         return Measurements(runs)
 
-    return Job(decomposition.problem.paper_name, row, CELLS, run, len(seeds), note=decomposition.problem.words)
+    problem = decomposition.problem
+    ours = partitioner in COMPARED or partitioner == WHOLE  # points in a picture: how often each occurs is not seen
+    return Job(problem.paper_name, row, CELLS, run, len(seeds), note=problem.words, as_described=ours)
 
 
 def _claim(decomposition: Decomposition, other: str, seeds: Sequence[int]) -> Job:
