@@ -44,24 +44,25 @@ class Cost:
     Parameters
     ----------
     seconds, n_bytes : float
-        By SCS; the time grows like n⁴.
-    power : int
-        The memory of SCS grows like n to this power.
+        By SCS.
+    time_power, memory_power : int
+        Powers of n with which these grow.
     clarabel_seconds, clarabel_bytes : float
         By Clarabel, from fewer samples: the time grows like n⁶, the memory like n⁴.
     """
 
     seconds: float
+    time_power: int
     n_bytes: float
-    power: int
+    memory_power: int
     clarabel_seconds: float
     clarabel_bytes: float
 
 
 COSTS = {
-    "mmc_sdp": Cost(8.0, 50 * 2**20, 2, 2000.0, 4.5 * 2**30),
-    "gmmc_sdp": Cost(32.0, 50 * 2**20, 2, 110.0, 1.2 * 2**30),
-    "mmc_multi_sdp": Cost(20.0, 400 * 2**20, 3, 6000.0, 25 * 2**30),
+    "mmc_sdp": Cost(8.0, 3, 50 * 2**20, 2, 2000.0, 4.5 * 2**30),
+    "gmmc_sdp": Cost(32.0, 4, 50 * 2**20, 2, 110.0, 1.2 * 2**30),
+    "mmc_multi_sdp": Cost(20.0, 3, 400 * 2**20, 3, 6000.0, 25 * 2**30),
 }
 """Measured costs by the name of the solver stage."""
 
@@ -125,9 +126,9 @@ def require_size(stage: str, n: int, max_size: int, clarabel: bool, instead: str
         Advice for more samples, a sentence.
     """
     cost, growth = COSTS[stage], n / 100.0
-    n_bytes = int(cost.clarabel_bytes * growth**4 if clarabel else cost.n_bytes * growth**cost.power)
+    n_bytes = int(cost.clarabel_bytes * growth**4 if clarabel else cost.n_bytes * growth**cost.memory_power)
     if n > max_size:
-        seconds = cost.clarabel_seconds * growth**6 if clarabel else cost.seconds * growth**4
+        seconds = cost.clarabel_seconds * growth**6 if clarabel else cost.seconds * growth**cost.time_power
         raise InvalidData(
             f"solver '{stage}' takes at most max_size = {max_size} samples, got {n}: the unknown is an {n} x {n} "
             f"matrix, here about {seconds:,.0f} s and {memory.human(n_bytes)}. {instead} Or raise max_size."
