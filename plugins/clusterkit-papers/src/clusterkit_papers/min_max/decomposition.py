@@ -22,6 +22,7 @@ from clusterkit_papers.min_max.problems import PROBLEMS, MinMaxProblem, SplitRow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from sklearn.svm import SVC
 
 __all__ = ["Decomposition", "draw", "figures"]
 
@@ -106,8 +107,8 @@ class Decomposition:
             self._values[partitioner, seed] = [self._measured(mask) for mask in self.subproblems(partitioner, seed)]
         return self._values[partitioner, seed]
 
-    def machine(self, mask: np.ndarray) -> Any:
-        """The machine of a subproblem, a `sklearn.svm.SVC`."""
+    def machine(self, mask: np.ndarray) -> SVC:
+        """The machine of a subproblem."""
         from sklearn.svm import SVC
 
         return SVC(**self.problem.machine).fit(self.rows.X[mask], self.rows.y[mask])
