@@ -116,9 +116,9 @@ class MulticlassProgram:
 def factor(K: np.ndarray) -> np.ndarray:
     """L (n, r) with ``LL' = K`` up to rounding and at least a column; negative eigenvalues are left out."""
     values, vectors = np.linalg.eigh(symmetric(K))
-    kept = values > RANK * max(float(values[-1]), 0.0)
-    kept[-1] = True
-    return np.asarray(vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0)))
+    used = values > RANK * max(float(values[-1]), 0.0)
+    used[-1] = True
+    return np.asarray(vectors[:, used] * np.sqrt(np.maximum(values[used], 0.0)))
 
 
 def certified_bound(
@@ -164,7 +164,7 @@ def labelling_objective(L: np.ndarray, labels: np.ndarray, C: float) -> float:
     if len(classes) == 2:  # what is stored is the difference of the two
         W = np.vstack([-0.5 * W, 0.5 * W])
     scores = L @ W.T  # (n, k)
-    own = scores[np.arange(len(L)), which]
+    of_label = scores[np.arange(len(L)), which]
     margins = scores + 1.0
     margins[np.arange(len(L)), which] -= 1.0
-    return 0.5 * float((W**2).sum()) + C * float((margins.max(axis=1) - own).sum())
+    return 0.5 * float((W**2).sum()) + C * float((margins.max(axis=1) - of_label).sum())

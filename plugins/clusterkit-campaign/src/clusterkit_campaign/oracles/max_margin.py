@@ -149,7 +149,7 @@ def multi_class_machine(K, labels, C):
     SLSQP over W = Σ A_i x_i and ξ, with a constraint for each sample and each label.
     """
     n, k = len(K), int(labels.max()) + 1
-    own = np.eye(k)[labels]
+    indicators = np.eye(k)[labels]
 
     def split(v):
         return v[: n * k].reshape(n, k), v[n * k :]
@@ -157,7 +157,7 @@ def multi_class_machine(K, labels, C):
     def slacks(v):
         A, xi = split(v)
         F = K @ A
-        return (xi[:, None] + F[np.arange(n), labels][:, None] + own - 1.0 - F).ravel()
+        return (xi[:, None] + F[np.arange(n), labels][:, None] + indicators - 1.0 - F).ravel()
 
     def value(v):
         A, xi = split(v)
