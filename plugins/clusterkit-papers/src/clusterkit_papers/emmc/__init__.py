@@ -6,6 +6,7 @@ at most l:  ``min over balanced labels Y, weights W of ||W||² / 2 + C ||H W - Y
 ==========  ===========================================================================================================
 sizes       Table 2: sizes of the data sets.
 data_sets   The data sets, their scaling, slack l and number of nodes L.
+readings    What the text leaves open, read in every way that is run.
 complexity  Many values of C at once: one decomposition of the features and one start serve all of them.
 starts      Tables 3 and 4: the effect of C and of the starting labels, on pairs of handwritten digits.
 growth      Figures 1 and 2: accuracy and time against the number of hidden nodes.
