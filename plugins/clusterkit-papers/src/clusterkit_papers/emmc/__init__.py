@@ -12,6 +12,7 @@ starts      Tables 3 and 4: the effect of C and of the starting labels, on pairs
 growth      Figures 1 and 2: accuracy and time against the number of hidden nodes.
 outputs     Tables 5 and 6: a single output against one output per cluster, for growing L.
 pairs       emmc-auto and its relatives on the digit pairs, and on pairs that had no part in any choice of constants.
+distances   Readings of the protocol where EMMC is far from print.
 comparison  Tables 7 to 10: accuracy, Rand index, time and iterations on all data sets.
 baselines   The methods that tables 7 to 10 compare with: MMC, GMMC, IterSVR, CPMMC, normalised cut, LapGMM.
 ==========  ===========================================================================================================

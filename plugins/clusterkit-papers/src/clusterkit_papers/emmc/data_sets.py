@@ -40,7 +40,9 @@ class EmmcDataSet:
     paper_runs : int, default 20
         Number of runs of EMMC as the paper describes it, where 20 take many minutes.
     grid : tuple of float
-        The values of C that known classes choose from.
+        The values of C that known classes choose from, for EMMC as the paper describes it.
+    one_start : bool
+        Whether it starts from one k-means in the feature space instead of the best of ten.
     remark : str
         A note for all its rows.
     classes : int, default 2
@@ -55,6 +57,7 @@ class EmmcDataSet:
     slow_runs: int | None = None
     paper_runs: int = 20
     grid: tuple[float, ...] = PRINTED_C
+    one_start: bool = False
     remark: str = ""
     classes: int = 2
 
@@ -79,6 +82,10 @@ class EmmcDataSet:
         if self.scale == "raw":
             parameters["featuremap__scale"] = None
         return parameters | changes
+
+    def published(self, X: np.ndarray, **changes: object) -> dict[str, object]:
+        """Parameters of `emmc-paper` on the samples X, with `changes`."""
+        return self.margin(X, **({"init__n_init": 1} if self.one_start else {}), **changes)
 
     def cap(self, y: np.ndarray, slack: float | None = None) -> float | None:
         """Highest accuracy (%) that the balance allows; None for more than two classes."""
@@ -118,8 +125,20 @@ FEW = (
 )
 """The data sets with two classes (table 7) and with four (table 8)."""
 
-MANY = EmmcDataSet("USPS", "usps", "raw", 0.15, 1000, slow_runs=3, paper_runs=5, grid=PRINTED_C[::5], classes=10)
-"""The data set with ten classes (table 8); every fifth value of C is tried, because a fit takes twenty seconds."""
+MANY = EmmcDataSet(
+    "USPS",
+    "usps",
+    "raw",
+    0.15,
+    1000,
+    slow_runs=3,
+    paper_runs=3,
+    grid=PRINTED_C[::5],
+    one_start=True,
+    classes=10,
+)
+"""The data set with ten classes (table 8). EMMC as described has fewer runs, starts and values of C on it: with ten
+starts a fit takes twenty seconds, and 21 values of C take minutes a run."""
 
 DATA_SETS = {data_set.name: data_set for data_set in (*TWO, *FEW, MANY)}
 """All data sets by printed name."""
