@@ -141,11 +141,7 @@ class Record:
         """The record as its file has it, a row to a line."""
         notes = list(dict.fromkeys(row["note"] for row in self.rows if row.get("note")))
         head = attrs.asdict(self, filter=attrs.filters.exclude("rows"))
-        head = {
-            key: value
-            for key, value in head.items()
-            if value not in ("", []) or key not in ("output", "remark", "added")
-        }
+        head = {key: value for key, value in head.items() if value or key not in ("output", "remark", "added")}
         lines = [f"  {json.dumps(key)}: {json.dumps(_short(value), ensure_ascii=False)}" for key, value in head.items()]
         if self.rows:
             lines.append(f'  "notes": {_list([json.dumps(note, ensure_ascii=False) for note in notes])}')
