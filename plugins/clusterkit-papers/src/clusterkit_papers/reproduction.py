@@ -147,8 +147,8 @@ def run_jobs(
 
 
 def arranged(
-    table: str, rows: Sequence[tuple[str, dict[str, Any]]], jobs: Sequence[Job], *, whole: Sequence[Job] = ()
-) -> list[dict[str, Any]]:
+    table: str, rows: Sequence[tuple[str, dict[str, object]]], jobs: Sequence[Job], *, whole: Sequence[Job] = ()
+) -> list[dict[str, object]]:
     """Rows, each with the printed row that it belongs to, in printed order, with the printed cells that no job fills.
 
     Cells whose job was interrupted are not among those.

@@ -111,7 +111,7 @@ class DistantSet:
         numbers: np.ndarray = np.unique(self._samples["classes"], return_inverse=True)[1]
         return numbers
 
-    def parameters(self, outputs: str, **changes: object) -> dict[str, Any]:
+    def parameters(self, outputs: str, **changes: object) -> Mapping[str, object]:
         """Parameters of `RECIPE` on rows that are scaled already."""
         margin = self.data_set.margin(self.X(FIRST), featuremap__scale=None)
         return {**margin, **ONE_START, **OUTPUTS[outputs], **changes}
