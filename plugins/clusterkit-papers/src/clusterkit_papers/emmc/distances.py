@@ -141,9 +141,9 @@ class DistantSet:
                 "multi": timed.fitted[:, :k].argmax(axis=1),
                 "single": np.clip(np.rint(timed.fitted[:, k]), 1, k).astype(int) - 1,
             }
-            for name, found in labels.items():
-                of_names = {"accuracy": 100.0 * float(np.mean(found == self.y)), "seconds": timed.seconds}
-                self._fits[key, name, seed] = {**judge(self.y, found), **of_names}
+            for name, read in labels.items():
+                of_names = {"accuracy": 100.0 * float(np.mean(read == self.y)), "seconds": timed.seconds}
+                self._fits[key, name, seed] = {**judge(self.y, read), **of_names}
         return self._fits[key, outputs, seed]
 
     def _outputs(self, nodes: str, scale: str, seed: int) -> np.ndarray:

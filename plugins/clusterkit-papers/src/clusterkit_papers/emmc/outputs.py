@@ -61,9 +61,9 @@ def _published(plan: Plan, data_set: EmmcDataSet, L: int, reading: Reading) -> J
             step(f"{row}, seed {seed}")
         return Measurements(runs)
 
-    own = reading.words in (RECIPE, f"{RECIPE}, an output each")
+    described = reading.words in (RECIPE, f"{RECIPE}, an output each")
     note = "C = 500" + (f", {len(seeds)} runs from one start of k-means each" if data_set.one_start else "")
-    return Job(f"L = {L}", row, _cells(reading.outputs), run, len(seeds), note=note, as_described=own)
+    return Job(f"L = {L}", row, _cells(reading.outputs), run, len(seeds), note=note, as_described=described)
 
 
 def _cells(outputs: str) -> tuple[Cell, ...]:
