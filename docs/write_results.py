@@ -4,7 +4,8 @@ The printed values and verdicts in the records are brought up to date as well: a
 
 `python docs/write_results.py`, or with --check only say what is out of date. `python docs/record.py` makes the records.
 The words around the tables are in docs/results/prose/, a file for each table. In them ``{rows}`` is the place of the
-table, ``{{TABLE | ROW | COLUMN}}`` the value of a row (with ``| printed`` at the end the printed one), and
+table, ``{{TABLE | ROW | COLUMN}}`` the value of a row (with ``| printed`` at the end the printed one),
+``{{TABLE | ROW | COLUMN | minus | ROW}}`` how much it is above that of another row (with ``| printed`` too), and
 ``{{TABLE | MARK}}`` the number of printed values with a mark, ``{{TABLE | printed}}`` of all. How a paper was read is
 in the file readings-PAGE, a table of what the text says, what we take, and what else it could mean.
 """
@@ -144,12 +145,17 @@ def value(words: str, records: Mapping[str, Record]) -> str:
         return str(sum(row in ("printed", cell.mark) for cell in printed(name).values()))
     column, *which = more
     record = records.get(name)
-    entry = next((r for r in record.rows if (r["row"], r["column"]) == (row, column)), None) if record else None
-    if entry is None:
-        lacking = {(job.row, cell.column) for job in _missing(name, record) for cell in job.cells}
-        if record is not None and record.complete and (row, column) not in lacking:
+    less, which = (which[1], which[2:]) if which[:1] == ["minus"] else ("", which)
+    recorded = {r["row"]: r for r in record.rows if r["column"] == column} if record else {}
+    if not recorded.keys() >= {row, less or row}:
+        lacking = {job.row for job in _missing(name, record) for cell in job.cells if cell.column == column}
+        if record is not None and record.complete and not (recorded.keys() | lacking) >= {row, less or row}:
             raise Broken(f"{{{{{words}}}}}: the record of {name} has no such row and column")
         return MISSING
+    entry = recorded[row]
+    if less:
+        key = which[0] if which else "ours"
+        return number(float(entry[key]) - float(recorded[less][key]))
     if which:
         return number(entry[which[0]])
     return "–" if entry["ours"] is None else _ours(entry)

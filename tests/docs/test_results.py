@@ -188,6 +188,9 @@ def test_words_about_nothing_are_refused(one, prose):
     ("words", "complete", "expected"),
     [
         ("emmc-table3 | EMMC: emmc | C = 1 | printed", True, "3.42"),
+        ("emmc-table3 | EMMC: emmc | C = 1 | minus | EMMC: emmc", True, "0"),
+        ("emmc-table3 | EMMC: emmc | C = 1 | minus | EMMC: emmc | printed", True, "0"),
+        ("emmc-table3 | EMMC: emmc | C = 1 | minus | EMMC: any", True, None),
         ("emmc-table3 | EMMC: emmc | C = 2", False, pages.MISSING),
         ("emmc-table3 | EMMC: emmc, no C given | C = 1", True, None),
         ("emmc-table3 | EMMC: emmc-paper, C given | C = 1", True, pages.MISSING),
