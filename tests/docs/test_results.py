@@ -193,7 +193,7 @@ def test_words_about_nothing_are_refused(one, prose):
         ("emmc-table3 | EMMC: emmc | C = 1 | minus | EMMC: any", True, None),
         ("emmc-table3 | EMMC: emmc | C = 2", False, pages.MISSING),
         ("emmc-table3 | EMMC: emmc, no C given | C = 1", True, None),
-        ("emmc-table3 | EMMC: emmc-paper, C given | C = 1", True, pages.MISSING),
+        ("emmc-table3 | EMMC: emmc-paper, init kmeans, C given | C = 1", True, pages.MISSING),
         ("emmc-table4 | any | any", True, pages.MISSING),
         ("svc-table2 | impossible", True, "2"),
         ("svc-table2 | unlikely", True, None),
