@@ -4,8 +4,10 @@ The printed values and verdicts in the records are brought up to date as well: a
 
 `python docs/write_results.py`, or with --check only say what is out of date. `python docs/record.py` makes the records.
 The words around the tables are in docs/results/prose/, a file for each table. In them ``{rows}`` is the place of the
-table, ``{{TABLE | ROW | COLUMN}}`` the value of a row (with ``| printed`` at the end the printed one), and
-``{{TABLE | MARK}}`` the number of printed values with a mark, ``{{TABLE | printed}}`` of all.
+table, ``{{TABLE | ROW | COLUMN}}`` the value of a row (with ``| printed`` at the end the printed one),
+``{{TABLE | ROW | COLUMN | minus | ROW}}`` how much it is above that of another row (with ``| printed`` too), and
+``{{TABLE | MARK}}`` the number of printed values with a mark, ``{{TABLE | printed}}`` of all. How a paper was read is
+in the file readings-PAGE, a table of what the text says, what we take, and what else it could mean.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from clusterkit_papers import tables
+from clusterkit_papers.jobs import Job
 from clusterkit_papers.printed_tables import Mark, printed
 from clusterkit_papers.records import Record
+from clusterkit_papers.reproduction import planned
 from clusterkit_papers.summary import closing_line, standing
 
 HERE = Path(__file__).parent
@@ -110,7 +114,7 @@ def written(records: Mapping[str, Record] | None = None, prose: Path = PROSE) ->
     records = read_records() if records is None else records
     words = {path.stem: path.read_text(encoding="utf-8") for path in sorted(prose.glob("*.txt"))}
     for name in words:
-        if name not in (*commands(), *PAGES, "results", "claims"):
+        if name not in (*commands(), *PAGES, *(f"readings-{page}" for page in PAGES), "results", "claims"):
             raise Broken(f"prose/{name}.txt: there is no table, benchmark or page of that name")
     filled = {name: VALUE.sub(lambda match: value(match[1], records), text).strip() for name, text in words.items()}
     by_page: dict[str, list[str]] = {page: [] for page in PAGES}
@@ -122,7 +126,9 @@ def written(records: Mapping[str, Record] | None = None, prose: Path = PROSE) ->
         if names:
             sections = [_section(name, records.get(name), filled.get(name, "")) for name in names]
             head = f"{NOTE}# {PAGES.get(page, page)}\n\n[How to read these tables](../results.md).\n"
-            text = "\n\n".join(part for part in (head.rstrip(), filled.get(page, ""), *sections) if part)
+            readings = filled.get(f"readings-{page}", "")
+            readings = readings and f"## How the paper was read\n\n{readings}"
+            text = "\n\n".join(part for part in (head.rstrip(), filled.get(page, ""), readings, *sections) if part)
             pages[f"results/{page}.md"] = text + "\n"
     pages["claims.md"] = f"{NOTE}{filled['claims']}\n"
     return pages | {f"results/records/{name}.json": record.text for name, record in records.items()}
@@ -139,11 +145,17 @@ def value(words: str, records: Mapping[str, Record]) -> str:
         return str(sum(row in ("printed", cell.mark) for cell in printed(name).values()))
     column, *which = more
     record = records.get(name)
-    entry = next((r for r in record.rows if (r["row"], r["column"]) == (row, column)), None) if record else None
-    if entry is None:
-        if record is not None and record.complete:
+    less, which = (which[1], which[2:]) if which[:1] == ["minus"] else ("", which)
+    recorded = {r["row"]: r for r in record.rows if r["column"] == column} if record else {}
+    if not recorded.keys() >= {row, less or row}:
+        lacking = {job.row for job in _missing(name, record) for cell in job.cells if cell.column == column}
+        if record is not None and record.complete and not (recorded.keys() | lacking) >= {row, less or row}:
             raise Broken(f"{{{{{words}}}}}: the record of {name} has no such row and column")
         return MISSING
+    entry = recorded[row]
+    if less:
+        key = which[0] if which else "ours"
+        return number(float(entry[key]) - float(recorded[less][key]))
     if which:
         return number(entry[which[0]])
     return "–" if entry["ours"] is None else _ours(entry)
@@ -181,10 +193,21 @@ def _section(name: str, record: Record | None, words: str) -> str:
         parts.append(f"```text\n{record.output.rstrip()}\n```")
     elif record is not None:
         parts += [f"**{closing_line(name, record.rows)}**", *_tables(record.rows)]
+        missing = [job.row for job in _missing(name, record)]
+        if missing:
+            few = f": {'; '.join(map(_escaped, missing))}" if len(missing) <= 12 else ""
+            parts.append(
+                f"Not recorded yet (`python docs/record.py --missing --only {name}`): {len(missing)} rows{few}."
+            )
     parts.append(after.strip())
     if record is not None:
         parts.append(_notes(record.rows))
     return "\n\n".join(part for part in parts if part)
+
+
+def _missing(name: str, record: Record | None) -> Sequence[Job]:
+    """The jobs of a table that its record lacks; none where the record is a part of the table, or there is none."""
+    return record.lacking(planned(name)) if record is not None and record.complete and name in tables() else []
 
 
 def _where(name: str, record: Record | None) -> str:
@@ -195,6 +218,8 @@ def _where(name: str, record: Record | None) -> str:
     load = "" if where.load is None else f", load {where.load:g} at the start"
     cpu = "" if record.cpu_seconds is None else f"; {_duration(record.cpu_seconds)} CPU"
     remark = f" **{record.remark[0].upper()}{record.remark[1:]}.**" if record.remark else ""
+    for run in dict.fromkeys((run.date, run.cores, run.processor) for run in record.added):
+        remark += f" Rows added {run[0]} on {run[1]} cores of {run[2]}."
     if "--quick" in record.command:
         remark += " **A part of the table.**"
     return (
