@@ -52,14 +52,25 @@ def corners(n, k, seed=0):
 
 
 @few
-@given(seed=st.integers(0, 1000), C=st.sampled_from([0.3, 1.0, 10.0]), sizes=st.sampled_from([(2, 2), (1, 3)]))
-def test_the_optimum_is_below_every_labelling(seed, C, sizes):
-    K = kernel_matrix(6, seed)
+@given(
+    seed=st.integers(0, 1000), C=st.sampled_from([0.3, 1.0, 10.0]), n_and_sizes=st.sampled_from([(6, 2, 2), (5, 1, 3)])
+)
+def test_the_optimum_is_below_every_labelling(seed, C, n_and_sizes):
+    n, *sizes = n_and_sizes
+    K = kernel_matrix(n, seed)
     solution = solved(K, C, *sizes)
-    objectives = [oracle.multi_class_machine(K, labels, C) for labels in oracle.sized_labellings(6, 3, *sizes)]
+    objectives = [oracle.multi_class_machine(K, labels, C) for labels in oracle.sized_labellings(n, 3, *sizes)]
     assert solution.lower <= solution.value + 1e-6 * C
     assert solution.value <= min(objectives) + 1e-5 * C
     assert solution.value - solution.lower <= 1e-4 * C
+
+
+@pytest.mark.deep
+def test_the_optimum_is_below_every_labelling_of_eight_samples():
+    K = kernel_matrix(8, 7)
+    objectives = [oracle.multi_class_machine(K, labels, 1.0) for labels in oracle.sized_labellings(8, 3, 2, 3)]
+    assert len(objectives) == 280
+    assert solved(K, 1.0, 2, 3).value <= min(objectives) + 1e-5
 
 
 @pytest.mark.parametrize("C", [0.5, 3.0])

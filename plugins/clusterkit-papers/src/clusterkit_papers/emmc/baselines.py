@@ -27,7 +27,7 @@ KERNEL_CUT: Mapping[str, object] = {"featuremap": "rbf", WIDTH: 0.2, "solver__no
 """The normalised cut of the papers, of a Gaussian affinity of all pairs; 0.2 is the middle of their widths."""
 
 WHOLE: Mapping[str, object] = {"solver__max_size": 400}
-"""Lets MMC take the sets of 351 to 361 rows whole, in half a minute to some minutes a fit; its own limit is 300."""
+"""Lets MMC take the sets of 351 to 361 rows whole, in a minute of processor time or so; its own limit is 300."""
 
 SUBSET = 80
 """Number of random rows on which MMC runs too: the three printed accuracies of table 7 are 63, 55 and 77 of 80, and no
