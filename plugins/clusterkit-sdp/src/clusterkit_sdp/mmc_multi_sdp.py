@@ -43,8 +43,8 @@ class MmcMultiSdp(Solver):
     smallest and the largest size. M is rounded as in spectral clustering: k-means on its k leading eigenvectors, each
     times the root of its eigenvalue; the score of a label is the mean of M over its samples, and the label is the
     largest. There is no bias, so a kernel whose diagonal is not 1 is centred first. The sizes come from the balancer,
-    by default those of ``band(0.03)``; labels may miss them by a few samples, and an explicit balancer repairs that. With
-    ``balancer=None`` the optimum is the trivial cluster of all samples. Transductive.
+    by default those of ``band(0.03)``; labels may miss them by a few samples, and an explicit balancer repairs that.
+    With ``balancer=None`` the optimum is the trivial cluster of all samples. Transductive.
 
     O(n⁴) an iteration of SCS for a kernel of full rank, some hundred iterations; Clarabel is O(n⁶) and too slow above
     n = 20. ``outcome_.status.facts`` holds `value`, `bound`, `gap`, `rounded`, `smallest_eigenvalue`, `residual`,
