@@ -119,11 +119,12 @@ def test_a_missing_plugin_is_named(monkeypatch):
     [
         ("emmc-table7", LARGE, "solver 'mmc_sdp' takes at most max_size = 300 samples, got 361"),
         ("emmc-table8", FOUR, "solver 'mmc_multi_sdp' takes at most max_size = 100 samples, got 713"),
+        ("emmc-table9", FOUR, "solver 'mmc_multi_sdp' takes at most max_size = 100 samples, got 713"),
     ],
-    ids=["two", "four"],
+    ids=["two", "four", "times"],
 )
 def test_too_many_rows_are_refused_with_the_limit(table, data_set, refusal):
-    job = margins(ONCE, data_set)[0]
+    job = (times if table == "emmc-table9" else margins)(ONCE, data_set)[0]
     verdicts = {row["verdict"] for row in run_jobs(table, [job]) if row["row"] == job.row}
     assert verdicts == {f"not run: {refusal}"}
 
