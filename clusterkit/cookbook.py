@@ -243,13 +243,23 @@ EMMC_PAPER = Recipe(
     parameters={
         **BASE,
         "init": "kmeans_mapped",
-        "labeler": "auto",
-        "featuremap__centers": "uniform",
+        "labeler": "interval",
+        "labeler__rule": "signed",
+        "featuremap__activation": "radbas",
         "featuremap__width": 1.0,
         "solver__C": 500.0,
     },
-    use_when="To reproduce the paper; its uniform nodes suit data of low dimension only.",
+    use_when="To reproduce the paper; for data of your own emmc has nodes and a complexity that fit more of them.",
 )
+"""The reading of the paper that its text supports best. Section 5.3 has "the radial basis function", one output for two
+and for more clusters, k-means in the feature space as the start, and C = 500, later chosen for each data set. The
+nodes are ``exp(-(a · x + b)²)``, which the ELM programs for MATLAB, in which the paper computed, call by that name;
+with them alone table 3 is nearly as printed, and on seven of the ten sets besides USPS they are nearer to print. The
+other reading is the Gaussian ``exp(-b |x - a|²)`` of its equation 7 with a drawn from U[-1, 1]^d
+(``featuremap__activation="gaussian", featuremap__centers="uniform"``). It alone gives the printed values of
+Ringnorm, but it cannot have made table 6: on the 256 attributes of USPS such nodes do not tell the classes apart as
+well as printed even where they are trained on them.
+"""
 
 
 ZHANG = (

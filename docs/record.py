@@ -2,8 +2,9 @@
 
 Every table that ``clusterkit reproduce`` lists and every benchmark of docs/results/benchmarks.csv, one after the other,
 the short ones first. Complete records are left alone unless ``--again`` asks for new ones; a table that was interrupted
-goes on with the job it was at. ``--list`` only says what would run, with the CPU time of the last record. Data sets are
-found through CLUSTERKIT_DATA.
+goes on with the job it was at. ``--missing`` adds the rows that complete records lack and runs nothing else, with
+``--rows TEXT`` only rows whose name contains the text. ``--list`` only says what would run, with the CPU time of the
+last record. Data sets are found through CLUSTERKIT_DATA.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import time
 
 from clusterkit_papers import tables
 from clusterkit_papers.records import Record, Surroundings
+from clusterkit_papers.reproduction import planned
 from write_results import HERE, RECORDS, commands, read_records
 from write_results import main as write_pages
 
@@ -31,7 +33,7 @@ def main() -> int:
         print(f"neither table nor benchmark: {', '.join(sorted(unknown))}")
         return 2
     records = read_records()
-    names = [name for name in options.only or commands() if options.again or not _is_done(records.get(name), options)]
+    names = [name for name in options.only or commands() if _is_wanted(name, records.get(name), options)]
     names.sort(key=lambda name: _cpu(records.get(name)))
     failed = []
     for place, name in enumerate(names, 1):
@@ -40,7 +42,7 @@ def main() -> int:
             continue
         before = _children()
         begin = time.perf_counter()
-        done = _table(name, options.quick) if name in tables() else _benchmark(name)
+        done = _table(name, options) if name in tables() else _benchmark(name)
         cpu, wall = (_children() - before) / 60, (time.perf_counter() - begin) / 60
         print(f"    {cpu:.1f} min CPU, {wall:.1f} min{'' if done else ', FAILED'}", flush=True)
         failed += [] if done else [name]
@@ -54,13 +56,18 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these tables and benchmarks")
     parser.add_argument("--again", action="store_true", help="also where there is a complete record")
+    parser.add_argument("--missing", action="store_true", help="only the rows that complete records lack")
+    parser.add_argument("--rows", default="", metavar="TEXT", help="with --missing: rows whose name contains the text")
     parser.add_argument("--quick", action="store_true", help="a part of each table, where there is no record at all")
     parser.add_argument("--list", action="store_true", help="say what would run")
     return parser.parse_args()
 
 
-def _is_done(record: Record | None, options: argparse.Namespace) -> bool:
-    return record is not None and (options.quick or record.complete)
+def _is_wanted(name: str, record: Record | None, options: argparse.Namespace) -> bool:
+    if options.missing:
+        jobs = record.lacking(planned(name)) if record is not None and record.complete and name in tables() else []
+        return any(options.rows in job.row for job in jobs)
+    return options.again or record is None or not (options.quick or record.complete)
 
 
 def _cpu(record: Record | None) -> float:
@@ -72,10 +79,12 @@ def _children() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _table(name: str, quick: bool) -> bool:
+def _table(name: str, options: argparse.Namespace) -> bool:
+    more = ["--missing", *(["--rows", options.rows] if options.rows else [])] if options.missing else []
+    more += ["--quick"] if options.quick else []
     words = [sys.executable, "-m", "clusterkit", "reproduce", name, "--record", str(RECORDS)]
     with (RECORDS / f"{name}.log").open("w", encoding="utf-8") as log:
-        code = subprocess.run([*words, *(["--quick"] if quick else [])], cwd=ROOT, stdout=log, stderr=log).returncode
+        code = subprocess.run([*words, *more], cwd=ROOT, stdout=log, stderr=log).returncode
     if code == 0:
         (RECORDS / f"{name}.log").unlink()
     return code == 0

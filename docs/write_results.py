@@ -10,7 +10,9 @@ that of its claims; ``{{TABLE | ROW | COLUMN}}`` is the value of a row (with ``|
 ``{{TABLE | MARK}}`` the number of printed values with a mark, ``{{TABLE | printed}}`` of all, ``{{TABLE | METHOD | is
 FIELD}}`` a field of `clusterkit_papers.summary.MethodSummary`, ``{{TABLE | order}}`` how many pairs of methods stand in
 the printed order, ``{{claims | PAPER | WORD}}`` the number of claims with that answer, ``{{claims | PAPER | all}}`` of
-all that were tested, ``{{answer | NAME}}`` the answer to one.
+all that were tested, ``{{answer | NAME}}`` the answer to one. ``{{TABLE | ROW |
+COLUMN | minus | ROW}}`` is how much a value is above that of another row (with ``| printed`` too). How a paper was read
+is in the file readings-PAGE, a table of what the text says, what we take, and what else it could mean.
 """
 
 from __future__ import annotations
@@ -27,8 +29,10 @@ from clusterkit_papers import tables
 from clusterkit_papers.claims.comparisons import Values
 from clusterkit_papers.claims.headlines import CLAIMS, Answer, answer
 from clusterkit_papers.distances import conclusions
+from clusterkit_papers.jobs import Job
 from clusterkit_papers.printed_tables import Mark, beside, printed
 from clusterkit_papers.records import Record
+from clusterkit_papers.reproduction import planned
 from clusterkit_papers.summary import MethodSummary, closing_line, methods, printed_order, standing, tally
 from clusterkit_papers.verdicts import MEASURES
 
@@ -141,7 +145,8 @@ def written(records: Mapping[str, Record] | None = None, prose: Path = PROSE) ->
     records = read_records() if records is None else records
     words = {path.stem: path.read_text(encoding="utf-8") for path in sorted(prose.glob("*.txt"))}
     for name in words:
-        if name not in (*commands(), *PAGES, *(f"results-{page}" for page in PAGES), "results", "claims"):
+        of_pages = (f"{what}-{page}" for page in PAGES for what in ("results", "readings"))
+        if name not in (*commands(), *PAGES, *of_pages, "results", "claims"):
             raise Broken(f"prose/{name}.txt: there is no table, benchmark or page of that name")
     filled = {name: VALUE.sub(lambda match: value(match[1], records), text).strip() for name, text in words.items()}
     by_page: dict[str, list[str]] = {page: [] for page in PAGES}
@@ -155,7 +160,9 @@ def written(records: Mapping[str, Record] | None = None, prose: Path = PROSE) ->
             head = f"{NOTE}# {PAGES.get(page, page)}\n\n[How to read these tables](../results.md).\n"
             # a table that is a page of its own has its words in its section
             words = "" if page in names else filled.get(page, "")
-            text = "\n\n".join(part for part in (head.rstrip(), words, *sections) if part)
+            readings = filled.get(f"readings-{page}", "")
+            readings = readings and f"## How the paper was read\n\n{readings}"
+            text = "\n\n".join(part for part in (head.rstrip(), words, readings, *sections) if part)
             pages[f"results/{page}.md"] = text + "\n"
     claims = re.sub(r"\{claims (\w+)\}", lambda match: _claims(match[1], records), filled["claims"])
     pages["claims.md"] = f"{NOTE}{claims}\n"
@@ -182,11 +189,17 @@ def value(words: str, records: Mapping[str, Record]) -> str:
         return str(sum(row in ("printed", cell.mark) for cell in printed(name).values()))
     column, *which = more
     record = records.get(name)
-    entry = next((r for r in record.rows if (r["row"], r["column"]) == (row, column)), None) if record else None
-    if entry is None:
-        if record is not None and record.complete:
+    less, which = (which[1], which[2:]) if which[:1] == ["minus"] else ("", which)
+    recorded = {r["row"]: r for r in record.rows if r["column"] == column} if record else {}
+    if not recorded.keys() >= {row, less or row}:
+        lacking = {job.row for job in _missing(name, record) for cell in job.cells if cell.column == column}
+        if record is not None and record.complete and not (recorded.keys() | lacking) >= {row, less or row}:
             raise Broken(f"{{{{{words}}}}}: the record of {name} has no such row and column")
         return MISSING
+    entry = recorded[row]
+    if less:
+        key = which[0] if which else "ours"
+        return number(float(entry[key]) - float(recorded[less][key]))
     if which:
         return number(entry[which[0]])
     return "–" if entry["ours"] is None else _ours(entry)
@@ -469,6 +482,12 @@ def _section(name: str, record: Record | None, words: str) -> str:
         parts.append(f"```text\n{record.output.rstrip()}\n```")
     elif record is not None:
         parts += [f"**{closing_line(name, record.rows)}**", *_tables(record.rows)]
+        missing = [job.row for job in _missing(name, record)]
+        if missing:
+            few = f": {'; '.join(map(_escaped, missing))}" if len(missing) <= 12 else ""
+            parts.append(
+                f"Not recorded yet (`python docs/record.py --missing --only {name}`): {len(missing)} rows{few}."
+            )
     parts.append(after.strip())
     if record is not None:
         parts.append(_notes(record.rows))
@@ -486,6 +505,11 @@ def _verdicts(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def _missing(name: str, record: Record | None) -> Sequence[Job]:
+    """The jobs of a table that its record lacks; none where the record is a part of the table, or there is none."""
+    return record.lacking(planned(name)) if record is not None and record.complete and name in tables() else []
+
+
 def _where(name: str, record: Record | None) -> str:
     if record is None:
         return f"`{commands()[name]}`: {MISSING}"
@@ -494,6 +518,8 @@ def _where(name: str, record: Record | None) -> str:
     load = "" if where.load is None else f", load {where.load:g} at the start"
     cpu = "" if record.cpu_seconds is None else f"; {_duration(record.cpu_seconds)} CPU"
     remark = f" **{record.remark[0].upper()}{record.remark[1:]}.**" if record.remark else ""
+    for run in dict.fromkeys((run.date, run.cores, run.processor) for run in record.added):
+        remark += f" Rows added {run[0]} on {run[1]} cores of {run[2]}."
     if "--quick" in record.command:
         remark += " **A part of the table.**"
     return (

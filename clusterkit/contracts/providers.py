@@ -96,7 +96,7 @@ PLUGINS = (
     FirstParty(
         "clusterkit-sdp",
         "plugins/clusterkit-sdp",
-        {"solver": ("gmmc_sdp", "mmc_sdp"), "recipe": ("gmmc-sdp", "mmc")},
+        {"solver": ("gmmc_sdp", "mmc_multi_sdp", "mmc_sdp"), "recipe": ("gmmc-sdp", "mmc", "mmc-multi")},
     ),
     FirstParty("clusterkit-dask", "plugins/clusterkit-dask", {"engine": ("dask", "clusterkit_dask")}),
     FirstParty("clusterkit-example", "plugins/clusterkit-example", {"labeler": ("rows_medians",)}),

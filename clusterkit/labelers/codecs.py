@@ -182,11 +182,12 @@ class Interval(Codec):
 
     Parameters
     ----------
-    rule : {"nearest", "midpoint", "paper"}, default "nearest"
+    rule : {"nearest", "signed", "midpoint", "paper"}, default "nearest"
         Targets and boundaries. "nearest": targets 1..k, boundaries at half-integers, which minimises the squared
-        error. "midpoint": targets 1/2, 3/2, …, boundaries at integers; the same up to a shift of the targets. "paper":
-        targets 1..k with boundaries at integers as printed, which moves half of each cluster to a higher number in
-        every iteration, so that all clusters but one become empty without a balancer.
+        error. "signed": the same for more than two clusters, and for two the targets -1 and +1 with the boundary 0, as
+        the paper codes them. "midpoint": targets 1/2, 3/2, …, boundaries at integers; the same up to a shift of the
+        targets. "paper": targets 1..k with boundaries at integers as printed, which moves half of each cluster to a
+        higher number in every iteration, so that all clusters but one become empty without a balancer.
 
     References
     ----------
@@ -197,32 +198,42 @@ class Interval(Codec):
     coding: ClassVar[Coding] = Coding.ORDINAL
     rowwise: ClassVar[bool] = True
     array_api: ClassVar[bool] = True
-    rule: str = params.choice("nearest", ("nearest", "midpoint", "paper"))
+    rule: str = params.choice("nearest", ("nearest", "signed", "midpoint", "paper"))
 
     def codebook(self, k: int) -> Array:
         """The targets on the line, (k, 1)."""
+        if self._by_sign(k):
+            return np.array([[-1.0], [1.0]])
         shift = 0.5 if self.rule == "midpoint" else 1.0
         return (np.arange(k, dtype=np.float64) + shift)[:, None]
 
     def costs(self, rows: Array, k: int) -> Array:
-        """Squared distance to the middle of each interval, (n, k); a score on a boundary goes to the lower cluster."""
+        """Squared distance to the middle of each interval, up to a constant of the row, (n, k)."""
         xp = array_namespace(rows)
+        if self._by_sign(k):  # 2f and -2f, up to f² + 1, so that a score next to 0 is not rounded to it
+            costs: Array = 2.0 * (np.concatenate if xp is np else xp.concat)([rows, -rows], axis=1)
+            return costs
         if xp is np:
             return (rows - self._middles(k)) ** 2
-        costs: Array = (rows - (xp.arange(k, dtype=xp.float64, device=rows.device) + self._first_middle)) ** 2
+        costs = (rows - (xp.arange(k, dtype=xp.float64, device=rows.device) + self._first_middle)) ** 2
         return costs
 
     def onnx(self, rows: Node, k: int) -> Node:
-        """Squared distances to the middles."""
+        """Squared distances to the middles, or the scores and their negatives."""
+        if self._by_sign(k):
+            return (rows * 2.0).joined(rows * -2.0)
         return (rows - self._middles(k)).square()
 
     def _middles(self, k: int) -> Array:
         """The middle of each interval, (k,)."""
         return np.arange(k) + self._first_middle
 
+    def _by_sign(self, k: int) -> bool:
+        return self.rule == "signed" and k == 2
+
     @property
     def _first_middle(self) -> float:
-        return 1.0 if self.rule == "nearest" else 0.5
+        return 1.0 if self.rule in ("nearest", "signed") else 0.5
 
     def calibrate(self, rows: Array, task: Task) -> Self:
         """This codec itself: it has nothing to fit."""

@@ -156,7 +156,7 @@ def test_the_defaults_of_other_pages():
     assert not differences(MinMaxModularSVC(), (ROOT / "docs" / "min-max-svm.md").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", ["mmc_sdp", "gmmc_sdp"])
+@pytest.mark.parametrize("name", ["mmc_sdp", "mmc_multi_sdp", "gmmc_sdp"])
 def test_the_defaults_of_the_plugin_of_semidefinite_programs(name):
     if registry.find("solver", name) is None:
         pytest.skip("clusterkit-sdp is not installed")

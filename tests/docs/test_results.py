@@ -16,6 +16,7 @@ pytest.importorskip("clusterkit_papers")
 
 from clusterkit_papers import tables
 from clusterkit_papers.records import Record, Surroundings
+from clusterkit_papers.reproduction import planned
 
 ROOT = Path(__file__).parents[2]
 SURROUNDINGS = Surroundings("2026-01-31", "a processor", 2, 0.5, {"python": "3.11"})
@@ -182,6 +183,25 @@ def test_the_line_of_a_method(one, prose, changes, line):
     assert f"| table 3 | **EMMC**, error (%) | {line}" in text
 
 
+def test_rows_that_are_not_recorded_yet(one, prose):
+    """They are listed on the page, and so is the run that added rows."""
+    later = attrs.evolve(SURROUNDINGS, date="2026-02-01")
+    rows = [
+        ROW,
+        *({**ROW, "row": job.row, "column": cell.column} for job in planned("emmc-table3")[3:] for cell in job.cells),
+    ]
+    text = pages.written({one.name: attrs.evolve(one, rows=rows, added=[later])}, prose)["results/emmc.md"]
+    missing = "; ".join(job.row for job in planned("emmc-table3")[:3])
+    assert f"(`python docs/record.py --missing --only emmc-table3`): 3 rows: {missing}." in text
+    assert "Rows added 2026-02-01 on 2 cores of a processor." in text
+
+
+def test_how_a_paper_was_read_stands_on_its_page(one, prose):
+    (prose / "readings-emmc.txt").write_text("| the text |", encoding="utf-8")
+    text = pages.written({one.name: one}, prose)["results/emmc.md"]
+    assert "## How the paper was read\n\n| the text |\n\n## EMMC, table 2" in text
+
+
 def test_a_part_of_a_table_says_so(one, prose):
     quick = attrs.evolve(one, command="clusterkit reproduce emmc-table3 --quick")
     written = pages.written({one.name: quick}, prose)
@@ -217,7 +237,12 @@ def test_words_about_nothing_are_refused(one, prose):
     ("words", "complete", "expected"),
     [
         ("emmc-table3 | EMMC: emmc | C = 1 | printed", True, "3.42"),
+        ("emmc-table3 | EMMC: emmc | C = 1 | minus | EMMC: emmc", True, "0"),
+        ("emmc-table3 | EMMC: emmc | C = 1 | minus | EMMC: emmc | printed", True, "0"),
+        ("emmc-table3 | EMMC: emmc | C = 1 | minus | EMMC: any", True, None),
         ("emmc-table3 | EMMC: emmc | C = 2", False, pages.MISSING),
+        ("emmc-table3 | EMMC: emmc, no C given | C = 1", True, None),
+        ("emmc-table3 | EMMC: emmc-paper, init kmeans, C given | C = 1", True, pages.MISSING),
         ("emmc-table4 | any | any", True, pages.MISSING),
         ("svc-table2 | impossible", True, "2"),
         ("svc-table2 | unlikely", True, None),

@@ -55,6 +55,11 @@ def test_a_composition(name, run):
     np.testing.assert_array_equal(run(clusterkit.to_onnx(model), rows=NEW)["labels"], model.predict(NEW))
 
 
+def test_one_output_of_two_clusters_by_its_sign(run):
+    model = Pipeline("elm", "ridge", {"name": "interval", "rule": "signed"}, n_clusters=2, random_state=0).fit(X)
+    np.testing.assert_array_equal(run(clusterkit.to_onnx(model), rows=NEW)["labels"], model.predict(NEW))
+
+
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("solver", ["ridge", "svm", "svr", "centroids"])
 def test_one_cluster_and_two(solver, k, run):

@@ -34,6 +34,7 @@ SETTINGS = [
     Nmf(update="hals"),
     Svdd(nu=0.3),
     Interval(rule="midpoint"),
+    Interval(rule="signed"),
     Interval(rule="paper"),
     CompleteGraph(outliers="nearest"),
     CompleteGraph(outliers="singleton"),

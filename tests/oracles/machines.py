@@ -118,3 +118,31 @@ def iterate(K, labels, C, low, high, name, max_iter=100):
         if any(np.array_equal(history[-1], before) for before in history[:-1]):
             break
     return history
+
+
+def iterate_squares(K, labels, C, low, high, max_iter=100):
+    """IterSVR with the squared loss as published, in the primal: labels and objectives of the iterations.
+
+    Each iteration fits ``|w|²/2 + C/2 Σ (w·φ(x) + b - y)²`` to the labels as a least squares problem in the rows φ of
+    a factor of K, sorts the values ``w·φ(x)``, tries every bias between two of them that leaves low to high negative
+    rows, and takes the signs for the bias with the smallest loss as the next labels, until they repeat.
+    """
+    values, vectors = np.linalg.eigh(K)
+    Phi = vectors * np.sqrt(np.maximum(values, 0.0))
+    n, r = Phi.shape
+    history, objectives = [np.asarray(labels)], []
+    while len(objectives) < max_iter:
+        y = 2.0 * history[-1] - 1.0
+        rows = np.vstack([np.sqrt(C) * np.column_stack([Phi, np.ones(n)]), np.eye(r, r + 1)])
+        w, b = np.split(np.linalg.lstsq(rows, np.append(np.sqrt(C) * y, np.zeros(r)), rcond=None)[0], [r])
+        f = Phi @ w
+        objectives.append(0.5 * w @ w + 0.5 * C * np.sum((f + b - y) ** 2))
+        ordered, losses = np.sort(f), {}
+        for k in range(low, high + 1):
+            if ordered[k - 1] < ordered[k]:
+                bias = -0.5 * (ordered[k - 1] + ordered[k])
+                losses[bias] = np.sum((ordered + bias - np.repeat([-1.0, 1.0], [k, n - k])) ** 2)
+        history.append((f + min(losses, key=losses.get) > 0).astype(int))
+        if any(np.array_equal(history[-1], before) for before in history[:-1]):
+            break
+    return history, objectives

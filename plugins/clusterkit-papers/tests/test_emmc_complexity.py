@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from clusterkit_papers.emmc.complexity import CHOSEN_ON, PRINTED_C, accuracies, best_complexity, by_labels
-from clusterkit_papers.emmc.data_sets import DATA_SETS
+from clusterkit_papers.emmc.complexity import CHOSEN_ON, accuracies, best_complexity, by_labels
+from clusterkit_papers.emmc.data_sets import DATA_SETS, PRINTED_C
 from clusterkit_papers.fits import judged_fit
 
 
@@ -45,4 +45,6 @@ def test_a_choice_sees_the_first_runs_only():
 
 def test_notes_say_how_it_was_chosen():
     assert by_labels("C", PRINTED_C, 20) == "by labels from the 21 printed values 2^-10 to 2^10, on 3 runs"
+    some = "every fifth of the printed values, 2^-10, 2^-5, 1, 2^5, 2^10"
+    assert by_labels("C", PRINTED_C[::5], 5) == f"by labels from {some}, on 3 runs"
     assert by_labels("df", (12.0, 50.0), 1) == "by labels from 12, 50, on 1 run"

@@ -27,7 +27,7 @@ def test_rows(rows):
     json.dumps(rows, allow_nan=False)
     assert all(row["printed"] is None and row["ours"] is not None and not row["uses_labels"] for row in rows)
     points = [row for row in rows if ", L = " in row["row"]]
-    assert len(points) == 2 * 4 * 2
+    assert len(points) == 3 * 4 * 2
     assert {row["runs"] for row in points} == {2}
     [point] = [r for r in points if r["row"] == "Digits8-9: emmc, L = 100" and r["column"] == "accuracy (%)"]
     X, y = PAIR.load()
@@ -37,7 +37,7 @@ def test_rows(rows):
 
 def test_growth_rows_are_made_of_the_points(rows):
     ours = {(row["row"], row["column"]): row["ours"] for row in rows}
-    for recipe in ("emmc", "emmc-paper"):
+    for recipe in ("emmc", "emmc-paper", "emmc-paper, Gaussian nodes"):
         accuracy = {L: ours[f"Digits8-9: {recipe}, L = {L}", "accuracy (%)"] for L in (10, 100, 300, 600)}
         row = f"Digits8-9: {recipe}, growth from L = 10 to 600"
         assert ours[row, "rise to L = 100 (points)"] == pytest.approx(accuracy[100] - accuracy[10])
@@ -71,7 +71,7 @@ def test_a_fit_is_made_once(monkeypatch):
     fits = GrowthFits(PAIR)
     assert fits.fit("emmc", 10, 0) is fits.fit("emmc", 10, 0)
     run_jobs("emmc-figures", figures(Plan(quick=True), [DATA_SETS["Digits8-9"]]))
-    assert len(calls) == 1 + 2 * len(emmc_growth.QUICK_NODES)
+    assert len(calls) == 1 + 3 * len(emmc_growth.QUICK_NODES)
 
 
 def test_quick_is_a_part():
@@ -86,6 +86,6 @@ def test_the_picture(rows, tmp_path):
     assert path.stat().st_size > 0
     assert axes.shape == (2, 1, 3)
     accuracy = axes[0].flat[0].lines
-    assert [line.get_label() for line in accuracy] == ["emmc-paper", "emmc"]
+    assert [line.get_label() for line in accuracy] == ["emmc-paper", "emmc-paper, Gaussian nodes", "emmc"]
     assert accuracy[0].get_xdata().tolist() == [10, 100, 300, 600]
     assert not axes[0].flat[1].get_visible()

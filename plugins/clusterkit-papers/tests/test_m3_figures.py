@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 from clusterkit_papers import reproduce
 from clusterkit_papers.jobs import Plan
+from clusterkit_papers.min_max import decomposition
 from clusterkit_papers.min_max import figures as m3_figures
 from clusterkit_papers.min_max import problems as m3_problems
-from clusterkit_papers.min_max.figures import PLAIN, MinMaxFits, draw, figures
+from clusterkit_papers.min_max.decomposition import WHOLE, Decomposition
+from clusterkit_papers.min_max.figures import PARTITIONERS, PLAIN, MinMaxFits, draw, figures
 from clusterkit_papers.min_max.problems import POSITIVE, PROBLEMS
 from clusterkit_papers.printed_tables import printed
 from clusterkit_papers.reproduction import run_jobs
@@ -179,6 +181,63 @@ def test_the_picture(rings, tmp_path):
     assert not draw(None, rows, "Letter")[0, 0].lines
     with pytest.raises(UnknownName, match="Letter raw"):
         draw(None, rows, "Letter ra")
+
+
+def test_subproblems_are_pairs_of_the_parts_that_the_machine_trains_on(rings):
+    parts, rows = Decomposition(rings), rings.load()
+    model = MinMaxModularSVC(2, {"name": "equal", "strict": True}, random_state=4, **rings.machine).fit(rows.X, rows.y)
+    masks = parts.subproblems("equal", 4)
+    assert np.sum(masks, axis=0).tolist() == [2] * len(rows.y)  # each part meets both parts of the other class
+    for label in (0, 1):
+        of_class = rows.y == label
+        pairs = set(zip(parts.parts("equal", 4)[of_class], model.parts_[of_class], strict=True))
+        assert len(pairs) == 2  # the same two parts, perhaps with the other numbers
+        left, right = (rows.X[of_class & (parts.parts("equal", 4) == part), 0].mean() for part in (0, 1))
+        assert left < right
+    supports = sum(len(parts.machine(mask).support_) for mask in masks)
+    assert supports == model.fit_report_["n_support"]
+
+
+def test_rows_of_subproblems(rings):
+    rows = run_jobs("m3-figures7-8", decomposition.figures(Plan(quick=True), rings))
+    json.dumps(rows, allow_nan=False)
+    ours = {(row["row"], row["column"]): row for row in rows}
+    X, y = rings.load().X, rings.load().y
+    whole = f"Banana: {WHOLE}"
+    assert ours[whole, "positive rows"]["ours"] == (y == 1).sum()
+    assert ours[whole, "spread (% of that of the classes)"]["ours"] == 100
+    distances = np.linalg.norm(X[:, None] - X, axis=2) + np.diag(np.full(len(X), np.inf))
+    mixed = 100 * np.mean(y[distances.argmin(axis=1)] != y)
+    assert ours[whole, "rows nearest to the other class (%)"]["ours"] == pytest.approx(mixed)
+    for name in PARTITIONERS:
+        sizes = [
+            ours[f"Banana: {name}, positive part {i}, negative part {j}", column]["ours"]
+            for i, j, column in ((1, 1, "positive rows"), (2, 1, "positive rows"))
+        ]
+        assert sum(sizes) == (y == 1).sum()
+    claim = ours["Banana: equal against random", "fewer support vectors (% of pairs)"]
+    ahead = [
+        ours[f"Banana: equal, positive part {i}, negative part {j}", "support vectors (% of rows)"]["ours"]
+        < ours[f"Banana: random, positive part {k}, negative part {m}", "support vectors (% of rows)"]["ours"]
+        for i in (1, 2) for j in (1, 2) for k in (1, 2) for m in (1, 2)
+    ]  # fmt: skip
+    assert claim["ours"] == 100 * np.mean(ahead)
+    assert claim["note"].startswith(decomposition.STATEMENT)
+
+
+def test_the_picture_of_subproblems(rings, tmp_path):
+    pytest.importorskip("matplotlib")
+    from clusterkit_papers.pictures import draw as draw_table
+
+    path = tmp_path / "figure.png"
+    axes = decomposition.draw(str(path), 0, rings)
+    assert path.stat().st_size > 0
+    assert set(axes) == {WHOLE, *(f"{name} {place}" for name in PARTITIONERS for place in range(4))}
+    points = sum(len(collection.get_offsets()) for collection in axes["equal 0"].collections[:2])
+    assert points == Decomposition(rings).subproblems("equal", 0)[0].sum()
+    path.unlink()
+    draw_table("m3-figures7-8", str(path))  # of the data, whatever the rows
+    assert path.stat().st_size > 0
 
 
 def test_missing_data_are_rows(monkeypatch):

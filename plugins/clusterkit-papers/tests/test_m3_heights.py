@@ -1,4 +1,4 @@
-"""Figure 3 and the figures of times of the min-max modular machine: products, comparisons, pictures."""
+"""Figures 3 and 6 of the min-max modular machine: products, times, comparisons, pictures."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_rows_and_the_picture(clouds, tmp_path):
 
 def test_times_and_their_picture(clouds, tmp_path):
     problems = [attrs.evolve(clouds, name=name) for name in times.NAMES]
-    rows = run_jobs("m3-figures7-8", times.times(Plan(quick=True), problems))
+    rows = run_jobs("m3-figure6", times.times(Plan(quick=True), problems))
     ours = {(row["row"], row["column"]): row for row in rows}
     plain = ours["Letter: K = 1, plain machine", "sequential with partition (s)"]
     assert plain["runs"] == 1

@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from clusterkit_papers import record, reproduction
+from clusterkit_papers import record, record_missing, recording, reproduction
 from clusterkit_papers.fits import ended_by_limits, without_warnings
 from clusterkit_papers.jobs import Cell, Job, Measurements
 from clusterkit_papers.journals import Journal
@@ -119,6 +119,49 @@ def test_an_interrupted_table_goes_on(tmp_path, monkeypatch):
     ours = {row["row"]: row["ours"] for row in rows if row["ours"] is not None}
     assert ours == {"EMMC: a": 3.5, "EMMC: b": 6.0, "EMMC: c": 5.0}
     assert [path.name for path in tmp_path.iterdir()] == ["emmc-table3.json"]
+
+
+def test_missing_rows_are_added_to_a_record(tmp_path, monkeypatch):
+    calls = []
+    first, second, third = (job(name, (value,), calls) for name, value in (("a", 3.0), ("b", 5.0), ("c", 7.0)))
+    monkeypatch.setattr(recording, "planned", lambda name, **plan: [first, second, third])
+    old = [{**ROWS[0], "row": "EMMC: a", "ours": 4.0}, {**ROWS[0], "row": "EMMC: of no job"}, ROWS[1]]
+    whole = Record("emmc-table3", "clusterkit reproduce emmc-table3", SURROUNDINGS, 12.5, 20.0, old)
+    whole.write(tmp_path)
+    record_missing("emmc-table3", tmp_path, rows="c")
+    assert calls == ["c"]
+    record_missing("emmc-table3", tmp_path)
+    assert calls == ["c", "b"]
+    now = Record.read(record_path(tmp_path, "emmc-table3"))
+    ours = [(row["row"], row["ours"], row.get("added")) for row in now.rows if row["ours"] is not None]
+    assert ours == [("EMMC: a", 4.0, None), ("EMMC: b", 5.0, 2), ("EMMC: c", 7.0, 1)]
+    assert (now.surroundings, len(now.added)) == (SURROUNDINGS, 2)
+    assert now.cpu_seconds >= 12.5
+    assert not now.lacking([first, second, third])
+    record_missing("emmc-table3", tmp_path)
+    assert Record.read(record_path(tmp_path, "emmc-table3")) == now
+    assert [path.name for path in tmp_path.iterdir()] == ["emmc-table3.json"]
+
+
+def test_an_interrupt_leaves_the_other_rows_missing(tmp_path, monkeypatch):
+    first, second, third = (job(name, values, []) for name, values in (("a", (3.0,)), ("b", press), ("c", (5.0,))))
+    monkeypatch.setattr(recording, "planned", lambda name, **plan: [first, second, third])
+    Record("emmc-table3", "clusterkit reproduce emmc-table3", SURROUNDINGS, 1.0, 1.0, ROWS).write(tmp_path)
+    with pytest.warns(ClusterkitWarning, match="1 of 3 pieces"):
+        record_missing("emmc-table3", tmp_path)
+    now = Record.read(record_path(tmp_path, "emmc-table3"))
+    assert now.lacking([first, second, third]) == [second, third]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [("", "there is no record"), ("clusterkit reproduce emmc-table3 --quick", "a whole table only")],
+)
+def test_rows_are_added_to_whole_tables_only(tmp_path, command, message):
+    if command:
+        Record("emmc-table3", command, SURROUNDINGS, 1.0, 1.0, ROWS).write(tmp_path)
+    with pytest.raises(InvalidData, match=message):
+        record_missing("emmc-table3", tmp_path)
 
 
 def test_jobs_of_another_command_are_not_mixed_in(tmp_path):

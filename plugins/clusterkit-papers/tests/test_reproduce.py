@@ -10,6 +10,7 @@ import attrs
 import pytest
 from clusterkit_papers import reproduce
 from clusterkit_papers.emmc import starts
+from clusterkit_papers.emmc.readings import READINGS
 from clusterkit_papers.jobs import Cell, Job, Measurements, NotRun
 from clusterkit_papers.printed_tables import printed
 from clusterkit_papers.reproduction import run_jobs
@@ -53,7 +54,7 @@ def test_table3_quick():
     rows = reproduce("emmc-table3", quick=True, progress=lambda *report: reports.append(report))
     check(rows, "emmc-table3")
     methods = [row["row"].partition(":")[0] for row in rows]
-    assert methods == ["IterSVM"] * 7 + ["IterSVR"] * 14 + ["EMMC"] * 8
+    assert methods == ["IterSVM"] * 7 + ["IterSVR"] * 14 + ["EMMC"] * 22
     assert all(0 <= row["ours"] <= 50 and row["runs"] == 1 for row in rows)
     total = reports[-1][1]
     assert [(done, of) for done, of, _ in reports] == [(done, total) for done in range(1, total + 1)]
@@ -92,7 +93,9 @@ def test_missing_data_sets_are_rows():
     check(rows, "emmc-table5")
     missing = [row for row in rows if row["verdict"].startswith("data set not found: ")]
     assert {row["row"] for row in missing} == {
-        f"L = {L}: emmc-{outputs}" for L in (100, 150) for outputs in ("single", "multi")
+        f"L = {L}: {what}"
+        for L in (100, 150)
+        for what in ("emmc-single", "emmc-multi", *(reading.words for reading in READINGS))
     }
     assert all("letter" in row["verdict"] and row["ours"] is None for row in missing)
     assert all(row["verdict"] == "not run: quick leaves it out" for row in rows if row not in missing)
@@ -169,7 +172,7 @@ def test_an_interrupt_inside_a_fit_stops_the_table():
         if report.stage == "loop" and report.iteration == 2:
             signal.raise_signal(signal.SIGINT)
 
-    with listening(press), pytest.warns(ClusterkitWarning, match="interrupted: 0 of 29 pieces"):
+    with listening(press), pytest.warns(ClusterkitWarning, match="interrupted: 0 of 43 pieces"):
         rows = reproduce("emmc-table3", quick=True)
     assert all(row["ours"] is None for row in rows)
 

@@ -95,7 +95,7 @@ def test_multi_output_is_the_literal_repair(n, k, seed, coarse, slack):
     k=st.integers(2, 6),
     seed=seeds,
     slack=st.integers(0, 20),
-    rule=st.sampled_from(["nearest", "midpoint", "paper"]),
+    rule=st.sampled_from(["nearest", "signed", "midpoint", "paper"]),
 )
 def test_single_output_is_the_literal_repair(n, k, seed, slack, rule):
     f = scores(n, 1, seed, False) * k

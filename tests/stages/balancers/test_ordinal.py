@@ -23,7 +23,7 @@ def single_output(draw, most=12):
     rng = np.random.default_rng(draw(seeds))
     f = k * (rng.normal(size=(n, 1)) + rng.normal())
     f = np.round(f * 2) / 2 if draw(st.booleans()) else f
-    costs = Interval(rule=draw(st.sampled_from(["nearest", "midpoint", "paper"]))).costs(f, k)
+    costs = Interval(rule=draw(st.sampled_from(["nearest", "signed", "midpoint", "paper"]))).costs(f, k)
     return f[:, 0], costs, draw(st.integers(0, n + 2))
 
 

@@ -14,7 +14,7 @@ from clusterkit.contracts.outcomes import Scores
 from clusterkit.errors import InvalidParameter
 from clusterkit.labelers.codecs import Argmax, Interval, Threshold
 
-RULES = ["nearest", "midpoint", "paper"]
+RULES = ["nearest", "signed", "midpoint", "paper"]
 CODECS = [Threshold(), Argmax(), *(Interval(rule=rule) for rule in RULES)]
 score = st.floats(-1e6, 1e6)
 
@@ -52,7 +52,10 @@ def test_costs_are_finite_and_ties_go_to_the_lowest(codec, data, dtype):
     assert codec.calibrate(F, Task(len(F), k)) == codec
 
 
-@given(codec=st.sampled_from([Threshold(), Argmax(), Interval(), Interval(rule="midpoint")]), data=st.data())
+@given(
+    codec=st.sampled_from([Threshold(), Argmax(), Interval(), Interval(rule="signed"), Interval(rule="midpoint")]),
+    data=st.data(),
+)
 def test_the_cheapest_label_is_the_nearest_target(codec, data):
     k = data.draw(st.integers(2, most(codec)))
     F = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).normal(size=(20, codec.codebook(k).shape[1])) * k
@@ -74,10 +77,12 @@ def test_interval_rules_as_specified(f, k):
     assert Interval(rule="midpoint").decode(F, k) + 1 == paper
     nearest = min(max(math.ceil(f - 0.5), 1), k) if abs(f) < 1e3 else (1 if f < 0 else k)
     assert Interval(rule="nearest").decode(F, k) + 1 == nearest
+    assert Interval(rule="signed").decode(F, k) + 1 == ((2 if f > 0 else 1) if k == 2 else nearest)
 
 
 @pytest.mark.parametrize(("rule", "targets"), [
     ("nearest", [1.0, 2.0, 3.0]),
+    ("signed", [1.0, 2.0, 3.0]),
     ("midpoint", [0.5, 1.5, 2.5]),
     ("paper", [1.0, 2.0, 3.0]),
 ])  # fmt: skip
@@ -120,6 +125,6 @@ def test_labelling_reads_costs_and_predicts_by_the_extension(codec):
 
 def test_unknown_rule():
     with pytest.raises(
-        InvalidParameter, match="labeler 'interval': rule must be one of 'nearest', 'midpoint', 'paper'"
+        InvalidParameter, match="labeler 'interval': rule must be one of 'nearest', 'signed', 'midpoint', 'paper'"
     ):
         Interval(rule="floor")

@@ -133,6 +133,25 @@ def test_itersvr_goes_the_way_of_the_oracle(loss, seed):
         np.testing.assert_array_equal(model.labels_, way[-1])
 
 
+@pytest.mark.parametrize(
+    ("C", "init", "least"), [(0.01, "random", 4), (1.0, "random", 4), (1.0, "kmeans", 2), (100.0, "kmeans", 2)]
+)
+def test_itersvr_with_squares_is_the_published_loop_iteration_by_iteration(C, init, least):
+    """On digits 3 and 9, as table 3 of the EMMC paper has it; k-means is near a fixed point, random labels are not."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    X = X[np.isin(y, (3, 9))][::3] / 16.0  # (121, 64)
+    model = recipe("itersvr", random_state=0, init=init, balancer__slack=5, max_iter=100)
+    model.set_params(solver__loss="square", labeler__loss="square", solver__C=C).fit(X)
+    start = starting_labels(bind(model.composition(), X, Seeds.of(0)), 0)
+    K = KernelSpace(X, Gaussian(model.resolved_["featuremap"]["gamma"])).gram()
+    way, objectives = oracle.iterate_squares(K, start, C, 58, 63)
+    assert model.n_iter_ == len(objectives) >= least
+    np.testing.assert_allclose(model.history_, objectives, rtol=1e-8)
+    np.testing.assert_array_equal(model.labels_, way[-1])
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_other_numbers_at_the_start_give_the_other_numbers_at_the_end(loss):
     from clusterkit.balancers.band import Band

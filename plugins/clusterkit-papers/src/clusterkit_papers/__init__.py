@@ -29,7 +29,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-__all__ = ["record", "reproduce", "tables"]
+__all__ = ["record", "record_missing", "reproduce", "tables"]
 
 
 def tables() -> dict[str, str]:
@@ -131,3 +131,43 @@ def record(
     from clusterkit_papers.recording import record as run
 
     return run(name, folder, quick=quick, runs=runs, seed=seed, progress=progress)
+
+
+def record_missing(
+    name: str,
+    folder: str | os.PathLike[str],
+    *,
+    rows: str = "",
+    progress: Callable[[int, int, str], None] | None = None,
+) -> list[dict[str, object]]:
+    """Run what the record of a table lacks, and add the rows to it; what it has is not run again.
+
+    Rows that the table has no more are left out. The record says where and when the added rows were run. After Ctrl-C
+    the rows of the jobs that are done are added, and the others stay missing.
+
+    Parameters
+    ----------
+    name : str
+        A key of `tables()`.
+    folder : path
+        Has the file ``name.json``.
+    rows : str
+        Only missing rows whose name contains this text.
+    progress : callable, optional
+        Passed to `reproduce`.
+
+    Returns
+    -------
+    list of dict
+        All rows of the record.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such table.
+    InvalidData
+        If there is no record, or it is not that of the whole table with its usual runs.
+    """
+    from clusterkit_papers.recording import record_missing as run
+
+    return run(name, folder, rows=rows, progress=progress)

@@ -27,6 +27,10 @@ __all__ = ["reproduce"]
     "interrupted.",
 )
 @click.option(
+    "--missing", is_flag=True, help="With --record: run only the rows that FOLDER/TABLE.json lacks, and add them."
+)
+@click.option("--rows", default="", metavar="TEXT", help="With --missing: only rows whose name contains TEXT.")
+@click.option(
     "--plot",
     "plot_file",
     metavar="FILE",
@@ -39,6 +43,8 @@ def reproduce(
     runs: int | None,
     seed: int,
     record: str | None,
+    missing: bool,
+    rows: str,
     plot_file: str | None,
     as_json: bool,
 ) -> None:
@@ -47,6 +53,12 @@ def reproduce(
     from clusterkit.errors import UnknownName, nearest_names
 
     titles: Mapping[str, str] = papers.tables()
+    if missing and (record is None or quick or runs is not None or seed):
+        raise BadInput(
+            "--missing adds rows to the record of a whole table: it needs --record, without --quick, --runs, --seed"
+        )
+    if rows and not missing:
+        raise BadInput("--rows needs --missing")
     if plot_file is not None:
         if table is None:
             raise BadInput("--plot needs the name of a table")
@@ -65,18 +77,23 @@ def reproduce(
 
     with watching() as interrupt, shown(True):  # a progress bar for the runs
         options: dict[str, Any] = {"quick": quick, "runs": runs, "seed": seed}
-        rows = papers.reproduce(table, **options) if record is None else papers.record(table, record, **options)
+        if record is None:
+            made = papers.reproduce(table, **options)
+        elif missing:
+            made = papers.record_missing(table, record, rows=rows)
+        else:
+            made = papers.record(table, record, **options)
     # the picture comes first, because printing the table may fail (a closed pipe)
-    has_values = any(row["ours"] is not None for row in rows)
+    has_values = any(row["ours"] is not None for row in made)
     if plot_file is not None and has_values and not interrupt.pressed:
         from clusterkit_papers.pictures import draw
 
         with replacing(plot_file) as part:
-            draw(table, str(part), rows, seed=seed)
+            draw(table, str(part), made, seed=seed)
     if as_json:
-        console.as_json(rows)
+        console.as_json(made)
     else:
-        _show(table, rows, titles[table])
+        _show(table, made, titles[table])
     if interrupt.pressed:
         raise click.exceptions.Exit(INTERRUPTED)
     if plot_file is not None and not has_values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clusterkit_papers.log_axes import plain_log
@@ -20,10 +20,16 @@ PICTURES: Mapping[str, str] = {
     "elm-figures": "clusterkit_papers.elm.figures:draw",
     "m3-figures": "clusterkit_papers.min_max.figures:draw",
     "m3-figure3": "clusterkit_papers.min_max.heights:draw",
-    "m3-figures7-8": "clusterkit_papers.min_max.times:draw",
+    "m3-figure6": "clusterkit_papers.min_max.times:draw",
 }
 """``module:function`` of the pictures that are curves; the function takes a path and rows. All others are drawn by
-`beside`, but for `svc-figures`, whose picture is of data sets, not of rows."""
+`beside`, but for those of `OF_DATA`."""
+
+OF_DATA: Mapping[str, str] = {
+    "svc-figures": "clusterkit_papers.svc.figures:draw",
+    "m3-figures7-8": "clusterkit_papers.min_max.decomposition:draw",
+}
+"""``module:function`` of the pictures of data sets, not of rows; the function takes a path and a seed."""
 
 WIDTHS, ROW_HEIGHT, EDGE = (3.1, 1.9), 0.19, 1.1
 """Inches of a column (of up to four columns, and of more) and of a row, and above and below."""
@@ -44,7 +50,7 @@ def draw(name: str, path: str, rows: Sequence[Mapping[str, object]] | None = Non
     rows : sequence of mapping, optional
         The rows of the table, or of its ``--json``. By default the whole table is run.
     seed : int, default 0
-        Seed of the data and fits of `svc-figures`, whose picture shows them and not the rows.
+        Seed of the data and fits of the pictures in `OF_DATA`, which show them and not the rows.
 
     Raises
     ------
@@ -59,10 +65,8 @@ def draw(name: str, path: str, rows: Sequence[Mapping[str, object]] | None = Non
     if name not in catalogue():
         raise UnknownName(f"no table named {name!r}. {nearest_names(name, catalogue())}")
     matplotlib_or_raise()
-    if name == "svc-figures":
-        from clusterkit_papers.svc import figures
-
-        figures.draw(path, seed)
+    if name in OF_DATA:
+        _function(OF_DATA[name])(path, seed)
         return
     if rows is None:
         from clusterkit_papers import reproduce
@@ -70,12 +74,17 @@ def draw(name: str, path: str, rows: Sequence[Mapping[str, object]] | None = Non
         rows = reproduce(name, seed=seed)
     if all(row["ours"] is None for row in rows):
         raise InvalidData(f"{name}: no row has a value, so there is nothing to draw; its verdicts say why")
-    where = PICTURES.get(name, "")
-    if where:
-        module, _, function = where.partition(":")
-        getattr(importlib.import_module(module), function)(path, rows)
+    if name in PICTURES:
+        _function(PICTURES[name])(path, rows)
     else:
         beside(path, rows)
+
+
+def _function(where: str) -> Callable[..., object]:
+    """The function of ``module:function``."""
+    module, _, name = where.partition(":")
+    function: Callable[..., object] = getattr(importlib.import_module(module), name)
+    return function
 
 
 def beside(path: str, rows: Sequence[Mapping[str, object]]) -> Figure:

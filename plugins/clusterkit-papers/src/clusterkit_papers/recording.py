@@ -1,4 +1,4 @@
-"""Runs a table and writes its record."""
+"""Runs a table, or the rows that its record lacks, and writes the record."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from clusterkit_papers.journals import Journal
-from clusterkit_papers.records import Record, Surroundings, command_line
-from clusterkit_papers.reproduction import planned, reproduce
+import attrs
 
-__all__ = ["record"]
+from clusterkit.errors import InvalidData
+from clusterkit_papers.journals import Journal
+from clusterkit_papers.records import Record, Surroundings, command_line, record_path
+from clusterkit_papers.reproduction import arranged, planned, reproduce, run_jobs
+
+__all__ = ["record", "record_missing"]
+
+Progress = Callable[[int, int, str], None]
+"""Called as ``progress(done, total, text)`` after each unit of work."""
 
 
 def record(
@@ -20,7 +26,7 @@ def record(
     quick: bool,
     runs: int | None,
     seed: int,
-    progress: Callable[[int, int, str], None] | None,
+    progress: Progress | None,
 ) -> list[dict[str, object]]:
     """Run a table, keep its finished jobs in a journal, and write the record; see `clusterkit_papers.record`."""
     planned(name, quick=quick, runs=runs, seed=seed)  # its errors come before the first file
@@ -32,3 +38,39 @@ def record(
         Record(name, command, surroundings, cpu, wall, rows).write(Path(folder))
         journal.close()
     return rows
+
+
+def record_missing(
+    name: str, folder: str | os.PathLike[str], *, rows: str, progress: Progress | None
+) -> list[dict[str, object]]:
+    """Run the jobs of a table that its record lacks, and add their rows; see `clusterkit_papers.record_missing`."""
+    path = record_path(Path(folder), name)
+    jobs, command, now = planned(name), command_line(name), Surroundings.now()
+    if not path.exists():
+        raise InvalidData(f"there is no record {path.name} to add rows to: record the whole table first")
+    old = Record.read(path)
+    if old.command != command:
+        raise InvalidData(f"{path.name} was made by {old.command!r}: rows can be added to a whole table only")
+    journal = Journal(Path(folder) / f"{name}.partial", f"{command} --missing")
+    wanted = [job for job in old.lacking(jobs) if rows in job.row or job.key in journal.rows]
+    run_jobs(name, wanted, progress=progress, journal=journal)
+    place = len(old.added) + 1
+    fresh = {key: [{**row, "added": place} for row in made] for key, made in journal.rows.items()}
+    recorded = {(row["row"], row["column"]): row for row in old.rows}
+    pairs = [
+        (job.printed_row, row)
+        for job in jobs
+        for row in fresh.get(job.key)
+        or [recorded[job.row, cell.column] for cell in job.cells if (job.row, cell.column) in recorded]
+    ]
+    cpu, wall = journal.seconds
+    new = attrs.evolve(
+        old,
+        rows=arranged(name, pairs, jobs),
+        added=[*old.added, now] if fresh else old.added,
+        cpu_seconds=(old.cpu_seconds or 0.0) + cpu if fresh else old.cpu_seconds,
+        wall_seconds=(old.wall_seconds or 0.0) + wall if fresh else old.wall_seconds,
+    )
+    new.write(Path(folder))
+    journal.close()
+    return [dict(row) for row in new.rows]

@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from clusterkit_papers.jobs import Job
 from clusterkit_papers.printed_tables import beside, catalogue
 from clusterkit_papers.reproduction import planned
 from clusterkit_papers.summary import standing
@@ -85,6 +86,9 @@ class Record:
         Output of a benchmark; empty for a table.
     remark : str
         Remark on the record, such as "recorded earlier".
+    added : sequence of Surroundings
+        Places and times of later runs that added rows; such a row has the number of its run, from 1, under "added". The
+        seconds count these runs too.
     """
 
     name: str
@@ -95,6 +99,12 @@ class Record:
     rows: Sequence[Mapping[str, object]] = attrs.field(default=(), converter=_tuple)
     output: str = ""
     remark: str = ""
+    added: Sequence[Surroundings] = attrs.field(default=(), converter=tuple)
+
+    def lacking(self, jobs: Sequence[Job]) -> list[Job]:
+        """The jobs that have a cell without a row here."""
+        recorded = {(row["row"], row["column"]) for row in self.rows}
+        return [job for job in jobs if any((job.row, cell.column) not in recorded for cell in job.cells)]
 
     @property
     def complete(self) -> bool:
@@ -107,7 +117,7 @@ class Record:
         What a job found when it ran stays as it is: that a value is missing or not comparable, or that the balance
         caps it. Which rows are the paper's own is what today's jobs say.
         """
-        jobs = planned(self.name, quick=False, runs=None, seed=0) if self.name in catalogue() else ()
+        jobs = planned(self.name) if self.name in catalogue() else ()
         described = {(job.row, cell.column) for job in jobs if job.as_described for cell in job.cells}
         rows = []
         for row in self.rows:
@@ -127,7 +137,7 @@ class Record:
         """The record as its file has it, a row to a line."""
         notes = list(dict.fromkeys(row["note"] for row in self.rows if row.get("note")))
         head = attrs.asdict(self, filter=attrs.filters.exclude("rows"))
-        head = {key: value for key, value in head.items() if value != "" or key not in ("output", "remark")}
+        head = {key: value for key, value in head.items() if value or key not in ("output", "remark", "added")}
         lines = [f"  {json.dumps(key)}: {json.dumps(_short(value), ensure_ascii=False)}" for key, value in head.items()]
         if self.rows:
             lines.append(f'  "notes": {_list([json.dumps(note, ensure_ascii=False) for note in notes])}')
@@ -147,6 +157,7 @@ class Record:
         fields = json.loads(path.read_text(encoding="utf-8"))
         notes, rows = fields.pop("notes", []), fields.pop("rows", [])
         surroundings = Surroundings(**fields.pop("surroundings"))
+        fields["added"] = [Surroundings(**run) for run in fields.pop("added", [])]
         fields |= {"surroundings": surroundings, "rows": [_row(fields["name"], row, notes) for row in rows]}
         return cls(**fields)
 
@@ -156,7 +167,7 @@ def record_path(folder: Path, name: str) -> Path:
     return folder / f"{name}.json"
 
 
-def command_line(table: str, *, quick: bool, runs: int | None, seed: int) -> str:
+def command_line(table: str, *, quick: bool = False, runs: int | None = None, seed: int = 0) -> str:
     """The command line of a table.
 
     >>> command_line("svc-table2", quick=False, runs=5, seed=0)
@@ -202,9 +213,11 @@ def _list(texts: Sequence[str]) -> str:
 
 
 def _short(value: Any) -> Any:
-    """Floats with `DIGITS` significant digits, inside mappings too."""
+    """Floats with `DIGITS` significant digits, inside mappings and lists too."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, Mapping):
         return {key: _short(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_short(entry) for entry in value]
     return value

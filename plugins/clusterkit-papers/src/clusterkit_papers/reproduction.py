@@ -18,7 +18,7 @@ from clusterkit_papers.journals import Journal
 from clusterkit_papers.printed_tables import Printed, catalogue, printed
 from clusterkit_papers.verdicts import verdict, with_fillers
 
-__all__ = ["planned", "reproduce", "run_jobs"]
+__all__ = ["arranged", "planned", "reproduce", "run_jobs"]
 
 UNDEFINED = "not defined for the labels found"
 """Verdict where an index is nan, such as the separation of a single cluster."""
@@ -51,7 +51,7 @@ def reproduce(
     return run_jobs(name, jobs, whole=whole, progress=progress, journal=journal)
 
 
-def planned(name: str, *, quick: bool, runs: int | None, seed: int) -> Sequence[Job]:
+def planned(name: str, *, quick: bool = False, runs: int | None = None, seed: int = 0) -> Sequence[Job]:
     """The jobs of a table; planning runs nothing.
 
     Raises
@@ -143,10 +143,20 @@ def run_jobs(
                 f"{table} interrupted: {number} of {len(jobs)} pieces are done", ClusterkitWarning, stacklevel=4
             )
             break
-    # cells whose job was interrupted are not among those left out
-    planned, possible = _filled(jobs), _filled(whole)
+    return arranged(table, rows, jobs, whole=whole)
+
+
+def arranged(
+    table: str, rows: Sequence[tuple[str, dict[str, object]]], jobs: Sequence[Job], *, whole: Sequence[Job] = ()
+) -> list[dict[str, object]]:
+    """Rows, each with the printed row that it belongs to, in printed order, with the printed cells that no job fills.
+
+    Cells whose job was interrupted are not among those.
+    """
+    rows = list(rows)
+    filled, possible = _filled(jobs), _filled(whole)
     for where, cell in printed(table).items():
-        if where not in planned:
+        if where not in filled:
             reason = "not run: quick leaves it out" if where in possible else MISSING.get(cell.mark, UNPLANNED)
             rows.append((cell.row, _row(table, cell.row, cell.column, cell, reason)))
     order = {row: index for index, row in reversed(list(enumerate(cell.row for cell in printed(table).values())))}

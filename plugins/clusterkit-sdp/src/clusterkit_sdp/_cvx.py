@@ -33,14 +33,38 @@ ENDINGS = {
 SCS_INTERRUPTED = -5
 """Status code with which SCS ends at Ctrl-C."""
 
-SCS_BYTES = 50 * 2**20
-"""Measured memory of SCS for 100 samples; it grows like n²."""
-
-CLARABEL_BYTES = {"mmc_sdp": 4.5 * 2**30, "gmmc_sdp": 1.2 * 2**30}
-"""Measured memory of Clarabel for 100 samples; it grows like n⁴."""
-
 MAX_ITER = {"SCS": 100_000, "CLARABEL": 200}
 """Most iterations if `max_iter` is None: many times what either takes to the default tolerances."""
+
+
+@attrs.frozen
+class Cost:
+    """What a program takes of 100 samples on one core, as measured, for the messages that refuse more samples.
+
+    Parameters
+    ----------
+    seconds, n_bytes : float
+        By SCS.
+    time_power, memory_power : int
+        Powers of n with which these grow.
+    clarabel_seconds, clarabel_bytes : float
+        By Clarabel, from fewer samples: the time grows like n⁶, the memory like n⁴.
+    """
+
+    seconds: float
+    time_power: int
+    n_bytes: float
+    memory_power: int
+    clarabel_seconds: float
+    clarabel_bytes: float
+
+
+COSTS = {
+    "mmc_sdp": Cost(8.0, 3, 50 * 2**20, 2, 2000.0, 4.5 * 2**30),
+    "gmmc_sdp": Cost(32.0, 4, 50 * 2**20, 2, 110.0, 1.2 * 2**30),
+    "mmc_multi_sdp": Cost(20.0, 3, 400 * 2**20, 3, 6000.0, 25 * 2**30),
+}
+"""Measured costs by the name of the solver stage."""
 
 
 @attrs.frozen
@@ -88,27 +112,26 @@ def load(stage: str) -> Any:
         ) from missing
 
 
-def require_size(stage: str, n: int, max_size: int, seconds: float, clarabel: bool, instead: str) -> None:
+def require_size(stage: str, n: int, max_size: int, clarabel: bool, instead: str) -> None:
     """Refuse more samples than the solver's `max_size`, and Clarabel where its factor exceeds the memory cap.
 
     Parameters
     ----------
     stage : str
+        A key of `COSTS`.
     n, max_size : int
-    seconds : float
-        Time of SCS for 100 samples on one core; it grows like n⁴, that of Clarabel like n⁶.
     clarabel : bool
         Whether Clarabel was chosen by name: it factorises a matrix as large as the number of unknown entries.
     instead : str
         Advice for more samples, a sentence.
     """
-    growth = n / 100.0
-    n_bytes = int(CLARABEL_BYTES[stage] * growth**4 if clarabel else SCS_BYTES * growth**2)
+    cost, growth = COSTS[stage], n / 100.0
+    n_bytes = int(cost.clarabel_bytes * growth**4 if clarabel else cost.n_bytes * growth**cost.memory_power)
     if n > max_size:
-        price = f"{seconds * (10.0 * growth**6 if clarabel else growth**4):,.0f} s and {memory.human(n_bytes)}"
+        seconds = cost.clarabel_seconds * growth**6 if clarabel else cost.seconds * growth**cost.time_power
         raise InvalidData(
             f"solver '{stage}' takes at most max_size = {max_size} samples, got {n}: the unknown is an {n} x {n} "
-            f"matrix, here about {price}. {instead} Or raise max_size."
+            f"matrix, here about {seconds:,.0f} s and {memory.human(n_bytes)}. {instead} Or raise max_size."
         )
     if clarabel:
         memory.require(n_bytes, f"solver '{stage}' by CLARABEL on {n} samples", "Use solver='SCS'.")

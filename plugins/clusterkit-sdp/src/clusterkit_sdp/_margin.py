@@ -16,9 +16,10 @@ from typing import Any
 import attrs
 import numpy as np
 
+from clusterkit.samples import KernelSpace
 from clusterkit_sdp._moments import complement, symmetric
 
-__all__ = ["MarginProgram", "MarginSolution", "certified_bound", "inverse_margin"]
+__all__ = ["MarginProgram", "MarginSolution", "certified_bound", "inverse_margin", "without_bias"]
 
 
 @attrs.frozen(eq=False)
@@ -148,3 +149,13 @@ def inverse_margin(K: np.ndarray, signs: np.ndarray, C: float) -> float:
         options={"maxiter": 5000, "ftol": 1e-13, "gtol": 1e-9},
     )
     return -float(optimum.fun)
+
+
+def without_bias(space: KernelSpace) -> tuple[np.ndarray, bool]:
+    """The kernel matrix for machines that have no bias, and whether it was centred: it is unless its diagonal is 1."""
+    K = np.array(space.gram(), dtype=np.float64)
+    if np.allclose(np.diag(K), 1.0, rtol=0.0, atol=1e-6):
+        return K, False
+    K -= K.mean(axis=0)
+    K -= K.mean(axis=1)[:, None]
+    return symmetric(K), True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["complement", "leading", "oriented", "symmetric"]
+__all__ = ["complement", "leading", "oriented", "spectral", "symmetric"]
 
 ALMOST = 1.0 - 1e-6
 """Ratio from which two moduli count as equal: the entries come from a conic solver of about that accuracy."""
@@ -15,6 +15,13 @@ def leading(W: np.ndarray) -> tuple[np.ndarray, float]:
     values, vectors = np.linalg.eigh(W)
     largest, total = max(float(values[-1]), 0.0), float(np.trace(W))
     return oriented(np.sqrt(largest) * vectors[:, -1]), largest / total if total > 0 else 1.0
+
+
+def spectral(M: np.ndarray, k: int) -> tuple[np.ndarray, float]:
+    """The k leading eigenvectors of M times the roots of their eigenvalues, (n, k), and their share of the trace."""
+    values, vectors = np.linalg.eigh(M)
+    largest = np.maximum(values[::-1][:k], 0.0)
+    return vectors[:, ::-1][:, :k] * np.sqrt(largest), min(1.0, float(largest.sum() / np.trace(M)))
 
 
 def oriented(v: np.ndarray) -> np.ndarray:

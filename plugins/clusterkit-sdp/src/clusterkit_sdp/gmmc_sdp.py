@@ -23,9 +23,6 @@ __all__ = ["GmmcSdp"]
 CLARABEL_UP_TO = 60
 """Most samples for which Clarabel is tried first: there it takes at most twice the time of SCS and is more accurate."""
 
-SECONDS = 30.0
-"""Measured seconds of SCS for 100 samples on one core, for the message that refuses more samples."""
-
 INSTEAD = "Solver 'gmmc' (recipe 'gmmc') solves the same program on some thousand samples."
 """Advice for more samples, for the same message."""
 
@@ -118,7 +115,7 @@ class GmmcSdp(Solver):
 def _prepare(solver: GmmcSdp, space: KernelSpace, task: Task, rng: np.random.Generator) -> PreparedGmmcSdp:
     """The matrix S."""
     _cvx.load(solver.name)
-    _cvx.require_size(solver.name, space.n, solver.max_size, SECONDS, solver.solver == "CLARABEL", INSTEAD)
+    _cvx.require_size(solver.name, space.n, solver.max_size, solver.solver == "CLARABEL", INSTEAD)
     K = np.asarray(space.gram(), dtype=np.float64)
     return PreparedGmmcSdp(solver, margin_matrix(K, solver.delta, solver.bias_penalty))
 

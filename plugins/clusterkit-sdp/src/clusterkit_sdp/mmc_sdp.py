@@ -13,13 +13,10 @@ from clusterkit.contracts.outcomes import Outcome, Scores, Status
 from clusterkit.samples import KernelSpace, Space
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit_sdp import _cvx
-from clusterkit_sdp._margin import MarginProgram, inverse_margin
+from clusterkit_sdp._margin import MarginProgram, inverse_margin, without_bias
 from clusterkit_sdp._moments import leading
 
 __all__ = ["MmcSdp"]
-
-SECONDS = 8.0
-"""Measured seconds of SCS for 100 samples on one core, for the message that refuses more samples."""
 
 INSTEAD = (
     "Recipe 'gmmc' solves a relaxation of the same kind on more rows, recipe 'emmc' alternates and is linear in n."
@@ -90,13 +87,8 @@ class MmcSdp(Solver):
 def _prepare(solver: MmcSdp, space: KernelSpace, task: Task, rng: np.random.Generator) -> PreparedMmcSdp:
     """The kernel matrix, centred if its diagonal is not 1, and the balance l."""
     _cvx.load(solver.name)
-    _cvx.require_size(solver.name, space.n, solver.max_size, SECONDS, solver.solver == "CLARABEL", INSTEAD)
-    K = np.array(space.gram(), dtype=np.float64)
-    centred = not np.allclose(np.diag(K), 1.0, rtol=0.0, atol=1e-6)
-    if centred:
-        K -= K.mean(axis=0)
-        K -= K.mean(axis=1)[:, None]
-        K = 0.5 * (K + K.T)
+    _cvx.require_size(solver.name, space.n, solver.max_size, solver.solver == "CLARABEL", INSTEAD)
+    K, centred = without_bias(space)
     return PreparedMmcSdp(solver, K, most_imbalance(task), centred)
 
 

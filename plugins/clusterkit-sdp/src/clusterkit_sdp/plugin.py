@@ -13,6 +13,7 @@ def clusterkit_solvers() -> dict[str, str]:
     """Solvers by name; a class is imported when its name is first used."""
     return {
         "gmmc_sdp": "clusterkit_sdp.gmmc_sdp:GmmcSdp",
+        "mmc_multi_sdp": "clusterkit_sdp.mmc_multi_sdp:MmcMultiSdp",
         "mmc_sdp": "clusterkit_sdp.mmc_sdp:MmcSdp",
     }
 
@@ -35,6 +36,21 @@ def clusterkit_recipes() -> dict[str, dict[str, object]]:
             },
             "clusters": "two",
             "use_when": "At most some hundred rows, two clusters of equal size, and a lower bound is wanted.",
+        },
+        "mmc-multi": {
+            "title": "Multi-class maximum margin clustering as a semidefinite program",
+            "citation": (
+                "Xu, Schuurmans (2005), Unsupervised and semi-supervised multi-class support vector machines, "
+                "Proceedings of the 20th National Conference on Artificial Intelligence (AAAI)"
+            ),
+            "parameters": {
+                "featuremap": "rbf",
+                "featuremap__sigma_fraction": 0.3,
+                "solver": "mmc_multi_sdp",
+                "labeler": "argmax",
+            },
+            "clusters": "given",
+            "use_when": "At most a hundred rows, clusters of equal size, and a lower bound is wanted.",
         },
         "gmmc-sdp": {
             "title": "Generalised maximum margin clustering as a semidefinite program",

@@ -1,7 +1,8 @@
 """Maximum margins the plain way.
 
 Cutting planes in their primal variables, and by every subset of the samples; generalised maximum margin clustering as
-published, by explicit inverses and a general solver of cone programs; min-max modular machines one at a time, by
+published, by explicit inverses and a general solver of cone programs; multi-class maximum margin clustering as
+published, by every labelling and with its matrix inequality of order n² + 1; min-max modular machines one at a time, by
 scikit-learn's own decision function.
 """
 
@@ -131,6 +132,89 @@ def labellings(n):
 def best_labelling(S):
     """Least ``y'Sy`` over all labellings."""
     return min(float(y @ S @ y) for y in labellings(len(S)))
+
+
+def sized_labellings(n, k, low, high):
+    """All labellings into k clusters of low to high samples; labels are numbered in the order of the samples."""
+    for labels in product(range(k), repeat=n):
+        sizes = np.bincount(labels, minlength=k)
+        first = [labels.index(label) for label in range(k) if label in labels]
+        if first == sorted(first) and len(first) == k and sizes.min() >= low and sizes.max() <= high:
+            yield np.array(labels)
+
+
+def multi_class_machine(K, labels, C):
+    """``|W|²/2 + C Σ ξ`` of the multi-class machine of Crammer and Singer without bias, for any kernel matrix.
+
+    SLSQP over W = Σ A_i x_i and ξ, with a constraint for each sample and each label.
+    """
+    n, k = len(K), int(labels.max()) + 1
+    indicators = np.eye(k)[labels]
+
+    def split(v):
+        return v[: n * k].reshape(n, k), v[n * k :]
+
+    def slacks(v):
+        A, xi = split(v)
+        F = K @ A
+        return (xi[:, None] + F[np.arange(n), labels][:, None] + indicators - 1.0 - F).ravel()
+
+    def value(v):
+        A, xi = split(v)
+        return 0.5 * np.sum(A * (K @ A)) + C * xi.sum()
+
+    def slope(v):
+        A, _ = split(v)
+        return np.append((K @ A).ravel(), np.full(n, C))
+
+    start = np.append(np.zeros(n * k), np.ones(n))
+    jacobian = np.stack([slacks(unit) - slacks(0 * unit) for unit in np.eye(len(start))], axis=1)
+    constraint = {"type": "ineq", "fun": slacks, "jac": lambda v: jacobian}
+    options = {"maxiter": 1000, "ftol": 1e-12}
+    return minimize(value, start, jac=slope, method="SLSQP", constraints=[constraint], options=options).fun
+
+
+def multi_class_margin(K, M, C):
+    """``max C (n - <Ω, M>) - C² <K, (I - Ω) M (I - Ω)'> / 2`` over Ω >= 0 with rows that sum to 1, by SLSQP."""
+    n = len(K)
+    identity = np.eye(n)
+
+    def value(v):
+        U = identity - v.reshape(n, n)
+        return 0.5 * C**2 * np.sum(K * (U @ M @ U.T)) - C * np.sum(U * M)
+
+    def slope(v):
+        U = identity - v.reshape(n, n)
+        return (C * M - C**2 * K @ U @ M).ravel()
+
+    rows = np.kron(identity, np.ones(n))
+    constraint = {"type": "eq", "fun": lambda v: rows @ v - 1.0, "jac": lambda v: rows}
+    start = np.full(n * n, 1.0 / n)
+    options = {"maxiter": 1000, "ftol": 1e-12}
+    bounds = [(0.0, 1.0)] * (n * n)
+    return -minimize(
+        value, start, jac=slope, method="SLSQP", bounds=bounds, constraints=[constraint], options=options
+    ).fun
+
+
+def multi_class_relaxation(K, C, low, high):
+    """Value of the relaxation with the matrix inequality as published: M ⊗ K with a border, of order n² + 1."""
+    import cvxpy as cp
+
+    n = len(K)
+    M, V = cp.Variable((n, n), PSD=True), cp.Variable((n, n), nonneg=True)
+    alpha, height = cp.Variable((n, 1)), cp.Variable((1, 1))
+    # the multipliers of U <= I and U e = 0, with U for I - Ω
+    side = cp.reshape(C * M - V + alpha @ np.ones((1, n)), (n * n, 1), order="F")
+    inequality = cp.bmat([[C**2 * cp.kron(M, K), side], [side.T, 2 * height]]) >> 0
+    sizes = cp.sum(M, axis=1)
+    constraints = [inequality, M >= 0, cp.diag(M) == 1, sizes >= low, sizes <= high]
+    problem = cp.Problem(cp.Minimize(cp.trace(V) + cp.sum(height)), constraints)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        problem.solve(solver="CLARABEL")
+    assert problem.status.startswith("optimal"), problem.status  # M ⊗ K is singular where M is: seven digits are rare
+    return problem.value
 
 
 def machines(X, negative, positive, **settings):

@@ -66,24 +66,24 @@ def unexplained(H, labels, k, C):
     return float(np.sum(T * (T - H @ B)))
 
 
-BOUNDARIES = {"nearest": 0.5, "midpoint": 0.0, "paper": 0.0}
+BOUNDARIES = {"nearest": 0.5, "signed": 0.5, "midpoint": 0.0, "paper": 0.0}
 """Distance of the upper boundary of interval j, counted from 1, above j."""
 
 
 def targets(labels, k, coding):
     """The targets T, (n, q): -1 and +1; the numbers 1..k (less a half for midpoints); unit vectors."""
-    if coding == "sign":
+    if coding == "sign" or (coding == "signed" and k == 2):
         return np.array([[-1.0] if label == 0 else [1.0] for label in labels])
-    if coding == "one output each":
+    if coding.startswith("one output each"):
         return np.array([[1.0 if j == label else 0.0 for j in range(k)] for label in labels])
     return np.array([[label + (0.5 if coding == "midpoint" else 1.0)] for label in labels])
 
 
 def decide(F, k, coding):
     """Labels of the outputs F, and the distance of the nearest tie."""
-    if coding == "sign":
+    if coding == "sign" or (coding == "signed" and k == 2):
         return np.array([1 if f > 0 else 0 for f in F[:, 0]]), np.abs(F[:, 0]).min()
-    if coding == "one output each":
+    if coding.startswith("one output each"):
         ordered = np.sort(F, axis=1)
         return np.array([int(np.argmax(f)) for f in F]), (ordered[:, -1] - ordered[:, -2]).min()
     upper = [j + BOUNDARIES[coding] for j in range(1, k)]
@@ -94,14 +94,37 @@ def decide(F, k, coding):
 def repair(F, labels, k, coding, slack):
     """The published repair of the sizes; and the distance of the nearest tie among the samples that may move."""
     n = len(labels)
-    scores = (
-        F.ravel() if coding != "one output each" else (F[:, :, None] - F[:, None, :])[:, ~np.eye(k, dtype=bool)].ravel()
-    )
+    several = coding.startswith("one output each")
+    scores = F.ravel() if not several else (F[:, :, None] - F[:, None, :])[:, ~np.eye(k, dtype=bool)].ravel()
     tie = np.diff(np.sort(scores)).min() if len(scores) > 1 else math.inf
     if coding == "sign":
         return balance.two_class(F[:, 0], max(slack, n % 2)), tie
-    key = balance.regret(F) if coding == "one output each" else balance.single_output(F[:, 0])
+    if several and coding.endswith("printed repair"):
+        best = F.max(axis=1)
+        return balance.pairwise(labels, k, slack, balance.confidence(F))[0], min(tie, np.diff(np.sort(best)).min())
+    key = balance.regret(F) if several else balance.single_output(F[:, 0])
     return balance.pairwise(labels, k, slack, key)[0], tie
+
+
+def hidden(X, nodes, A, b):
+    """H, (n, L), node by node: ``exp(-b_j |x - a_j|²)`` for "gaussian", ``exp(-(a_j · x + b_j)²)`` for "radbas"."""
+    H = np.empty((len(X), len(A)))
+    for i, x in enumerate(X):
+        for j, a in enumerate(A):
+            exponent = b[j] * sum((x - a) ** 2) if nodes == "gaussian" else (sum(a * x) + b[j]) ** 2
+            H[i, j] = math.exp(-exponent)
+    return H
+
+
+def emmc_as_described(X, labels, k, nodes, A, b, outputs, C, slack):
+    """Algorithm 1 of the paper on rows X in [-1, 1] with L random nodes, from start labels; see `emmc` for the answer.
+
+    Two clusters are -1 and +1 and told apart by the sign. More have one output with the targets 1..k, read by the
+    nearest target ("one"; the printed intervals end in one cluster), or an output each ("several"), where the repair
+    moves the rows whose largest output is smallest.
+    """
+    several = "one output each, printed repair" if outputs == "several" else "nearest"
+    return emmc(hidden(X, nodes, A, b), labels, k, "sign" if k == 2 and outputs == "one" else several, C, slack)
 
 
 def emmc(H, labels, k, coding, C, slack=None, max_iter=100):

@@ -6,11 +6,13 @@ at most l:  ``min over balanced labels Y, weights W of ||W||² / 2 + C ||H W - Y
 ==========  ===========================================================================================================
 sizes       Table 2: sizes of the data sets.
 data_sets   The data sets, their scaling, slack l and number of nodes L.
+readings    What the text leaves open, read in every way that is run.
 complexity  Many values of C at once: one decomposition of the features and one start serve all of them.
 starts      Tables 3 and 4: the effect of C and of the starting labels, on pairs of handwritten digits.
 growth      Figures 1 and 2: accuracy and time against the number of hidden nodes.
 outputs     Tables 5 and 6: a single output against one output per cluster, for growing L.
 pairs       emmc-auto and its relatives on the digit pairs, and on pairs that had no part in any choice of constants.
+distances   Readings of the protocol where EMMC is far from print.
 comparison  Tables 7 to 10: accuracy, Rand index, time and iterations on all data sets.
 baselines   The methods that tables 7 to 10 compare with: MMC, GMMC, IterSVR, CPMMC, normalised cut, LapGMM.
 ==========  ===========================================================================================================

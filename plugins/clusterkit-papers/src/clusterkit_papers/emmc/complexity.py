@@ -20,15 +20,13 @@ from clusterkit.contracts import Partitioner, Prepared, Task, labels_by_blocks
 from clusterkit.contracts.outcomes import LinearRows, Outcome, Scores
 from clusterkit.samples import FeatureSpace
 from clusterkit.samples.coding import Coded
+from clusterkit_papers.emmc.data_sets import PRINTED_C
 from clusterkit_papers.fits import judge, timed_fit
 
 if TYPE_CHECKING:
     from clusterkit.fitting.fit import BoundComposition
 
-__all__ = ["CHOSEN_ON", "PRINTED_C", "Complexity", "accuracies", "best_complexity", "by_labels", "first_runs"]
-
-PRINTED_C = tuple(2.0**power for power in range(-10, 11))
-"""The values of C that the paper chooses from."""
+__all__ = ["CHOSEN_ON", "Complexity", "accuracies", "best_complexity", "by_labels", "first_runs"]
 
 CHOSEN_ON = 3
 """Number of runs on which known classes choose a complexity; all runs are then made with it."""
@@ -163,8 +161,11 @@ def best_complexity(values: Sequence[float], seeds: Sequence[int], measured: Cal
 
 def by_labels(kind: Complexity, values: Sequence[float], n_runs: int) -> str:
     """How the complexity was chosen, for the notes of rows."""
-    printed = "the 21 printed values 2^-10 to 2^10"
-    among = printed if tuple(values) == PRINTED_C else ", ".join(f"{value:g}" for value in values)
+    among = ", ".join(f"{value:g}" for value in values)
+    if tuple(values) == PRINTED_C:
+        among = "the 21 printed values 2^-10 to 2^10"
+    elif tuple(values) == PRINTED_C[::5]:
+        among = "every fifth of the printed values, 2^-10, 2^-5, 1, 2^5, 2^10"
     return f"by labels from {among}, on {first_runs(n_runs)}"
 
 

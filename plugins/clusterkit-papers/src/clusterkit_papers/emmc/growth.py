@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from clusterkit_papers.emmc.data_sets import FEW, TWO, EmmcDataSet
+from clusterkit_papers.emmc.readings import RECIPE, readings_of
 from clusterkit_papers.fits import judged_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.log_axes import plain_log
@@ -32,8 +33,11 @@ EARLY, LATE = 100, 300
 RISE, FLAT = 1.0, 2.0
 """Points of accuracy that count as a rise up to `EARLY` nodes, and the largest later change that counts as none."""
 
-RECIPES = ("emmc-paper", "emmc")
-"""EMMC as published, and with the defaults of the library."""
+CURVES: Mapping[str, tuple[str, Mapping[str, object]]] = {
+    **{reading.words: (RECIPE, reading.changes) for reading in readings_of(2)},
+    "emmc": ("emmc", {}),
+}
+"""Recipe and changes of each curve: as published, with both kinds of nodes, and with the defaults of the library."""
 
 CELLS = (Cell("accuracy (%)", "accuracy"), Cell("CPU (s)", "cpu"))
 """The two figures."""
@@ -68,14 +72,16 @@ class GrowthFits:
     _samples: tuple[np.ndarray, np.ndarray] | None = attrs.field(default=None, init=False)
     _fits: dict[tuple[str, int, int], Values] = attrs.field(factory=dict, init=False)
 
-    def fit(self, recipe: str, L: int, seed: int) -> Values:
+    def fit(self, curve: str, L: int, seed: int) -> Values:
         """Values measured in a fit with L nodes."""
         if self._samples is None:
             self._samples = self.data_set.load()
         X, y = self._samples
-        key = (recipe, L, seed)
+        key = (curve, L, seed)
         if key not in self._fits:
-            self._fits[key] = judged_fit(X, y, recipe, seed, **self.data_set.margin(X, featuremap__n_hidden=L))
+            recipe, changes = CURVES[curve]
+            parameters = self.data_set.margin(X, featuremap__n_hidden=L, **changes)
+            self._fits[key] = judged_fit(X, y, recipe, seed, **parameters)
         return self._fits[key]
 
 
@@ -87,35 +93,35 @@ def figures(plan: Plan, data_sets: Sequence[EmmcDataSet] = SETS) -> list[Job]:
         if plan.quick and data_set.name not in QUICK_SETS:
             continue
         fits, seeds = GrowthFits(data_set), plan.seeds(data_set.runs)
-        for recipe in RECIPES:
-            jobs += [_point(fits, recipe, L, seeds) for L in nodes]
-            jobs.append(_growth(fits, recipe, nodes, seeds))
+        for curve in CURVES:
+            jobs += [_point(fits, curve, L, seeds) for L in nodes]
+            jobs.append(_growth(fits, curve, nodes, seeds))
     return jobs
 
 
-def _point(fits: GrowthFits, recipe: str, L: int, seeds: Sequence[int]) -> Job:
-    """A recipe with L nodes."""
+def _point(fits: GrowthFits, curve: str, L: int, seeds: Sequence[int]) -> Job:
+    """A curve at L nodes."""
     name = fits.data_set.name
-    row = f"{name}: {recipe}, L = {L}"
+    row = f"{name}: {curve}, L = {L}"
 
     def run(step: Step) -> Measurements:
         runs = []
         for seed in seeds:
-            runs.append(fits.fit(recipe, L, seed))
+            runs.append(fits.fit(curve, L, seed))
             step(f"{row}, seed {seed}")
         return Measurements(runs)
 
-    return Job(name, row, CELLS, run, len(seeds), as_described=recipe == RECIPES[0])
+    return Job(name, row, CELLS, run, len(seeds), as_described=curve == RECIPE)
 
 
-def _growth(fits: GrowthFits, recipe: str, nodes: Sequence[int], seeds: Sequence[int]) -> Job:
-    """How accuracy and time of a recipe grow with L."""
+def _growth(fits: GrowthFits, curve: str, nodes: Sequence[int], seeds: Sequence[int]) -> Job:
+    """How accuracy and time of a curve grow with L."""
     name = fits.data_set.name
-    row = f"{name}: {recipe}, growth from L = {nodes[0]} to {nodes[-1]}"
+    row = f"{name}: {curve}, growth from L = {nodes[0]} to {nodes[-1]}"
 
     def run(step: Step) -> Measurements:
         def means(measure: str) -> dict[int, float]:
-            return {L: statistics.fmean(fits.fit(recipe, L, seed)[measure] for seed in seeds) for L in nodes}
+            return {L: statistics.fmean(fits.fit(curve, L, seed)[measure] for seed in seeds) for L in nodes}
 
         values = growth(means("accuracy"), means("cpu"))
         step(row)
@@ -187,7 +193,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     figure = Figure(figsize=(16, 1.2 + 2.5 * across), dpi=100, facecolor="white", layout="constrained")
     halves: Any = figure.subfigures(1, 2, wspace=0.03)
     axes = np.empty((2, across, 3), dtype=object)
-    styles = dict(zip(RECIPES, ((COLORS[5], "s"), (COLORS[0], "o")), strict=True))
+    styles = dict(zip(CURVES, ((COLORS[5], "s"), (COLORS[1], "^"), (COLORS[0], "o")), strict=True))
     for half, cell, title in zip(axes, CELLS, ("Figure 1: accuracy (%)", "Figure 2: CPU seconds"), strict=True):
         part = halves[0 if cell is CELLS[0] else 1]
         part.suptitle(title, fontsize=12)
@@ -195,11 +201,11 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
         for axis in half.flat[len(names) :]:
             axis.set_visible(False)
         for index, (axis, name) in enumerate(zip(half.flat, names, strict=False)):
-            for recipe, (color, marker) in styles.items():
-                points = sorted(curves.get((name, recipe, cell.column), ()))
+            for curve, (color, marker) in styles.items():
+                points = sorted(curves.get((name, curve, cell.column), ()))
                 if points:
                     x, y = np.array(points).T
-                    axis.plot(x, y, "-", color=color, marker=marker, markersize=4, linewidth=1.2, label=recipe)
+                    axis.plot(x, y, "-", color=color, marker=marker, markersize=4, linewidth=1.2, label=curve)
             plain_log(axis.xaxis, decades=True)
             if cell.measure == "cpu":
                 plain_log(axis.yaxis)
@@ -209,18 +215,18 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
         (axis.get_legend_handles_labels() for axis in axes.flat if axis.get_legend_handles_labels()[0]), ([], [])
     )
     if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=10)
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=10)
     if path is not None:
         figure.savefig(path)
     return axes
 
 
 def _curves(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, str], list[tuple[int, float]]]:
-    """Points (L, ours) by data set, recipe and column."""
+    """Points (L, ours) by data set, name of the curve and column."""
     curves: dict[tuple[str, str, str], list[tuple[int, float]]] = {}
     for row in rows:
         name, _, rest = str(row["row"]).partition(": ")
-        recipe, _, L = rest.partition(", L = ")
+        curve, _, L = rest.partition(", L = ")
         if L and row["ours"] is not None:
-            curves.setdefault((name, recipe, str(row["column"])), []).append((int(L), float(row["ours"])))
+            curves.setdefault((name, curve, str(row["column"])), []).append((int(L), float(row["ours"])))
     return curves

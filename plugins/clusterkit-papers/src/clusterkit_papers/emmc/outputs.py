@@ -7,6 +7,7 @@ from typing import Any
 
 from clusterkit_papers.emmc.complexity import CHOSEN_ON, accuracies, best_complexity, by_labels
 from clusterkit_papers.emmc.data_sets import DATA_SETS, MANY, EmmcDataSet
+from clusterkit_papers.emmc.readings import READINGS, RECIPE, Reading
 from clusterkit_papers.fits import DEGREES, judged_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step
 
@@ -39,11 +40,34 @@ def _against_L(
     numbers_of_nodes = numbers_of_nodes[:QUICK] if plan.quick else numbers_of_nodes
     jobs = []
     for L in numbers_of_nodes:
+        jobs += [_published(plan, data_set, L, reading) for reading in READINGS]
         for outputs in ("single", "multi"):
             jobs.append(_job(plan, data_set, L, outputs, None, changes))
             if not plan.quick:
                 jobs.append(_job(plan, data_set, L, outputs, grid, changes))
     return jobs
+
+
+def _published(plan: Plan, data_set: EmmcDataSet, L: int, reading: Reading) -> Job:
+    """A reading of the paper at C = 500: with fixed degrees of freedom L could have no effect."""
+    seeds, row = plan.seeds(data_set.paper_runs), f"L = {L}: {reading.words}"
+
+    def run(step: Step) -> Measurements:
+        X, y = data_set.load()
+        parameters: dict[str, Any] = data_set.published(X, featuremap__n_hidden=L, **reading.changes)
+        runs = []
+        for seed in seeds:
+            runs.append(judged_fit(X, y, RECIPE, seed, **parameters))
+            step(f"{row}, seed {seed}")
+        return Measurements(runs)
+
+    described = reading.words in (RECIPE, f"{RECIPE}, an output each")
+    note = "C = 500" + (f", {len(seeds)} runs from one start of k-means each" if data_set.one_start else "")
+    return Job(f"L = {L}", row, _cells(reading.outputs), run, len(seeds), note=note, as_described=described)
+
+
+def _cells(outputs: str) -> tuple[Cell, ...]:
+    return Cell(f"{outputs} Acc", "accuracy"), Cell(f"{outputs} CPU (s)", "cpu")
 
 
 def _job(
@@ -75,7 +99,6 @@ def _job(
             step(f"{name}, L = {L}, seed {seed}")
         return Measurements(runs, note)
 
-    cells = (Cell(f"{outputs} Acc", "accuracy"), Cell(f"{outputs} CPU (s)", "cpu"))
     row = f"L = {L}: {name}" + (", df by labels" if grid else "")
     units = len(seeds) + (len(seeds[:CHOSEN_ON]) if grid else 0)
-    return Job(f"L = {L}", row, cells, run, units, uses_labels=grid is not None)
+    return Job(f"L = {L}", row, _cells(outputs), run, units, uses_labels=grid is not None)

@@ -1,4 +1,4 @@
-"""Min-max modular machine, the figures of times: one machine after the other with the partition, and all at once."""
+"""Min-max modular machine, figure 6: times of one machine after the other with the partition, and of all at once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STATEMENT = (
     "the paper says that equal clustering takes less sequential time even with the partition, and less parallel time "
     "if the partition is not counted"
 )
-"""Statement in the paper about the figures, which have no numbers for us."""
+"""Statement in the paper about the figure, which has no numbers for us."""
 
 NAMES = ("Banana", "Letter")
 """The problems."""
@@ -109,7 +109,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     path : str, optional
         File for the picture; its ending decides the format. By default nothing is written.
     rows : sequence of mapping, optional
-        The rows of ``papers.reproduce("m3-figures7-8")``, or of its ``--json``. By default the table is run, which
+        The rows of ``papers.reproduce("m3-figure6")``, or of its ``--json``. By default the table is run, which
         takes minutes.
 
     Returns
@@ -126,7 +126,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     if rows is None:
         from clusterkit_papers import reproduce
 
-        rows = reproduce("m3-figures7-8")
+        rows = reproduce("m3-figure6")
     names = [name for name in NAMES if curves_of(rows, name)] or list(NAMES)
     figure = Figure(figsize=(1 + 5 * len(names), 7), dpi=100, facecolor="white", layout="constrained")
     axes: Any = figure.subplots(2, len(names), sharex=True, squeeze=False)
