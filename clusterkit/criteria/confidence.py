@@ -12,7 +12,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.contracts.labelings import by_appearance
 from clusterkit.metrics.classes import adjusted_from_pairs, table_pairs
 
@@ -22,6 +22,7 @@ __all__ = [
     "Evidence",
     "canonical",
     "cluster_agreement",
+    "column_agreement",
     "distinct",
     "family_agreement",
     "rand_matrix",
@@ -244,6 +245,40 @@ def cluster_agreement(labelings: Sequence[Labels], place: Indices, families: Seq
         confirmed = -np.sort(-np.array(others), axis=0)[:CONFIRMING] if others else np.zeros((1, len(sizes[index])))
         means.append(confirmed.mean(axis=0))
     return means
+
+
+def column_agreement(labels: Labels, codes: Labels) -> float:
+    """How far clusters restate a column: the largest adjusted Rand index of three pairs of partitions.
+
+    They are the clusters and the values; the clusters and unions of values, each value in the cluster that has most of
+    its rows; and, if each value is that of most rows of at least two clusters, unions of these and the values. So it is
+    1 where the clusters are a function of the column, and where they divide each of its values further. Values with few
+    rows agree by chance: see that each has ten or more on average.
+
+    Parameters
+    ----------
+    labels, codes : ndarray of shape (n,)
+        Clusters and values of the column, each numbered from 0.
+
+    Examples
+    --------
+    >>> year = np.array([0, 0, 1, 1, 2, 2])
+    >>> column_agreement(np.array([0, 0, 1, 1, 1, 1]), year), column_agreement(np.array([0, 1, 0, 1, 0, 1]), year) < 0.1
+    (1.0, True)
+    """
+    k, values = int(labels.max(initial=0)) + 1, int(codes.max(initial=0)) + 1
+    cells = np.bincount(codes.astype(np.int64) * k + labels, minlength=values * k).reshape(values, k)
+    tables = [cells, _united(cells)]
+    if np.bincount(cells.argmax(axis=0), minlength=values).min() >= 2:
+        tables.append(_united(cells.T))
+    return max(float(adjusted_from_pairs(table_pairs(table))) for table in tables)
+
+
+def _united(cells: Counts) -> Counts:
+    """The table of counts (a, b) with the rows united that have their largest count in one column, (b, b)."""
+    out: Counts = np.zeros((cells.shape[1], cells.shape[1]), dtype=np.int64)
+    np.add.at(out, cells.argmax(axis=1), cells)
+    return out
 
 
 def subsamples(n: int, rng: np.random.Generator) -> tuple[Indices, Indices]:

@@ -6,24 +6,28 @@ judges each winner under all of them. `AutoPooled` also chooses complexity, widt
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import attrs
 import numpy as np
 from scipy.sparse import issparse
 
 from clusterkit._typing import Array, Floats, RandomState
-from clusterkit.contracts import Driver
+from clusterkit.contracts import Driver, DriverResult
 from clusterkit.contracts.arguments import InitLike, NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
+from clusterkit.contracts.labelings import by_appearance
 from clusterkit.contracts.seeds import Seeds
+from clusterkit.criteria.confidence import canonical, column_agreement, rand_matrix
+from clusterkit.criteria.rules import SAME_STRUCTURE
 from clusterkit.drivers import auto_pooled, pooled
-from clusterkit.drivers.auto import AutoDriver
+from clusterkit.drivers.auto import AutoDriver, restated_in_words
 from clusterkit.drivers.auto_pooled import Complexity
-from clusterkit.errors import InvalidParameter
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators import same_place
 from clusterkit.estimators.base import set_fitted
 from clusterkit.estimators.driven import Driven
@@ -172,7 +176,8 @@ class Auto(FixedDriver):
     confidence_ : float
         Estimated probability that `labels_` have an adjusted Rand index of at least .8 with the structure that the
         positions of the rows show. It says nothing of agreement with classes that you have in mind: classes need not be
-        clusters. nan after Ctrl-C and where there was nothing to choose.
+        clusters. Half of it where the clusters restate one column and the other columns alone give other clusters,
+        which is a warning and ``resolved_["auto"]["restates"]``. nan after Ctrl-C and where nothing was to choose.
     perhaps_one_cluster_ : bool or None
         True if two tests for more than one cluster show none. They have little power below some hundred rows and where
         clusters touch, so that True is no proof. A single ring or arc counts as several. None where they say nothing:
@@ -245,29 +250,36 @@ n_features_in_
 
     def fit(self, X: SamplesLike, y: object = None) -> Self:  # type: ignore[override]  # its criterion counts rows
         """Cluster the rows of X, shape (n, d), a data frame or a mapping of names to columns; `y` is ignored."""
-        driver = self._driver()
+        self._driver()  # what is wrong with the parameters is said before the table is read
         refuse_unsuited(X)
         fitted = self._fitted_preparation(X)
-        rows: Array
         if fitted is None:
-            rows = checked(self, X, None, reset=True)
-        else:
-            rows = fitted.transform(X, quiet=True)
-            self.n_features_in_ = len(fitted.columns)
-            self.feature_names_in_ = np.array(fitted.columns, dtype=object)
-        seeds = Seeds.of(self.random_state)
+            rows: Array = checked(self, X, None, reset=True)
+            self._fit_rows(rows, None)
+            warn_of_units(self, rows, None, SCALE_OR_FRAME)
+            return self
+        self._fit_rows(fitted.transform(X, quiet=True), fitted)
+        self.n_features_in_ = len(fitted.columns)
+        self.feature_names_in_ = np.array(fitted.columns, dtype=object)
+        attach(self, fitted)
+        return self
+
+    def fit_features(self, X: Array, fitted: FittedPreparation) -> None:
+        """Cluster features, (n, features), that a preparation made of a table, whose columns it names."""
+        refuse_unsuited(X)
+        self._fit_rows(checked(self, X, None, reset=True), fitted)
+
+    def _fit_rows(self, rows: Array, fitted: FittedPreparation | None) -> None:
+        driver, seeds = self._driver(), Seeds.of(self.random_state)
         # mixtures estimate covariances, which have d² entries
         span = RowSpan.of(rows) if rows.shape[1] > len(rows) > 1 else None
         with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
             answer = driver.run([], rows if span is None else span(rows), seeds)
+            if span is None:
+                answer = _beside_columns(answer, driver, rows, _columns(self, rows, fitted), seeds)
         fit = attrs.evolve(answer.fit, missing_clusters=self._missing_clusters(answer.fit, rows))
         set_fitted(self, fit if span is None else of_rows(fit, span), None)
         set_report(self, answer.report)
-        if fitted is None:
-            warn_of_units(self, rows, None, SCALE_OR_FRAME)
-        else:
-            attach(self, fitted)
-        return self
 
     def planned(self) -> Composition | None:
         """None, because the composition is chosen by the fit."""
@@ -316,6 +328,68 @@ n_features_in_
         if pool == ():
             raise InvalidParameter("pool has no recipe to choose among; name some, or leave it out for the usual ones")
         return AutoDriver(k, pool, self.max_rows, self.max_work, between)
+
+
+RESTATED = 0.7
+"""Agreement of the clusters with one column (`column_agreement`) from which they are said to restate it."""
+
+MOST_VALUES, LEAST_ROWS, MOST_COLUMNS = 200, 10, 300
+"""Most distinct values of a column that clusters can restate, least rows to each of them on average, and most columns
+that are looked at."""
+
+LOOKED_AT = 20_000
+"""Rows in which distinct values are counted, at regular intervals of more."""
+
+
+def _columns(model: Auto, rows: Array, fitted: FittedPreparation | None) -> Mapping[str, slice]:
+    """The places of the features of each column of a table, or of each attribute of an array, by its name."""
+    if fitted is None:
+        names = getattr(model, "feature_names_in_", [f"column {j + 1}" for j in range(rows.shape[1])])
+        return {str(name): slice(j, j + 1) for j, name in enumerate(names)}
+    ends = np.cumsum([len(plan.features) for plan in fitted.plans if plan.used]).tolist()
+    return {name: slice(begin, end) for name, begin, end in zip(fitted.used, [0, *ends], ends, strict=False)}
+
+
+def _beside_columns(
+    answer: DriverResult, driver: AutoDriver, rows: Array, columns: Mapping[str, slice], seeds: Seeds
+) -> DriverResult:
+    """The answer; where it restates one column, with a second answer of the other columns beside it.
+
+    A clustering that is the values of one column tells what the column tells already. The other columns confirm it
+    where they lead to the same clusters without that column; else half of the confidence is left.
+    """
+    labels = np.asarray(answer.fit.labels)
+    at_points = "points" in answer.fit.resolved["auto"]  # then every column has few values, and the report says so
+    if at_points or not 2 <= len(columns) <= MOST_COLUMNS or labels.max() < 1 or answer.fit.interrupted:
+        return answer
+    part = slice(None, None, -(-len(rows) // LOOKED_AT))
+    agreement: dict[str, float] = {}
+    for name, places in columns.items():
+        _, codes = np.unique(rows[part, places], axis=0, return_inverse=True)
+        values = int(codes.max()) + 1
+        if 2 <= values <= min(MOST_VALUES, len(codes) // LEAST_ROWS):
+            agreement[name] = column_agreement(labels[part], codes.reshape(-1))
+    name = max(agreement, key=agreement.__getitem__, default="")
+    if agreement.get(name, 0.0) < RESTATED:
+        return answer
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusterkitWarning)
+        other = driver.run([], np.delete(rows, columns[name], axis=1), seeds.child("without a column"))
+    same = float(rand_matrix([by_appearance(labels), canonical(np.asarray(other.fit.labels))])[0, 1])
+    facts: dict[str, object] = {
+        "column": name,
+        "agreement": round(agreement[name], 3),
+        "n_clusters_without": int(np.max(other.fit.labels)) + 1,
+        "similarity_without": round(same, 3),
+        "confidence_without": round(cast("float", other.report["confidence"]), 3),
+    }
+    confidence = cast("float", answer.report["confidence"])
+    if same < SAME_STRUCTURE:
+        confidence *= 0.5
+        warnings.warn(restated_in_words(facts), ClusterkitWarning, stacklevel=3)
+    auto = {**answer.fit.resolved["auto"], "restates": facts, "confidence": round(confidence, 3)}
+    fit = attrs.evolve(answer.fit, resolved={**answer.fit.resolved, "auto": auto})
+    return attrs.evolve(answer, fit=fit, report={**answer.report, "confidence": confidence})
 
 
 class AutoPooled(FixedDriver):

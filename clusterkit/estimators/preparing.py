@@ -55,7 +55,11 @@ def fit_prepared(model: FittedAttributes, table: object, preparation: Preparatio
     """
     fitted = prepared_for(model, table, preparation)
     X = fitted.transform(table, quiet=True)
-    model.fit(X)
+    fit_features = getattr(model, "fit_features", None)  # of estimators that look at whole columns
+    if fit_features is None:
+        model.fit(X)
+    else:
+        fit_features(X, fitted)
     attach(model, fitted)
     return X
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.contracts.arguments import Clusterer
+from clusterkit.criteria.rules import SAME_STRUCTURE
+from clusterkit.drivers.auto import restated_in_words
 from clusterkit.errors import counted, first_names, shortened
 from clusterkit.profiles.measures import GroupedSample, draw
 from clusterkit.profiles.raw_table import Column, RawTable
@@ -72,6 +74,8 @@ class Doubts:
         Sentence about the confidence of clusters of rows that are mostly levels of categories.
     of_points : str
         Sentence about rows that lie at few points, for which the tests for one cluster mean nothing.
+    of_column : str
+        Sentence about clusters that are the values of one column.
     """
 
     of_gaps: str = ""
@@ -79,11 +83,12 @@ class Doubts:
     of_single: str = ""
     of_levels: str = ""
     of_points: str = ""
+    of_column: str = ""
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The sentences that apply."""
-        texts = (self.of_gaps, self.of_pairs, self.of_single, self.of_levels, self.of_points)
+        texts = (self.of_column, self.of_gaps, self.of_pairs, self.of_single, self.of_levels, self.of_points)
         return tuple(text for text in texts if text)
 
 
@@ -120,6 +125,7 @@ def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
         _of_single(X, labels, names),
         _of_levels(fitted, plans, X),
         _of_points(fitted, len(names)),
+        _of_column(fitted),
     )
 
 
@@ -263,6 +269,14 @@ def _of_points(model: Any, k: int) -> str:
         f"The rows lie at {points} points only, each of many equal rows: which of them belong together is open; "
         f"-k {points} makes each of them a cluster."
     )
+
+
+def _of_column(model: Any) -> str:
+    """The sentence about clusters that restate a column, which the fit of `auto` looks for."""
+    facts = model.resolved_.get("auto", {}).get("restates")
+    if facts is None or facts["similarity_without"] >= SAME_STRUCTURE:
+        return ""
+    return f"{_begun(restated_in_words(facts))}; see --drop {as_option([facts['column']])}."
 
 
 def _clusters(labels: Sequence[int]) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import clusterkit
 from clusterkit import Auto, load, recipe, search
-from clusterkit.errors import InvalidParameter
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.metrics import adjusted_rand
+from clusterkit.profiles.doubts import doubts
 from clusterkit.tables import Preparation, TableError
 
 pandas = pytest.importorskip("pandas")
@@ -155,3 +158,32 @@ def test_a_search_takes_the_tables_that_auto_takes():
     assert adjusted_rand(groups, ranking.best_estimator.predict(frame)) == 1.0
     ranking = search("kmeans", {"n_clusters": [2, 3]}, frame, random_state=0)
     assert adjusted_rand(groups, ranking.best_estimator.predict(frame)) == 1.0
+
+
+def test_clusters_that_restate_a_column_are_told_unless_the_other_columns_confirm_them():
+    rng = np.random.default_rng(0)
+    year = np.repeat([2007.0, 2008.0, 2009.0], 60)
+    table = pandas.DataFrame({"year": year, "a": rng.normal(size=180), "b": rng.normal(size=180)})
+    with pytest.warns(
+        ClusterkitWarning, match="the clusters restate the column 'year' .* without it there are 3 others"
+    ):
+        model = Auto(3, random_state=0).fit(table)
+    facts = model.resolved_["auto"]["restates"]
+    assert facts["agreement"] >= 0.99
+    assert facts["similarity_without"] <= 0.1
+    assert model.confidence_ <= 0.5
+    assert "--drop year" in doubts(model, table, model.preparation_.transform(table)).of_column
+    table[["a", "b"]] += 9.0 * (year[:, None] - 2008.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ClusterkitWarning)
+        model = Auto(3, random_state=0).fit(table)
+    assert model.resolved_["auto"]["restates"]["similarity_without"] == 1.0
+    assert model.confidence_ >= 0.9
+
+
+def test_pairs_of_clusters_that_one_column_divides_restate_it():
+    rng = np.random.default_rng(0)
+    group, year = np.repeat([0, 1], 120), np.tile([2007.0, 2008.0, 2009.0], 80)
+    table = pandas.DataFrame({"year": year, **{name: rng.normal(size=240) + 4.0 * group for name in "abc"}})
+    with pytest.warns(ClusterkitWarning, match="the clusters restate the column 'year'"):
+        assert Auto(6, random_state=0).fit(table).confidence_ <= 0.5
