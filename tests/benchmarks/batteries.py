@@ -36,7 +36,7 @@ def _sizes(k, total, rng, least=20, uneven=5.0):
 def _centres(k, d, gap, rng):
     """Random centres whose least distance is the gap."""
     C = rng.standard_normal((k, d))
-    least = min(np.linalg.norm(C[i] - C[j]) for i in range(k) for j in range(i))
+    least = min((np.linalg.norm(C[i] - C[j]) for i in range(k) for j in range(i)), default=gap)
     return C * gap / least
 
 
