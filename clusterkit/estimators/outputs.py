@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from clusterkit._typing import Array, ArrayLike, Floats
 from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.composition import Composition
-from clusterkit.contracts.outcomes import Domain, Embedding, Outcome
+from clusterkit.contracts.outcomes import Domain, Embedding, MixtureScores, Outcome
 from clusterkit.contracts.registry import registry
 from clusterkit.drivers.compose import check
 from clusterkit.errors import IncompatibleStages
@@ -160,6 +160,11 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             return inside
         scores, _ = self._extended(X, "decision_function")
         return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @_only_of.kind(MixtureScores)
+    def predict_proba(self, X: SamplesLike) -> Floats:
+        """Probability of each cluster for new rows, (m, k); rows sum to 1. Only mixtures of mixed columns have it."""
+        return self._extended(X, "predict_proba")[0]
 
     @inductive
     def score(self, X: SamplesLike, y: ArrayLike | None = None) -> float:
