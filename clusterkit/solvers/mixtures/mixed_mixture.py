@@ -67,7 +67,7 @@ class MixedPosteriors:
     def onnx(self, rows: Node) -> Node:
         """Refused: gaps need a graph for each pattern of them."""
         raise NotExportable(
-            "solver 'mixed_mixture' has no ONNX form: the posteriors of rows with gaps and levels are not written in it. "
+            "solver 'mixed_mixture' has no ONNX form: posteriors of rows with gaps and levels are not written in it. "
             "Save the model (model.save), or fit a recipe of features, such as 'lapgmm' or 'kmeans', for ONNX"
         )
 
