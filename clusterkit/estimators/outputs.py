@@ -179,7 +179,11 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         labels = to_host(model.predict(X))
         if y is not None:
             return float(adjusted_rand_score(np.asarray(to_host(y)), labels))
-        rows = model.rows_of(to_host(X))
+        preparation = vars(model).get("preparation_")
+        if preparation is not None and preparation.coded:  # codes and gaps have no distances, features have
+            rows = attrs.evolve(preparation, coded=False).transform(X)
+        else:
+            rows = model.rows_of(to_host(X))
         if hasattr(rows, "toarray"):
             rows = rows.toarray()
         step = -(-len(labels) // SCORED_ROWS)

@@ -13,7 +13,7 @@ from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.single import SingleDriver
-from clusterkit.errors import InvalidData
+from clusterkit.errors import InvalidData, NeedsClusters
 from clusterkit.estimators import same_place
 from clusterkit.estimators.base import set_fitted
 from clusterkit.estimators.number import PLACEHOLDER, set_report
@@ -102,23 +102,26 @@ def stages_of_tables(model: FittedAttributes) -> Composition | None:
     if not hasattr(model, "composition_at") or getattr(model, "tuner", None) is not None:
         return None
     try:
-        composition: Composition = pipeline.composition()
+        stages = _stages(pipeline)
+        if stages[0].takes_tables:
+            return cast("Composition", pipeline.composition())
+        for entry in registry.available("recipe").values():
+            if entry.tables:
+                other = type(pipeline)().set_params(**entry.parameters)
+                if _stages(other) == stages:
+                    other.set_params(**entry.tables, n_clusters=pipeline.n_clusters)
+                    return cast("Composition", other.composition())
     except ValueError:
         return None  # fit reports what is wrong
-    if composition.featuremap.takes_tables:
-        return composition
-    for entry in registry.available("recipe").values():
-        if entry.tables:
-            other = type(pipeline)().set_params(**entry.parameters, n_clusters=PLACEHOLDER)
-            if _stages(other) == _stages(pipeline):
-                other.set_params(**entry.tables, n_clusters=pipeline.n_clusters)
-                return cast("Composition", other.composition())
     return None
 
 
-def _stages(pipeline: Any) -> tuple[object, ...]:
+def _stages(pipeline: Any) -> tuple[Any, ...]:
     """What a composition consists of, apart from the number of clusters."""
-    c = pipeline.composition()
+    try:
+        c = pipeline.composition()
+    except NeedsClusters:
+        c = pipeline.composition_at(PLACEHOLDER)
     return c.featuremap, c.solver, c.labeler, c.balancer, c.n_init, c.max_iter
 
 

@@ -11,6 +11,7 @@ from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.contracts import Labeler, Labeling, Task
 from clusterkit.contracts.outcomes import Extension, MixtureScores, Outcome
 from clusterkit.samples import Space
+from clusterkit.samples.row_graph import Node
 
 __all__ = ["MostProbable", "MostProbableComponent"]
 
@@ -66,3 +67,8 @@ class MostProbableComponent:
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (m,)."""
         return self.numbers[np.argmax(self.extend(Y)[:, self.components], axis=1)]
+
+    def onnx(self, rows: Node) -> Node:
+        """Labels of raw rows."""
+        scores = rows.through(self.extend, "solver")
+        return scores.columns(self.components).argmax().entries(self.numbers)

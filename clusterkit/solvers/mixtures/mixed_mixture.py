@@ -18,7 +18,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Ending, MixtureScores, Outcome, Status
-from clusterkit.errors import InvalidParameter
+from clusterkit.errors import InvalidParameter, NotExportable
 from clusterkit.numerics.mixed.expectation import MixtureModel, maximise
 from clusterkit.numerics.mixed.roles import roles_of_columns
 from clusterkit.numerics.mixed.search import Search, Solution
@@ -26,6 +26,7 @@ from clusterkit.numerics.mixed.table import MixedTable
 from clusterkit.samples import Space, memory
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.mixed_space import MixedSpace, split_points
+from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform
 
 __all__ = ["MixedMixture", "MixedPosteriors"]
@@ -62,6 +63,13 @@ class MixedPosteriors:
     def of_points(self, points: Array) -> Array:
         """Posteriors of rows of numbers and codes."""
         return self.model.posteriors(*split_points(points, self.n_numbers))[0][:, self.shown]
+
+    def onnx(self, rows: Node) -> Node:
+        """Refused: gaps need a graph for each pattern of them."""
+        raise NotExportable(
+            "solver 'mixed_mixture' has no ONNX form: posteriors of rows with gaps and levels are not written in it. "
+            "Save the model (model.save), or fit a recipe of features, such as 'lapgmm' or 'kmeans', for ONNX"
+        )
 
     def columns(self, index: slice) -> MixedPosteriors:
         """The extension that returns some of the columns."""

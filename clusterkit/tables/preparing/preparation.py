@@ -422,7 +422,8 @@ class FittedPreparation:
 
     def resolved(self) -> dict[str, object]:
         """Every decision, as `resolved_` of a model has it."""
-        return facts(self.plans, self.rows, self.scale, self.reason, self.blank, len(self.donors or ()))
+        donors = len(self.donors or ())
+        return facts(self.plans, self.rows, self.scale, self.reason, self.blank, donors, coded=self.coded)
 
     def paragraph(self, *, options: bool = False) -> str:
         """Every decision in words.
@@ -433,4 +434,6 @@ class FittedPreparation:
             Whether the paragraph ends with the options of the command line that change the decisions.
         """
         donors = len(self.donors or ())
-        return paragraph(self.plans, self.rows, self.scale, self.reason, self.blank, donors, options=options)
+        return paragraph(
+            self.plans, self.rows, self.scale, self.reason, self.blank, donors, options=options, coded=self.coded
+        )
