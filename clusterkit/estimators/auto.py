@@ -29,12 +29,14 @@ from clusterkit.drivers.auto import AutoDriver, restated_in_words
 from clusterkit.drivers.auto_pooled import Complexity
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators import same_place
+from clusterkit.estimators.auto_tables import TableAnswer, answer_of_table, is_judged
 from clusterkit.estimators.base import set_fitted
+from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import checked_number, is_open, limits_of, set_report
 from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.estimators.preparing import attach
+from clusterkit.estimators.preparing import attach, stages_of_tables
 from clusterkit.estimators.samples import RowSpan, checked, of_rows, refuse_unsuited
 from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
 from clusterkit.fitting.fit import missing_clusters, n_with_samples
@@ -258,16 +260,42 @@ n_features_in_
             self._fit_rows(rows, None)
             warn_of_units(self, rows, None, SCALE_OR_FRAME)
             return self
-        self._fit_rows(fitted.transform(X, quiet=True), fitted)
-        self.n_features_in_ = len(fitted.columns)
-        self.feature_names_in_ = np.array(fitted.columns, dtype=object)
-        attach(self, fitted)
+        attach(self, self.fit_table(X, fitted, fitted.transform(X, quiet=True)))
         return self
 
-    def fit_features(self, X: Array, fitted: FittedPreparation) -> None:
-        """Cluster features, (n, features), that a preparation made of a table, whose columns it names."""
-        refuse_unsuited(X)
-        self._fit_rows(checked(self, X, None, reset=True), fitted)
+    def fit_table(self, table: object, fitted: FittedPreparation, rows: Array) -> FittedPreparation:
+        """Cluster a table whose features `rows`, (n, features), a preparation made; returns that of new rows."""
+        driver, seeds = self._driver(), Seeds.of(self.random_state)
+        answer = self._of_columns(driver, table, fitted, rows, seeds) if is_judged(fitted, len(rows)) else None
+        if answer is None:
+            self._fit_rows(rows, fitted)
+        else:
+            self._set(_beside_columns(answer.result, driver, rows, _columns(self, rows, fitted), seeds), rows)
+            fitted = answer.preparation
+        self.n_features_in_ = len(fitted.columns)
+        self.feature_names_in_ = np.array(fitted.columns, dtype=object)
+        self._takes_sparse_rows = False
+        return fitted
+
+    def _of_columns(
+        self, driver: AutoDriver, table: object, fitted: FittedPreparation, rows: Array, seeds: Seeds
+    ) -> TableAnswer | None:
+        """The better of the pool and a mixture, by the roles of the columns."""
+        stages = stages_of_tables(recipe("mixture", n_clusters=self.n_clusters))
+        if stages is None:  # a plugin took the name of the recipe
+            return None
+        coded = attrs.evolve(fitted, coded=True)
+        featuremap = stages.featuremap.with_parameters(kinds=coded.kinds_of_codes, names=coded.names_of_codes)
+        with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
+            return answer_of_table(
+                driver,
+                rows,
+                _columns(self, rows, fitted),
+                coded.transform(table, quiet=True),
+                coded,
+                attrs.evolve(stages, featuremap=featuremap),
+                seeds,
+            )
 
     def _fit_rows(self, rows: Array, fitted: FittedPreparation | None) -> None:
         driver, seeds = self._driver(), Seeds.of(self.random_state)
@@ -277,8 +305,13 @@ n_features_in_
             answer = driver.run([], rows if span is None else span(rows), seeds)
             if span is None:
                 answer = _beside_columns(answer, driver, rows, _columns(self, rows, fitted), seeds)
+            else:
+                answer = attrs.evolve(answer, fit=of_rows(answer.fit, span))
+        self._set(answer, rows)
+
+    def _set(self, answer: DriverResult, rows: Array) -> None:
         fit = attrs.evolve(answer.fit, missing_clusters=self._missing_clusters(answer.fit, rows))
-        set_fitted(self, fit if span is None else of_rows(fit, span), None)
+        set_fitted(self, fit, None)
         set_report(self, answer.report)
 
     def planned(self) -> Composition | None:

@@ -72,11 +72,11 @@ def fit_prepared(model: FittedAttributes, table: object, preparation: Preparatio
     """
     fitted = prepared_for(model, table, preparation)
     X = fitted.transform(table, quiet=True)
-    fit_features = getattr(model, "fit_features", None)  # of estimators that look at whole columns
+    fit_table = getattr(model, "fit_table", None)  # of estimators that look at whole columns
     if (stages := stages_of_tables(model)) is not None:
         fitted = fit_mixed(model, stages, table, fitted)
-    elif fit_features is not None:
-        fit_features(X, fitted)
+    elif fit_table is not None:
+        fitted = fit_table(table, fitted, X)
     else:
         model.fit(X)
     attach(model, fitted)

@@ -7,13 +7,13 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Rng
+from clusterkit._typing import Array, Rng
 from clusterkit.contracts import FeatureMap, FittedMap, Task, params
 from clusterkit.featuremaps.columns import mixed_columns
 from clusterkit.samples import FeatureSpace
 from clusterkit.samples.transform import ChosenColumns
 
-__all__ = ["Relevant"]
+__all__ = ["Relevant", "roles_of"]
 
 
 @final
@@ -51,22 +51,36 @@ class Relevant(FeatureMap):
 
     def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
         """The choice of the columns."""
-        from clusterkit.numerics.mixed.roles import roles_of_columns
-        from clusterkit.numerics.mixed.search import Search
-        from clusterkit.numerics.mixed.table import MixedTable
-        from clusterkit.samples.mixed_space import split_points
-
         X = samples.points
-        columns = mixed_columns(X)
-        numbers, codes = split_points(columns(X), len(columns.numbers))
-        grid = np.array([part.grid for part in columns.numbers], dtype=np.float64)
-        levels = np.array([part.n_levels for part in columns.levels], dtype=np.intp)
-        table = MixedTable.of(numbers, grid, codes, levels)
-        search = Search.of(table, rng)
-        solution = search.known(min(self.n_components, samples.n))
-        names, parts = columns.all_names, [part.column for part in columns.parts]
-        roles = roles_of_columns(table, solution).of_columns(names, parts)
-        index = np.flatnonzero([roles[name] == "cluster-dependent" for name in names])
+        roles = roles_of(X, (), (), self.n_components, rng)
+        index = np.flatnonzero([role == "cluster-dependent" for role in roles.values()])
         if not len(index):
             index = np.arange(samples.width)
         return FittedMap(ChosenColumns(index), {"roles": roles, "n_relevant": len(index)})
+
+
+def roles_of(X: Array, kinds: tuple[str, ...], names: tuple[str, ...], n_components: int, rng: Rng) -> dict[str, str]:
+    """The role of each column of X, (n, d), in a mixture of so many components.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Columns as they are, NaN in gaps.
+    kinds, names : tuple of str
+        Of each column, as the feature map `columns` takes them; () for "auto" and x1, x2, ...
+    n_components : int
+        Lowered to the number of rows.
+    rng : Generator
+    """
+    from clusterkit.numerics.mixed.roles import roles_of_columns
+    from clusterkit.numerics.mixed.search import Search
+    from clusterkit.numerics.mixed.table import MixedTable
+    from clusterkit.samples.mixed_space import split_points
+
+    columns = mixed_columns(X, kinds, names)
+    numbers, codes = split_points(columns(X), len(columns.numbers))
+    grid = np.array([part.grid for part in columns.numbers], dtype=np.float64)
+    levels = np.array([part.n_levels for part in columns.levels], dtype=np.intp)
+    table = MixedTable.of(numbers, grid, codes, levels)
+    solution = Search.of(table, rng).known(min(n_components, len(X)))
+    return roles_of_columns(table, solution).of_columns(columns.all_names, [part.column for part in columns.parts])

@@ -1,0 +1,276 @@
+"""What `auto` does with the columns of a table: roles, a mixture beside the pool, and the choice between the two.
+
+The pool of `auto` compares partitions on a spanning tree, which sees shapes, and for which every column counts as much
+as its spread. A mixture sees which columns matter and what a category says, and no shape. So that neither outvotes the
+other where that one is sure:
+
+1. A mixture of mixed columns (`clusterkit.solvers.mixtures`) is fitted at the given number of clusters, or at all up to
+   the one that its criterion prefers; the least of these that has 95 % of the gain of the criterion is its number.
+   Another one, of six clusters whatever the number, gives the columns their roles.
+2. The pool runs on the features of the numbers that are not irrelevant, and on those of the relevant numbers alone
+   where it is surer of these. Where no number is left it runs on the features of all relevant columns.
+3. Of numbers without categories the pool has the answer; where the number of clusters is open, that of the mixture is
+   taken if the pool is sure of its clusters at this number.
+4. Of other tables the mixture has the answer, unless the pool is sure of another structure. Where the number is open it
+   is that of the mixture, unless the pool is sure of its own number and not of the clusters at that of the mixture.
+
+"Sure" is a confidence of at least .9, and of .8 for a number of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import cast, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Labels
+from clusterkit.contracts import DriverResult
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.driver import FitResult
+from clusterkit.contracts.labelings import by_appearance
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.criteria.confidence import rand_matrix, subsample_stability, subsamples
+from clusterkit.criteria.rules import SAME_STRUCTURE
+from clusterkit.drivers.auto import AutoDriver
+from clusterkit.drivers.single import SingleDriver
+from clusterkit.errors import ClusterkitWarning, NeedsMemory, counted
+from clusterkit.estimators.samples import of_rows
+from clusterkit.featuremaps.columns import mixed_columns
+from clusterkit.featuremaps.relevant import roles_of
+from clusterkit.fitting.fit import n_with_samples
+from clusterkit.fitting.samples import ArraySamples
+from clusterkit.samples.transform import ChosenColumns
+from clusterkit.tables import FittedPreparation
+from clusterkit.tables.preparing.plans import CategoryColumn
+
+__all__ = ["TableAnswer", "answer_of_table", "is_judged"]
+
+FEWEST_COLUMNS, MOST_COLUMNS = 4, 300
+"""Numbers from which a table is judged by its columns though all of them are numbers without gaps; and most columns:
+above, likelihoods of thousands of parameters decide nothing."""
+
+FEWEST_ROWS, MOST_ROWS = 20, 200_000
+"""Rows between which columns are judged: of fewer roles mean nothing, and of more the mixture takes minutes."""
+
+COMPONENTS = 6
+"""Clusters of the mixture that gives the roles: clusters of any shape are covered by several."""
+
+SURE, UNSURE = 0.9, 0.8
+"""Confidence from which the pool overrules the mixture, and below which it says nothing about the number."""
+
+SURER = 0.3
+"""Difference of the confidences from which the pool runs without the redundant numbers: mostly they make it surer."""
+
+GAINED = 0.95
+"""Share of the largest gain of the criterion, over one cluster, that the number of clusters needs. Further clusters
+divide groups that are no product of Gaussians and independent categories; chosen on the table breast699."""
+
+MOSTLY_LEVELS = 0.5
+"""Share of columns of few values from which a table without texts and gaps is one of categories."""
+
+
+@final
+@attrs.frozen(eq=False)
+class TableAnswer:
+    """The answer of a table.
+
+    Parameters
+    ----------
+    result : DriverResult
+        The fit, which takes rows as `preparation` makes them.
+    preparation : FittedPreparation
+        Columns as numbers and codes for a mixture, as features for the pool.
+    """
+
+    result: DriverResult
+    preparation: FittedPreparation
+
+
+def is_judged(fitted: FittedPreparation, n: int) -> bool:
+    """Whether the columns of a table are judged: a category, a flag or a gap, or four numbers; at most 300 columns."""
+    plans = [plan for plan in fitted.plans if plan.used]
+    if not FEWEST_ROWS <= n <= MOST_ROWS or not 2 <= len(plans) <= MOST_COLUMNS:
+        return False
+    mixed = any(isinstance(plan, CategoryColumn) or getattr(plan, "gaps", 0) for plan in plans)
+    return mixed or len(plans) >= FEWEST_COLUMNS
+
+
+@final
+@attrs.frozen(eq=False)
+class _Court:
+    """The pool and the mixture of one table."""
+
+    driver: AutoDriver
+    rows: Array
+    columns: Mapping[str, slice]
+    coded: Array
+    preparation: FittedPreparation
+    composition: Composition
+    seeds: Seeds
+
+    def mixture(self, k: int | None, part: Indices | None = None) -> FitResult:
+        """The mixture at a number of clusters, or at its own; of all rows or a part of them."""
+        rows = self.coded if part is None else self.coded[part]
+        composition = attrs.evolve(self.composition, n_clusters=k)
+        return SingleDriver().run([composition], ArraySamples(rows), self.seeds.child("mixture")).fit
+
+    def mixture_of_number(self) -> FitResult:
+        """The mixture at the given number of clusters, or at the least that has nearly all of the gain."""
+        fit = self.mixture(self.driver.n_clusters)
+        values = cast("Mapping[int, float]", fit.resolved["solver"].get("criterion_of_number", {}))
+        if 1 not in values:
+            return fit
+        most = max(values.values()) - values[1]
+        k = next(k for k in sorted(values) if k > 1 and values[k] - values[1] >= GAINED * most) if most > 0 else 1
+        return fit if k == n_with_samples(fit.labels) else self.mixture(k)
+
+    def roles(self) -> Mapping[str, str]:
+        """The role of each used column."""
+        kinds, names = self.preparation.kinds_of_codes, self.preparation.names_of_codes
+        return roles_of(self.coded, kinds, names, COMPONENTS, self.seeds.stream("roles"))
+
+    @property
+    def categories(self) -> frozenset[str]:
+        """The columns that are categories."""
+        return frozenset(plan.name for plan in self.preparation.plans if isinstance(plan, CategoryColumn))
+
+    @property
+    def is_of_numbers(self) -> bool:
+        """Whether the table has no categories and no gaps, and mostly numbers of many values."""
+        if self.categories or np.isnan(self.coded).any():
+            return False
+        columns = mixed_columns(self.coded, self.preparation.kinds_of_codes)
+        return len(columns.levels) < MOSTLY_LEVELS * len(self.columns)
+
+    def features(self, roles: Mapping[str, str], wanted: Sequence[str]) -> Indices:
+        """The features of the numbers with these roles; of all relevant columns, or all, where there is no number."""
+        of_numbers = [name for name in self.columns if name not in self.categories and roles.get(name) in wanted]
+        relevant = [name for name in self.columns if roles.get(name) == "cluster-dependent"]
+        chosen = of_numbers or relevant or list(self.columns)
+        return np.concatenate([np.arange(self.columns[name].start, self.columns[name].stop) for name in chosen])
+
+    def pool(self, k: int | None, roles: Mapping[str, str]) -> DriverResult:
+        """The answer of the pool, of one choice of features or the other, as one for all features."""
+        both = self.features(roles, ("cluster-dependent", "redundant"))
+        relevant = self.features(roles, ("cluster-dependent",))
+        result = self._pool_on(k, both)
+        if len(relevant) == len(both) or _confidence(result) > 1.0 - SURER:
+            return result
+        other = self._pool_on(k, relevant)
+        return other if _confidence(other) >= _confidence(result) + SURER else result
+
+    def _pool_on(self, k: int | None, index: Indices) -> DriverResult:
+        every = len(index) == self.rows.shape[1]
+        rows = self.rows if every else np.ascontiguousarray(self.rows[:, index])
+        driver = self.driver if k is None else attrs.evolve(self.driver, n_clusters=k, between=None)
+        result = driver.run([], rows, self.seeds)
+        return result if every else attrs.evolve(result, fit=of_rows(result.fit, ChosenColumns(index)))
+
+    def stability(self, fit: FitResult, k: int) -> float:
+        """How far mixtures of two disjoint halves of the rows, or of 500, agree with the one of all."""
+        labels = np.asarray(fit.labels)
+        parts = subsamples(len(labels), self.seeds.stream("halves"))
+        return subsample_stability(labels, parts, lambda i: np.asarray(self.mixture(k, parts[i]).labels))
+
+
+def answer_of_table(
+    driver: AutoDriver,
+    rows: Array,
+    columns: Mapping[str, slice],
+    coded: Array,
+    preparation: FittedPreparation,
+    composition: Composition,
+    seeds: Seeds,
+) -> TableAnswer | None:
+    """The better of the pool and the mixture; None where memory allows no mixture.
+
+    Parameters
+    ----------
+    driver : AutoDriver
+    rows : ndarray of shape (n, features)
+        The features.
+    columns : mapping of str to slice
+        Places of the features of each used column.
+    coded : ndarray of shape (n, used columns)
+        The columns as numbers and codes.
+    preparation : FittedPreparation
+        The one that made `coded`.
+    composition : Composition
+        The mixture.
+    seeds : Seeds
+    """
+    court = _Court(driver, rows, columns, coded, preparation, composition, seeds)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ClusterkitWarning)  # of clusters that are nowhere the most probable
+            mixture, roles = court.mixture_of_number(), court.roles()
+    except NeedsMemory:
+        return None
+    k = driver.n_clusters or n_with_samples(mixture.labels)
+    facts: dict[str, object] = {"column_roles": dict(roles)}
+    pool = court.pool(k, roles) if k > 1 else None
+    if driver.n_clusters is None and (pool is None or _confidence(pool) < SURE):
+        free = court.pool(None, roles)
+        if pool is None or court.is_of_numbers or _confidence(free) >= UNSURE:
+            return _of_pool(court, free, facts)
+    assert pool is not None
+    similarity = _similarity(pool.fit.labels, mixture.labels)
+    facts["similarity_of_mixture_and_pool"] = round(similarity, 3)
+    if court.is_of_numbers or (_confidence(pool) >= SURE and similarity < SAME_STRUCTURE):
+        return _of_pool(court, pool, facts)
+    stability = court.stability(mixture, k)
+    confidence = mixture_confidence(stability, similarity)
+    perhaps = pool.report["perhaps_one_cluster"]
+    facts = {
+        "recipe": "mixture",
+        "n_clusters": k,
+        "criterion": "evidence of the columns",
+        "covariance": mixture.resolved["solver"]["covariance"],
+        **facts,
+        "pool": pool.fit.resolved["auto"].get("recipe"),
+        "confidence_of_pool": round(_confidence(pool), 3),
+        "stability": round(stability, 3),
+        "confidence": round(confidence, 3),
+        "perhaps_one_cluster": perhaps,
+    }
+    reason = f"the mixture of mixed columns: {counted(k, 'cluster')}"
+    fit = attrs.evolve(mixture, reason=reason, resolved={**mixture.resolved, "auto": facts})
+    report = {"candidates": [], "confidence": confidence, "perhaps_one_cluster": perhaps, "second_n_clusters": None}
+    return TableAnswer(DriverResult(fit, report), preparation)
+
+
+def _of_pool(court: _Court, pool: DriverResult, facts: Mapping[str, object]) -> TableAnswer:
+    """The answer of the pool, with the roles."""
+    resolved = {**pool.fit.resolved, "auto": {**pool.fit.resolved["auto"], **facts}}
+    result = attrs.evolve(pool, fit=attrs.evolve(pool.fit, resolved=resolved))
+    return TableAnswer(result, attrs.evolve(court.preparation, coded=False))
+
+
+STABLE, SAME, CONSTANT = 8.0, 1.5, -6.0
+"""Weights of stability and of the agreement with the pool, and constant, of `mixture_confidence`."""
+
+
+def mixture_confidence(stability: float, similarity: float) -> float:
+    """Estimated probability that the clusters of a mixture have an adjusted Rand index of .8 with the structure.
+
+    Parameters
+    ----------
+    stability : float
+        Agreement with mixtures of halves of the rows.
+    similarity : float
+        Agreement with the pool.
+    """
+    return 1.0 / (1.0 + math.exp(-(CONSTANT + STABLE * stability + SAME * similarity)))
+
+
+def _confidence(result: DriverResult) -> float:
+    value = cast("float", result.report["confidence"])
+    return 0.0 if np.isnan(value) else value
+
+
+def _similarity(one: Labels, other: Labels) -> float:
+    return float(rand_matrix([by_appearance(np.asarray(one)), by_appearance(np.asarray(other))])[0, 1])
