@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from clusterkit_campaign.oracles import mixed as oracle
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from clusterkit.numerics.mixed.posteriors_jit import gains_of_two
 from clusterkit.numerics.mixed.roles import roles_of_columns
 from clusterkit.numerics.mixed.search import Search, agreement
 from clusterkit.numerics.mixed.table import MixedTable, PartitionSums
+from clusterkit_campaign.oracles import mixed as oracle
 
 STRUCTURES = ("diag", "tied", "full")
 

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from clusterkit._typing import Array
 from numpy.typing import NDArray
+
+from clusterkit._typing import Array
 
 __all__ = ["gain_of_two", "naive_em", "predictive_evidence_of_levels", "predictive_evidence_of_numbers"]
 
