@@ -91,7 +91,7 @@ def test_em_agrees_with_naive_em(structure):
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_em_raises_what_it_maximises(structure):
-    table, y = _table(seed=3, n=90, spread=0.8, gaps=0.15 if structure == "diag" else 0.0, grid=0.02)
+    table, _ = _table(seed=3, n=90, spread=0.8, gaps=0.15 if structure == "diag" else 0.0, grid=0.02)
     P = _soft(np.random.default_rng(0).integers(3, size=90), 3)
     relevant, categories = np.array([True, True, False]), np.array([DEPENDENT, 0], dtype=np.int8)
     values = []

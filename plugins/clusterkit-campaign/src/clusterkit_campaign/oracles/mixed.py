@@ -20,8 +20,7 @@ def naive_em(
     numbers: Array, codes: NDArray[np.int32], levels: list[int], P: Array, structure: str, steps: int
 ) -> tuple[Array, float]:
     """Posteriors (n, k) and log-likelihood after EM steps on all columns; numbers have NaN in gaps of "diag" only."""
-    n, p = numbers.shape
-    k, scale = P.shape[1], 0.5
+    n, k, scale = len(numbers), P.shape[1], 0.5
     total = 0.0
     for _ in range(steps):
         model = _maximised(numbers, codes, levels, P, structure, scale)
