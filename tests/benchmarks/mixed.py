@@ -167,7 +167,7 @@ def index(frame: pd.DataFrame, y: np.ndarray) -> list[float]:
     """Adjusted Rand indices with k given and open, of k-means on dummies and of a mixture; numbers; seconds."""
     k, X = len(set(y)), dummies(frame)
     began = time.process_time()
-    given = recipe("mixture", n_clusters=k, random_state=0).fit(frame)
+    by_number = recipe("mixture", n_clusters=k, random_state=0).fit(frame)
     middle = time.process_time()
     open_ = recipe("mixture", n_clusters="auto", random_state=0).fit(frame)
     end = time.process_time()
@@ -176,7 +176,7 @@ def index(frame: pd.DataFrame, y: np.ndarray) -> list[float]:
         gmm = GaussianMixture(k, n_init=3, random_state=0, reg_covar=1e-3).fit_predict(X)
     except ValueError:  # a covariance is singular
         gmm = np.zeros(len(X), dtype=int)
-    scores = [adjusted_rand_score(y, labels) for labels in (given.labels_, open_.labels_, kmeans, gmm)]
+    scores = [adjusted_rand_score(y, labels) for labels in (by_number.labels_, open_.labels_, kmeans, gmm)]
     return [*scores, k, open_.n_clusters_, middle - began, end - middle]
 
 
