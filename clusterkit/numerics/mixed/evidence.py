@@ -156,8 +156,13 @@ def numbers_evidence(
     covariates: Indices,
     *,
     with_gains: bool = True,
+    prior: Array | None = None,
 ) -> tuple[float, Array]:
-    """N(z, R), and how much it gains by changing the role of each number, (p,); no gains unless `with_gains`."""
+    """N(z, R), and how much it gains by changing the role of each number, (p,); no gains unless `with_gains`.
+
+    `prior` (p, p) is the scale of the inverse Wishart priors; None is the identity, which regularises more where
+    columns are correlated, and lets prior variance stand for what a near copy has of its own.
+    """
     if not table.p:
         return 0.0, np.zeros(0)
     columns = table.columns_of(covariates)
@@ -166,7 +171,7 @@ def numbers_evidence(
         B, explained, penalty = shift_by_covariates(table, sums.sizes, sums.sums, columns)
     if structure == "diag":
         return _diagonal_evidence(table, sums, relevant, columns, B, penalty)
-    return _full_evidence(table, sums, structure, relevant, columns, B, explained, penalty, with_gains)
+    return _full_evidence(table, sums, structure, relevant, columns, B, explained, penalty, with_gains, prior)
 
 
 def _diagonal_evidence(
@@ -203,6 +208,7 @@ def _full_evidence(
     explained: Array | None,
     penalty: float,
     with_gains: bool,
+    prior: Array | None,
 ) -> tuple[float, Array]:
     """With covariances: one within clusters, or one for each of them."""
     n, p, sizes = table.n, table.p, sums.sizes
@@ -233,22 +239,28 @@ def _full_evidence(
     scale = number_scale(sums.k)
     inside, outside = np.flatnonzero(relevant), np.flatnonzero(~relevant)
     r = len(inside)
-    stacked = np.concatenate([scatters + scale * np.eye(p), (pooled + np.eye(p))[None]])
+    S = np.eye(p) if prior is None else prior
+    stacked = np.concatenate([scatters + scale * S, (pooled + S)[None], *([] if prior is None else [prior[None]])])
     logs, changes = _determinants(stacked, inside, outside, with_gains)
-    whole = table.log_determinant
+    whole, of_prior = table.log_determinant, 0.0
+    if prior is not None:
+        whole, of_prior = (float(value) for value in np.linalg.slogdet(stacked[-2:])[1])
     in_mean = 0.5 * math.log(MEAN_WEIGHT / (MEAN_WEIGHT + n))
-    alone = _wishart_constant(float(n), p, 1.0) + p * in_mean - 0.5 * (p + 2 + n) * whole
+    alone = _wishart_constant(float(n), p, 1.0) + p * in_mean - 0.5 * (p + 2 + n) * whole + 0.5 * (p + 2) * of_prior
+    b = len(rows)
     in_means = 0.5 * float(np.log(MEAN_WEIGHT / (MEAN_WEIGHT + sizes[used])).sum())
 
     def value(size: int, logs: Array) -> Array:
-        """Evidence with `size` relevant numbers, from logarithms of determinants (clusters + 1, ...)."""
+        """Evidence with `size` relevant numbers, from logarithms of determinants: clusters, all rows, prior."""
         if size == 0:
             return np.full(logs.shape[1:], alone)
         constants = sum(_wishart_constant(m, size, scale) for m in rows) - _wishart_constant(float(n), size, 1.0)
         halves = 0.5 * (size + 2 + np.array(rows))
-        of_clusters = halves @ logs[:-1]
+        of_clusters = halves @ logs[:b]
+        if prior is not None:
+            of_clusters = of_clusters - 0.5 * (size + 2) * (b - 1) * logs[-1]
         return np.asarray(
-            alone + constants + size * (in_means + penalty - in_mean) - of_clusters + 0.5 * (size + 2 + n) * logs[-1]
+            alone + constants + size * (in_means + penalty - in_mean) - of_clusters + 0.5 * (size + 2 + n) * logs[b]
         )
 
     total = float(value(r, logs))

@@ -8,7 +8,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Mask
+from clusterkit._typing import Array, Indices, Mask
 from clusterkit.numerics.mixed.evidence import (
     COVARIATE,
     DEPENDENT,
@@ -22,6 +22,9 @@ __all__ = ["ROLES", "PartRoles", "roles_of_columns"]
 
 ROLES = ("cluster-dependent", "covariate", "redundant", "irrelevant")
 """Roles of columns, in the order in which that of a column follows from those of its parts."""
+
+PRIOR_RIDGE = 1e-6
+"""Variance added to the covariance of all rows in the prior of that, so that copies leave it regular."""
 
 SAME = 0.9
 """Adjusted Rand index of two categories from which the one that says less of the clusters is redundant."""
@@ -71,25 +74,31 @@ def roles_of_columns(table: MixedTable, solution: Solution) -> PartRoles:
     _, by_itself = numbers_evidence(table, sums, "diag", np.zeros(table.p, dtype=bool), covariates)
     alone, dependent = levels_evidence(table, sums)
     relevant = solution.relevant
-    if solution.structure == "diag" and table.p >= 2 and table.p + table.q <= MOST_COLUMNS:
-        relevant = _explained_left_out(table, sums, relevant)
+    if table.p >= 2 and table.p + table.q <= MOST_COLUMNS:
+        relevant = _explained_left_out(table, sums, relevant, covariates)
     numbers = [
         "cluster-dependent" if relevant[j] else ("redundant" if by_itself[j] > 0 and solution.k > 1 else "irrelevant")
         for j in range(table.p)
     ]
     repeated = _repeated(table, solution, dependent - alone)
     words = {DEPENDENT: "cluster-dependent", COVARIATE: "covariate"}
-    categories = [
-        "redundant" if repeated[j] else words.get(int(solution.categories[j]), "irrelevant") for j in range(table.q)
-    ]
+    categories = [words.get(int(role), "irrelevant") for role in solution.categories]
+    for j in np.flatnonzero(repeated & (solution.categories != COVARIATE)):
+        categories[j] = "redundant"
     return PartRoles((*numbers, *categories), np.concatenate([by_itself, dependent - alone]) / max(1, table.n))
 
 
-def _explained_left_out(table: MixedTable, sums: PartitionSums, relevant: Mask) -> Mask:
-    """The relevant numbers without those that the others explain, one after the other, the most explained first."""
+def _explained_left_out(table: MixedTable, sums: PartitionSums, relevant: Mask, covariates: Indices) -> Mask:
+    """The relevant numbers without those that the others explain, one after the other, the most explained first.
+
+    The prior has the covariance of all rows: under one that is the same for all directions, a column and its near copy
+    are both relevant, as the prior outweighs the little in which they differ.
+    """
     relevant = relevant.copy()
+    X = table.X - table.X.mean(axis=0)
+    prior = X.T @ X / table.n + PRIOR_RIDGE * np.eye(table.p)
     for _ in range(int(relevant.sum()) - 1):
-        _, gains = numbers_evidence(table, sums, "tied", relevant, np.empty(0, dtype=np.intp))
+        _, gains = numbers_evidence(table, sums, "tied", relevant, covariates, prior=prior)
         gains = np.where(relevant, gains, -np.inf)
         if not gains.max(initial=-np.inf) > 0:
             break
@@ -101,10 +110,10 @@ def _repeated(table: MixedTable, solution: Solution, gains: Array) -> Mask:
     """Categories that depend on the clusters, and say nearly what one that says more of the clusters says."""
     repeated = np.zeros(table.q, dtype=bool)
     dependent = [int(j) for j in np.flatnonzero(gains > 0)]
-    for j in dependent:
-        for i in dependent:
-            first = (gains[i], -i) > (gains[j], -j)
-            if first and not repeated[i]:
+    dependent.sort(key=lambda j: (solution.categories[j] != DEPENDENT, -round(float(gains[j]), 6), j))
+    for place, j in enumerate(dependent):
+        for i in dependent[:place]:
+            if not repeated[i]:
                 both = agreement(table.codes[:, j], table.codes[:, i], int(table.levels[j]), int(table.levels[i]))
-                repeated[j] |= both >= SAME and solution.categories[i] == DEPENDENT
+                repeated[j] |= both >= SAME
     return repeated

@@ -322,14 +322,17 @@ class Search:
         first = self._kmeans(A, k)
         yield "all columns", first
         U, lengths = self._principal()
-        width = min(A.shape[1], max(3, k))
-        yield "principal components", self._kmeans(U[:, :width] * lengths[:width], k)
+        for width in sorted({1, 2, max(3, k)} if q else {max(3, k)}):
+            if width <= U.shape[1] or width == max(3, k):
+                yield f"{width} principal components", self._kmeans(U[:, :width] * lengths[:width], k)
         if p and q:
             yield "numbers", self._kmeans(A[:, :p], k)
             yield "categories", self._kmeans(A[:, p:], k)
         yield from self._again(A, k, "all columns")
-        if not p:
-            yield "three components", self._kmeans(U[:, :3] * lengths[:3], k)
+        if q:
+            even = np.hstack([A[:, :p], self._even_indicators()])
+            yield "levels of equal weight", self._kmeans(even, k)
+            yield from self._again(even, k, "levels of equal weight")
         if p > 1:
             white, gains = self._whitened()
             yield "whitened", self._kmeans(white, k)
@@ -386,6 +389,18 @@ class Search:
                 groups.append(np.full(D.shape[1], table.p + j))
             self._blocks["all"], self._blocks["groups"] = np.hstack(parts), np.concatenate(groups)
         return self._blocks["all"], self._blocks["groups"].astype(np.intp)
+
+    def _even_indicators(self) -> Array:
+        """Indicators in which two levels are as far apart as any other two, with one unit of variance a category."""
+        table = self.table
+        if "even" not in self._blocks:
+            parts = []
+            for j in range(table.q):
+                D = table.indicators[:, table.offsets[j] : table.offsets[j + 1]]
+                f = D.mean(axis=0)
+                parts.append((D - f) / math.sqrt(max(1e-9, float((f * (1.0 - f)).sum()))))
+            self._blocks["even"] = np.hstack(parts)
+        return self._blocks["even"]
 
     def _principal(self) -> tuple[Array, Array]:
         """Left singular vectors of all columns, and singular values."""

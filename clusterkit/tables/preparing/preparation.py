@@ -363,7 +363,7 @@ class FittedPreparation:
         if not n:
             shape = (0, len(self.used))
             raise TableError(f"Found table with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
-        observer = Observer() if quiet else NewRows(self.rows, similar=self.donors is not None)
+        observer = Observer() if quiet else NewRows(self.rows, similar=self.donors is not None, coded=self.coded)
         plans = self._used_plans
         if self.coded:
             out, gaps = self._written_codes(columns, observer), np.zeros((n, 0), dtype=bool)
