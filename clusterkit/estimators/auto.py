@@ -22,14 +22,14 @@ from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import by_appearance
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.criteria.confidence import canonical, column_agreement, rand_matrix
+from clusterkit.criteria.confidence import canonical, rand_matrix
 from clusterkit.criteria.rules import SAME_STRUCTURE
 from clusterkit.drivers import auto_pooled, pooled
 from clusterkit.drivers.auto import AutoDriver, restated_in_words
 from clusterkit.drivers.auto_pooled import Complexity
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators import same_place
-from clusterkit.estimators.auto_tables import TableAnswer, answer_of_table, is_judged
+from clusterkit.estimators.auto_tables import TableAnswer, answer_of_table, is_judged, restated_column
 from clusterkit.estimators.base import set_fitted
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
@@ -363,17 +363,6 @@ n_features_in_
         return AutoDriver(k, pool, self.max_rows, self.max_work, between)
 
 
-RESTATED = 0.7
-"""Agreement of the clusters with one column (`column_agreement`) from which they are said to restate it."""
-
-MOST_VALUES, LEAST_ROWS, MOST_COLUMNS = 200, 10, 300
-"""Most distinct values of a column that clusters can restate, least rows to each of them on average, and most columns
-that are looked at."""
-
-LOOKED_AT = 20_000
-"""Rows in which distinct values are counted, at regular intervals of more."""
-
-
 def _columns(model: Auto, rows: Array, fitted: FittedPreparation | None) -> Mapping[str, slice]:
     """The places of the features of each column of a table, or of each attribute of an array, by its name."""
     if fitted is None:
@@ -393,25 +382,17 @@ def _beside_columns(
     """
     labels = np.asarray(answer.fit.labels)
     at_points = "points" in answer.fit.resolved["auto"]  # then every column has few values, and the report says so
-    if at_points or not 2 <= len(columns) <= MOST_COLUMNS or labels.max() < 1 or answer.fit.interrupted:
+    restated = None if at_points or answer.fit.interrupted else restated_column(labels, rows, columns)
+    if restated is None:
         return answer
-    part = slice(None, None, -(-len(rows) // LOOKED_AT))
-    agreement: dict[str, float] = {}
-    for name, places in columns.items():
-        _, codes = np.unique(rows[part, places], axis=0, return_inverse=True)
-        values = int(codes.max()) + 1
-        if 2 <= values <= min(MOST_VALUES, len(codes) // LEAST_ROWS):
-            agreement[name] = column_agreement(labels[part], codes.reshape(-1))
-    name = max(agreement, key=agreement.__getitem__, default="")
-    if agreement.get(name, 0.0) < RESTATED:
-        return answer
+    name, agreement = restated
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClusterkitWarning)
         other = driver.run([], np.delete(rows, columns[name], axis=1), seeds.child("without a column"))
     same = float(rand_matrix([by_appearance(labels), canonical(np.asarray(other.fit.labels))])[0, 1])
     facts: dict[str, object] = {
         "column": name,
-        "agreement": round(agreement[name], 3),
+        "agreement": round(agreement, 3),
         "n_clusters_without": int(np.max(other.fit.labels)) + 1,
         "similarity_without": round(same, 3),
         "confidence_without": round(cast("float", other.report["confidence"]), 3),
