@@ -217,9 +217,11 @@ def _choice(choice: Mapping[str, Any]) -> dict[str, str]:
     confidence, second = choice.get("confidence"), choice.get("second_n_clusters")
     sure = confidence_in_words(math.nan if confidence is None else confidence)
     nested = bool(choice.get("second_is_nested"))
+    among = f"of {counted(choice['distinct'], 'different clustering')}" if "distinct" in choice else (
+        "by the evidence of the columns"
+    )  # fmt: skip
     return {
-        "chosen": f"{choice['recipe']} with {counted(choice['n_clusters'], 'cluster')} of "
-        f"{counted(choice['distinct'], 'different clustering')}"
+        "chosen": f"{choice['recipe']} with {counted(choice['n_clusters'], 'cluster')} {among}"
         + (f", confidence {sure} that these are groups of the rows" if sure else ""),
         "as good": ", ".join(choice.get("tied_with", ())),
         "next best": "" if second is None else second_in_words(choice["n_clusters"], second, nested=nested),

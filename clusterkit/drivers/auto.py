@@ -23,7 +23,7 @@ from clusterkit.contracts.outcomes import Ending
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import Evidence, distinct, structure_confidence, witnesses
 from clusterkit.criteria.one_cluster import OneCluster, few_points
-from clusterkit.criteria.rules import SAME_STRUCTURE, Ranking, candidate_numbers, known_number, unknown_number
+from clusterkit.criteria.rules import Ranking, candidate_numbers, known_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain
 from clusterkit.drivers.auto_fits import Candidate, Fits, Member, fit_member, of_composition, pool_of
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted, first_names, percent, shortened
@@ -31,6 +31,7 @@ from clusterkit.fitting.fit import check_magnitude, one_cluster
 from clusterkit.samples.limits import Report, notify, reusing
 
 __all__ = [
+    "CONFIRMS",
     "AutoDriver",
     "Choice",
     "confidence_in_words",
@@ -511,6 +512,10 @@ def second_in_words(chosen: int, second: int, *, nested: bool) -> str:
     return f"{text}, which {verb}{'s' if second == 1 else ''} the chosen ones: the same groups on a {scale} scale"
 
 
+CONFIRMS = 0.7
+"""Adjusted Rand index with the clusters of the other columns from which these confirm clusters that restate a column."""
+
+
 def restated_in_words(facts: Mapping[str, object]) -> str:
     """What `resolved_` says of clusters that restate a column ("restates"), as a sentence.
 
@@ -524,6 +529,6 @@ def restated_in_words(facts: Mapping[str, object]) -> str:
     text = f"the clusters restate the column {shortened(str(column))!r} (agreement {agreement:.2f}); without it there "
     if k < 2:
         return f"{text}are none: the other columns do not confirm them"
-    if same >= SAME_STRUCTURE:
-        return f"{text}are the same {counted(k, 'cluster')} (similarity {same:.2f}): the other columns confirm them"
+    if same >= CONFIRMS:
+        return f"{text}are nearly the same {counted(k, 'cluster')} (similarity {same:.2f}): the others confirm them"
     return f"{text}are {k} others (similarity {same:.2f})"

@@ -7,7 +7,7 @@ judges each winner under all of them. `AutoPooled` also chooses complexity, widt
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -23,13 +23,12 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import by_appearance
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import canonical, rand_matrix
-from clusterkit.criteria.rules import SAME_STRUCTURE
 from clusterkit.drivers import auto_pooled, pooled
-from clusterkit.drivers.auto import AutoDriver, restated_in_words
+from clusterkit.drivers.auto import CONFIRMS, AutoDriver, restated_in_words
 from clusterkit.drivers.auto_pooled import Complexity
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators import same_place
-from clusterkit.estimators.auto_tables import TableAnswer, answer_of_table, is_judged, restated_column
+from clusterkit.estimators.auto_tables import Court, TableAnswer, is_judged, restated_column
 from clusterkit.estimators.base import set_fitted
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
@@ -174,7 +173,7 @@ class Auto(FixedDriver):
         Every row has a cluster.
     candidates_ : list of dict
         The distinct clusterings, best first: "recipe", "n_clusters", "score", the terms of the score, "similarity"
-        (adjusted Rand index with `labels_`) and "found_by".
+        (adjusted Rand index with `labels_`) and "found_by". Empty where the mixture of a table has the answer.
     confidence_ : float
         Estimated probability that `labels_` have an adjusted Rand index of at least .8 with the structure that the
         positions of the rows show. It says nothing of agreement with classes that you have in mind: classes need not be
@@ -266,36 +265,32 @@ n_features_in_
     def fit_table(self, table: object, fitted: FittedPreparation, rows: Array) -> FittedPreparation:
         """Cluster a table whose features `rows`, (n, features), a preparation made; returns that of new rows."""
         driver, seeds = self._driver(), Seeds.of(self.random_state)
-        answer = self._of_columns(driver, table, fitted, rows, seeds) if is_judged(fitted, len(rows)) else None
+        court = self._court(driver, table, fitted, rows, seeds)
+        with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
+            answer = None if court is None else court.answer()
+            if court is not None and answer is not None:
+                of_others = _without(court, answer)
+                self._set(_beside_columns(answer.result, rows, court.columns, of_others), rows)
+                fitted = answer.preparation
         if answer is None:
             self._fit_rows(rows, fitted)
-        else:
-            self._set(_beside_columns(answer.result, driver, rows, _columns(self, rows, fitted), seeds), rows)
-            fitted = answer.preparation
         self.n_features_in_ = len(fitted.columns)
         self.feature_names_in_ = np.array(fitted.columns, dtype=object)
         self._takes_sparse_rows = False
         return fitted
 
-    def _of_columns(
+    def _court(
         self, driver: AutoDriver, table: object, fitted: FittedPreparation, rows: Array, seeds: Seeds
-    ) -> TableAnswer | None:
-        """The better of the pool and a mixture, by the roles of the columns."""
+    ) -> Court | None:
+        """The pool and a mixture of the columns; None where columns are not judged, or the user chose the pool."""
+        if self.pool is not None or not is_judged(fitted, len(rows)):
+            return None
         stages = stages_of_tables(recipe("mixture", n_clusters=self.n_clusters))
         if stages is None:  # a plugin took the name of the recipe
             return None
         coded = attrs.evolve(fitted, coded=True)
-        featuremap = stages.featuremap.with_parameters(kinds=coded.kinds_of_codes, names=coded.names_of_codes)
-        with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
-            return answer_of_table(
-                driver,
-                rows,
-                _columns(self, rows, fitted),
-                coded.transform(table, quiet=True),
-                coded,
-                attrs.evolve(stages, featuremap=featuremap),
-                seeds,
-            )
+        cells = coded.transform(table, quiet=True)
+        return Court(driver, rows, _columns(self, rows, fitted), cells, coded, stages, seeds)
 
     def _fit_rows(self, rows: Array, fitted: FittedPreparation | None) -> None:
         driver, seeds = self._driver(), Seeds.of(self.random_state)
@@ -304,7 +299,12 @@ n_features_in_
         with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
             answer = driver.run([], rows if span is None else span(rows), seeds)
             if span is None:
-                answer = _beside_columns(answer, driver, rows, _columns(self, rows, fitted), seeds)
+                columns = _columns(self, rows, fitted)
+
+                def of_others(name: str) -> DriverResult:
+                    return driver.run([], np.delete(rows, columns[name], axis=1), seeds.child("without a column"))
+
+                answer = _beside_columns(answer, rows, columns, of_others)
             else:
                 answer = attrs.evolve(answer, fit=of_rows(answer.fit, span))
         self._set(answer, rows)
@@ -372,8 +372,18 @@ def _columns(model: Auto, rows: Array, fitted: FittedPreparation | None) -> Mapp
     return {name: slice(begin, end) for name, begin, end in zip(fitted.used, [0, *ends], ends, strict=False)}
 
 
+def _without(court: Court, answer: TableAnswer) -> Callable[[str], DriverResult]:
+    """The answer of a table without one of its columns."""
+
+    def of_others(name: str) -> DriverResult:
+        other = court.without(name).answer()
+        return answer.result if other is None else other.result
+
+    return of_others
+
+
 def _beside_columns(
-    answer: DriverResult, driver: AutoDriver, rows: Array, columns: Mapping[str, slice], seeds: Seeds
+    answer: DriverResult, rows: Array, columns: Mapping[str, slice], of_others: Callable[[str], DriverResult]
 ) -> DriverResult:
     """The answer; where it restates one column, with a second answer of the other columns beside it.
 
@@ -381,14 +391,16 @@ def _beside_columns(
     where they lead to the same clusters without that column; else half of the confidence is left.
     """
     labels = np.asarray(answer.fit.labels)
-    at_points = "points" in answer.fit.resolved["auto"]  # then every column has few values, and the report says so
+    at_points = "points" in answer.fit.resolved.get(
+        "auto", {}
+    )  # then every column has few values, and the report says so
     restated = None if at_points or answer.fit.interrupted else restated_column(labels, rows, columns)
     if restated is None:
         return answer
     name, agreement = restated
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClusterkitWarning)
-        other = driver.run([], np.delete(rows, columns[name], axis=1), seeds.child("without a column"))
+        other = of_others(name)
     same = float(rand_matrix([by_appearance(labels), canonical(np.asarray(other.fit.labels))])[0, 1])
     facts: dict[str, object] = {
         "column": name,
@@ -398,7 +410,7 @@ def _beside_columns(
         "confidence_without": round(cast("float", other.report["confidence"]), 3),
     }
     confidence = cast("float", answer.report["confidence"])
-    if same < SAME_STRUCTURE:
+    if same < CONFIRMS:
         confidence *= 0.5
         warnings.warn(restated_in_words(facts), ClusterkitWarning, stacklevel=3)
     auto = {**answer.fit.resolved["auto"], "restates": facts, "confidence": round(confidence, 3)}

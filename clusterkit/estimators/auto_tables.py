@@ -47,7 +47,7 @@ from clusterkit.samples.transform import ChosenColumns
 from clusterkit.tables import FittedPreparation
 from clusterkit.tables.preparing.plans import CategoryColumn
 
-__all__ = ["TableAnswer", "answer_of_table", "is_judged", "restated_column"]
+__all__ = ["Court", "TableAnswer", "is_judged", "restated_column"]
 
 FEWEST_COLUMNS, MOST_COLUMNS = 4, 300
 """Numbers from which a table is judged by its columns though all of them are numbers without gaps; and most columns:
@@ -71,6 +71,9 @@ divide groups that are no product of Gaussians and independent categories; chose
 
 STABLE_NUMBER, STABLE_STRUCTURE = 0.9, 0.8
 """Stability of a mixture from which it may decide the number, and from which it confirms the pool."""
+
+TESTS = ("projection_p_value", "tree_statistic", "points", "rows_compared", "trees_on", "failed")
+"""Facts about the rows that the pool finds whatever its answer."""
 
 MOST_TRIED = 4
 """Numbers of clusters whose stability is looked at; where none of them is stable, the largest is kept."""
@@ -111,21 +114,65 @@ def is_judged(fitted: FittedPreparation, n: int) -> bool:
 
 @final
 @attrs.frozen(eq=False)
-class _Court:
-    """The pool and the mixture of one table."""
+class Court:
+    """The pool and the mixture of one table.
+
+    Parameters
+    ----------
+    driver : AutoDriver
+    rows : ndarray of shape (n, features)
+        The features.
+    columns : mapping of str to slice
+        Places of the features of each used column.
+    coded : ndarray of shape (n, columns)
+        The columns as numbers and codes.
+    preparation : FittedPreparation
+        The one that made `coded`.
+    stages : Composition
+        The mixture.
+    seeds : Seeds
+    left_out : frozenset of str, default empty
+        Columns that are not looked at.
+    """
 
     driver: AutoDriver
     rows: Array
     columns: Mapping[str, slice]
     coded: Array
     preparation: FittedPreparation
-    composition: Composition
+    stages: Composition
     seeds: Seeds
+    left_out: frozenset[str] = frozenset()
+
+    def without(self, name: str) -> Court:
+        """The same table without a column."""
+        used = np.arange(self.rows.shape[1])
+        dropped = used[self.columns[name]]
+        columns, start = dict[str, slice](), 0
+        for other, places in self.columns.items():
+            if other != name:
+                width = places.stop - places.start
+                columns[other], start = slice(start, start + width), start + width
+        keep = [place for place, other in enumerate(self._names) if other != name]
+        return attrs.evolve(
+            self, rows=np.delete(self.rows, dropped, axis=1), columns=columns, coded=self.coded[:, keep],
+            left_out=self.left_out | {name},
+        )  # fmt: skip
+
+    @property
+    def _names(self) -> list[str]:
+        return [name for name in self.preparation.names_of_codes if name not in self.left_out]
+
+    @property
+    def _kinds(self) -> tuple[str, ...]:
+        pairs = zip(self.preparation.names_of_codes, self.preparation.kinds_of_codes, strict=True)
+        return tuple(kind for name, kind in pairs if name not in self.left_out)
 
     def mixture(self, k: int | None, part: Indices | None = None) -> FitResult:
         """The mixture at a number of clusters, or at its own; of all rows or a part of them."""
         rows = self.coded if part is None else self.coded[part]
-        composition = attrs.evolve(self.composition, n_clusters=k)
+        featuremap = self.stages.featuremap.with_parameters(kinds=self._kinds, names=tuple(self._names))
+        composition = attrs.evolve(self.stages, featuremap=featuremap, n_clusters=k)
         return SingleDriver().run([composition], ArraySamples(rows), self.seeds.child("mixture")).fit
 
     def best_mixture(self) -> tuple[FitResult, float]:
@@ -150,8 +197,7 @@ class _Court:
 
     def roles(self) -> Mapping[str, str]:
         """The role of each used column."""
-        kinds, names = self.preparation.kinds_of_codes, self.preparation.names_of_codes
-        return roles_of(self.coded, kinds, names, COMPONENTS, self.seeds.stream("roles"))
+        return roles_of(self.coded, self._kinds, tuple(self._names), COMPONENTS, self.seeds.stream("roles"))
 
     @property
     def categories(self) -> frozenset[str]:
@@ -163,7 +209,7 @@ class _Court:
         """Whether the table has no categories and no gaps, and mostly numbers of many values."""
         if self.categories or np.isnan(self.coded).any():
             return False
-        columns = mixed_columns(self.coded, self.preparation.kinds_of_codes)
+        columns = mixed_columns(self.coded, self._kinds)
         return len(columns.levels) < MOSTLY_LEVELS * len(self.columns)
 
     def features(self, roles: Mapping[str, str], wanted: Sequence[str]) -> Indices:
@@ -209,85 +255,61 @@ class _Court:
         parts = subsamples(len(labels), self.seeds.stream("halves"))
         return subsample_stability(labels, parts, lambda i: np.asarray(self.mixture(k, parts[i]).labels))
 
+    def answer(self) -> TableAnswer | None:
+        """The better of the pool and the mixture; None where memory allows no mixture."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ClusterkitWarning)  # of clusters that are nowhere the most probable
+                (mixture, stability), roles = self.best_mixture(), self.roles()
+        except NeedsMemory:
+            return None
+        k = self.driver.n_clusters or n_with_samples(mixture.labels)
+        facts: dict[str, object] = {"column_roles": dict(roles)}
+        is_open = self.driver.n_clusters is None
+        if k < 2:
+            return self._of_pool(self.pool(None, roles), facts)
+        of_numbers = self.is_of_numbers
+        pool = self.pool_on(k, np.arange(self.rows.shape[1])) if of_numbers else self.pool(k, roles)
+        similarity = _similarity(pool.fit.labels, mixture.labels)
+        facts |= {"similarity_of_mixture_and_pool": round(similarity, 3), "stability_of_mixture": round(stability, 3)}
+        if of_numbers:
+            if stability < STABLE_STRUCTURE or similarity < SAME_STRUCTURE:
+                best = self.pool(self.driver.n_clusters, roles)
+                noise = np.mean([role == "irrelevant" for role in roles.values()]) > MOSTLY_IRRELEVANT
+                if not (noise and stability >= STABLE_NUMBER and _confidence(best) < SURE):
+                    return self._of_pool(best, facts)
+        elif _confidence(pool) >= SURE and similarity < SAME_STRUCTURE and not self.restates(pool):
+            return self._of_pool(pool, facts)
+        elif is_open and _confidence(pool) < SURE:
+            free = self.pool(None, roles)
+            if _confidence(free) >= UNSURE and not self.restates(free):
+                return self._of_pool(free, facts)
+        confidence = max(mixture_confidence(stability, similarity), _confidence(pool) if of_numbers else 0.0)
+        perhaps = pool.report["perhaps_one_cluster"]
+        of_pool = pool.fit.resolved.get("auto", {})
+        tests = {name: of_pool[name] for name in TESTS if name in of_pool}
+        facts = {
+            "recipe": "mixture",
+            "n_clusters": k,
+            "criterion": "evidence of the columns",
+            "covariance": mixture.resolved["solver"]["covariance"],
+            **facts,
+            "pool": of_pool.get("recipe"),
+            "confidence_of_pool": round(_confidence(pool), 3),
+            "confidence": round(confidence, 3),
+            "perhaps_one_cluster": perhaps,
+            **tests,
+        }
+        reason = f"the mixture of mixed columns: {counted(k, 'cluster')}"
+        fit = attrs.evolve(mixture, reason=reason, resolved={**mixture.resolved, "auto": facts})
+        report = {"candidates": [], "confidence": confidence, "perhaps_one_cluster": perhaps, "second_n_clusters": None}
+        return TableAnswer(DriverResult(fit, report), self.preparation)
 
-def answer_of_table(
-    driver: AutoDriver,
-    rows: Array,
-    columns: Mapping[str, slice],
-    coded: Array,
-    preparation: FittedPreparation,
-    composition: Composition,
-    seeds: Seeds,
-) -> TableAnswer | None:
-    """The better of the pool and the mixture; None where memory allows no mixture.
-
-    Parameters
-    ----------
-    driver : AutoDriver
-    rows : ndarray of shape (n, features)
-        The features.
-    columns : mapping of str to slice
-        Places of the features of each used column.
-    coded : ndarray of shape (n, used columns)
-        The columns as numbers and codes.
-    preparation : FittedPreparation
-        The one that made `coded`.
-    composition : Composition
-        The mixture.
-    seeds : Seeds
-    """
-    court = _Court(driver, rows, columns, coded, preparation, composition, seeds)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ClusterkitWarning)  # of clusters that are nowhere the most probable
-            (mixture, stability), roles = court.best_mixture(), court.roles()
-    except NeedsMemory:
-        return None
-    k = driver.n_clusters or n_with_samples(mixture.labels)
-    facts: dict[str, object] = {"column_roles": dict(roles)}
-    is_open = driver.n_clusters is None
-    if k < 2:
-        return _of_pool(court, court.pool(None, roles), facts)
-    of_numbers = court.is_of_numbers
-    pool = court.pool_on(k, np.arange(rows.shape[1])) if of_numbers else court.pool(k, roles)
-    similarity = _similarity(pool.fit.labels, mixture.labels)
-    facts |= {"similarity_of_mixture_and_pool": round(similarity, 3), "stability_of_mixture": round(stability, 3)}
-    if of_numbers:
-        if stability < STABLE_STRUCTURE or similarity < SAME_STRUCTURE:
-            best = court.pool(driver.n_clusters, roles)
-            noise = np.mean([role == "irrelevant" for role in roles.values()]) > MOSTLY_IRRELEVANT
-            if not (noise and stability >= STABLE_NUMBER and _confidence(best) < SURE):
-                return _of_pool(court, best, facts)
-    elif _confidence(pool) >= SURE and similarity < SAME_STRUCTURE and not court.restates(pool):
-        return _of_pool(court, pool, facts)
-    elif is_open and _confidence(pool) < SURE:
-        free = court.pool(None, roles)
-        if _confidence(free) >= UNSURE and not court.restates(free):
-            return _of_pool(court, free, facts)
-    confidence = max(mixture_confidence(stability, similarity), _confidence(pool) if of_numbers else 0.0)
-    perhaps = pool.report["perhaps_one_cluster"]
-    facts = {
-        "recipe": "mixture",
-        "n_clusters": k,
-        "criterion": "evidence of the columns",
-        "covariance": mixture.resolved["solver"]["covariance"],
-        **facts,
-        "pool": pool.fit.resolved["auto"].get("recipe"),
-        "confidence_of_pool": round(_confidence(pool), 3),
-        "confidence": round(confidence, 3),
-        "perhaps_one_cluster": perhaps,
-    }
-    reason = f"the mixture of mixed columns: {counted(k, 'cluster')}"
-    fit = attrs.evolve(mixture, reason=reason, resolved={**mixture.resolved, "auto": facts})
-    report = {"candidates": [], "confidence": confidence, "perhaps_one_cluster": perhaps, "second_n_clusters": None}
-    return TableAnswer(DriverResult(fit, report), preparation)
-
-
-def _of_pool(court: _Court, pool: DriverResult, facts: Mapping[str, object]) -> TableAnswer:
-    """The answer of the pool, with the roles."""
-    resolved = {**pool.fit.resolved, "auto": {**pool.fit.resolved["auto"], **facts}}
-    result = attrs.evolve(pool, fit=attrs.evolve(pool.fit, resolved=resolved))
-    return TableAnswer(result, attrs.evolve(court.preparation, coded=False))
+    def _of_pool(self, pool: DriverResult, facts: Mapping[str, object]) -> TableAnswer:
+        """The answer of the pool, with the roles."""
+        resolved = {**pool.fit.resolved, "auto": {**pool.fit.resolved.get("auto", {}), **facts}}
+        result = attrs.evolve(pool, fit=attrs.evolve(pool.fit, resolved=resolved))
+        return TableAnswer(result, attrs.evolve(self.preparation, coded=False))
 
 
 CONSTANT, STABLE, SAME = -11.0, 13.5, 1.0

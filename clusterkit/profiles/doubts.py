@@ -10,8 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.contracts.arguments import Clusterer
-from clusterkit.criteria.rules import SAME_STRUCTURE
-from clusterkit.drivers.auto import restated_in_words
+from clusterkit.drivers.auto import CONFIRMS, restated_in_words
 from clusterkit.errors import counted, first_names, shortened
 from clusterkit.profiles.measures import GroupedSample, draw
 from clusterkit.profiles.raw_table import Column, RawTable
@@ -287,7 +286,7 @@ def _of_points(model: Any, k: int) -> str:
 def _of_column(model: Any) -> str:
     """The sentence about clusters that restate a column, which the fit of `auto` looks for."""
     facts = model.resolved_.get("auto", {}).get("restates")
-    if facts is None or facts["similarity_without"] >= SAME_STRUCTURE:
+    if facts is None or facts["similarity_without"] >= CONFIRMS:
         return ""
     return f"{_begun(restated_in_words(facts))}; see --drop {as_option([facts['column']])}."
 
