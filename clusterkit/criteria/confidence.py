@@ -247,28 +247,30 @@ def cluster_agreement(labelings: Sequence[Labels], place: Indices, families: Seq
     return means
 
 
-def column_agreement(labels: Labels, codes: Labels) -> float:
-    """How far clusters restate a column: the largest adjusted Rand index of three pairs of partitions.
+def column_agreement(labels: Labels, codes: Labels, *, unions: bool) -> float:
+    """How far clusters restate a column: the largest adjusted Rand index of two or three pairs of partitions.
 
-    They are the clusters and the values; the clusters and unions of values, each value in the cluster that has most of
-    its rows; and, if each value is that of most rows of at least two clusters, unions of these and the values. So it is
-    1 where the clusters are a function of the column, and where they divide each of its values further. Values with few
-    rows agree by chance: see that each has ten or more on average.
+    They are the clusters and the values; if each value is that of most rows of at least two clusters, unions of these
+    and the values; and with `unions` the clusters and unions of values, each value in the cluster that has most of its
+    rows. So it is 1 where the clusters are the values, where they divide each of them further, and where they are a
+    function of the column. Values with few rows agree by chance: see that each has ten or more on average.
 
     Parameters
     ----------
     labels, codes : ndarray of shape (n,)
         Clusters and values of the column, each numbered from 0.
+    unions : bool
+        Whether unions of values restate the column. Of levels they do; of numbers, any border across it is one.
 
     Examples
     --------
-    >>> year = np.array([0, 0, 1, 1, 2, 2])
-    >>> column_agreement(np.array([0, 0, 1, 1, 1, 1]), year), column_agreement(np.array([0, 1, 0, 1, 0, 1]), year) < 0.1
+    >>> place, clusters = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 1, 1, 1, 1])
+    >>> column_agreement(clusters, place, unions=True), column_agreement(clusters, place, unions=False) < 0.7
     (1.0, True)
     """
     k, values = int(labels.max(initial=0)) + 1, int(codes.max(initial=0)) + 1
-    cells = np.bincount(codes.astype(np.int64) * k + labels, minlength=values * k).reshape(values, k)
-    tables = [cells, _united(cells)]
+    cells: Counts = np.bincount(codes.astype(np.int64) * k + labels, minlength=values * k).reshape(values, k)
+    tables = [cells, _united(cells)] if unions else [cells]
     if np.bincount(cells.argmax(axis=0), minlength=values).min() >= 2:
         tables.append(_united(cells.T))
     return max(float(adjusted_from_pairs(table_pairs(table))) for table in tables)

@@ -530,5 +530,6 @@ def restated_in_words(facts: Mapping[str, object]) -> str:
     if k < 2:
         return f"{text}are none: the other columns do not confirm them"
     if same >= CONFIRMS:
-        return f"{text}are nearly the same {counted(k, 'cluster')} (similarity {same:.2f}): the others confirm them"
+        again = counted(k, "cluster")
+        return f"{text}are nearly the same {again} (similarity {same:.2f}), which confirms them"
     return f"{text}are {k} others (similarity {same:.2f})"

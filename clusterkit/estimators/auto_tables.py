@@ -357,7 +357,8 @@ def restated_column(labels: Labels, rows: Array, columns: Mapping[str, slice]) -
     for name, places in columns.items():
         _, codes = np.unique(rows[part, places], axis=0, return_inverse=True)
         if 1 <= codes.max() < min(MOST_VALUES, len(codes) // LEAST_ROWS):
-            agreement[name] = column_agreement(labels[part], codes.reshape(-1))
+            of_levels = places.stop - places.start > 1
+            agreement[name] = column_agreement(labels[part], codes.reshape(-1), unions=of_levels)
     name = max(agreement, key=agreement.__getitem__, default="")
     return (name, agreement[name]) if agreement.get(name, 0.0) >= RESTATED else None
 
