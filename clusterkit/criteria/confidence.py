@@ -269,7 +269,8 @@ def column_agreement(labels: Labels, codes: Labels, *, unions: bool) -> float:
     (1.0, True)
     """
     k, values = int(labels.max(initial=0)) + 1, int(codes.max(initial=0)) + 1
-    cells: Counts = np.bincount(codes.astype(np.int64) * k + labels, minlength=values * k).reshape(values, k)
+    cells: Counts = np.zeros((values, k), dtype=np.int64)
+    np.add.at(cells, (codes, labels), 1)
     tables = [cells, _united(cells)] if unions else [cells]
     if np.bincount(cells.argmax(axis=0), minlength=values).min() >= 2:
         tables.append(_united(cells.T))

@@ -513,7 +513,7 @@ def second_in_words(chosen: int, second: int, *, nested: bool) -> str:
 
 
 CONFIRMS = 0.7
-"""Adjusted Rand index with the clusters of the other columns from which these confirm clusters that restate a column."""
+"""Adjusted Rand index with the clusters of the other columns from which these confirm what restates a column."""
 
 
 def restated_in_words(facts: Mapping[str, object]) -> str:

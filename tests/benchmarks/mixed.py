@@ -3,6 +3,8 @@
 uv run python tests/benchmarks/mixed.py real --folder FOLDER    # CSV files with a column `label`
 uv run python tests/benchmarks/mixed.py designs --seeds 3 --first 100
 uv run python tests/benchmarks/mixed.py time
+
+With ``--recipe auto`` the recipe `auto` stands in the place of the mixture.
 """
 
 from __future__ import annotations
@@ -163,13 +165,13 @@ def dummies(frame: pd.DataFrame) -> np.ndarray:
     return np.hstack(parts)
 
 
-def index(frame: pd.DataFrame, y: np.ndarray) -> list[float]:
+def index(frame: pd.DataFrame, y: np.ndarray, name: str) -> list[float]:
     """Adjusted Rand indices with k given and open, of k-means on dummies and of a mixture; numbers; seconds."""
     k, X = len(set(y)), dummies(frame)
     began = time.process_time()
-    by_number = recipe("mixture", n_clusters=k, random_state=0).fit(frame)
+    by_number = recipe(name, n_clusters=k, random_state=0).fit(frame)
     middle = time.process_time()
-    open_ = recipe("mixture", n_clusters="auto", random_state=0).fit(frame)
+    open_ = recipe(name, n_clusters="auto", random_state=0).fit(frame)
     end = time.process_time()
     kmeans = KMeans(k, n_init=10, random_state=0).fit_predict(X)
     try:
@@ -180,13 +182,13 @@ def index(frame: pd.DataFrame, y: np.ndarray) -> list[float]:
     return [*scores, k, open_.n_clusters_, middle - began, end - middle]
 
 
-def show(tables: Iterator[tuple[str, Table]]) -> None:
+def show(tables: Iterator[tuple[str, Table]], method: str) -> None:
     """A line for each table, and the means."""
     head = ("k given", "k open", "dummies", "gmm", "k", "chosen", "s", "s open")
     print(f"{'':28s}" + "".join(f"{title:>9s}" for title in head))
     rows = []
     for name, (frame, y) in tables:
-        rows.append(index(frame, y))
+        rows.append(index(frame, y, method))
         print(f"{name:28s}" + "".join(f"{value:9.3f}" for value in rows[-1]), flush=True)
     values = np.array(rows)
     print(f"{'mean':28s}" + "".join(f"{value:9.3f}" for value in values.mean(axis=0)))
@@ -202,12 +204,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", default="")
+    parser.add_argument("--recipe", default="mixture", choices=("mixture", "auto"))
     arguments = parser.parse_args()
     if arguments.what == "real":
-        show(pair for pair in real(arguments.folder) if arguments.only in pair[0])
+        show((pair for pair in real(arguments.folder) if arguments.only in pair[0]), arguments.recipe)
     elif arguments.what == "designs":
         seeds = range(arguments.first, arguments.first + arguments.seeds)
-        show((f"{name}, {s}", make(s)) for name, make in DESIGNS.items() if arguments.only in name for s in seeds)
+        chosen = [(name, make) for name, make in DESIGNS.items() if arguments.only in name]
+        show(((f"{name}, {s}", make(s)) for name, make in chosen for s in seeds), arguments.recipe)
     else:
         recipe("mixture", n_clusters=2).fit(mixed(0, n=50)[0])  # loads compiled code
         for n, numbers, levels in ((600, 4, 4), (5000, 4, 4), (100_000, 10, 10)):
