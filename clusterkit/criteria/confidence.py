@@ -11,8 +11,9 @@ from typing import final
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
-from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts.labelings import by_appearance
 from clusterkit.metrics.classes import adjusted_from_pairs, table_pairs
 
@@ -269,7 +270,7 @@ def column_agreement(labels: Labels, codes: Labels, *, unions: bool) -> float:
     (1.0, True)
     """
     k, values = int(labels.max(initial=0)) + 1, int(codes.max(initial=0)) + 1
-    cells: Counts = np.zeros((values, k), dtype=np.int64)
+    cells: NDArray[np.int64] = np.zeros((values, k), dtype=np.int64)
     np.add.at(cells, (codes, labels), 1)
     tables = [cells, _united(cells)] if unions else [cells]
     if np.bincount(cells.argmax(axis=0), minlength=values).min() >= 2:
@@ -277,9 +278,9 @@ def column_agreement(labels: Labels, codes: Labels, *, unions: bool) -> float:
     return max(float(adjusted_from_pairs(table_pairs(table))) for table in tables)
 
 
-def _united(cells: Counts) -> Counts:
+def _united(cells: NDArray[np.int64]) -> NDArray[np.int64]:
     """The table of counts (a, b) with the rows united that have their largest count in one column, (b, b)."""
-    out: Counts = np.zeros((cells.shape[1], cells.shape[1]), dtype=np.int64)
+    out: NDArray[np.int64] = np.zeros((cells.shape[1], cells.shape[1]), dtype=np.int64)
     np.add.at(out, cells.argmax(axis=1), cells)
     return out
 

@@ -270,7 +270,7 @@ n_features_in_
             answer = None if court is None else court.answer()
             if court is not None and answer is not None:
                 of_others = _without(court, answer)
-                self._set(_beside_columns(answer.result, rows, court.columns, of_others), rows)
+                self._set(_beside_columns(answer.driven, rows, court.columns, of_others), rows)
                 fitted = answer.preparation
         if answer is None:
             self._fit_rows(rows, fitted)
@@ -377,7 +377,7 @@ def _without(court: Court, answer: TableAnswer) -> Callable[[str], DriverResult]
 
     def of_others(name: str) -> DriverResult:
         other = court.without(name).answer()
-        return answer.result if other is None else other.result
+        return answer.driven if other is None else other.result
 
     return of_others
 

@@ -93,13 +93,13 @@ class TableAnswer:
 
     Parameters
     ----------
-    result : DriverResult
+    driven : DriverResult
         The fit, which takes rows as `preparation` makes them.
     preparation : FittedPreparation
         Columns as numbers and codes for a mixture, as features for the pool.
     """
 
-    result: DriverResult
+    driven: DriverResult
     preparation: FittedPreparation
 
 
@@ -229,9 +229,9 @@ class Court:
             if index.tobytes() in seen or (best is not None and _confidence(best) > 1.0 - SURER):
                 continue
             seen.add(index.tobytes())
-            result = self.pool_on(k, index)
-            if best is None or _confidence(result) >= _confidence(best) + SURER:
-                best = result
+            answer = self.pool_on(k, index)
+            if best is None or _confidence(answer) >= _confidence(best) + SURER:
+                best = answer
         assert best is not None
         return best
 
@@ -240,8 +240,8 @@ class Court:
         every = len(index) == self.rows.shape[1]
         rows = self.rows if every else np.ascontiguousarray(self.rows[:, index])
         driver = self.driver if k is None else attrs.evolve(self.driver, n_clusters=k, between=None)
-        result = driver.run([], rows, self.seeds)
-        return result if every else attrs.evolve(result, fit=of_rows(result.fit, ChosenColumns(index)))
+        answer = driver.run([], rows, self.seeds)
+        return answer if every else attrs.evolve(answer, fit=of_rows(answer.fit, ChosenColumns(index)))
 
     def restates(self, pool: DriverResult) -> bool:
         """Whether the clusters of the pool are the values of one column, so that they prove nothing."""
@@ -308,8 +308,8 @@ class Court:
     def _of_pool(self, pool: DriverResult, facts: Mapping[str, object]) -> TableAnswer:
         """The answer of the pool, with the roles."""
         resolved = {**pool.fit.resolved, "auto": {**pool.fit.resolved.get("auto", {}), **facts}}
-        result = attrs.evolve(pool, fit=attrs.evolve(pool.fit, resolved=resolved))
-        return TableAnswer(result, attrs.evolve(self.preparation, coded=False))
+        answer = attrs.evolve(pool, fit=attrs.evolve(pool.fit, resolved=resolved))
+        return TableAnswer(answer, attrs.evolve(self.preparation, coded=False))
 
 
 CONSTANT, STABLE, SAME = -11.0, 13.5, 1.0
@@ -363,8 +363,8 @@ def restated_column(labels: Labels, rows: Array, columns: Mapping[str, slice]) -
     return (name, agreement[name]) if agreement.get(name, 0.0) >= RESTATED else None
 
 
-def _confidence(result: DriverResult) -> float:
-    value = cast("float", result.report["confidence"])
+def _confidence(answer: DriverResult) -> float:
+    value = cast("float", answer.report["confidence"])
     return 0.0 if np.isnan(value) else value
 
 

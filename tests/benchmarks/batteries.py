@@ -76,11 +76,11 @@ def _parts(kind, total, rng):
             np.stack([x, np.sin(x) + gap * c + s * rng.standard_normal(len(x))], 1) for c, x in enumerate(xs)
         ], False
     if kind == "subspace":
-        d, own = int(rng.integers(8, 21)), 3
+        d, width = int(rng.integers(8, 21)), 3
         parts = []
         for size in sizes:
-            X, at = rng.standard_normal((size, d)), rng.choice(d, own, replace=False)
-            X[:, at] = rng.uniform(-3, 3, own) + 0.25 * X[:, at]
+            X, at = rng.standard_normal((size, d)), rng.choice(d, width, replace=False)
+            X[:, at] = rng.uniform(-3, 3, width) + 0.25 * X[:, at]
             parts.append(X)
         return parts, True
     if kind == "wide":
