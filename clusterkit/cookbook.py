@@ -413,6 +413,7 @@ MIXTURE = Recipe(
     pool=({"n_init": 1, "solver__tol": 3e-4},),
     # the middle of 1 to 3, which are equal within .003 of the mean index on the sets of tests/benchmarks/dimensions.py
     pool_known={"solver__covariance_pooling": 2.0},
+    tables={"featuremap": "columns", "solver": "mixed_mixture", "labeler": "auto", "n_init": 1},
 )
 
 

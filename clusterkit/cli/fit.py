@@ -412,7 +412,8 @@ def fit(
         X = _fit(model, table, spec)
     seconds = time.perf_counter() - began
     interrupted = interrupt.pressed or model.interrupted_
-    if isinstance(clusters, tuple) and not hasattr(model, "candidates_"):
+    chooses = "criterion_of_number" in model.resolved_.get("solver", {})
+    if isinstance(clusters, tuple) and not chooses and not hasattr(model, "candidates_"):
         _tell_of_range(name)
     # files come first, because printing the summary may fail (a closed pipe)
     if path is not None and path != output.STDOUT:

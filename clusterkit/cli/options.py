@@ -218,7 +218,7 @@ NA_CHOICES = ("auto", "level", "gap")
 GAP_CHOICES = ("similar", "typical")
 """Methods of filling gaps; those of `clusterkit.tables.Preparation`."""
 
-OVERRULED = ("as_category", "as_number", "as_date", "keep")
+OVERRULED = ("as_category", "as_number", "as_date", "as_ordered", "keep")
 """Options that name columns."""
 
 
@@ -227,7 +227,7 @@ class PreparationOptions(NamedTuple):
 
     Parameters
     ----------
-    as_category, as_number, as_date, keep : tuple of str
+    as_category, as_number, as_date, as_ordered, keep : tuple of str
         Columns, written as in --columns.
     scale : str
     na : str
@@ -237,6 +237,7 @@ class PreparationOptions(NamedTuple):
     as_category: tuple[str, ...] = ()
     as_number: tuple[str, ...] = ()
     as_date: tuple[str, ...] = ()
+    as_ordered: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     scale: str = "auto"
     na: str = "auto"
@@ -290,6 +291,12 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
             help="Units: auto is zscore where they differ, else none; spread subtracts nothing.",
         ),
         click.option("--keep", multiple=True, metavar="COLS", help="Columns to use though they look like identifiers."),
+        click.option(
+            "--as-ordered",
+            multiple=True,
+            metavar="COLS",
+            help="Columns of ordered levels: numbers, or texts with a number in each.",
+        ),
         click.option("--as-date", multiple=True, metavar="COLS", help="Columns to read as dates."),
         click.option("--as-number", multiple=True, metavar="COLS", help="Columns to read as numbers."),
         click.option(

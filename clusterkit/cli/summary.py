@@ -118,6 +118,7 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
             "converged": "yes" if values["converged"] else "no",
             "objective": "" if values["objective"] != values["objective"] else f"{values['objective']:.6g}",
             "resolved": _resolved({slot: its for slot, its in values["resolved"].items() if slot != "auto"}),
+            "roles": _roles(values["resolved"]),
             **_choice(values["resolved"].get("auto", {})),
             "agreement of maps": f"{100 * values['agreement']:.1f} %" if values.get("agreement", -1.0) >= 0 else "",
             "sizes": _kept_sizes(values.get("sizes_kept_by")),
@@ -216,9 +217,11 @@ def _choice(choice: Mapping[str, Any]) -> dict[str, str]:
     confidence, second = choice.get("confidence"), choice.get("second_n_clusters")
     sure = confidence_in_words(math.nan if confidence is None else confidence)
     nested = bool(choice.get("second_is_nested"))
+    among = f"of {counted(choice['distinct'], 'different clustering')}" if "distinct" in choice else (
+        "by the evidence of the columns"
+    )  # fmt: skip
     return {
-        "chosen": f"{choice['recipe']} with {counted(choice['n_clusters'], 'cluster')} of "
-        f"{counted(choice['distinct'], 'different clustering')}"
+        "chosen": f"{choice['recipe']} with {counted(choice['n_clusters'], 'cluster')} {among}"
         + (f", confidence {sure} that these are groups of the rows" if sure else ""),
         "as good": ", ".join(choice.get("tied_with", ())),
         "next best": "" if second is None else second_in_words(choice["n_clusters"], second, nested=nested),
@@ -248,11 +251,21 @@ def _show_curve(choice: Mapping[str, Any], *, err: bool) -> None:
 
 
 def _resolved(facts: Mapping[str, Mapping[str, Any]]) -> str:
-    """Parameters that the fit decided, as --set would write them."""
+    """Parameters that the fit decided, as --set would write them; lists of columns are not among them."""
     return ", ".join(
         f"{slot}={value}" if key == "name" else f"{slot}.{key}={console.number(value)}"
         for slot, parameters in facts.items()
         for key, value in parameters.items()
+        if not isinstance(value, Mapping)
+    )
+
+
+def _roles(facts: Mapping[str, Mapping[str, Any]]) -> str:
+    """The columns by what they say about the clusters, where the fit found that out."""
+    roles: Mapping[str, str] = next((its["roles"] for its in facts.values() if "roles" in its), {})
+    return "; ".join(
+        f"{role}: {first_names([name for name, its in roles.items() if its == role], MOST_NAMES)}"
+        for role in dict.fromkeys(roles.values())
     )
 
 

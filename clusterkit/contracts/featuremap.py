@@ -46,6 +46,9 @@ class FeatureMap(Stage):
     """For maps that read all samples: True if the features are few for each sample. Samples that a device computes are
     then mapped on the host, and the features go to the device, where everything behind the map works; `resolved_` says
     so."""
+    takes_tables: ClassVar[bool] = False
+    """True if the columns of a table come as they are: a number each, the code of a level, or NaN in a gap. The map
+    then has the parameters `kinds` and `names`, which say for each column what it is."""
     counts_rows: ClassVar[bool] = False
     """True if clusters follow from the map itself, as from a graph of the samples, and it takes no weights of them.
     Fits with sample weights are then refused; other maps are fitted to the samples as they are."""
@@ -133,6 +136,11 @@ class Chain(FeatureMap):
     def small(self) -> bool:  # type: ignore[override] # a property for a class attribute, as those above
         """Whether any map is; all maps are then fitted on the host."""
         return any(part.small for part in self.maps)
+
+    @property
+    def takes_tables(self) -> bool:  # type: ignore[override] # a property for a class attribute, as those above
+        """False: the parameters about columns belong to one map."""
+        return False
 
     @property
     def counts_rows(self) -> bool:  # type: ignore[override] # a property for a class attribute, as those above

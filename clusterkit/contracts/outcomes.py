@@ -27,6 +27,7 @@ __all__ = [
     "KernelDomain",
     "KernelRows",
     "LinearRows",
+    "MixtureScores",
     "Outcome",
     "Scores",
     "Status",
@@ -262,6 +263,12 @@ class Scores(Embedding):
             return self
         columns = np.concatenate([np.arange(s * self.q, (s + 1) * self.q) for s in starts])
         return attrs.evolve(self, rows=self.rows[:, columns], extend=None, starts=len(starts))
+
+
+@final
+@attrs.frozen(eq=False)
+class MixtureScores(Scores):
+    """Posteriors of the components of a mixture, one column each, of which the solver may have chosen the number."""
 
 
 @final

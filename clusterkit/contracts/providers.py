@@ -169,6 +169,9 @@ class Recipe:
         such as ``({},)`` for the recipe as it is. Empty: it does not take part.
     pool_known : mapping
         Further changes to each member of the pool where the number of clusters is known, and one fit counts for more.
+    tables : mapping
+        Changes to its parameters for tables: data frames, mappings of names to columns, and files. Empty: tables are
+        prepared as features, or refused.
     """
 
     name: str
@@ -181,10 +184,11 @@ class Recipe:
     family: str = ""
     pool: Sequence[Mapping[str, object]] = attrs.field(default=(), converter=_all_read_only)
     pool_known: Mapping[str, object] = attrs.field(factory=dict, converter=_read_only)
+    tables: Mapping[str, object] = attrs.field(factory=dict, converter=_read_only)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by the constructor, because a read-only view does not pickle."""
-        pool = tuple(map(dict, self.pool)), dict(self.pool_known)
+        pool = tuple(map(dict, self.pool)), dict(self.pool_known), dict(self.tables)
         rest = (self.driver, self.clusters, self.use_when, self.family, *pool)
         return Recipe, (self.name, self.title, self.citation, dict(self.parameters), *rest)
 

@@ -120,6 +120,10 @@ class Solver(Stage):
     max_clusters: ClassVar[int | None] = None
     """The most clusters that the solver can tell apart; None if there is no such limit."""
 
+    chooses_number: ClassVar[bool] = False
+    """True if the solver chooses the number of clusters where none is given, between its parameters `least_clusters`
+    and `most_clusters`."""
+
     @property
     @abstractmethod
     def paths(self) -> Mapping[type[Space], Path]:

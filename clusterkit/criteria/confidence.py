@@ -11,6 +11,7 @@ from typing import final
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts.labelings import by_appearance
@@ -22,6 +23,7 @@ __all__ = [
     "Evidence",
     "canonical",
     "cluster_agreement",
+    "column_agreement",
     "distinct",
     "family_agreement",
     "rand_matrix",
@@ -244,6 +246,43 @@ def cluster_agreement(labelings: Sequence[Labels], place: Indices, families: Seq
         confirmed = -np.sort(-np.array(others), axis=0)[:CONFIRMING] if others else np.zeros((1, len(sizes[index])))
         means.append(confirmed.mean(axis=0))
     return means
+
+
+def column_agreement(labels: Labels, codes: Labels, *, unions: bool) -> float:
+    """How far clusters restate a column: the largest adjusted Rand index of two or three pairs of partitions.
+
+    They are the clusters and the values; if each value is that of most rows of at least two clusters, unions of these
+    and the values; and with `unions` the clusters and unions of values, each value in the cluster that has most of its
+    rows. So it is 1 where the clusters are the values, where they divide each of them further, and where they are a
+    function of the column. Values with few rows agree by chance: see that each has ten or more on average.
+
+    Parameters
+    ----------
+    labels, codes : ndarray of shape (n,)
+        Clusters and values of the column, each numbered from 0.
+    unions : bool
+        Whether unions of values restate the column. Of levels they do; of numbers, any border across it is one.
+
+    Examples
+    --------
+    >>> place, clusters = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 1, 1, 1, 1])
+    >>> column_agreement(clusters, place, unions=True), column_agreement(clusters, place, unions=False) < 0.7
+    (1.0, True)
+    """
+    k, values = int(labels.max(initial=0)) + 1, int(codes.max(initial=0)) + 1
+    cells: NDArray[np.int64] = np.zeros((values, k), dtype=np.int64)
+    np.add.at(cells, (codes, labels), 1)
+    tables = [cells, _united(cells)] if unions else [cells]
+    if np.bincount(cells.argmax(axis=0), minlength=values).min() >= 2:
+        tables.append(_united(cells.T))
+    return max(float(adjusted_from_pairs(table_pairs(table))) for table in tables)
+
+
+def _united(cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The table of counts (a, b) with the rows united that have their largest count in one column, (b, b)."""
+    out: NDArray[np.int64] = np.zeros((cells.shape[1], cells.shape[1]), dtype=np.int64)
+    np.add.at(out, cells.argmax(axis=1), cells)
+    return out
 
 
 def subsamples(n: int, rng: np.random.Generator) -> tuple[Indices, Indices]:

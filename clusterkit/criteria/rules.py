@@ -29,6 +29,7 @@ from clusterkit.criteria.likelihood import CompletedLikelihood
 from clusterkit.criteria.terrain import Separation, Terrain, border_contrast, inner_contrast, mass_drop
 
 __all__ = [
+    "SAME_STRUCTURE",
     "TIED",
     "Ranking",
     "candidate_numbers",

@@ -26,15 +26,17 @@ from clusterkit.criteria.one_cluster import OneCluster, few_points
 from clusterkit.criteria.rules import Ranking, candidate_numbers, known_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain
 from clusterkit.drivers.auto_fits import Candidate, Fits, Member, fit_member, of_composition, pool_of
-from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted, first_names, percent
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted, first_names, percent, shortened
 from clusterkit.fitting.fit import check_magnitude, one_cluster
 from clusterkit.samples.limits import Report, notify, reusing
 
 __all__ = [
+    "CONFIRMS",
     "AutoDriver",
     "Choice",
     "confidence_in_words",
     "is_nested",
+    "restated_in_words",
     "second_in_words",
     "tree_work",
 ]
@@ -508,3 +510,26 @@ def second_in_words(chosen: int, second: int, *, nested: bool) -> str:
         return text
     verb, scale = ("divide", "finer") if second > chosen else ("join", "coarser")
     return f"{text}, which {verb}{'s' if second == 1 else ''} the chosen ones: the same groups on a {scale} scale"
+
+
+CONFIRMS = 0.7
+"""Adjusted Rand index with the clusters of the other columns from which these confirm what restates a column."""
+
+
+def restated_in_words(facts: Mapping[str, object]) -> str:
+    """What `resolved_` says of clusters that restate a column ("restates"), as a sentence.
+
+    Examples
+    --------
+    >>> restated_in_words({"column": "year", "agreement": 0.98, "n_clusters_without": 3, "similarity_without": 0.1})
+    "the clusters restate the column 'year' (agreement 0.98); without it there are 3 others (similarity 0.10)"
+    """
+    column, agreement = facts["column"], cast("float", facts["agreement"])
+    k, same = cast("int", facts["n_clusters_without"]), cast("float", facts["similarity_without"])
+    text = f"the clusters restate the column {shortened(str(column))!r} (agreement {agreement:.2f}); without it there "
+    if k < 2:
+        return f"{text}are none: the other columns do not confirm them"
+    if same >= CONFIRMS:
+        again = counted(k, "cluster")
+        return f"{text}are nearly the same {again} (similarity {same:.2f}), which confirms them"
+    return f"{text}are {k} others (similarity {same:.2f})"

@@ -6,31 +6,36 @@ judges each winner under all of them. `AutoPooled` also chooses complexity, widt
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import attrs
 import numpy as np
 from scipy.sparse import issparse
 
 from clusterkit._typing import Array, Floats, RandomState
-from clusterkit.contracts import Driver
+from clusterkit.contracts import Driver, DriverResult
 from clusterkit.contracts.arguments import InitLike, NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
+from clusterkit.contracts.labelings import by_appearance
 from clusterkit.contracts.seeds import Seeds
+from clusterkit.criteria.confidence import canonical, rand_matrix
 from clusterkit.drivers import auto_pooled, pooled
-from clusterkit.drivers.auto import AutoDriver
+from clusterkit.drivers.auto import CONFIRMS, AutoDriver, restated_in_words
 from clusterkit.drivers.auto_pooled import Complexity
-from clusterkit.errors import InvalidParameter
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators import same_place
+from clusterkit.estimators.auto_tables import Court, TableAnswer, is_judged, restated_column
 from clusterkit.estimators.base import set_fitted
+from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import checked_number, is_open, limits_of, set_report
 from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.estimators.preparing import attach
+from clusterkit.estimators.preparing import attach, stages_of_tables
 from clusterkit.estimators.samples import RowSpan, checked, of_rows, refuse_unsuited
 from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
 from clusterkit.fitting.fit import missing_clusters, n_with_samples
@@ -168,11 +173,12 @@ class Auto(FixedDriver):
         Every row has a cluster.
     candidates_ : list of dict
         The distinct clusterings, best first: "recipe", "n_clusters", "score", the terms of the score, "similarity"
-        (adjusted Rand index with `labels_`) and "found_by".
+        (adjusted Rand index with `labels_`) and "found_by". Empty where the mixture of a table has the answer.
     confidence_ : float
         Estimated probability that `labels_` have an adjusted Rand index of at least .8 with the structure that the
         positions of the rows show. It says nothing of agreement with classes that you have in mind: classes need not be
-        clusters. nan after Ctrl-C and where there was nothing to choose.
+        clusters. Half of it where the clusters restate one column and the other columns alone give other clusters,
+        which is a warning and ``resolved_["auto"]["restates"]``. nan after Ctrl-C and where nothing was to choose.
     perhaps_one_cluster_ : bool or None
         True if two tests for more than one cluster show none. They have little power below some hundred rows and where
         clusters touch, so that True is no proof. A single ring or arc counts as several. None where they say nothing:
@@ -245,29 +251,68 @@ n_features_in_
 
     def fit(self, X: SamplesLike, y: object = None) -> Self:  # type: ignore[override]  # its criterion counts rows
         """Cluster the rows of X, shape (n, d), a data frame or a mapping of names to columns; `y` is ignored."""
-        driver = self._driver()
+        self._driver()  # what is wrong with the parameters is said before the table is read
         refuse_unsuited(X)
         fitted = self._fitted_preparation(X)
-        rows: Array
         if fitted is None:
-            rows = checked(self, X, None, reset=True)
-        else:
-            rows = fitted.transform(X, quiet=True)
-            self.n_features_in_ = len(fitted.columns)
-            self.feature_names_in_ = np.array(fitted.columns, dtype=object)
-        seeds = Seeds.of(self.random_state)
+            rows: Array = checked(self, X, None, reset=True)
+            self._fit_rows(rows, None)
+            warn_of_units(self, rows, None, SCALE_OR_FRAME)
+            return self
+        attach(self, self.fit_table(X, fitted, fitted.transform(X, quiet=True)))
+        return self
+
+    def fit_table(self, table: object, fitted: FittedPreparation, rows: Array) -> FittedPreparation:
+        """Cluster a table whose features `rows`, (n, features), a preparation made; returns that of new rows."""
+        driver, seeds = self._driver(), Seeds.of(self.random_state)
+        court = self._court(driver, table, fitted, rows, seeds)
+        with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
+            answer = None if court is None else court.answer()
+            if court is not None and answer is not None:
+                of_others = _without(court, answer)
+                self._set(_beside_columns(answer.driven, rows, court.columns, of_others), rows)
+                fitted = answer.preparation
+        if answer is None:
+            self._fit_rows(rows, fitted)
+        self.n_features_in_ = len(fitted.columns)
+        self.feature_names_in_ = np.array(fitted.columns, dtype=object)
+        self._takes_sparse_rows = False
+        return fitted
+
+    def _court(
+        self, driver: AutoDriver, table: object, fitted: FittedPreparation, rows: Array, seeds: Seeds
+    ) -> Court | None:
+        """The pool and a mixture of the columns; None where columns are not judged, or the user chose the pool."""
+        if self.pool is not None or not is_judged(fitted, len(rows)):
+            return None
+        stages = stages_of_tables(recipe("mixture", n_clusters=self.n_clusters))
+        if stages is None:  # a plugin took the name of the recipe
+            return None
+        coded = attrs.evolve(fitted, coded=True)
+        cells = coded.transform(table, quiet=True)
+        return Court(driver, rows, _columns(self, rows, fitted), cells, coded, stages, seeds)
+
+    def _fit_rows(self, rows: Array, fitted: FittedPreparation | None) -> None:
+        driver, seeds = self._driver(), Seeds.of(self.random_state)
         # mixtures estimate covariances, which have d² entries
         span = RowSpan.of(rows) if rows.shape[1] > len(rows) > 1 else None
         with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
             answer = driver.run([], rows if span is None else span(rows), seeds)
+            if span is None:
+                columns = _columns(self, rows, fitted)
+
+                def of_others(name: str) -> DriverResult:
+                    return driver.run([], np.delete(rows, columns[name], axis=1), seeds.child("without a column"))
+
+                answer = _beside_columns(answer, rows, columns, of_others)
+            else:
+                answer = attrs.evolve(answer, fit=of_rows(answer.fit, span))
+        self._set(answer, rows)
+
+    def _set(self, answer: DriverResult, rows: Array) -> None:
         fit = attrs.evolve(answer.fit, missing_clusters=self._missing_clusters(answer.fit, rows))
-        set_fitted(self, fit if span is None else of_rows(fit, span), None)
+        set_fitted(self, fit, None)
         set_report(self, answer.report)
-        if fitted is None:
-            warn_of_units(self, rows, None, SCALE_OR_FRAME)
-        else:
-            attach(self, fitted)
-        return self
 
     def planned(self) -> Composition | None:
         """None, because the composition is chosen by the fit."""
@@ -316,6 +361,61 @@ n_features_in_
         if pool == ():
             raise InvalidParameter("pool has no recipe to choose among; name some, or leave it out for the usual ones")
         return AutoDriver(k, pool, self.max_rows, self.max_work, between)
+
+
+def _columns(model: Auto, rows: Array, fitted: FittedPreparation | None) -> Mapping[str, slice]:
+    """The places of the features of each column of a table, or of each attribute of an array, by its name."""
+    if fitted is None:
+        names = getattr(model, "feature_names_in_", [f"column {j + 1}" for j in range(rows.shape[1])])
+        return {str(name): slice(j, j + 1) for j, name in enumerate(names)}
+    ends = np.cumsum([len(plan.features) for plan in fitted.plans if plan.used]).tolist()
+    return {name: slice(begin, end) for name, begin, end in zip(fitted.used, [0, *ends], ends, strict=False)}
+
+
+def _without(court: Court, answer: TableAnswer) -> Callable[[str], DriverResult]:
+    """The answer of a table without one of its columns."""
+
+    def of_others(name: str) -> DriverResult:
+        other = court.without(name).answer()
+        return answer.driven if other is None else other.result
+
+    return of_others
+
+
+def _beside_columns(
+    answer: DriverResult, rows: Array, columns: Mapping[str, slice], of_others: Callable[[str], DriverResult]
+) -> DriverResult:
+    """The answer; where it restates one column, with a second answer of the other columns beside it.
+
+    A clustering that is the values of one column tells what the column tells already. The other columns confirm it
+    where they lead to the same clusters without that column; else half of the confidence is left.
+    """
+    labels = np.asarray(answer.fit.labels)
+    at_points = "points" in answer.fit.resolved.get(
+        "auto", {}
+    )  # then every column has few values, and the report says so
+    restated = None if at_points or answer.fit.interrupted else restated_column(labels, rows, columns)
+    if restated is None:
+        return answer
+    name, agreement = restated
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusterkitWarning)
+        other = of_others(name)
+    same = float(rand_matrix([by_appearance(labels), canonical(np.asarray(other.fit.labels))])[0, 1])
+    facts: dict[str, object] = {
+        "column": name,
+        "agreement": round(agreement, 3),
+        "n_clusters_without": int(np.max(other.fit.labels)) + 1,
+        "similarity_without": round(same, 3),
+        "confidence_without": round(cast("float", other.report["confidence"]), 3),
+    }
+    confidence = cast("float", answer.report["confidence"])
+    if same < CONFIRMS:
+        confidence *= 0.5
+        warnings.warn(restated_in_words(facts), ClusterkitWarning, stacklevel=3)
+    auto = {**answer.fit.resolved["auto"], "restates": facts, "confidence": round(confidence, 3)}
+    fit = attrs.evolve(answer.fit, resolved={**answer.fit.resolved, "auto": auto})
+    return attrs.evolve(answer, fit=fit, report={**answer.report, "confidence": confidence})
 
 
 class AutoPooled(FixedDriver):

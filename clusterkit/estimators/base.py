@@ -206,6 +206,36 @@ class FittedAttributes(Outputs):
         return cast("Array", SparseRows.of(csr_array(row)))
 
     @property
+    def column_roles_(self) -> dict[str, str]:
+        """What each column says about the clusters, by its name.
+
+        "cluster-dependent"; "covariate", a category that shifts the numbers alike in all clusters; "redundant", what
+        other columns say already; "irrelevant"; or "left out", as constants and identifiers are.
+
+        Raises
+        ------
+        AttributeError
+            If no stage gave roles: those of `mixed_mixture` and of the feature map `relevant` do.
+        """
+        facts: Mapping[str, Mapping[str, Any]] = vars(self).get("resolved_", {})
+        roles = next(
+            (facts[slot]["roles"] for slot in ("solver", "featuremap") if "roles" in facts.get(slot, {})), None
+        )
+        if roles is None:
+            raise AttributeError(
+                "no column_roles_ here: the solver 'mixed_mixture', which recipe 'mixture' takes for tables, and the "
+                "feature map 'relevant' give columns their roles"
+            )
+        preparation = vars(self).get("preparation_")
+        if preparation is None:
+            names = [str(name) for name in getattr(self, "feature_names_in_", roles)]
+            return dict(zip(names, roles.values(), strict=True))
+        left_out = dict.fromkeys(preparation.left_out, "left out")
+        if not preparation.coded:
+            return {**dict(zip(preparation.features, roles.values(), strict=True)), **left_out}
+        return {**roles, **left_out}
+
+    @property
     def n_clusters_(self) -> int:
         """Number of clusters that have a sample; noise is none."""
         if is_device_array(self.labels_):

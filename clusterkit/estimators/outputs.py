@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from clusterkit._typing import Array, ArrayLike, Floats
 from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.composition import Composition
-from clusterkit.contracts.outcomes import Domain, Embedding, Outcome
+from clusterkit.contracts.outcomes import Domain, Embedding, MixtureScores, Outcome
 from clusterkit.contracts.registry import registry
 from clusterkit.drivers.compose import check
 from clusterkit.errors import IncompatibleStages
@@ -161,6 +161,11 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         scores, _ = self._extended(X, "decision_function")
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @_only_of.kind(MixtureScores)
+    def predict_proba(self, X: SamplesLike) -> Floats:
+        """Probability of each cluster for new rows, (m, k); rows sum to 1. Only mixtures of mixed columns have it."""
+        return self._extended(X, "predict_proba")[0]
+
     @inductive
     def score(self, X: SamplesLike, y: ArrayLike | None = None) -> float:
         """Score of the labels of `predict`; higher is better.
@@ -174,7 +179,11 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         labels = to_host(model.predict(X))
         if y is not None:
             return float(adjusted_rand_score(np.asarray(to_host(y)), labels))
-        rows = model.rows_of(to_host(X))
+        preparation = vars(model).get("preparation_")
+        if preparation is not None and preparation.coded:  # codes and gaps have no distances, features have
+            rows = attrs.evolve(preparation, coded=False).transform(X)
+        else:
+            rows = model.rows_of(to_host(X))
         if hasattr(rows, "toarray"):
             rows = rows.toarray()
         step = -(-len(labels) // SCORED_ROWS)

@@ -42,9 +42,16 @@ from clusterkit.estimators.place import (
     predicted,
     sample_size,
 )
-from clusterkit.estimators.preparing import features_of
+from clusterkit.estimators.preparing import (
+    attach,
+    features_of,
+    fit_mixed,
+    is_table,
+    prepared_for,
+    stages_of_tables,
+)
 from clusterkit.estimators.same_place import check_same_place
-from clusterkit.estimators.samples import checked, refuse_device
+from clusterkit.estimators.samples import checked, refuse_device, refuse_unsuited
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.fitting.batches import Learned, begin, learn_batch, why_not_by_batches
 from clusterkit.fitting.device_paths import check_rows, device_problems, row_problems
@@ -248,6 +255,12 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         `sample_weight` (n,) counts the rows: one of weight 3 as three equal ones. Methods that count rows refuse it.
         """
         self._learned = None
+        if is_table(X) and engine_for(X) is None and (stages := stages_of_tables(self)) is not None:
+            refuse_unsuited(X)
+            fitted = prepared_for(self, X)
+            self.weighted(stages, sample_weight, fitted.rows)
+            attach(self, fit_mixed(self, stages, X, fitted))
+            return self
         composition, sampled = self.composition(), self.fits_by_sample()
         dense_only, tuner = not self._accepts_sparse_samples(), compose.resolve("tuner", self.tuner)
         placed = PlacedSamples.of(
@@ -352,6 +365,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 c = self.composition_at(None)
             except NeedsClusters:
                 c = self.composition_at(PLACEHOLDER)
+            if between is not None and c.n_clusters is None and c.solver.chooses_number:
+                least, most = between
+                return attrs.evolve(c, solver=c.solver.with_parameters(least_clusters=least, most_clusters=most))
             only = c.labeler.max_clusters
             if between is not None and only is not None and not between[0] <= only <= between[1]:
                 raise InvalidParameter(f"n_clusters={number!r}: labeler '{c.labeler.name}' makes {only} clusters only")

@@ -9,14 +9,31 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
-from clusterkit.errors import InvalidData
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.registry import registry
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.drivers.single import SingleDriver
+from clusterkit.errors import InvalidData, NeedsClusters
+from clusterkit.estimators import same_place
+from clusterkit.estimators.base import set_fitted
+from clusterkit.estimators.number import PLACEHOLDER, set_report
+from clusterkit.fitting.samples import ArraySamples
 from clusterkit.samples import FeatureSpace
 
 if TYPE_CHECKING:
     from clusterkit.estimators.base import FittedAttributes
     from clusterkit.tables import FittedPreparation, Preparation
 
-__all__ = ["attach", "features_of", "fit_prepared", "is_mixed", "prepared_for"]
+__all__ = [
+    "attach",
+    "features_of",
+    "fit_mixed",
+    "fit_prepared",
+    "is_mixed",
+    "is_table",
+    "prepared_for",
+    "stages_of_tables",
+]
 
 NOTHING_LEFT = "no column is left"
 """Beginning of the error of a table that has nothing to cluster: another sheet of its file may have."""
@@ -55,9 +72,86 @@ def fit_prepared(model: FittedAttributes, table: object, preparation: Preparatio
     """
     fitted = prepared_for(model, table, preparation)
     X = fitted.transform(table, quiet=True)
-    model.fit(X)
+    fit_table = getattr(model, "fit_table", None)  # of estimators that look at whole columns
+    if (stages := stages_of_tables(model)) is not None:
+        fitted = fit_mixed(model, stages, table, fitted)
+    elif fit_table is not None:
+        fitted = fit_table(table, fitted, X)
+    else:
+        model.fit(X)
     attach(model, fitted)
     return X
+
+
+def is_table(X: object) -> bool:
+    """Whether samples are a data frame, a file that was read, or a mapping of names to columns."""
+    from clusterkit.tables.reading.frames import is_frame
+
+    if hasattr(X, "tocsr") or isinstance(X, np.ndarray | list | tuple):  # one kind of sparse matrix is a mapping
+        return False
+    return isinstance(X, Mapping) or is_frame(X)
+
+
+def stages_of_tables(model: FittedAttributes) -> Composition | None:
+    """The stages of a model for tables whose columns come as they are; None if it takes features only.
+
+    They are its own, if its feature map takes such tables; or those that a recipe has for tables, if the stages of the
+    model are those of the recipe and nothing in them was changed.
+    """
+    pipeline: Any = model
+    if not hasattr(model, "composition_at") or getattr(model, "tuner", None) is not None:
+        return None
+    try:
+        stages = _stages(pipeline)
+        if stages[0].takes_tables:
+            return cast("Composition", pipeline.composition())
+        for entry in registry.available("recipe").values():
+            if entry.tables:
+                other = type(pipeline)().set_params(**entry.parameters)
+                if _stages(other) == stages:
+                    other.set_params(**entry.tables, n_clusters=pipeline.n_clusters)
+                    return cast("Composition", other.composition())
+    except ValueError:
+        return None  # fit reports what is wrong
+    return None
+
+
+def _stages(pipeline: Any) -> tuple[Any, ...]:
+    """What a composition consists of, apart from the number of clusters."""
+    try:
+        c = pipeline.composition()
+    except NeedsClusters:
+        c = pipeline.composition_at(PLACEHOLDER)
+    return c.featuremap, c.solver, c.labeler, c.balancer, c.n_init, c.max_iter
+
+
+def fit_mixed(
+    model: FittedAttributes, composition: Composition, table: object, fitted: FittedPreparation
+) -> FittedPreparation:
+    """Fit the stages of `stages_of_tables` to the columns of a table as they are, and set the fitted attributes.
+
+    Returns the preparation that gives `predict` the columns in the same way.
+    """
+    fitted = attrs.evolve(fitted, coded=True)
+    X = fitted.transform(table, quiet=True)
+    composition = attrs.evolve(
+        composition,
+        featuremap=composition.featuremap.with_parameters(kinds=fitted.kinds_of_codes, names=fitted.names_of_codes),
+    )
+    any_model: Any = model
+    seeds = Seeds.of(any_model.random_state)
+    with (
+        same_place.limited_threads(same_place.elements(len(X), composition.featuremap)),
+        same_place.shown(any_model.verbose),
+        same_place.hooks(),
+    ):
+        fit = SingleDriver().run([composition], ArraySamples(X), seeds).fit
+    model.n_features_in_ = len(fitted.columns)
+    model.feature_names_in_ = np.array(fitted.columns, dtype=object)
+    any_model._takes_sparse_rows = False
+    set_fitted(model, fit, None, composition.labeler.name)
+    set_report(model, {})
+    return fitted
 
 
 def prepared_for(model: FittedAttributes, table: object, preparation: Preparation | None = None) -> FittedPreparation:

@@ -34,6 +34,7 @@ from clusterkit.samples.coding import why_no_table
 from clusterkit.samples.device_engine import ArrayRows
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.rows import Rows
+from clusterkit.samples.transform import ChosenColumns
 
 if TYPE_CHECKING:
     from clusterkit.tables import Column
@@ -474,16 +475,16 @@ class RowSpan:
 @final
 @attrs.frozen(eq=False)
 class SpanPredictor:
-    """Labels of new rows by a fit in the coordinates of a span.
+    """Labels of new rows by a fit in the coordinates of a span, or to some of the columns.
 
     Parameters
     ----------
-    span : RowSpan
+    span : RowSpan or ChosenColumns
     predict : callable
         Coordinates to labels.
     """
 
-    span: RowSpan
+    span: RowSpan | ChosenColumns
     predict: Predict
 
     def __call__(self, Y: Array) -> Labels:
@@ -495,8 +496,8 @@ class SpanPredictor:
         return rows.through(self.span).through(self.predict)
 
 
-def of_rows(fit: FitResult, span: RowSpan) -> FitResult:
-    """A fit in the coordinates of a span, as one of the rows: what maps and labels new rows takes rows."""
+def of_rows(fit: FitResult, span: RowSpan | ChosenColumns) -> FitResult:
+    """A fit to the coordinates of a span, or to some columns, as one of the rows: predictions take whole rows."""
     predict = None if fit.predict is None else SpanPredictor(span, fit.predict)
     space: Any = fit.space
     if space is not None:

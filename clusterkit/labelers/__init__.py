@@ -11,6 +11,7 @@ samples and, if possible, a function that labels new ones. What it can read depe
 * `basins.py` reads a domain of a Gaussian kernel sum: clusters are the basins of the maxima of g, joined inside the
   domain or over saddle points. Lee, Lee (2005, 2006), IEEE Trans. PAMI 27 and 28.
 * `trees.py` reads a spanning tree: clusters are the parts that remain without some of its edges.
+* `most_probable.py` reads the posteriors of a mixture that chose the number of clusters.
 * `rows_kmeans.py` reads an embedding: k-means on its rows.
 
 `_outliers.py` is shared by the labelers of domains: numbering, outliers, small components, and labels

@@ -10,11 +10,14 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.contracts.arguments import Clusterer
+from clusterkit.drivers.auto import CONFIRMS, restated_in_words
 from clusterkit.errors import counted, first_names, shortened
 from clusterkit.profiles.measures import GroupedSample, draw
 from clusterkit.profiles.raw_table import Column, RawTable
+from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, NumberColumn
 from clusterkit.tables.preparing.redundant_columns import as_option
+from clusterkit.tables.reading.frames import columns_of
 
 __all__ = ["FAR", "NEIGHBOURS", "Doubts", "doubts"]
 
@@ -49,6 +52,10 @@ FAR = 2.5
 NEAR_ROWS = 5000
 """Number of rows among which neighbours are searched, at regular intervals if there are more."""
 
+SMALL, MANY_LEVELS, FEW_LEVELS = 0.1, 10, 2
+"""Largest share of the rows of a cluster of few levels, least number of levels of the column, and most levels of the
+cluster. Each of its levels has two rows or more, and has `MOSTLY` of them in the cluster."""
+
 MOSTLY_LEVELS = 0.5
 """Share of the variance of the features that is of levels of categories above which the confidence says little: the
 tables that it was fitted to have numbers, and rows of levels lie at few distances from each other. Levels beside a few
@@ -72,6 +79,10 @@ class Doubts:
         Sentence about the confidence of clusters of rows that are mostly levels of categories.
     of_points : str
         Sentence about rows that lie at few points, for which the tests for one cluster mean nothing.
+    of_column : str
+        Sentence about clusters that are the values of one column.
+    of_few_levels : str
+        Sentence about small clusters of all rows of one or two levels of a column of many, used or left out.
     """
 
     of_gaps: str = ""
@@ -79,11 +90,16 @@ class Doubts:
     of_single: str = ""
     of_levels: str = ""
     of_points: str = ""
+    of_column: str = ""
+    of_few_levels: str = ""
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The sentences that apply."""
-        texts = (self.of_gaps, self.of_pairs, self.of_single, self.of_levels, self.of_points)
+        texts = (
+            self.of_column, self.of_gaps, self.of_pairs, self.of_single, self.of_few_levels, self.of_levels,
+            self.of_points,
+        )  # fmt: skip
         return tuple(text for text in texts if text)
 
 
@@ -120,6 +136,8 @@ def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
         _of_single(X, labels, names),
         _of_levels(fitted, plans, X),
         _of_points(fitted, len(names)),
+        _of_column(fitted),
+        _of_few_levels(table, labels, names),
     )
 
 
@@ -263,6 +281,40 @@ def _of_points(model: Any, k: int) -> str:
         f"The rows lie at {points} points only, each of many equal rows: which of them belong together is open; "
         f"-k {points} makes each of them a cluster."
     )
+
+
+def _of_column(model: Any) -> str:
+    """The sentence about clusters that restate a column, which the fit of `auto` looks for."""
+    facts = model.resolved_.get("auto", {}).get("restates")
+    if facts is None or facts["similarity_without"] >= CONFIRMS:
+        return ""
+    return f"{_begun(restated_in_words(facts))}; see --drop {as_option([facts['column']])}."
+
+
+def _of_few_levels(table: object, labels: Labels, names: Labels) -> str:
+    """The sentence about clusters of the rows of one or two levels, such as two large countries among many."""
+    if len(labels) > MOST_ROWS:
+        return ""
+    small = [name for name in names.tolist() if 1 < (labels == name).sum() <= SMALL * len(labels)]
+    parts: list[str] = []
+    for column in columns_of(table) if small else ():
+        if column.kind != "text":
+            continue
+        texts = ["" if text is None else text for text in as_levels(column)]
+        levels, codes, counts = np.unique(texts, return_inverse=True, return_counts=True)
+        if not MANY_LEVELS <= len(levels) <= len(labels) // 2:
+            continue
+        for name in small:
+            inside = np.bincount(codes[labels == name], minlength=len(levels))
+            its = np.flatnonzero(inside)
+            if len(its) <= FEW_LEVELS and (counts[its] > 1).all() and (inside[its] >= MOSTLY * counts[its]).all():
+                which = " and ".join(repr(shortened(str(levels[place]))) for place in its)
+                rows = counted(int(inside.sum()), "row")
+                parts.append(f"cluster {name} is the {rows} of {which} in {shortened(column.name)!r}")
+        small = [name for name in small if not any(part.startswith(f"cluster {name} is ") for part in parts)]
+    if not parts:
+        return ""
+    return f"{_begun('; '.join(parts[:SHOWN]))}: levels that stand apart, rather than a group of rows that are alike."
 
 
 def _clusters(labels: Sequence[int]) -> str:

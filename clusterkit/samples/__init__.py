@@ -5,6 +5,7 @@ Spaces:
 - `features.py`: the abstract `Space`; the spaces with an explicit matrix H (n, L) of features (in memory, streamed,
   embedded, sparse) and `build_space`;
 - `kernels.py`, `kernel_space.py`: kernels, and the space that knows its samples through one;
+- `mixed_space.py`: numbers and levels side by side, with gaps;
 - `rows_space.py`: features of rows outside memory;
 - `transform.py`, `row_graph.py`: the fitted row maps that a predictor keeps, and how they are said in ONNX;
 - `coding.py`: labels as targets of a solver.
@@ -35,6 +36,7 @@ from clusterkit.samples.features import (
     squared_distances_to,
 )
 from clusterkit.samples.kernel_space import KernelSpace
+from clusterkit.samples.mixed_space import MixedSpace
 
 __all__ = [
     "DenseSpace",
@@ -42,6 +44,7 @@ __all__ = [
     "FeatureSpace",
     "FittedMap",
     "KernelSpace",
+    "MixedSpace",
     "Space",
     "SparseSpace",
     "StreamedSpace",

@@ -70,6 +70,9 @@ class Space(ABC):
     in_memory: ClassVar[bool] = True
     """False for samples that an engine reads: their points are not here."""
 
+    has_gaps: ClassVar[bool] = False
+    """True if NaN in the points is a gap and no error."""
+
     points: Array = attrs.field(validator=coding.shaped("n", "d"))
     before: tuple[RowMap, ...] = attrs.field(default=(), kw_only=True)
     resolved: Mapping[str, object] = attrs.field(factory=dict, kw_only=True)

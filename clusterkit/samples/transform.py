@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol, TypeVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 from clusterkit.samples import sums
 from clusterkit.samples.array_libraries import (
@@ -24,6 +24,7 @@ from clusterkit.samples.block_threads import each_block
 from clusterkit.samples.row_graph import Node
 
 __all__ = [
+    "ChosenColumns",
     "IdentityMap",
     "RowMap",
     "Transform",
@@ -156,6 +157,43 @@ class IdentityMap(BlockFunction):
     def inverse(self, H: Array) -> Array:
         """The rows that the map keeps as H."""
         return H
+
+
+@final
+@attrs.frozen(eq=False)
+class ChosenColumns(BlockFunction):
+    """The row map to some of the columns, in ascending order.
+
+    Parameters
+    ----------
+    index : ndarray of shape (width,), int
+    """
+
+    array_api: ClassVar[bool] = True
+
+    index: Indices
+
+    @property
+    def scaling(self) -> ChosenColumns:
+        """The map itself: starts see the columns that are kept."""
+        return self
+
+    @property
+    def width(self) -> int:
+        """Number of columns that are kept."""
+        return len(self.index)
+
+    def __call__(self, Y: Array) -> Array:
+        """These columns of rows, where they lie."""
+        if is_device_array(Y):
+            xp = array_namespace(Y)
+            columns: Array = xp.stack([Y[:, int(j)] for j in self.index], axis=1)
+            return columns
+        return np.ascontiguousarray(Y[:, self.index])
+
+    def onnx(self, rows: Node) -> Node:
+        """These columns."""
+        return rows.columns(self.index)
 
 
 @final

@@ -18,6 +18,8 @@ graph
     Graphs of neighbours: ncut, lapgmm.
 equal_size
     Clusters of equal size: equal, geoclust.
+mixtures
+    Mixtures of columns of several kinds, with a role for each column: mixed_mixture.
 trees
     Spanning trees: mst.
 

@@ -18,6 +18,7 @@ from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts import FeatureMap, Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.drivers.compose import legal_compositions
+from clusterkit.featuremaps.columns import Columns
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.featuremaps.scaling import Identity, MinMax
@@ -35,6 +36,7 @@ VIEWS: dict[str, FeatureMap] = {
     "wide": Elm(n_hidden=30),
     "streamed": Elm(n_hidden=6, storage="streamed"),
     "kernel": Rbf(),
+    "columns": Columns(),
 }
 """Feature maps that give the spaces of the laws, by name."""
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import clusterkit
 from clusterkit import Auto, load, recipe, search
-from clusterkit.errors import InvalidParameter
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.metrics import adjusted_rand
+from clusterkit.profiles.doubts import doubts
 from clusterkit.tables import Preparation, TableError
 
 pandas = pytest.importorskip("pandas")
@@ -155,3 +158,86 @@ def test_a_search_takes_the_tables_that_auto_takes():
     assert adjusted_rand(groups, ranking.best_estimator.predict(frame)) == 1.0
     ranking = search("kmeans", {"n_clusters": [2, 3]}, frame, random_state=0)
     assert adjusted_rand(groups, ranking.best_estimator.predict(frame)) == 1.0
+
+
+def test_clusters_that_restate_a_column_are_told_unless_the_other_columns_confirm_them():
+    rng = np.random.default_rng(0)
+    year = np.repeat([2007.0, 2008.0, 2009.0], 60)
+    table = pandas.DataFrame({"year": year, "a": rng.normal(size=180), "b": rng.normal(size=180)})
+    with pytest.warns(
+        ClusterkitWarning, match="the clusters restate the column 'year' .* without it there are 3 others"
+    ):
+        model = Auto(3, random_state=0).fit(table)
+    facts = model.resolved_["auto"]["restates"]
+    assert facts["agreement"] >= 0.99
+    assert facts["similarity_without"] <= 0.1
+    assert model.confidence_ <= 0.5
+    assert "--drop year" in doubts(model, table, model.preparation_.transform(table)).of_column
+    table[["a", "b"]] += 9.0 * (year[:, None] - 2008.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ClusterkitWarning)
+        model = Auto(3, random_state=0).fit(table)
+    assert model.resolved_["auto"]["restates"]["similarity_without"] == 1.0
+    assert model.confidence_ >= 0.9
+
+
+def test_pairs_of_clusters_that_one_column_divides_restate_it():
+    rng = np.random.default_rng(0)
+    group, year = np.repeat([0, 1], 120), np.tile([2007.0, 2008.0, 2009.0], 80)
+    table = pandas.DataFrame({"year": year, **{name: rng.normal(size=240) + 4.0 * group for name in "abc"}})
+    with pytest.warns(ClusterkitWarning, match="the clusters restate the column 'year'"):
+        assert Auto(6, random_state=0).fit(table).confidence_ <= 0.5
+
+
+class TestColumns:
+    """Tables are judged by their columns."""
+
+    @pytest.fixture
+    def mixed(self):
+        """Three groups that numbers and categories show, a site that shifts the numbers, gaps, and columns of noise."""
+        rng = np.random.default_rng(4)
+        groups, site = rng.integers(3, size=300), rng.integers(3, size=300)
+        centres = np.array([[-2.2, 0.0], [2.2, 0.0], [0.0, 3.0]])
+        shifts = np.array([[0.0, 0.0], [5.0, 4.0], [-4.0, 6.0]])
+        numbers = centres[groups] + shifts[site] + rng.normal(size=(300, 2))
+        drawn = np.where(rng.random((300, 2)) < 0.8, groups[:, None], rng.integers(3, size=(300, 2)))
+        table = pandas.DataFrame(numbers, columns=["a", "b"])
+        table["c"], table["d"] = np.array(list("xyz"))[drawn[:, 0]], np.array(list("uvw"))[drawn[:, 1]]
+        table["site"] = np.array(["north", "south", "east"])[site]
+        for j in range(4):
+            table[f"noise {j}"] = rng.normal(size=300)
+        table["year"] = 2007 + rng.integers(3, size=300)
+        table.loc[::17, "a"] = np.nan
+        return table, groups
+
+    @pytest.mark.parametrize("k", [3, None])
+    def test_groups_beside_a_site_noise_and_gaps_are_found_with_the_roles_of_the_columns(self, mixed, k, tmp_path):
+        table, groups = mixed
+        model = Auto(k, random_state=0).fit(table)
+        assert model.n_clusters_ == 3
+        assert adjusted_rand(groups, model.labels_) >= 0.85
+        assert model.resolved_["auto"]["recipe"] == "mixture"
+        roles = model.column_roles_
+        assert {roles[name] for name in "abcd"} == {"cluster-dependent"}
+        assert roles["site"] == "covariate"
+        assert {roles[f"noise {j}"] for j in range(4)} | {roles["year"]} == {"irrelevant"}
+        assert np.array_equal(model.predict(table), model.labels_)
+        path = tmp_path / "model"
+        model.save(path)
+        assert np.array_equal(load(path).predict(table[:50]), model.labels_[:50])
+
+    def test_shapes_beside_columns_of_noise_are_left_to_the_pool(self):
+        from sklearn.datasets import make_moons
+
+        X, groups = make_moons(400, noise=0.05, random_state=0)
+        rng = np.random.default_rng(0)
+        table = pandas.DataFrame({"x": X[:, 0], "y": X[:, 1], "u": rng.choice(list("ab"), 400)})
+        model = Auto(2, random_state=0).fit(table)
+        assert model.resolved_["auto"]["recipe"] != "mixture"
+        assert adjusted_rand(groups, model.labels_) == 1.0
+        assert np.array_equal(model.predict(table), model.labels_)
+
+    def test_a_pool_of_the_user_is_asked_alone(self, mixed):
+        model = Auto(3, pool=["kmeans"], random_state=0).fit(mixed[0])
+        assert model.resolved_["auto"]["recipe"] == "kmeans"
+        assert "column_roles" not in model.resolved_["auto"]

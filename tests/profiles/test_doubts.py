@@ -10,6 +10,7 @@ from clusterkit.criteria.one_cluster import few_points
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.profiles.doubts import doubts
 from clusterkit.report.analysis import odd_rows
+from clusterkit.tables import Preparation
 
 
 def with_a_far_row(n=80, far=(60.0, 55.0)):
@@ -115,3 +116,17 @@ def test_many_rows_are_at_many_points():
     table = with_a_far_row()
     model, X = fitted(table)
     assert doubts(model, table, X).of_points == ""
+
+
+def test_rows_of_two_levels_that_stand_apart_are_told_also_of_a_column_that_was_left_out():
+    rng = np.random.default_rng(0)
+    country = np.repeat([f"land {i:02d}" for i in range(40)], 6)
+    table = {"country": country.astype(object), "a": rng.normal(size=240), "b": rng.normal(size=240)}
+    table["a"][:12] += 40.0
+    model = recipe("kmeans", n_clusters=2, random_state=0)
+    X = fit_prepared(model, table, Preparation(drop=("country",)))
+    sentence = doubts(model, table, X).of_few_levels
+    assert "is the 12 rows of 'land 00' and 'land 01' in 'country': levels that stand apart" in sentence
+    table["a"][9:12] -= 40.0  # half of the rows of a level say nothing of it
+    X = fit_prepared(model, table, Preparation(drop=("country",)))
+    assert doubts(model, table, X).of_few_levels == ""

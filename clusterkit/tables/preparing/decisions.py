@@ -68,6 +68,7 @@ class Overrides:
     as_category, as_number, as_date, keep, drop : frozenset of str
     scale : str
     na : str
+    as_ordered : frozenset of str
     """
 
     as_category: frozenset[str]
@@ -77,10 +78,12 @@ class Overrides:
     drop: frozenset[str]
     scale: str
     na: str = "auto"
+    as_ordered: frozenset[str] = frozenset()
 
     def check(self, names: Sequence[str]) -> None:
         """Raise `TableError` for a column that does not exist."""
-        for name in sorted(self.as_category | self.as_number | self.as_date | self.keep | self.drop):
+        named = self.as_category | self.as_number | self.as_date | self.as_ordered | self.keep | self.drop
+        for name in sorted(named):
             if name not in names:
                 raise no_such_column(name, names, "the table")
 
@@ -400,6 +403,8 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         if not numbers.n:
             raise TableError(f"column {shortened(name)!r} cannot be used as numbers: no cell is one")
         return _number(column, mark, numbers)
+    if name in overrides.as_ordered:
+        return _ordered(column)
     if name in overrides.as_date:
         form, moments = column.as_date()
         if column.clock.minutes:
@@ -428,6 +433,25 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
     if column.kind == "date":
         return _date(column, NATIVE, column.moments, keep)
     return _of_texts(column, keep)
+
+
+def _ordered(column: ColumnSums) -> ColumnPlan:
+    """A column of ordered levels: numbers, or a category whose levels are in the order of the numbers in them."""
+    if column.kind in ("number", "truth"):
+        return _number(column, ".", column.moments)
+    plan = _category(column, keep=True)
+    if not isinstance(plan, CategoryColumn) or plan.or_gap:
+        return plan
+    places = [re.search(r"[-+]?[0-9]+([.][0-9]+)?", level) for level in plan.levels]
+    numbers = [math.nan if place is None else float(place[0]) for place in places]
+    if plan.rare or not all(map(math.isfinite, numbers)) or len(set(numbers)) < len(numbers):
+        raise TableError(
+            f"column {shortened(column.name)!r} cannot be used as ordered levels: its texts "
+            f"({', '.join(map(repr, plan.levels[:3]))}, ...) do not show an order; write numbers, or a number in each"
+        )
+    order = np.argsort(numbers)
+    levels = tuple(plan.levels[i] for i in order)
+    return attrs.evolve(plan, levels=levels, fill=levels.index(plan.levels[plan.fill]))
 
 
 def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:

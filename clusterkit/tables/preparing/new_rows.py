@@ -47,11 +47,14 @@ class NewRows(Observer):
         Number of rows of the fit.
     similar : bool, default False
         Whether gaps are filled from similar rows.
+    coded : bool, default False
+        Whether gaps stay gaps, for methods of mixed columns.
     """
 
-    def __init__(self, rows: int, *, similar: bool = False) -> None:
+    def __init__(self, rows: int, *, similar: bool = False, coded: bool = False) -> None:
         self.rows = rows
         self.similar = similar
+        self.coded = coded
         self.messages: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
 
     def add(self, what: str, column: Column, detail: str, alone: str = "", advice: str = "") -> None:
@@ -172,8 +175,8 @@ class NewRows(Observer):
         if (plan.gaps / self.rows) ** n < UNLIKELY and column.missing().all():
             ends = f"no value in {counted(n, 'row')}: every cell is missing or not finite, and counts as"
             what = f"there is {ends} what fills the gaps of the fit"
-            filled = filling(plan, similar=self.similar)
-            self.add(what, column, filled, f"has {ends} {filled} of the fit")
+            filled = "a gap" if self.coded else f"{filling(plan, similar=self.similar)} of the fit"
+            self.add(what, column, filled.removesuffix(" of the fit"), f"has {ends} {filled}")
 
     def warn(self) -> None:
         """Warn once for each kind."""

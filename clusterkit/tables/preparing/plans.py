@@ -156,6 +156,15 @@ class ColumnPlan:
     def features(self) -> tuple[str, ...]:
         """Names of the features that the column becomes."""
 
+    @property
+    @abstractmethod
+    def coded(self) -> tuple[tuple[str, str], ...]:
+        """Name and kind of the columns that it becomes for methods of mixed columns: "auto", "number" or "category"."""
+
+    @abstractmethod
+    def write_codes(self, column: Column, out: Array, observer: Observer) -> None:
+        """Write numbers and codes of levels into `out`, (n, number of these columns), NaN in gaps."""
+
     @abstractmethod
     def write(self, column: Column, out: Array, observer: Observer) -> Mask:
         """Write the features of the cells into `out`, (n, number of features), and show them to an `Observer`.
@@ -187,6 +196,14 @@ class LeftOut(ColumnPlan):
     def features(self) -> tuple[str, ...]:
         """None."""
         return ()
+
+    @property
+    def coded(self) -> tuple[tuple[str, str], ...]:
+        """None."""
+        return ()
+
+    def write_codes(self, column: Column, out: Array, observer: Observer) -> None:
+        """Write nothing."""
 
     def write(self, column: Column, out: Array, observer: Observer) -> Mask:
         """Write nothing."""
@@ -299,8 +316,23 @@ class NumberColumn(ColumnPlan):
             return as_hours(column, self.clock, self.begin, digits=self.digits)
         return as_numbers(column, self.decimal, self.measure)
 
-    def write(self, column: Column, out: Array, observer: Observer) -> Mask:
-        """Write the scaled numbers."""
+    @property
+    def coded(self) -> tuple[tuple[str, str], ...]:
+        """The numbers as they are, which may be levels; of a clock its sine and cosine."""
+        kind = "number" if self.circle else "auto"
+        return tuple((name, kind) for name in self.features[: 2 if self.circle else 1])
+
+    def write_codes(self, column: Column, out: Array, observer: Observer) -> None:
+        """Write the numbers."""
+        x = self._observed(column, observer)
+        x = np.where(np.isinf(x), np.nan, x)
+        if self.circle:
+            out[:, 0], out[:, 1] = np.sin(2 * np.pi * x / CLOCK), np.cos(2 * np.pi * x / CLOCK)
+        else:
+            out[:, 0] = x
+
+    def _observed(self, column: Column, observer: Observer) -> NDArray[np.float64]:
+        """The numbers, nan in gaps; an observer sees them."""
         reading = self.read(column)
         what = self.clock or "number"
         observer.numbers(self, column, reading.values)
@@ -308,7 +340,11 @@ class NumberColumn(ColumnPlan):
         observer.odd(f"no {what}", reading.unread, column, "counted as a gap")
         if column.kind == "number":
             observer.odd("infinite", np.isinf(column.values), column, "counted as a gap")
-        x = reading.values
+        return reading.values
+
+    def write(self, column: Column, out: Array, observer: Observer) -> Mask:
+        """Write the scaled numbers."""
+        x = self._observed(column, observer)
         gaps = np.isnan(x)
         if self.circle:
             angle = 2 * np.pi * x / CLOCK
@@ -393,16 +429,36 @@ class CategoryColumn(ColumnPlan):
             groups.append(f"{self.name}=(other)")
         return (*(groups[1:] if len(groups) == 2 else groups), *_gap_feature(self))
 
-    def write(self, column: Column, out: Array, observer: Observer) -> Mask:
-        """Write the indicators of the level of each cell; returns the cells whose level was filled in."""
+    @property
+    def coded(self) -> tuple[tuple[str, str], ...]:
+        """The column as a category."""
+        return ((self.name, "category"),)
+
+    def write_codes(self, column: Column, out: Array, observer: Observer) -> None:
+        """Write the number of each level; rare levels share one, and levels that the fit did not see are gaps."""
+        places, gaps, unknown = self._places(column, observer)
+        if self.or_gap:
+            out[:, 0] = ~(gaps | unknown)
+            return
+        out[:, 0] = np.where(gaps | unknown, np.nan, places)
+        if self.rare:
+            out[unknown, 0] = len(self.levels)
+
+    def _places(self, column: Column, observer: Observer) -> tuple[Indices, Mask, Mask]:
+        """The number of the level of each cell, that of `fill` in gaps, and the masks of gaps and of unknown levels."""
         numbers = {level: i for i, level in enumerate(self.levels)}
         column = self.worded(column)
         texts = as_levels(column)
         gaps = column.missing()
-        places = np.array([numbers.get(text, -1) for text in texts])
+        places = np.array([numbers.get(text, -1) for text in texts], dtype=np.intp)
         places[gaps] = self.fill
         unknown = places < 0
         observer.levels(self, column, unknown)
+        return places, gaps, unknown
+
+    def write(self, column: Column, out: Array, observer: Observer) -> Mask:
+        """Write the indicators of the level of each cell; returns the cells whose level was filled in."""
+        places, gaps, unknown = self._places(column, observer)
         places[unknown] = len(self.levels) if self.rare else self.fill  # rare ones of the fit, and new ones
         if self.or_gap:
             out[:, 0] = self.weight * ~(gaps | unknown)
@@ -468,13 +524,31 @@ class DateColumn(ColumnPlan):
         """The cells of a column as seconds since 1970."""
         return as_seconds(column, self.form)
 
-    def write(self, column: Column, out: Array, observer: Observer) -> Mask:
-        """Write the elapsed time and the parts."""
+    @property
+    def coded(self) -> tuple[tuple[str, str], ...]:
+        """The elapsed time, and sine and cosine of each part."""
+        return tuple((name, "number") for name in self.features[: 1 + 2 * len(self.parts)])
+
+    def write_codes(self, column: Column, out: Array, observer: Observer) -> None:
+        """Write days since the mean date, and sine and cosine of the parts."""
+        reading = self._observed(column, observer)
+        out[:, 0] = (reading.values - self.centre) / 86400.0
+        for i, part in enumerate(self.parts):
+            angle = 2 * np.pi * (reading.values / 3600.0 % HOURS[part]) / HOURS[part]
+            out[:, 1 + 2 * i], out[:, 2 + 2 * i] = np.sin(angle), np.cos(angle)
+
+    def _observed(self, column: Column, observer: Observer) -> Reading:
+        """The cells as seconds; an observer sees them."""
         reading = self.read(column)
         if not self.both_orders:
             refuse_both_orders(reading, column)
         refuse_none(reading, column, "date", self.unread)
         observer.odd("no clear date", reading.unread, column, "counted as a gap")
+        return reading
+
+    def write(self, column: Column, out: Array, observer: Observer) -> Mask:
+        """Write the elapsed time and the parts."""
+        reading = self._observed(column, observer)
         gaps = np.isnan(reading.values)
         x = np.where(gaps, self.fill, reading.values)
         out[:, 0] = (x - self.centre) * self.factor

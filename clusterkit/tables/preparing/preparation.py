@@ -87,6 +87,9 @@ class Preparation:
     ----------
     as_category, as_number, as_date : sequence of str, default ()
         Columns that are used as this.
+    as_ordered : sequence of str, default ()
+        Columns of ordered levels: numbers, or texts with a number each, such as "18-24". Methods of mixed columns count
+        their places; for others they are numbers, or a category.
     keep : sequence of str, default ()
         Columns that are used although they look like identifiers or are constant.
     drop : sequence of str, default ()
@@ -134,6 +137,7 @@ class Preparation:
     day_first: bool | None = None
     na: str = "auto"
     gaps: str = "similar"
+    as_ordered: tuple[str, ...] = _names_field()
 
     def __attrs_post_init__(self) -> None:
         if self.scale not in SCALES:
@@ -148,7 +152,7 @@ class Preparation:
             raise InvalidParameter(f"Preparation: gaps must be one of {', '.join(GAP_CHOICES)}, got {self.gaps!r}")
         if self.day_first not in (None, True, False):
             raise InvalidParameter(f"Preparation: day_first must be True, False or None, got {self.day_first!r}")
-        uses = (*self.as_category, *self.as_number, *self.as_date, *self.drop)
+        uses = (*self.as_category, *self.as_number, *self.as_date, *self.as_ordered, *self.drop)
         twice = [name for name in dict.fromkeys(uses) if uses.count(name) > 1]
         if twice:
             raise InvalidParameter(f"Preparation: column {twice[0]!r} has two uses")
@@ -206,7 +210,7 @@ class Preparation:
             raise TableError("the table has no row")
         overrides = Overrides(
             frozenset(self.as_category), frozenset(self.as_number), frozenset(self.as_date), frozenset(self.keep),
-            frozenset(drop), self.scale, self.na,
+            frozenset(drop), self.scale, self.na, frozenset(self.as_ordered),
         )  # fmt: skip
         plans, scale, reason = decide(sums, overrides)
         names = [plan.name for plan in plans]
@@ -265,6 +269,9 @@ class FittedPreparation:
     donors : Donors or None
         The rows of the fit from which gaps are filled; None where the mean, or the most frequent level, fills them, and
         where the fit had no gaps.
+    coded : bool
+        Whether `transform` gives numbers as they are, codes of levels, and NaN in gaps in place of features, for
+        methods of mixed columns.
     """
 
     saved_schema: ClassVar[int] = 1
@@ -277,6 +284,7 @@ class FittedPreparation:
     narrow: bool = False
     blank: int = 0
     donors: Donors | None = None
+    coded: bool = False
 
     def __attrs_post_init__(self) -> None:
         if self.donors is not None:
@@ -301,8 +309,20 @@ class FittedPreparation:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the features, the columns of what `transform` returns."""
+        """Names of the features, the columns of what `transform` returns, unless it gives codes."""
         return tuple(name for plan in self.plans for name in plan.features)
+
+    @property
+    def names_of_codes(self) -> tuple[str, ...]:
+        """Names of the columns of numbers and codes."""
+        return tuple(name for plan in self.plans for name, _ in plan.coded)
+
+    @property
+    def kinds_of_codes(self) -> tuple[str, ...]:
+        """Kinds of these columns, see `clusterkit.featuremaps.columns.Columns`."""
+        forced = dict.fromkeys(self.preparation.as_number, "number")
+        forced |= dict.fromkeys(self.preparation.as_ordered, "ordered")
+        return tuple(forced.get(plan.name, kind) for plan in self.plans for _, kind in plan.coded)
 
     def transform(self, table: object, *, by_position: bool = False, quiet: bool = False) -> Array:
         """The features of the rows of a table.
@@ -322,7 +342,7 @@ class FittedPreparation:
         Returns
         -------
         ndarray of shape (n, len(features))
-            Finite; float64, or float32 where all columns of the fit were.
+            Finite; float64, or float32 where all columns of the fit were. With `coded` numbers and codes, float64.
 
         Raises
         ------
@@ -343,13 +363,16 @@ class FittedPreparation:
         if not n:
             shape = (0, len(self.used))
             raise TableError(f"Found table with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
-        observer = Observer() if quiet else NewRows(self.rows, similar=self.donors is not None)
-        out, gaps = self._written(columns, observer)
+        observer = Observer() if quiet else NewRows(self.rows, similar=self.donors is not None, coded=self.coded)
         plans = self._used_plans
+        if self.coded:
+            out, gaps = self._written_codes(columns, observer), np.zeros((n, 0), dtype=bool)
+        else:
+            out, gaps = self._written(columns, observer)
         if isinstance(observer, NewRows):
             observer.warn()
             warn_of_blanks(columns, plans)
-        if self.donors is not None:
+        if self.donors is not None and not self.coded:
             self.donors.fill(out, gaps, plans)
         return out
 
@@ -372,6 +395,18 @@ class FittedPreparation:
             at += width
         return out, gaps
 
+    def _written_codes(self, columns: Sequence[Column], observer: Observer) -> Array:
+        """Numbers and codes of the used columns, NaN in gaps."""
+        out, at = np.empty((len(columns[0].values), len(self.names_of_codes))), 0
+        for plan, column in zip(self._used_plans, columns, strict=True):
+            width = len(plan.coded)
+            plan.write_codes(column, out[:, at : at + width], observer)
+            if isinstance(observer, NewRows):
+                observer.gaps(plan, column)
+                warn_of(of_rows(plan, column))
+            at += width
+        return out
+
     def with_donors(self, rows: RowSample) -> FittedPreparation:
         """This preparation, with those rows of the fit from which gaps are filled; none where there is no gap."""
         if not has_gaps(self.plans):
@@ -387,7 +422,8 @@ class FittedPreparation:
 
     def resolved(self) -> dict[str, object]:
         """Every decision, as `resolved_` of a model has it."""
-        return facts(self.plans, self.rows, self.scale, self.reason, self.blank, len(self.donors or ()))
+        donors = len(self.donors or ())
+        return facts(self.plans, self.rows, self.scale, self.reason, self.blank, donors, coded=self.coded)
 
     def paragraph(self, *, options: bool = False) -> str:
         """Every decision in words.
@@ -398,4 +434,6 @@ class FittedPreparation:
             Whether the paragraph ends with the options of the command line that change the decisions.
         """
         donors = len(self.donors or ())
-        return paragraph(self.plans, self.rows, self.scale, self.reason, self.blank, donors, options=options)
+        return paragraph(
+            self.plans, self.rows, self.scale, self.reason, self.blank, donors, options=options, coded=self.coded
+        )

@@ -11,20 +11,33 @@ from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateCo
 
 __all__ = ["facts", "filling", "paragraph"]
 
+CODED = "the method takes columns as they are"
+"""Reason for no scale where columns are numbers and codes."""
+
 MOST = 8
 """Most columns that a sentence names."""
 
 
 def facts(
-    plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, blank: int = 0, donors: int = 0
+    plans: Sequence[ColumnPlan],
+    rows: int,
+    scale: str,
+    reason: str,
+    blank: int = 0,
+    donors: int = 0,
+    *,
+    coded: bool = False,
 ) -> dict[str, object]:
-    """Every decision by kind, as texts and numbers; gaps are filled from so many donors, or from none."""
+    """Every decision by kind, as texts and numbers; gaps are filled from so many donors, or from none.
+
+    With `coded` the columns are numbers and codes with gaps, which nothing fills or scales.
+    """
     numbers = [plan for plan in plans if isinstance(plan, NumberColumn)]
     categories = [plan for plan in plans if isinstance(plan, CategoryColumn)]
     dates = [plan for plan in plans if isinstance(plan, DateColumn)]
     return {
         "rows": rows,
-        "features": sum(len(plan.features) for plan in plans),
+        "features": sum(len(plan.coded if coded else plan.features) for plan in plans),
         "numbers": [plan.name for plan in numbers],
         "categories": {plan.name: _levels(plan) for plan in categories},
         "units": {plan.name: plan.unit for plan in numbers if plan.unit},
@@ -35,21 +48,31 @@ def facts(
         "decimal_commas": [plan.name for plan in numbers if plan.decimal == ","],
         "dates": {plan.name: _date(plan) for plan in dates},
         "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
-        "gaps": {name: f"({its})" for name, its in _of_gaps(plans, donors).items()},
-        "rows_that_fill_gaps": donors,
+        "gaps": {plan.name: _gaps(plan, "") for plan in _having(plans)}
+        if coded
+        else {name: f"({its})" for name, its in _of_gaps(plans, donors).items()},
+        "rows_that_fill_gaps": 0 if coded else donors,
         "infinite_cells": dict(_infinite(plans)),
         "gaps_spelled_na": {plan.name: plan.na for plan in categories if plan.na},
         "rows_without_values": blank,
-        "scale": scale,
-        "scale_reason": reason,
+        "scale": "none" if coded else scale,
+        "scale_reason": CODED if coded else reason,
     }
 
 
 def paragraph(
-    plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, blank: int = 0, donors: int = 0, *, options: bool
+    plans: Sequence[ColumnPlan],
+    rows: int,
+    scale: str,
+    reason: str,
+    blank: int = 0,
+    donors: int = 0,
+    *,
+    options: bool,
+    coded: bool = False,
 ) -> str:
     """Every decision in words."""
-    features = sum(len(plan.features) for plan in plans)
+    features = sum(len(plan.coded if coded else plan.features) for plan in plans)
     used = [plan for plan in plans if plan.used]
     kinds = [
         counted(number, *words)
@@ -76,7 +99,7 @@ def paragraph(
     if flags:
         parts.append(f"Of two values: {_some(f'{shortened(plan.name)} ({_two(plan)})' for plan in flags)}")
     few = [f"{shortened(plan.name)} ({_few(plan)})" for plan in plans if isinstance(plan, NumberColumn) and plan.few]
-    if few:
+    if few and not coded:
         parts.append(
             f"Few whole numbers, used as numbers though they may be years or codes: {_some(few)}; --as-category makes "
             "levels of them"
@@ -93,14 +116,19 @@ def paragraph(
     infinite = [f"{shortened(name)} ({number:,})" for name, number in _infinite(plans)]
     if infinite:
         parts.append(f"Infinite cells, which count as gaps: {_some(infinite)}")
-    parts += _sentences_of_gaps(plans, donors)
+    if coded:
+        names = [f"{shortened(plan.name)} ({_gaps(plan, '')})" for plan in _having(plans)]
+        parts += [f"Gaps count nowhere: {_some(names)}"] if names else []
+    else:
+        parts += _sentences_of_gaps(plans, donors)
     if blank:
         whose = "whose label says" if blank == 1 else "whose labels say"
         parts.append(f"{counted(blank, 'row')} without any value, {whose} nothing")
-    parts.append(f"Units: {_UNITS[scale]}, {'' if reason == 'as you asked' else 'as '}{reason}")
+    if not coded:
+        parts.append(f"Units: {_UNITS[scale]}, {'' if reason == 'as you asked' else 'as '}{reason}")
     if options:
-        options_of_columns = "--as-category, --as-number, --as-date, --keep, --drop"
-        parts.append(f"To decide otherwise: {options_of_columns}, --na, --gaps, --scale")
+        options_of_columns = "--as-category, --as-number, --as-ordered, --as-date, --keep, --drop, --na"
+        parts.append(f"To decide otherwise: {options_of_columns}{'' if coded else ', --gaps, --scale'}")
     return ". ".join(parts) + "."
 
 

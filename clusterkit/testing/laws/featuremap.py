@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from clusterkit._typing import Array
 from clusterkit.contracts import FeatureMap, Task
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
+from clusterkit.samples.mixed_space import MixedSpace
 from clusterkit.testing.compare import close, same_bits, saved_copy, small_blocks
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import Case, cases
@@ -29,6 +30,10 @@ def _gives_kernel(stage: FeatureMap) -> bool:
     return issubclass(stage.gives, KernelSpace)
 
 
+def _gives_inner_products(stage: FeatureMap) -> bool:
+    return _gives_features(stage) or _gives_kernel(stage)
+
+
 def _stores(stage: FeatureMap) -> bool:
     return "storage" in stage.parameters()
 
@@ -41,6 +46,8 @@ def _mapped(space: Space, Y: Array) -> Array:
     """The coordinates or features that the space computes for raw rows."""
     if isinstance(space, FeatureSpace):
         return space.at(Y)
+    if isinstance(space, MixedSpace):
+        return space.coordinates(Y)
     assert isinstance(space, KernelSpace), f"neither features nor a kernel: {type(space).__name__}"
     return space.cross(Y)
 
@@ -104,7 +111,7 @@ def takes_some_samples(stage: FeatureMap, case: Case) -> None:
     part = space.take(index)
     assert part.n == len(index)
     H = _mapped(part, case.X)
-    expected = _mapped(space, case.X) if isinstance(space, FeatureSpace) else _mapped(space, case.X)[:, index]
+    expected = _mapped(space, case.X)[:, index] if isinstance(space, KernelSpace) else _mapped(space, case.X)
     close(H, expected, "features by a part of the space", digits=2)
 
 
@@ -122,7 +129,7 @@ def adjoint_is_the_adjoint_of_apply(stage: FeatureMap, case: Case, columns: int)
     close(np.array([left]).astype(case.dtype), np.array([right]), "<HB, T> and <B, H'T>", scale=size * columns)
 
 
-@law(LAWS, case=cases())
+@law(LAWS, case=cases(), applies=_gives_inner_products)
 def gram_is_symmetric_and_positive(stage: FeatureMap, case: Case) -> None:
     """The matrix of inner products is symmetric to the bit and positive semidefinite to rounding."""
     space = _fit(stage, case)

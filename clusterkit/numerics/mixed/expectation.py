@@ -1,0 +1,321 @@
+"""EM for mixtures of numbers and levels, by sums over the rows, and the posteriors of rows with gaps.
+
+The M step maximises the posterior under the priors of `clusterkit.numerics.mixed.evidence`, so that no component
+collapses: shares and levels get 1/2 row each, a mean the weight of .01 rows at the mean of all, a variance a prior sum
+of squares. "tied" needs the sums of each cluster alone, since the scatter within clusters is that of all rows less
+that of the means; "full" needs the products of each cluster too. Covariates shift the numbers by ``W B``.
+
+In the E step of a fit, structures with covariances see gaps filled once (`MixedTable.X`); `MixtureModel.posteriors`
+integrates gaps out, exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._typing import Array, Indices, Mask
+from clusterkit.numerics.mixed.evidence import (
+    COVARIATE,
+    DEPENDENT,
+    MEAN_WEIGHT,
+    PRIOR_COUNT,
+    Structure,
+    number_scale,
+    shift_by_covariates,
+)
+from clusterkit.numerics.mixed.table import MixedTable
+
+__all__ = ["MixtureModel", "expectation_maximisation", "maximise", "penalised_likelihood"]
+
+LOG_2PI = math.log(2.0 * math.pi)
+
+BLOCK = 2**16
+"""Rows of which `MixtureModel.posteriors` holds the densities at once."""
+
+
+@final
+@attrs.frozen(eq=False)
+class MixtureModel:
+    """A finite mixture of Gaussians and multinomials, on the columns with a role.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (k,)
+        Logarithms.
+    numbers : ndarray of shape (r,), int
+        The relevant numbers.
+    means : ndarray of shape (k, r)
+    spreads : ndarray of shape (k, r), (1, r, r) or (k, r, r)
+        Variances; or covariances, tied or of each cluster.
+    grid : ndarray of shape (r,)
+        See `MixedTable`.
+    places : ndarray of shape (q,), int
+        Where the levels of each category begin in `tables`; -1 for those that do not depend on the cluster.
+    tables : ndarray of shape (L, k)
+        Logarithms of the probabilities of levels.
+    shifts : ndarray of shape (L, r)
+        What each level of the covariates adds to the numbers; 0 for other categories.
+    covariates : ndarray of shape (c,), int
+        The categories that are covariates.
+    offsets : ndarray of shape (q + 1,), int
+        See `MixedTable`.
+    """
+
+    shares: Array
+    numbers: Indices
+    means: Array
+    spreads: Array
+    grid: Array
+    places: Indices
+    tables: Array
+    shifts: Array
+    covariates: Indices
+    offsets: Indices
+
+    @property
+    def k(self) -> int:
+        """Number of clusters."""
+        return len(self.shares)
+
+    def take(self, order: Indices) -> MixtureModel:
+        """The model with its clusters in another order."""
+        spreads = self.spreads if self.spreads.ndim == 3 and len(self.spreads) == 1 else self.spreads[order]
+        tables = np.ascontiguousarray(self.tables[:, order])
+        return attrs.evolve(self, shares=self.shares[order], means=self.means[order], spreads=spreads, tables=tables)
+
+    def posteriors(self, numbers: Array, codes: NDArray[np.int32]) -> tuple[Array, float]:
+        """Probabilities of the clusters, (m, k), and the log-likelihood, for rows with gaps.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (m, p)
+            NaN in gaps.
+        codes : ndarray of shape (m, q), int32
+            -1 in gaps.
+        """
+        P, total = np.empty((len(numbers), self.k)), 0.0
+        for start in range(0, len(numbers), BLOCK):
+            part = slice(start, start + BLOCK)
+            A = numbers[part][:, self.numbers] - self.shift(codes[part])
+            P[part], likelihood = self.of_densities(self.densities(A), codes[part])
+            total += likelihood
+        return P, total
+
+    def of_densities(self, logs: Array, codes: NDArray[np.int32]) -> tuple[Array, float]:
+        """Posteriors and log-likelihood from the densities of the numbers, (m, k), which are overwritten."""
+        from clusterkit.numerics.mixed.posteriors_jit import posteriors
+
+        return logs, posteriors(logs, codes, self.places, self.tables, self.shares, np.empty_like(self.tables))
+
+    def shift(self, codes: NDArray[np.int32]) -> Array:
+        """What the covariates add to the numbers of rows, (m, r); gaps add nothing."""
+        shift = np.zeros((len(codes), len(self.numbers)))
+        for j in self.covariates:
+            has = codes[:, j] >= 0
+            shift[has] += self.shifts[self.offsets[j] + codes[has, j]]
+        return shift
+
+    def densities(self, A: Array) -> Array:
+        """Logarithms of the densities of numbers without shifts (m, r), NaN in gaps, in each cluster, (m, k)."""
+        observed = np.isfinite(A)
+        if self.spreads.ndim == 2:
+            return self._diagonal(np.where(observed, A, 0.0), None if observed.all() else observed)
+        if not A.shape[1]:
+            return np.zeros((len(A), self.k))
+        if observed.all():
+            return self._with_covariances(A, np.arange(A.shape[1]))
+        logs = np.zeros((len(A), self.k))
+        patterns, which = np.unique(observed, axis=0, return_inverse=True)
+        for pattern, mask in enumerate(patterns):
+            rows = np.flatnonzero(which.ravel() == pattern)
+            columns = np.flatnonzero(mask)
+            if len(columns):
+                logs[rows] = self._with_covariances(A[np.ix_(rows, columns)], columns)
+        return logs
+
+    def _diagonal(self, A: Array, observed: Mask | None) -> Array:
+        inverse = 1.0 / self.spreads
+        constants = np.square(self.means) * inverse + np.log(self.spreads) + LOG_2PI + self.grid * inverse
+        logs = np.square(A) @ inverse.T - 2.0 * A @ (self.means * inverse).T
+        logs += constants.sum(axis=1) if observed is None else observed @ constants.T
+        logs *= -0.5
+        return np.ascontiguousarray(logs)
+
+    def _with_covariances(self, A: Array, columns: Indices) -> Array:
+        """Densities of the observed columns alone: a marginal of a Gaussian is a Gaussian."""
+        logs = np.empty((len(A), self.k))
+        whitened: Array | None = None
+        factor = np.empty(0)
+        for c in range(self.k):
+            tied = len(self.spreads) == 1
+            if c == 0 or not tied:
+                covariance = self.spreads[0 if tied else c][np.ix_(columns, columns)]
+                lower = np.linalg.cholesky(covariance)
+                factor = np.linalg.inv(lower).T
+                whitened = A @ factor
+                constant = 2.0 * np.log(np.diag(lower)).sum() + len(columns) * LOG_2PI
+                constant += float((np.square(factor).sum(axis=1) * self.grid[columns]).sum())
+            gaps = whitened - self.means[c, columns] @ factor
+            logs[:, c] = -0.5 * (np.einsum("ij,ij->i", gaps, gaps) + constant)
+        return logs
+
+
+def maximise(
+    table: MixedTable,
+    P: Array,
+    structure: Structure,
+    relevant: Mask,
+    categories: NDArray[np.int8],
+    counts: Array | None = None,
+) -> MixtureModel:
+    """M step: the mixture of posteriors P (n, k).
+
+    Parameters
+    ----------
+    counts : ndarray of shape (L, k), optional
+        Sums of the posteriors over the rows of each level, where they are known for the categories that count.
+    """
+    n, k, r = table.n, P.shape[1], np.flatnonzero(relevant)
+    sizes = P.sum(axis=0)
+    shares = np.log((sizes + PRIOR_COUNT) / (n + PRIOR_COUNT * k))
+    dependent = categories == DEPENDENT
+    places = np.where(dependent, table.offsets[:-1], -1).astype(np.intp)
+    if counts is None:
+        counts = table.indicators.T @ P
+    if table.q:
+        in_all = np.add.reduceat(counts, table.offsets[:-1], axis=0) + PRIOR_COUNT * table.levels[:, None]
+        tables = np.log((counts + PRIOR_COUNT) / np.repeat(in_all, table.levels, axis=0))
+    else:
+        tables = np.empty((0, k))
+    covariates = np.flatnonzero(categories == COVARIATE) if len(r) else np.empty(0, dtype=np.intp)
+    columns = table.columns_of(covariates)
+    B: Array = np.empty((0, len(r)))
+    shifts: Array = np.zeros((int(table.offsets[-1]), len(r)))
+    A = table.X[:, r]
+    if len(columns):
+        B = shift_by_covariates(table, sizes, P.T @ table.design, columns)[0][:, r]
+        A = A - table.design[:, columns] @ B
+        shifts = _shifts_of_levels(table, covariates, B)
+    if structure == "diag":
+        means, spreads = _diagonal_step(table, P, sizes, A, r, k)
+    else:
+        means, spreads = _covariance_step(table, P, sizes, A, B, r, structure)
+    return MixtureModel(
+        shares, r, means, spreads, table.grid[r], places, tables, shifts, covariates, table.offsets
+    )  # fmt: skip
+
+
+def _shifts_of_levels(table: MixedTable, covariates: Indices, B: Array) -> Array:
+    """What each level adds to the numbers, (L, r): its centred indicators times the coefficients."""
+    shifts = np.zeros((int(table.offsets[-1]), B.shape[1]))
+    at = 0
+    for j in covariates:
+        first, last = int(table.offsets[j]), int(table.offsets[j + 1])
+        of_j = B[at : at + last - first - 1]
+        frequencies = table.counts[first : last - 1] / max(1.0, float(table.counts[first:last].sum()))
+        shifts[first : last - 1] = of_j
+        shifts[first:last] -= frequencies @ of_j
+        at += last - first - 1
+    return shifts
+
+
+def _diagonal_step(table: MixedTable, P: Array, sizes: Array, A: Array, r: Indices, k: int) -> tuple[Array, Array]:
+    if table.has_gaps:
+        observed = table.observed[:, r]
+        A = np.where(observed, A, 0.0)
+        m = P.T @ observed
+    else:
+        m = np.repeat(sizes[:, None], len(r), axis=1)
+    first = P.T @ A
+    means = first / (m + MEAN_WEIGHT)
+    squares = P.T @ np.square(A) - 2.0 * means * first + np.square(means) * (m + MEAN_WEIGHT) + m * table.grid[r]
+    return means, (np.maximum(squares, 0.0) + number_scale(k)) / (m + 3.0)
+
+
+def _covariance_step(
+    table: MixedTable, P: Array, sizes: Array, A: Array, B: Array, r: Indices, structure: Structure
+) -> tuple[Array, Array]:
+    k, width, n = len(sizes), len(r), table.n
+    first = P.T @ A
+    means = first / (sizes + MEAN_WEIGHT)[:, None]
+    prior = number_scale(k) * np.eye(width)
+    grid = np.diag(table.grid[r])
+    if structure == "tied":
+        total = A.T @ A if len(B) else table.gram[np.ix_(r, r)]
+        cross = first.T @ means
+        scatter = total - cross - cross.T + (means * (sizes + MEAN_WEIGHT)[:, None]).T @ means + n * grid + B.T @ B
+        return means, ((scatter + prior) / (n + width + 2.0 + k + len(B)))[None]
+    spreads = np.empty((k, width, width))
+    for c in range(k):
+        gaps = A - means[c]
+        spreads[c] = (gaps * P[:, c : c + 1]).T @ gaps + MEAN_WEIGHT * np.outer(means[c], means[c])
+        spreads[c] = (spreads[c] + sizes[c] * grid + prior) / (sizes[c] + width + 3.0)
+    return means, spreads
+
+
+def penalised_likelihood(model: MixtureModel, likelihood: float) -> float:
+    """What EM maximises without covariates: the log-likelihood with the logarithms of the priors, up to a constant."""
+    k, r = model.means.shape
+    total = likelihood + PRIOR_COUNT * float(model.shares.sum())
+    counted = np.zeros(len(model.tables), dtype=bool)
+    for place, end in zip(model.places, model.offsets[1:], strict=True):
+        if place >= 0:
+            counted[place:end] = True
+    total += PRIOR_COUNT * float(model.tables[counted].sum())
+    scale = number_scale(k)
+    if model.spreads.ndim == 2:
+        squares = (scale + MEAN_WEIGHT * np.square(model.means)) / model.spreads
+        return total - 0.5 * float((squares + 3.0 * np.log(model.spreads)).sum())
+    rows = r + 2.0 + k if len(model.spreads) == 1 else r + 3.0
+    inverses = np.linalg.inv(model.spreads)
+    logs = np.linalg.slogdet(model.spreads)[1]
+    total -= 0.5 * float(rows * logs.sum() + scale * np.trace(inverses, axis1=1, axis2=2).sum())
+    of_means = np.einsum("ki,kij,kj->", model.means, np.broadcast_to(inverses, (k, r, r)), model.means)
+    return total - 0.5 * MEAN_WEIGHT * float(of_means)
+
+
+def expectation_maximisation(
+    table: MixedTable,
+    P: Array,
+    structure: Structure,
+    relevant: Mask,
+    categories: NDArray[np.int8],
+    iterations: int,
+    tol: float = 1e-5,
+) -> Array:
+    """Posteriors (n, k) after EM on the columns with a role, from posteriors P.
+
+    It ends after `iterations`, or when the log-likelihood rises by less than `tol` of it.
+    """
+    from clusterkit.numerics.mixed.posteriors_jit import posteriors
+
+    before, counts = -math.inf, None
+    for _ in range(iterations):
+        model = maximise(table, P, structure, relevant, categories, counts)
+        P = _densities_of_fit(table, model)
+        counts = np.zeros_like(model.tables)
+        likelihood = posteriors(P, table.codes, model.places, model.tables, model.shares, counts)
+        if likelihood - before < tol * abs(likelihood):
+            break
+        before = likelihood
+    return P
+
+
+def _densities_of_fit(table: MixedTable, model: MixtureModel) -> Array:
+    """Densities of the rows of the fit, with gaps left out by "diag", and filled for covariances."""
+    if not len(model.numbers):
+        return np.zeros((table.n, model.k))
+    A = table.X[:, model.numbers]
+    if len(model.covariates):
+        A = A - model.shift(table.codes)
+    if model.spreads.ndim == 2:
+        if not table.has_gaps:
+            return model._diagonal(A, None)
+        observed = table.observed[:, model.numbers]
+        return model._diagonal(np.where(observed, A, 0.0), observed)
+    return model._with_covariances(A, np.arange(A.shape[1]))

@@ -1,0 +1,483 @@
+"""The search for the mixture of highest evidence: starts, structures, roles, and the number of clusters.
+
+Each start is improved for a few rounds, of EM steps and a choice of roles, as "diag" and as "tied"; the best are
+polished, also as "full". Labels that say what one category says are left aside if there are others: dividing the rows
+by it costs ln p(z), but the category itself is free then.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Self, cast, final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._typing import Array, Indices, Labels, Mask, Rng
+from clusterkit.numerics.lloyd import kmeans
+from clusterkit.numerics.mixed.evidence import (
+    DEPENDENT,
+    IRRELEVANT,
+    SWEEPS,
+    Structure,
+    completed_likelihood,
+    roles_of,
+)
+from clusterkit.numerics.mixed.expectation import expectation_maximisation, maximise
+from clusterkit.numerics.mixed.table import MixedTable, PartitionSums
+
+__all__ = ["Search", "Solution"]
+
+SHORT_ROUNDS, SHORT_STEPS = 3, 5
+"""Rounds of each start, and EM steps between two choices of roles."""
+
+LONG_ROUNDS, LONG_STEPS = 8, 40
+"""The same for the best of them."""
+
+POLISHED = 5
+"""Candidates that are polished."""
+
+WHOLE_ROUNDS = 3
+"""Rounds on all rows, where starts are compared on a sample."""
+
+COPY = 0.9
+"""Adjusted Rand index with one category from which labels say what the category says."""
+
+REPEATS = 3
+"""Further random centres of k-means on all columns."""
+
+SPARSE = (0.15, 0.4)
+"""Shares of the columns that keep a weight in sparse starts."""
+
+SPARSE_ROUNDS = 5
+"""Rounds of weights there."""
+
+MOST_COLUMNS = 300
+"""Columns up to which covariances and covariates are tried: their cost grows with the cube, and with the square."""
+
+MOST_START_ROWS = 5000
+"""Rows on which starts are compared; of more, a random sample is taken."""
+
+WORSE = 2
+"""Numbers of clusters in a row that do not raise the criterion, after which the search ends."""
+
+FEWEST_TRIED = 4
+"""Number of clusters up to which it goes on in any case."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Solution:
+    """Labels with the posteriors, structure and roles that belong to them.
+
+    Parameters
+    ----------
+    value : float
+        The criterion.
+    labels : ndarray of shape (n,)
+    P : ndarray of shape (n, k)
+        Posteriors.
+    structure : {"diag", "tied", "full"}
+    relevant : ndarray of shape (p,), bool
+    categories : ndarray of shape (q,), int8
+        Roles (`clusterkit.numerics.mixed.evidence`).
+    start : str
+        Name of the start.
+    """
+
+    value: float
+    labels: Labels
+    P: Array
+    structure: Structure
+    relevant: Mask
+    categories: NDArray[np.int8]
+    start: str = ""
+
+    @property
+    def k(self) -> int:
+        """Number of clusters."""
+        return self.P.shape[1]
+
+
+@final
+@attrs.frozen(eq=False)
+class Search:
+    """The search in one table, with what the starts of all numbers of clusters have in common.
+
+    Parameters
+    ----------
+    table : MixedTable
+    whole : MixedTable
+        All rows, where `table` is a sample of them.
+    seed : int
+    structures : tuple of {"diag", "tied", "full"}
+        Structures that are compared; the last one only for the best labels.
+    roles : bool
+        Whether columns get roles; without, all depend on the cluster.
+    covariates : bool
+        Whether categories may be covariates.
+    excluded : ndarray of shape (q,), bool
+        Categories that say what another one says.
+    """
+
+    table: MixedTable
+    whole: MixedTable
+    seed: int
+    structures: tuple[Structure, ...]
+    roles: bool
+    covariates: bool
+    excluded: Mask
+    _blocks: dict[str, Array] = attrs.field(factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls, whole: MixedTable, rng: Rng, *, covariance: str = "auto", roles: bool = True, covariates: bool = True
+    ) -> Self:
+        """The search, on a sample of the rows where they are many."""
+        seed = int(rng.integers(2**31 - 1))
+        table = whole
+        if whole.n > MOST_START_ROWS:
+            table = whole.take(np.sort(rng.choice(whole.n, MOST_START_ROWS, replace=False)))
+        few = whole.p + whole.q <= MOST_COLUMNS
+        structures: tuple[Structure, ...] = ("diag", "tied", "full") if few and whole.p > 1 else ("diag",)
+        if covariance != "auto" and whole.p > 1:
+            structures = (cast("Structure", covariance),)
+        return cls(table, whole, seed, structures, roles, roles and covariates and few, repeated_categories(whole))
+
+    def one(self) -> Solution:
+        """A single cluster."""
+        table = self.whole
+        labels = np.zeros(table.n, dtype=np.intp)
+        sums = PartitionSums.of(table, labels, 1)
+        best: Solution | None = None
+        for structure in self.structures:
+            relevant, categories = np.ones(table.p, dtype=bool), np.zeros(table.q, dtype=np.int8)
+            if self.covariates and table.p:
+                _, categories, value = roles_of(
+                    table, sums, structure, relevant, categories, only_covariates=True, excluded=self.excluded
+                )
+            else:
+                value = completed_likelihood(table, sums, structure, relevant, categories)
+            if best is None or value > best.value:
+                nothing = np.zeros(table.p, dtype=bool)
+                best = Solution(value, labels, np.ones((table.n, 1)), structure, nothing, categories)
+        assert best is not None
+        return best
+
+    def known(self, k: int) -> Solution:
+        """The best labels with k clusters."""
+        if k == 1:
+            return self.one()
+        candidates = []
+        first: tuple[str, Labels] | None = None
+        for name, labels in self._distinct_starts(k):
+            first = first or (name, labels)
+            for structure in self.structures[:2]:
+                solution = self._improved(self.table, _soft(labels, k), k, structure, name, SHORT_ROUNDS, SHORT_STEPS)
+                candidates += [] if solution is None else [solution]
+        if not candidates:
+            return self._without_roles(k, first)
+        candidates.sort(key=lambda solution: -solution.value)
+        finals = []
+        for solution in _distinct(candidates)[:POLISHED]:
+            for structure in dict.fromkeys((solution.structure, self.structures[-1])):
+                better = self._improved(
+                    self.table,
+                    _soft(solution.labels, k),
+                    k,
+                    structure,
+                    solution.start,
+                    LONG_ROUNDS,
+                    LONG_STEPS,
+                    solution,
+                )
+                is_better = better is not None and (structure != solution.structure or better.value >= solution.value)
+                finals.append(better if is_better and better is not None else solution)
+        others = [solution for solution in (*finals, *candidates) if not self._is_copy(solution)]
+        best = max(others or finals, key=lambda solution: solution.value)
+        return best if self.table is self.whole else self._of_whole(best)
+
+    def unknown(self, least: int, most: int) -> tuple[Solution, dict[int, float]]:
+        """The best labels with a number of clusters between two bounds, and the criterion at each number tried."""
+        best: Solution | None = None
+        values: dict[int, float] = {}
+        worse = 0
+        for k in range(least, most + 1):
+            solution = self.known(k)
+            values[k] = solution.value
+            if best is None or solution.value > best.value:
+                best, worse = solution, 0
+            else:
+                worse += 1
+            if worse >= WORSE and k >= FEWEST_TRIED:
+                break
+        assert best is not None
+        return best, values
+
+    def _without_roles(self, k: int, start: tuple[str, Labels] | None) -> Solution:
+        """Labels where no column depends on the clusters of any start: a mixture of all columns."""
+        if start is None:  # no column at all
+            nothing = np.zeros(self.whole.n, dtype=np.intp)
+            sums = PartitionSums.of(self.whole, nothing, k)
+            relevant, categories = np.zeros(self.whole.p, dtype=bool), np.zeros(self.whole.q, dtype=np.int8)
+            value = completed_likelihood(self.whole, sums, "diag", relevant, categories)
+            return Solution(
+                value, nothing, np.full((self.whole.n, k), 1.0 / k), "diag", relevant, categories, "no column"
+            )
+        name, labels = start
+        fixed = attrs.evolve(self, roles=False, covariates=False)
+        solution = fixed._improved(self.table, _soft(labels, k), k, self.structures[0], name, SHORT_ROUNDS, LONG_STEPS)
+        assert solution is not None
+        return solution if self.table is self.whole else fixed._of_whole(solution)
+
+    def _of_whole(self, solution: Solution) -> Solution:
+        """The labels of all rows, from those of a sample."""
+        table, whole = self.table, self.whole
+        model = maximise(table, solution.P, solution.structure, solution.relevant, solution.categories)
+        P, _ = model.posteriors(np.where(whole.observed, whole.Z, np.nan), whole.codes)
+        better = self._improved(
+            whole, P, solution.k, solution.structure, solution.start, WHOLE_ROUNDS, LONG_STEPS, solution
+        )
+        if better is not None:
+            return better
+        labels = P.argmax(axis=1)
+        value = completed_likelihood(
+            whole,
+            PartitionSums.of(whole, labels, solution.k),
+            solution.structure,
+            solution.relevant,
+            solution.categories,
+        )
+        return attrs.evolve(solution, value=value, labels=labels, P=P)
+
+    def _improved(
+        self, table: MixedTable, P: Array, k: int, structure: Structure, name: str, rounds: int, steps: int,
+        before: Solution | None = None,
+    ) -> Solution | None:  # fmt: skip
+        """Rounds of EM and of roles from posteriors; the best by the criterion, or None if no column matters."""
+        relevant = np.ones(table.p, dtype=bool) if before is None else before.relevant
+        categories = (
+            np.where(self.excluded, IRRELEVANT, DEPENDENT).astype(np.int8) if before is None else before.categories
+        )
+        relevant, categories, _ = self._roles(table, P.argmax(axis=1), k, structure, relevant, categories, sweeps=2)
+        best: Solution | None = None
+        stale = 0
+        for i in range(rounds):
+            if not relevant.any() and not (categories == DEPENDENT).any():
+                break
+            P = expectation_maximisation(
+                table, P, structure, relevant, categories, steps if i < SHORT_ROUNDS else LONG_STEPS
+            )
+            z = P.argmax(axis=1)
+            previous = relevant, categories
+            relevant, categories, value = self._roles(table, z, k, structure, relevant, categories, sweeps=SWEEPS)
+            same = bool((relevant == previous[0]).all() and (categories == previous[1]).all())
+            if best is None or value > best.value + 1e-6:
+                best, stale = Solution(value, z, P, structure, relevant, categories, name), 0
+            else:
+                stale += 1
+            if i >= SHORT_ROUNDS and (same or stale > 1):
+                break
+        return best
+
+    def _roles(
+        self, table: MixedTable, labels: Labels, k: int, structure: Structure, relevant: Mask,
+        categories: NDArray[np.int8], sweeps: int,
+    ) -> tuple[Mask, NDArray[np.int8], float]:  # fmt: skip
+        """The roles of the columns for labels, and the value of the criterion."""
+        sums = PartitionSums.of(table, labels, k)
+        if not self.roles:
+            return relevant, categories, completed_likelihood(table, sums, structure, relevant, categories)
+        return roles_of(
+            table, sums, structure, relevant, categories,
+            sweeps=sweeps, covariates=self.covariates, excluded=self.excluded,
+        )  # fmt: skip
+
+    def _is_copy(self, solution: Solution) -> bool:
+        """Whether labels say what one category says."""
+        codes = self.table.codes
+        return any(
+            agreement(codes[:, j], solution.labels, int(self.table.levels[j]), solution.k) >= COPY
+            for j in range(self.table.q)
+        )
+
+    def _distinct_starts(self, k: int) -> Iterator[tuple[str, Labels]]:
+        """The labels of all starts, those that are equal once."""
+        seen = set()
+        for name, labels in self._starts(k):
+            _, first, which = np.unique(labels, return_index=True, return_inverse=True)
+            numbered = np.argsort(np.argsort(first))[which].astype(np.int16)
+            if (key := numbered.tobytes()) not in seen:
+                seen.add(key)
+                yield name, labels
+
+    def _starts(self, k: int) -> Iterator[tuple[str, Labels]]:
+        """Labels by k-means in several views of the columns."""
+        p, q = self.table.p, self.table.q
+        A, groups = self._all_columns()
+        if not A.shape[1]:
+            return
+        first = self._kmeans(A, k)
+        yield "all columns", first
+        U, lengths = self._principal()
+        for width in sorted({1, 2, max(3, k)} if q else {max(3, k)}):
+            if width <= U.shape[1] or width == max(3, k):
+                yield f"{width} principal components", self._kmeans(U[:, :width] * lengths[:width], k)
+        if p and q:
+            yield "numbers", self._kmeans(A[:, :p], k)
+            yield "categories", self._kmeans(A[:, p:], k)
+        yield from self._again(A, k, "all columns")
+        if q:
+            even = np.hstack([A[:, :p], self._even_indicators()])
+            yield "levels of equal weight", self._kmeans(even, k)
+            yield from self._again(even, k, "levels of equal weight")
+        if p > 1:
+            white, gains = self._whitened()
+            yield "whitened", self._kmeans(white, k)
+            order = np.argsort(-gains, kind="stable")[: max(1, min(k - 1 if k > 2 else 1, 3))]
+            yield "whitened directions", self._kmeans(white[:, order], k)
+            if p > 3:
+                gains = self._gains()
+                order = np.argsort(-gains, kind="stable")
+                yield "three least Gaussian numbers", self._kmeans(A[:, order[:3]], k)
+                if (gains > 0).sum() > 3:
+                    yield "numbers that are not Gaussian", self._kmeans(A[:, np.flatnonzero(gains > 0)], k)
+        if A.shape[1] > 4:
+            for share in SPARSE:
+                yield f"sparse {share}", self._sparse(A, groups, first, k, share)
+
+    def _again(self, A: Array, k: int, view: str) -> Iterator[tuple[str, Labels]]:
+        """k-means from other random centres."""
+        for more in range(1, REPEATS + 1):
+            yield f"{view}, start {more + 1}", self._kmeans(A, k, more)
+
+    def _kmeans(self, A: Array, k: int, more: int = 0) -> Labels:
+        if A.shape[1] == 0:
+            return np.zeros(len(A), dtype=np.intp)
+        return kmeans(np.ascontiguousarray(A), k, n_init=1, max_iter=50, seed=self.seed + more)[0]
+
+    def _sparse(self, A: Array, groups: Indices, labels: Labels, k: int, share: float) -> Labels:
+        """k-means with weights of columns by what the clusters explain of them (Witten, Tibshirani 2010)."""
+        count = int(groups.max()) + 1
+        for _ in range(SPARSE_ROUNDS):
+            members = np.zeros((len(A), k))
+            members[np.arange(len(A)), labels] = 1.0
+            between = np.square(members.T @ A) / (members.sum(axis=0) + 1e-9)[:, None]
+            of_groups = np.bincount(groups, between.sum(axis=0), minlength=count)
+            weights = np.maximum(of_groups - 0.999 * np.quantile(of_groups, 1.0 - share), 0.0)
+            weights /= weights.sum() + 1e-12
+            used = np.flatnonzero(weights[groups] > 0)
+            if not len(used):
+                break
+            before = labels
+            labels = self._kmeans(A[:, used] * np.sqrt(weights[groups[used]]), k)
+            if (labels == before).all():
+                break
+        return labels
+
+    def _all_columns(self) -> tuple[Array, Indices]:
+        """Numbers, then categories with one unit of variance each; and the column of each coordinate."""
+        table = self.table
+        if "all" not in self._blocks:
+            parts, groups = [table.X - table.X.mean(axis=0)], [np.arange(table.p)]
+            for j in range(table.q):
+                D = table.indicators[:, table.offsets[j] : table.offsets[j + 1]]
+                f = D.mean(axis=0)
+                parts.append((D - f) / np.sqrt(np.maximum(f, 1e-9)) / math.sqrt(max(1, D.shape[1] - 1)))
+                groups.append(np.full(D.shape[1], table.p + j))
+            self._blocks["all"], self._blocks["groups"] = np.hstack(parts), np.concatenate(groups)
+        return self._blocks["all"], self._blocks["groups"].astype(np.intp)
+
+    def _even_indicators(self) -> Array:
+        """Indicators in which two levels are as far apart as any other two, with one unit of variance a category."""
+        table = self.table
+        if "even" not in self._blocks:
+            parts = []
+            for j in range(table.q):
+                D = table.indicators[:, table.offsets[j] : table.offsets[j + 1]]
+                f = D.mean(axis=0)
+                parts.append((D - f) / math.sqrt(max(1e-9, float((f * (1.0 - f)).sum()))))
+            self._blocks["even"] = np.hstack(parts)
+        return self._blocks["even"]
+
+    def _principal(self) -> tuple[Array, Array]:
+        """Left singular vectors of all columns, and singular values."""
+        if "principal" not in self._blocks:
+            A, _ = self._all_columns()
+            values, axes = np.linalg.eigh(A.T @ A)
+            lengths = np.sqrt(np.maximum(values[::-1], 0.0))
+            usable = lengths > 1e-6 * max(float(lengths[0]), 1e-12)
+            self._blocks["lengths"] = lengths[usable]
+            self._blocks["principal"] = (A @ axes[:, ::-1][:, usable]) / lengths[usable]
+        return self._blocks["principal"], self._blocks["lengths"]
+
+    def _whitened(self) -> tuple[Array, Array]:
+        """The numbers without correlations, and how far each direction is from a Gaussian."""
+        if "white" not in self._blocks:
+            X = self.table.X - self.table.X.mean(axis=0)
+            values, axes = np.linalg.eigh(X.T @ X)
+            usable = values > 1e-6 * max(float(values[-1]), 1e-12)
+            white = X @ (axes[:, usable] / np.sqrt(values[usable]))[:, ::-1] * math.sqrt(len(X))
+            self._blocks["white"] = white
+            self._blocks["white gains"] = _gains_of_two(white, np.ones(white.shape, dtype=bool))
+        return self._blocks["white"], self._blocks["white gains"]
+
+    def _gains(self) -> Array:
+        """How far each number is from a Gaussian."""
+        if "gains" not in self._blocks:
+            self._blocks["gains"] = _gains_of_two(self.table.Z, self.table.observed)
+        return self._blocks["gains"]
+
+
+def _soft(labels: Labels, k: int) -> Array:
+    """Posteriors to begin with, (n, k): nine tenths for the label."""
+    P = np.full((len(labels), k), 0.1 / k)
+    P[np.arange(len(labels)), labels] += 0.9
+    return P
+
+
+def _gains_of_two(Z: Array, observed: Mask) -> Array:
+    from clusterkit.numerics.mixed.posteriors_jit import gains_of_two
+
+    gains: Array = gains_of_two(np.ascontiguousarray(Z), np.ascontiguousarray(observed), 25, 0.02)
+    return gains
+
+
+def _distinct(candidates: Sequence[Solution]) -> list[Solution]:
+    """Candidates of different values of the criterion, in their order."""
+    chosen: list[Solution] = []
+    for solution in candidates:
+        if not any(abs(solution.value - other.value) < 1e-3 for other in chosen):
+            chosen.append(solution)
+    return chosen
+
+
+def agreement(first: Labels, second: Labels, levels: int, k: int) -> float:
+    """Adjusted Rand index of labellings (n,) with `levels` and k labels; rows with -1 in one of them do not count."""
+    has = (first >= 0) & (second >= 0)
+    N = np.bincount(first[has] * k + second[has], minlength=levels * k).reshape(levels, k).astype(float)
+    pairs = (N * (N - 1)).sum() / 2
+    rows, columns = N.sum(axis=1), N.sum(axis=0)
+    a, b = (rows * (rows - 1)).sum() / 2, (columns * (columns - 1)).sum() / 2
+    n = float(N.sum())
+    expected = a * b / max(n * (n - 1) / 2, 1.0)
+    return float((pairs - expected) / max((a + b) / 2 - expected, 1e-9)) if n > 1 else 0.0
+
+
+def repeated_categories(table: MixedTable) -> Mask:
+    """Categories that say row by row what one before them says, (q,)."""
+    repeated = np.zeros(table.q, dtype=bool)
+    for j in range(table.q):
+        for i in range(j):
+            if repeated[i] or table.levels[i] != table.levels[j]:
+                continue
+            a, b = table.codes[:, i], table.codes[:, j]
+            if ((a < 0) != (b < 0)).any():
+                continue
+            pairs = np.unique(a[a >= 0] * int(table.levels[j]) + b[a >= 0])
+            if len(pairs) == len(np.unique(a[a >= 0])) == len(np.unique(b[a >= 0])):
+                repeated[j] = True
+                break
+    return repeated

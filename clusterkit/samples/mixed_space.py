@@ -1,0 +1,228 @@
+"""Samples whose columns are numbers and levels side by side, with gaps: the space of mixtures of mixed columns.
+
+A level stays a code, one number a column: dummies would count a category of many levels as many columns. `MixedColumns`
+is the fitted row map, from columns as they are to standardised numbers and codes; which column becomes what is decided
+by `clusterkit.featuremaps.columns`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._typing import Array, Indices
+from clusterkit.samples import coding
+from clusterkit.samples.features import Space, check_saved_names
+
+__all__ = ["LevelPart", "MixedColumns", "MixedSpace", "NumberPart"]
+
+FORMS = ("identity", "log", "asinh", "ranks")
+"""What is done to a number before it is standardised."""
+
+CLIPPED = 5.0
+"""Standard deviations from the mean at which numbers are cut off, so that no outlier is a cluster of its own."""
+
+
+@final
+@attrs.frozen
+class NumberPart:
+    """A column, or what is left of it beside one frequent value, as a number: ``(g(x) - mean) / deviation``.
+
+    Parameters
+    ----------
+    column : int
+        Number of the column.
+    form : {"identity", "log", "asinh", "ranks"}
+        g: x itself, ln x, asinh((x - centre) / scale), or the place of x among `values`.
+    centre, scale : float
+    mean, deviation : float
+        Of g(x) in the fit.
+    grid : float
+        ``h² / 12`` for numbers in steps of h, in units of the deviation.
+    atom : float or None
+        A value that a `LevelPart` of the same column has; it is a gap here.
+    values : tuple of float
+        The ordered levels of "ranks".
+    """
+
+    column: int
+    form: str = attrs.field(default="identity", validator=attrs.validators.in_(FORMS))
+    centre: float = 0.0
+    scale: float = 1.0
+    mean: float = 0.0
+    deviation: float = 1.0
+    grid: float = 0.0
+    atom: float | None = None
+    values: tuple[float, ...] = ()
+
+    def transformed(self, x: Array) -> Array:
+        """g(x), float64, for numbers (m,), NaN in gaps."""
+        y = x.astype(np.float64)
+        if self.atom is not None:
+            y[x == self.atom] = np.nan
+        if self.form == "log":
+            with np.errstate(invalid="ignore", divide="ignore"):
+                y = np.log(np.where(y > 0.0, y, np.where(np.isnan(y), np.nan, np.finfo(np.float64).tiny)))
+        elif self.form == "asinh":
+            y = np.arcsinh((y - self.centre) / self.scale)
+        elif self.form == "ranks":
+            y = np.interp(y, self.values, np.arange(len(self.values)))
+        return y
+
+    def __call__(self, x: Array) -> Array:
+        """Standardised numbers, cut off at 5 deviations."""
+        return np.clip((self.transformed(x) - self.mean) / self.deviation, -CLIPPED, CLIPPED)
+
+
+@final
+@attrs.frozen
+class LevelPart:
+    """A column as levels, or whether it has one frequent value.
+
+    Parameters
+    ----------
+    column : int
+    values : tuple of float
+        The levels, ascending; other values are gaps.
+    is_atom : bool
+        Whether the levels are "another value" and this one.
+    """
+
+    column: int
+    values: tuple[float, ...]
+    is_atom: bool = False
+
+    @property
+    def n_levels(self) -> int:
+        """Number of levels."""
+        return 2 if self.is_atom else len(self.values)
+
+    def __call__(self, x: Array) -> Array:
+        """Codes from 0, NaN in gaps, float64."""
+        if self.is_atom:
+            return np.where(np.isnan(x), np.nan, (x == self.values[0]).astype(np.float64))
+        values = np.array(self.values)
+        places = np.minimum(np.searchsorted(values, x), len(values) - 1)
+        return np.where(values[places] == x, places.astype(np.float64), np.nan)
+
+
+@final
+@attrs.frozen(eq=False)
+class MixedColumns:
+    """The row map from columns as they are, (m, d), NaN in gaps, to numbers and then codes, (m, p + q).
+
+    Parameters
+    ----------
+    d : int
+        Number of columns.
+    numbers : tuple of NumberPart
+    levels : tuple of LevelPart
+    names : tuple of str
+        Names of the d columns.
+    """
+
+    d: int
+    numbers: tuple[NumberPart, ...]
+    levels: tuple[LevelPart, ...]
+    names: tuple[str, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """Numbers and codes."""
+        return len(self.numbers) + len(self.levels)
+
+    def __call__(self, Y: Array) -> Array:
+        """Numbers and codes of rows, in the type of Y; NaN in gaps."""
+        out = np.empty((len(Y), self.width), dtype=Y.dtype)
+        for j, part in enumerate(self.parts):
+            out[:, j] = part(Y[:, part.column])
+        return out
+
+    @property
+    def parts(self) -> tuple[NumberPart | LevelPart, ...]:
+        """All parts, in the order of the columns of the result."""
+        return (*self.numbers, *self.levels)
+
+    @property
+    def all_names(self) -> list[str]:
+        """Names of all columns."""
+        return [self.name(j) for j in range(self.d)]
+
+    def name(self, column: int) -> str:
+        """The name of a column; x1, x2, ... without names."""
+        return self.names[column] if self.names else f"x{column + 1}"
+
+
+@final
+@attrs.frozen(eq=False)
+class MixedSpace(Space):
+    """Samples of mixed columns.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, p + q)
+        Standardised numbers, then codes of levels; NaN in gaps.
+    columns : MixedColumns
+        The last map, to these points.
+    """
+
+    same_products: ClassVar[bool] = True
+    has_gaps: ClassVar[bool] = True
+
+    points: Array = attrs.field(validator=coding.shaped("n", "columns"))
+    columns: MixedColumns = attrs.field(kw_only=True)
+
+    @property
+    def sparse(self) -> bool:
+        """False: gaps and levels are stored as they are."""
+        return False
+
+    @property
+    def n_numbers(self) -> int:
+        """Number of numbers, p."""
+        return len(self.columns.numbers)
+
+    def take(self, index: Indices) -> MixedSpace:
+        """The space of some samples."""
+        return attrs.evolve(self, points=self.points[index])
+
+    def without_samples(self) -> MixedSpace:
+        """The space itself: it keeps nothing beside the points."""
+        return self
+
+    def parts(self, points: Array) -> tuple[Array, NDArray[np.int32]]:
+        """Numbers (m, p), float64 with NaN in gaps, and codes (m, q), with -1 in gaps, of points."""
+        return split_points(points, self.n_numbers)
+
+    @property
+    def grid(self) -> Array:
+        """The part of each number's variance that its steps hide, (p,)."""
+        return np.array([part.grid for part in self.columns.numbers], dtype=np.float64)
+
+    @property
+    def n_levels(self) -> Indices:
+        """Number of levels of each category, (q,)."""
+        return np.array([part.n_levels for part in self.columns.levels], dtype=np.intp)
+
+    def saved_fields(self) -> Mapping[str, object]:
+        """All fields."""
+        return {
+            "points": self.points, "columns": self.columns, "before": self.before, "resolved": dict(self.resolved),
+        }  # fmt: skip
+
+    @classmethod
+    def from_saved_fields(cls, fields: Mapping[str, object]) -> MixedSpace:
+        """The space of these fields."""
+        check_saved_names(cls, fields, "columns")
+        arguments: dict[str, Any] = dict(fields)
+        return cls(**arguments)
+
+
+def split_points(points: Array, p: int) -> tuple[Array, NDArray[np.int32]]:
+    """Numbers, (m, p), and codes, (m, q), of the points of a `MixedSpace`, (m, p + q)."""
+    codes = points[:, p:]
+    return points[:, :p].astype(np.float64), np.where(np.isnan(codes), -1.0, codes).astype(np.int32)

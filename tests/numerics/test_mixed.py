@@ -1,0 +1,208 @@
+"""Evidence, EM and roles of mixed tables against plain versions, and the laws that they obey."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterkit.numerics.mixed.evidence import (
+    COVARIATE,
+    DEPENDENT,
+    completed_likelihood,
+    multinomial_evidence,
+    normal_evidence,
+    numbers_evidence,
+)
+from clusterkit.numerics.mixed.expectation import expectation_maximisation, maximise, penalised_likelihood
+from clusterkit.numerics.mixed.posteriors_jit import gains_of_two
+from clusterkit.numerics.mixed.roles import roles_of_columns
+from clusterkit.numerics.mixed.search import Search, agreement
+from clusterkit.numerics.mixed.table import MixedTable, PartitionSums
+from clusterkit_campaign.oracles import mixed as oracle
+
+STRUCTURES = ("diag", "tied", "full")
+
+
+def _table(seed=0, n=60, p=3, levels=(3, 2), k=3, spread=2.0, gaps=0.0, grid=0.0):
+    """A table whose columns all depend on hidden clusters, and the clusters."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(k, size=n)
+    X = spread * rng.standard_normal((k, p))[y] + rng.standard_normal((n, p))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    codes = np.array([np.where(rng.random(n) < 0.7, y % L, rng.integers(L, size=n)) for L in levels])
+    codes = codes.T.astype(np.int32).reshape(n, len(levels))
+    X[rng.random(X.shape) < gaps] = np.nan
+    codes[rng.random(codes.shape) < gaps] = -1
+    return MixedTable.of(X, np.full(p, grid), codes, np.array(levels, dtype=np.intp)), y
+
+
+def _soft(labels, k):
+    return np.eye(k)[labels] * 0.9 + 0.1 / k
+
+
+@given(seed=st.integers(0, 1000))
+def test_evidence_is_the_product_of_predictions(seed):
+    rng = np.random.default_rng(seed)
+    X, codes = rng.standard_normal((12, 2)), rng.integers(3, size=12).astype(np.int32)
+    counts = np.bincount(codes, minlength=3).astype(float)
+    assert multinomial_evidence(counts) == pytest.approx(oracle.predictive_evidence_of_levels(codes, 3), abs=1e-9)
+    x = X[:, :1]
+    one = normal_evidence(np.array(12.0), x.mean(), np.square(x - x.mean()).sum(), 0.7)
+    assert one == pytest.approx(oracle.predictive_evidence_of_numbers(x, 0.7), abs=1e-9)
+    # of all numbers in two clusters, each with its covariance
+    y = np.array([0] * 6 + [1] * 6)
+    table = MixedTable.of(X, np.zeros(2), np.empty((12, 0), np.int32), np.empty(0, np.intp))
+    all_relevant = np.ones(2, dtype=bool)
+    value, _ = numbers_evidence(table, PartitionSums.of(table, y, 2), "full", all_relevant, np.empty(0, np.intp))
+    parts = [oracle.predictive_evidence_of_numbers(X[y == c], 0.5) for c in range(2)]
+    assert value == pytest.approx(sum(parts), abs=1e-8)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("covariates", [[], [1]])
+def test_the_gain_of_a_role_is_what_changing_it_gains(structure, covariates):
+    table, y = _table(p=4, grid=0.01)
+    sums, chosen = PartitionSums.of(table, y, 3), np.array(covariates, dtype=np.intp)
+    for relevant in ([1, 1, 0, 1], [1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1]):
+        mask = np.array(relevant, dtype=bool)
+        value, gains = numbers_evidence(table, sums, structure, mask, chosen)
+        for j in range(4):
+            other = mask ^ (np.arange(4) == j)
+            again, _ = numbers_evidence(table, sums, structure, other, chosen)
+            assert again - value == pytest.approx(gains[j], abs=1e-7)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_em_agrees_with_naive_em(structure):
+    table, y = _table(n=80, gaps=0.1 if structure == "diag" else 0.0)
+    P = _soft((y + (np.arange(80) % 5 == 0)) % 3, 3)
+    numbers = np.where(table.observed, table.Z, np.nan)
+    relevant, categories = np.ones(3, dtype=bool), np.full(2, DEPENDENT, dtype=np.int8)
+    ours = expectation_maximisation(table, P, structure, relevant, categories, 4, tol=-1.0)
+    plain, likelihood = oracle.naive_em(numbers, table.codes, [3, 2], P, structure, 4)
+    np.testing.assert_allclose(ours, plain, atol=1e-9)
+    # the posteriors of a model, and its likelihood
+    before = expectation_maximisation(table, P, structure, relevant, categories, 3, tol=-1.0)
+    model = maximise(table, before, structure, relevant, categories)
+    rows, total = model.posteriors(numbers, table.codes)
+    np.testing.assert_allclose(rows, plain, atol=1e-9)
+    assert total == pytest.approx(likelihood, rel=1e-9)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_em_raises_what_it_maximises(structure):
+    table, _ = _table(seed=3, n=90, spread=0.8, gaps=0.15 if structure == "diag" else 0.0, grid=0.02)
+    P = _soft(np.random.default_rng(0).integers(3, size=90), 3)
+    relevant, categories = np.array([True, True, False]), np.array([DEPENDENT, 0], dtype=np.int8)
+    values = []
+    for _ in range(12):
+        model = maximise(table, P, structure, relevant, categories)
+        P, likelihood = model.posteriors(np.where(table.observed, table.Z, np.nan), table.codes)
+        values.append(penalised_likelihood(model, likelihood))
+    assert (np.diff(values) > -1e-8 * abs(values[0])).all(), values
+
+
+def test_gaps_are_integrated_out_of_covariances():
+    table, y = _table(n=70)
+    model = maximise(table, _soft(y, 3), "full", np.ones(3, dtype=bool), np.zeros(2, dtype=np.int8))
+    row, codes = np.array([[0.3, np.nan, -1.0]]), np.array([[-1, -1]], dtype=np.int32)
+    logs = model.shares.copy()
+    for c in range(3):
+        keep = [0, 2]
+        S, gap = model.spreads[c][np.ix_(keep, keep)], row[0, keep] - model.means[c, keep]
+        logs[c] -= 0.5 * gap @ np.linalg.solve(S, gap) + 0.5 * np.linalg.slogdet(2 * np.pi * S)[1]
+    expected = np.exp(logs) / np.exp(logs).sum()
+    np.testing.assert_allclose(model.posteriors(row, codes)[0][0], expected, atol=1e-12)
+    nothing = model.posteriors(np.full((1, 3), np.nan), codes)[0][0]
+    np.testing.assert_allclose(nothing, np.exp(model.shares) / np.exp(model.shares).sum(), atol=1e-12)
+
+
+@given(seed=st.integers(0, 1000))
+def test_gains_of_two_gaussians_agree_with_the_plain_version(seed):
+    rng = np.random.default_rng(seed)
+    x = np.concatenate([rng.standard_normal(20), 3.0 + rng.standard_normal(15)])
+    mask = np.ones((35, 1), dtype=bool)
+    assert gains_of_two(x[:, None], mask, 25, 0.02)[0] == pytest.approx(oracle.gain_of_two(x, 25, 0.02), abs=1e-9)
+
+
+def test_labels_do_not_depend_on_the_order_of_columns_and_levels():
+    table, _ = _table(seed=1, n=120, p=3, levels=(3, 4), spread=3.0)
+    solution = Search.of(table, np.random.default_rng(0)).known(3)
+    codes = table.codes[:, ::-1].copy()
+    codes[:, 1] = 2 - codes[:, 1]
+    other = MixedTable.of(table.Z[:, ::-1], table.grid, codes, np.array([4, 3], dtype=np.intp))
+    again = Search.of(other, np.random.default_rng(0)).known(3)
+    assert agreement(solution.labels, again.labels, 3, 3) == pytest.approx(1.0)
+    assert again.value == pytest.approx(solution.value, rel=1e-9)
+    assert (again.relevant[::-1] == solution.relevant).all()
+    assert (again.categories[::-1] == solution.categories).all()
+
+
+def test_the_criterion_is_that_of_the_solution():
+    table, _ = _table(seed=2, n=100)
+    solution = Search.of(table, np.random.default_rng(0)).known(3)
+    sums = PartitionSums.of(table, solution.labels, 3)
+    value = completed_likelihood(table, sums, solution.structure, solution.relevant, solution.categories)
+    assert value == pytest.approx(solution.value, rel=1e-12)
+
+
+def _with_columns(seed, more, n=200):
+    """Three clusters in three numbers, and further numbers."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = np.array([[0, 0, 0], [5, 0, 3], [0, 5, -3]])[y] + rng.standard_normal((n, 3))
+    X = np.hstack([X, more(X, rng)])
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    empty = np.empty((n, 0), np.int32), np.empty(0, np.intp)
+    return MixedTable.of(X, np.zeros(X.shape[1]), *empty), y
+
+
+def test_noise_is_irrelevant_in_nearly_all_draws():
+    relevant = 0
+    for seed in range(4):
+        table, y = _with_columns(seed, lambda X, rng: rng.standard_normal((len(X), 25)))
+        solution = Search.of(table, np.random.default_rng(seed)).known(3)
+        roles = roles_of_columns(table, solution).roles
+        assert roles[:3] == ("cluster-dependent",) * 3
+        assert agreement(solution.labels, y, 3, 3) > 0.95
+        relevant += sum(role == "cluster-dependent" for role in roles[3:])
+    assert relevant <= 2  # 2 % of 100
+
+
+def test_a_copy_is_redundant():
+    table, _ = _with_columns(0, lambda X, rng: X[:, :1] + 0.05 * rng.standard_normal((len(X), 1)))
+    roles = roles_of_columns(table, Search.of(table, np.random.default_rng(0)).known(3)).roles
+    assert sorted(roles) == ["cluster-dependent"] * 3 + ["redundant"]
+    assert "redundant" in (roles[0], roles[3])
+
+
+def test_a_repeated_category_is_redundant():
+    table, _ = _table(seed=4, n=150, levels=(3, 3))
+    codes = np.hstack([table.codes, (table.codes[:, :1] + 1) % 3])
+    other = MixedTable.of(table.Z, table.grid, codes, np.array([3, 3, 3], dtype=np.intp))
+    solution = Search.of(other, np.random.default_rng(0)).known(3)
+    assert solution.categories[2] != DEPENDENT
+    assert roles_of_columns(other, solution).roles[5] == "redundant"
+
+
+def test_a_category_that_shifts_all_clusters_alike_is_a_covariate():
+    rng = np.random.default_rng(0)
+    y, site = rng.integers(2, size=300), rng.integers(3, size=300)
+    X = np.array([[0, 0], [4, 4]])[y] + np.array([[0, 0], [6, -6], [-6, 6]])[site] + rng.standard_normal((300, 2))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    table = MixedTable.of(X, np.zeros(2), site[:, None].astype(np.int32), np.array([3], dtype=np.intp))
+    search = Search.of(table, np.random.default_rng(0))
+    solution = search.known(2)
+    assert solution.categories[0] == COVARIATE
+    assert agreement(solution.labels, y, 2, 2) > 0.9
+    assert search.unknown(1, 6)[0].k == 2
+
+
+def test_a_sample_of_the_rows_finds_what_all_rows_have(monkeypatch):
+    from clusterkit.numerics.mixed import search
+
+    table, y = _with_columns(1, lambda X, rng: rng.standard_normal((len(X), 3)), n=600)
+    monkeypatch.setattr(search, "MOST_START_ROWS", 150)
+    solution = Search.of(table, np.random.default_rng(0)).known(3)
+    assert len(solution.labels) == 600
+    assert agreement(solution.labels, y, 3, 3) > 0.95

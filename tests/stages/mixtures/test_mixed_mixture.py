@@ -1,0 +1,213 @@
+"""The mixture of mixed columns as people meet it: by recipe, on tables and frames, in a chain of maps."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+
+from clusterkit import Pipeline, load, recipe
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, NotExportable, TableError
+from clusterkit.estimators.preparing import fit_prepared
+from clusterkit.export import to_onnx
+from clusterkit.featuremaps.columns import mixed_columns
+from clusterkit.tables import Preparation
+
+
+def _frame(n=240, seed=0, gaps=0.0):
+    """Three clusters in two numbers and a category, a number and a category that say nothing, and a site."""
+    rng = np.random.default_rng(seed)
+    y, site = rng.integers(3, size=n), rng.integers(2, size=n)
+    X = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])[y] + rng.standard_normal((n, 2)) + 8.0 * site[:, None]
+    frame = pd.DataFrame(
+        {
+            "length": X[:, 0],
+            "weight": 1000.0 * X[:, 1],
+            "kind": np.where(rng.random(n) < 0.8, np.array(["a", "b", "c"])[y], "a"),
+            "noise": rng.standard_normal(n),
+            "colour": np.array(["red", "green"])[rng.integers(2, size=n)],
+            "site": np.array(["north", "south"])[site],
+        }
+    )
+    if gaps:
+        frame = frame.mask(rng.random(frame.shape) < gaps)
+    return frame, y
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    frame, y = _frame()
+    return recipe("mixture", n_clusters=3, random_state=0).fit(frame), frame, y
+
+
+def test_columns_get_their_roles(fitted):
+    model, _, y = fitted
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    roles = model.column_roles_
+    assert roles == {
+        "length": "cluster-dependent", "weight": "cluster-dependent", "kind": "cluster-dependent",
+        "noise": "irrelevant", "colour": "irrelevant", "site": "covariate",
+    }  # fmt: skip
+
+
+def test_new_rows_get_labels_and_probabilities_in_any_order_of_columns(fitted):
+    model, frame, _ = fitted
+    assert (model.predict(frame) == model.labels_).all()
+    some = frame.iloc[50:60, ::-1]
+    np.testing.assert_array_equal(model.predict(some), model.labels_[50:60])
+    probabilities = model.predict_proba(some)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_allclose(probabilities, model.memberships_[50:60])
+    unseen = some.assign(kind="never seen", length=np.nan)
+    with pytest.warns(UserWarning, match="never seen"):
+        assert np.isfinite(model.predict_proba(unseen)).all()
+    assert -1.0 <= model.score(frame) <= 1.0
+
+
+def test_a_saved_model_is_the_model(fitted, tmp_path):
+    model, frame, _ = fitted
+    model.save(tmp_path / "m.clusterkit")
+    again = load(tmp_path / "m.clusterkit")
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+    assert again.column_roles_ == model.column_roles_
+
+
+def test_frames_of_all_libraries_mappings_and_clones_give_the_same_labels(fitted):
+    model, frame, _ = fitted
+    for table in (pl.from_pandas(frame), {name: frame[name].to_numpy() for name in frame}):
+        np.testing.assert_array_equal(clone(model).fit(table).labels_, model.labels_)
+    coded = frame.astype({"kind": "category", "site": "category"})
+    np.testing.assert_array_equal(clone(model).fit(coded).labels_, model.labels_)
+
+
+def test_units_change_nothing(fitted):
+    model, frame, _ = fitted
+    other = frame.assign(weight=frame["weight"] / 1024.0, length=4.0 * frame["length"] + 64.0)
+    np.testing.assert_array_equal(clone(model).fit(other).labels_, model.labels_)
+
+
+def test_arrays_are_fitted_by_the_gaussian_mixture_as_before():
+    X = _frame()[0][["length", "weight"]].to_numpy()
+    model = recipe("mixture", n_clusters=3, random_state=0).fit(X)
+    plain = Pipeline("zscore", {"name": "lapgmm", "smoothness": 0.0}, "argmax", n_clusters=3, n_init=5, random_state=0)
+    np.testing.assert_array_equal(model.memberships_, plain.fit(X).memberships_)
+    assert not hasattr(model, "column_roles_")
+    assert not hasattr(model, "predict_proba")
+
+
+def test_the_number_of_clusters_is_chosen_where_it_is_open():
+    frame, _y = _frame()
+    for number in ("auto", None):
+        model = recipe("mixture", n_clusters=number, random_state=0).fit(frame)
+        assert model.n_clusters_ == 3
+    values = model.resolved_["solver"]["criterion_of_number"]
+    assert max(values, key=values.get) == 3
+    model = recipe("mixture", n_clusters=(4, 5), random_state=0).fit(frame)
+    assert set(model.resolved_["solver"]["criterion_of_number"]) == {4, 5}
+
+
+def test_rows_without_clusters_are_one_cluster():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.standard_normal(200), "kind": rng.choice(["a", "b", "c"], 200)})
+    model = recipe("mixture", n_clusters="auto", random_state=0).fit(frame)
+    assert model.n_clusters_ == 1
+    assert set(model.column_roles_.values()) == {"irrelevant"}
+    assert (model.predict(frame) == 0).all()
+
+
+def test_gaps_cost_little():
+    frame, y = _frame(n=400, gaps=0.2)
+    frame["site"] = _frame(n=400)[0]["site"]
+    model = recipe("mixture", n_clusters=3, random_state=0).fit(frame)
+    assert adjusted_rand_score(y, model.labels_) > 0.6
+    assert "Gaps count nowhere" in model.preparation_.paragraph()
+    assert (model.predict(frame) == model.labels_).all()
+
+
+def test_a_changed_recipe_and_weights_are_refused_on_tables():
+    frame, _ = _frame(60)
+    with pytest.raises(InvalidData, match="numbers only"):
+        recipe("mixture", n_clusters=2, solver__covariance="diag").fit(frame)
+    with pytest.raises(IncompatibleStages, match="counts rows"):
+        recipe("mixture", n_clusters=2).fit(frame, sample_weight=np.arange(60.0))
+
+
+def test_it_has_no_form_in_onnx(fitted):
+    with pytest.raises(NotExportable, match="mixed_mixture"):
+        to_onnx(fitted[0])
+
+
+def test_wrong_parameters_are_refused():
+    with pytest.raises(InvalidParameter, match="least_clusters = 4 is more than most_clusters = 3"):
+        Pipeline("columns", {"name": "mixed_mixture", "least_clusters": 4, "most_clusters": 3}).fit(np.eye(5))
+    with pytest.raises(InvalidData, match="kinds has 1 entries for 5 columns"):
+        Pipeline({"name": "columns", "kinds": ("number",)}, "mixed_mixture").fit(np.eye(5))
+
+
+def test_a_column_can_be_said_to_be_something_else():
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3
+    frame = pd.DataFrame({"grade": y + 1.0, "x": 4.0 * y + rng.standard_normal(150)})
+    as_level = Preparation(as_category="grade").fit(frame)
+    assert as_level.kinds_of_codes == ("category", "auto")
+    assert Preparation(as_number="grade").fit(frame).kinds_of_codes == ("number", "auto")
+    assert Preparation(as_ordered="grade").fit(frame).kinds_of_codes == ("ordered", "auto")
+    texts = frame.assign(grade=np.array(["10-19", "2-9", "20-29"])[y])
+    ordered = Preparation(as_ordered="grade").fit(texts)
+    assert ordered.plans[0].levels == ("2-9", "10-19", "20-29")
+    model = recipe("mixture", n_clusters=3, random_state=0)
+    fit_prepared(model, texts, Preparation(as_ordered="grade"))
+    assert model.space_.columns.numbers[0].form == "ranks"
+    assert (model.predict(texts) == model.labels_).all()
+    with pytest.raises(TableError, match="do not show an order"):
+        Preparation(as_ordered="grade").fit(frame.assign(grade=np.array(["low", "mid", "high"])[y]))
+
+
+def test_columns_become_numbers_levels_and_atoms_by_their_values():
+    rng = np.random.default_rng(0)
+    n = 400
+    X = np.column_stack(
+        [
+            rng.integers(2, size=n),  # two values
+            2007 + rng.integers(3, size=n),  # years: levels
+            np.round(3 + 1.5 * rng.standard_normal(n)),  # grades near a Gaussian: numbers on a grid
+            np.where(rng.random(n) < 0.5, 0.0, rng.gamma(3.0, size=n)),  # an atom and a number beside it
+            np.exp(2.0 * rng.standard_normal(n)),
+            rng.standard_t(1.5, size=n),
+            np.full(n, 3.0),
+        ]
+    )
+    columns = mixed_columns(X)
+    levels = {part.column: part for part in columns.levels}
+    numbers = {part.column: part for part in columns.numbers}
+    assert set(levels) == {0, 1, 3}
+    assert levels[3].is_atom
+    assert set(numbers) == {2, 3, 4, 5}
+    assert numbers[2].grid > 0.0
+    assert (numbers[4].form, numbers[5].form) == ("log", "asinh")
+    points = columns(X)
+    assert np.isnan(points[X[:, 3] == 0.0, 1]).all()
+    assert np.nanmax(np.abs(points[:, :4])) <= 5.0
+    unseen = X[:1].copy()
+    unseen[0, 1] = 1999.0
+    assert np.isnan(columns(unseen)[0, len(numbers) + 1])
+
+
+def test_relevant_columns_stand_before_any_map():
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3
+    good = np.array([[0, 0, 0], [6, 0, 0], [0, 6, 0]])[y] + rng.standard_normal((150, 3))
+    X = np.hstack([good[:, :2], 1.0 + 5.0 * rng.standard_normal((150, 20))])
+    plain = recipe("kmeans", n_clusters=3, featuremap="zscore", random_state=0).fit(X)
+    model = recipe("kmeans", n_clusters=3, featuremap=["relevant", "zscore"], random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.95 > adjusted_rand_score(y, plain.labels_)
+    assert [name for name, role in model.column_roles_.items() if role == "cluster-dependent"] == ["x1", "x2"]
+    assert (model.predict(X) == model.labels_).all()
+
+
+def test_where_no_column_is_relevant_all_are_kept():
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    model = recipe("kmeans", n_clusters=2, featuremap=["relevant", "zscore"], random_state=0).fit(X)
+    assert model.resolved_["featuremap"]["n_relevant"] in (1, 2, 3)
+    assert model.n_clusters_ == 2
