@@ -377,7 +377,7 @@ def _without(court: Court, answer: TableAnswer) -> Callable[[str], DriverResult]
 
     def of_others(name: str) -> DriverResult:
         other = court.without(name).answer()
-        return answer.driven if other is None else other.result
+        return answer.driven if other is None else other.driven
 
     return of_others
 
