@@ -10,7 +10,8 @@ other where that one is sure:
 2. The pool runs on the features of all numbers. It runs on those that are not irrelevant, and on the relevant ones,
    where it is surer of these. Where no number is relevant it runs on the features of the relevant columns.
 3. Of numbers without categories the pool has the answer; where pool and mixture find the same structure, and the
-   mixture is stable, that of the mixture is taken, with its number.
+   mixture is stable, that of the mixture is taken, with its number. Where the number is open the pool takes that of a
+   stable mixture if it is sure of its clusters there, the finer of two numbers that it is sure of.
 4. Of other tables the mixture has the answer, unless the pool is sure of another structure. Where the number is open it
    is that of the mixture, unless the pool is sure of its own number and not of the clusters at that of the mixture.
 
@@ -275,6 +276,8 @@ class Court:
         if of_numbers:
             if stability < STABLE_STRUCTURE or similarity < SAME_STRUCTURE:
                 best = self.pool(self.driver.n_clusters, roles)
+                if is_open and stability >= STABLE_NUMBER:
+                    best = self._finer(best, self.pool(k, roles))
                 noise = np.mean([role == "irrelevant" for role in roles.values()]) > MOSTLY_IRRELEVANT
                 if not (noise and stability >= STABLE_NUMBER and _confidence(best) < SURE):
                     return self._of_pool(best, facts)
@@ -304,6 +307,11 @@ class Court:
         fit = attrs.evolve(mixture, reason=reason, resolved={**mixture.resolved, "auto": facts})
         report = {"candidates": [], "confidence": confidence, "perhaps_one_cluster": perhaps, "second_n_clusters": None}
         return TableAnswer(DriverResult(fit, report), self.preparation)
+
+    def _finer(self, free: DriverResult, at: DriverResult) -> DriverResult:
+        """The pool at its own number, or at that of the mixture: the finer one of which it is sure."""
+        finer = n_with_samples(at.fit.labels) > n_with_samples(free.fit.labels)
+        return at if _confidence(at) >= SURE and (finer or _confidence(free) < SURE) else free
 
     def _of_pool(self, pool: DriverResult, facts: Mapping[str, object]) -> TableAnswer:
         """The answer of the pool, with the roles."""
