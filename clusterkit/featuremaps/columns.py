@@ -66,8 +66,8 @@ class Columns(FeatureMap):
     What a column is follows from its values:
 
     - Two values are levels. Of up to 12 distinct numbers, with five rows each on average, probabilities of levels are
-      compared with a Gaussian that is rounded to their steps, by the evidence of all rows in one cluster; of five values
-      and more, which may be a scale, they must gain .1 a row.
+      compared with a Gaussian that is rounded to their steps, by the evidence of all rows in one cluster; of five
+      values and more, which may be a scale, they must gain .1 a row.
     - One value on at least 20 % of the rows is a flag of its own, and the rest a number with gaps there.
     - Numbers are taken as logarithm, or as inverse hyperbolic sine around the median, where that raises the likelihood
       of a Gaussian by .05 a row. They are standardised, and cut off at five standard deviations.
