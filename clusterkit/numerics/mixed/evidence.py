@@ -192,10 +192,12 @@ def _diagonal_evidence(
 
 def _alone(table: MixedTable) -> Array:
     """Evidence of each number by itself, in one cluster, (p,)."""
-    m = table.observed.sum(axis=0).astype(float)
-    mean = table.Z.sum(axis=0) / np.maximum(m, 1e-9)
-    squares = np.maximum(np.square(table.Z).sum(axis=0) - m * mean**2, 0.0) + m * table.grid
-    return normal_evidence(m, mean, squares, 1.0)
+    if "alone" not in table._memo:
+        m = table.observed.sum(axis=0).astype(float)
+        mean = table.Z.sum(axis=0) / np.maximum(m, 1e-9)
+        squares = np.maximum(np.square(table.Z).sum(axis=0) - m * mean**2, 0.0) + m * table.grid
+        table._memo["alone"] = normal_evidence(m, mean, squares, 1.0)
+    return table._memo["alone"]
 
 
 def _full_evidence(

@@ -312,7 +312,7 @@ def _densities_of_fit(table: MixedTable, model: MixtureModel) -> Array:
         return np.zeros((table.n, model.k))
     A = table.X[:, model.numbers]
     if len(model.covariates):
-        A = A - model.shift(table.codes)
+        A = A - table.indicators @ model.shifts
     if model.spreads.ndim == 2:
         if not table.has_gaps:
             return model._diagonal(A, None)

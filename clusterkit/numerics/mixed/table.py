@@ -69,6 +69,8 @@ class MixedTable:
     shifting: tuple[Indices | None, ...]
     counts: Array
     log_determinant: float
+    # values that follow from the table alone, computed at their first use
+    _memo: dict[str, Array] = attrs.field(factory=dict, repr=False)
 
     @classmethod
     def of(cls, numbers: Array, grid: Array, codes: NDArray[np.int32], levels: Indices) -> Self:
