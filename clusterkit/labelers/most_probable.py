@@ -29,7 +29,6 @@ class MostProbable(Labeler[MixtureScores]):
     consumes: ClassVar[type[Outcome]] = MixtureScores
     finds_k: ClassVar[bool] = True
     takes_k: ClassVar[bool] = True
-    scores_alone: ClassVar[bool] = True
 
     def label(self, outcome: MixtureScores, space: Space, task: Task, rng: Rng) -> Labeling:
         """Largest of the posteriors, (n, k); clusters are numbered by first appearance."""
