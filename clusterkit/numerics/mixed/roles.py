@@ -28,8 +28,8 @@ PRIOR_RIDGE = 1e-6
 
 STRONG = 3.0
 """Logarithm of the Bayes factor that a category needs to be called cluster-dependent: "strong" in Kass, Raftery (1995),
-Bayes factors, Journal of the American Statistical Association 90. Without it one flag in twenty that says nothing of two
-clusters would be; the search itself takes whatever the criterion prefers."""
+Bayes factors, Journal of the American Statistical Association 90. Without it one flag in twenty that says nothing of
+two clusters would be; the search itself takes whatever the criterion prefers."""
 
 SAME = 0.9
 """Adjusted Rand index of two categories from which the one that says less of the clusters is redundant."""
