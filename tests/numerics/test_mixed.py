@@ -169,6 +169,19 @@ def test_noise_is_irrelevant_in_nearly_all_draws():
     assert relevant <= 2  # 2 % of 100
 
 
+def test_flags_that_say_nothing_are_irrelevant_in_nearly_all_draws():
+    relevant = 0
+    for seed in range(3):
+        table, y = _with_columns(seed, lambda X, rng: rng.standard_normal((len(X), 1)))
+        flags = (np.random.default_rng(seed).random((len(y), 35)) < 0.3).astype(np.int32)
+        with_flags = MixedTable.of(table.Z, table.grid, flags, np.full(35, 2, dtype=np.intp))
+        solution = Search.of(with_flags, np.random.default_rng(seed), covariates=False).known(3)
+        roles = roles_of_columns(with_flags, solution).roles
+        assert agreement(solution.labels, y, 3, 3) > 0.95
+        relevant += sum(role == "cluster-dependent" for role in roles[4:])
+    assert relevant <= 2  # 2 % of 105
+
+
 def test_a_copy_is_redundant():
     table, _ = _with_columns(0, lambda X, rng: X[:, :1] + 0.05 * rng.standard_normal((len(X), 1)))
     roles = roles_of_columns(table, Search.of(table, np.random.default_rng(0)).known(3)).roles

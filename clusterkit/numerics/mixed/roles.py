@@ -26,6 +26,11 @@ ROLES = ("cluster-dependent", "covariate", "redundant", "irrelevant")
 PRIOR_RIDGE = 1e-6
 """Variance added to the covariance of all rows in the prior of that, so that copies leave it regular."""
 
+STRONG = 3.0
+"""Logarithm of the Bayes factor that a category needs to be called cluster-dependent: "strong" in Kass, Raftery (1995),
+Bayes factors, Journal of the American Statistical Association 90. Without it one flag in twenty that says nothing of
+two clusters would be; the search itself takes whatever the criterion prefers."""
+
 SAME = 0.9
 """Adjusted Rand index of two categories from which the one that says less of the clusters is redundant."""
 
@@ -82,7 +87,11 @@ def roles_of_columns(table: MixedTable, solution: Solution) -> PartRoles:
     ]
     repeated = _repeated(table, solution, dependent - alone)
     words = {DEPENDENT: "cluster-dependent", COVARIATE: "covariate"}
-    categories = [words.get(int(role), "irrelevant") for role in solution.categories]
+    strong = (dependent - alone >= STRONG) | (solution.categories != DEPENDENT)
+    categories = [
+        words.get(int(role), "irrelevant") if is_strong else "irrelevant"
+        for role, is_strong in zip(solution.categories, strong, strict=True)
+    ]
     for j in np.flatnonzero(repeated & (solution.categories != COVARIATE)):
         categories[j] = "redundant"
     return PartRoles((*numbers, *categories), np.concatenate([by_itself, dependent - alone]) / max(1, table.n))
