@@ -50,7 +50,7 @@ def stages(kind: str | None = None) -> Mapping[str, object]:
     Examples
     --------
     >>> sorted(stages("featuremap"))[:3]
-    ['elm', 'graph', 'identity']
+    ['columns', 'elm', 'graph']
     """
     from clusterkit.contracts.registry import ABSTRACT
     from clusterkit.errors import UnknownName, nearest_names

@@ -132,7 +132,7 @@ class Court:
     stages : Composition
         The mixture.
     seeds : Seeds
-    left_out : frozenset of str, default empty
+    left_out : frozenset of str, optional
         Columns that are not looked at.
     """
 

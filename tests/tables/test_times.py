@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit import Auto, load
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.tables import Preparation, TableError, TableWarning, read_table
 from clusterkit.tables.cells import parsing
 from clusterkit.tables.cells import times as clocks
@@ -218,7 +219,8 @@ def test_a_model_of_times_around_the_clock_is_saved(tmp_path):
     rng = np.random.default_rng(0)
     times = np.r_[rng.uniform(21, 31, 300), rng.uniform(7, 21, 100)] % 24
     frame = pandas.DataFrame({"t": [f"{int(t)}:{int(60 * (t % 1)):02d}" for t in times], "x": times > 12})
-    model = Auto(n_clusters=2, pool=["kmeans"], random_state=0).fit(frame)
+    with pytest.warns(ClusterkitWarning, match="the clusters restate the column 'x'"):
+        model = Auto(n_clusters=2, pool=["kmeans"], random_state=0).fit(frame)
     assert model.preparation_.plans[0].circle == 1.0
     model.save(tmp_path / "m.clusterkit")
     assert np.array_equal(load(tmp_path / "m.clusterkit").predict(frame), model.labels_)
