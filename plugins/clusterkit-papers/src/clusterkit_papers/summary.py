@@ -110,8 +110,9 @@ def closing_line(table: str, rows: Sequence[Mapping[str, object]]) -> str:
 def printed_order(table: str, rows: Iterable[Mapping[str, object]], *, seconds: bool | None = None) -> tuple[int, int]:
     """How many pairs of methods stand in the order that print has, of how many that differ in print.
 
-    The first row that stands beside a printed value, chooses nothing by labels and is no filler is taken. Values that
-    cannot be right, and pairs that print equal, do not count. With `seconds` only times count, or only all else.
+    The first row that is compared with a printed value, chooses nothing by labels and is no filler is taken, and only
+    values of one measure make a pair. Values that cannot be right, rows that are not comparable (a part of the data),
+    and pairs that print equal do not count. With `seconds` only times count, or only all else.
     """
     cells, ours = printed(table) if table in catalogue() else {}, dict[tuple[str, str], float]()
     for row in rows:
@@ -119,9 +120,9 @@ def printed_order(table: str, rows: Iterable[Mapping[str, object]], *, seconds: 
         cell = cells.get(where)
         usable = cell is not None and cell.value is not None and not cell.mark and MEASURES[cell.measure].better
         usable = usable and seconds in (None, cell is not None and MEASURES[cell.measure].ratio)
-        filler = str(row.get("verdict", "")).startswith(FILLER)
-        value = row["ours"]
-        if usable and isinstance(value, float | int) and not row["uses_labels"] and not filler:
+        text, value = str(row["verdict"]), row["ours"]
+        usable = usable and _is_compared(text) and not text.startswith(FILLER)
+        if usable and isinstance(value, float | int) and not row["uses_labels"]:
             ours.setdefault(where, value)
     fixed = 1 if table in METHODS_ARE_ROWS else 0
     agreeing = pairs = 0
@@ -132,6 +133,11 @@ def printed_order(table: str, rows: Iterable[Mapping[str, object]], *, seconds: 
             pairs += 1
             agreeing += (ours[one] - ours[other]) * difference > 0
     return agreeing, pairs
+
+
+def _is_compared(verdict: str) -> bool:
+    """Whether a verdict compares a value with print; a value that the printed balance caps is compared too."""
+    return any(word in verdict for word in (*COMPARED, "capped at"))
 
 
 def _difference(one: Printed, other: Printed) -> float:
@@ -272,8 +278,7 @@ def _values(table: str, cells: Sequence[Printed], rows: Sequence[Mapping[str, ob
     for row in rows:
         name, text, ours = str(row["row"]), str(row["verdict"]), row["ours"]
         cell = beside(table, name, str(row["column"]))
-        compared = any(word in text for word in (*COMPARED, "capped at"))
-        if cell in cells and cell is not None and isinstance(ours, float | int) and compared:
+        if cell in cells and cell is not None and isinstance(ours, float | int) and _is_compared(text):
             line = cell.column if table in METHODS_ARE_ROWS else cell.row
             row_name = name.removeprefix(cell.row).lstrip(": ")
             labels, described = bool(row["uses_labels"]), bool(row["as_described"])
