@@ -159,27 +159,33 @@ class MethodSummary:
     measure : str
         What the means are of.
     printed, described, best : float or None
-        Means over the lines where all of them have a value.
+        Means over the lines `in_means`.
+    in_means : tuple of str
+        The lines where all of them have a value of the first index, and none is a filler.
     described_row, best_row : str
         Names of our rows, without the line.
     lines : int
-        Number of the printed values that can be right; of all indices of quality, if there are several.
+        Number of the printed values that can be right; of all indices of quality, if there are several. The counts
+        of both rows are of these: a filler reaches nothing, nor does a row where it has no value.
     described_reached, best_reached : int
         How many of them each row reaches or exceeds.
     described_lines, best_lines : int
-        How many values each row has beside them.
-    by_index : tuple of (str, int, int)
-        How many values the paper's own row reaches, or our best row where there is none, and of how many: by measure.
+        How many values each row has beside them, fillers among them.
+    described_by_index, best_by_index : tuple of (str, int, int)
+        How many values each row reaches, and of how many printed ones that can be right: by measure.
     described_labels : bool
         Whether known classes choose a parameter of the row that is the paper's own.
     fillers : int
-        How many of the values of the paper's own row are fillers; they reach nothing.
+        How many of the values of the paper's own row are fillers.
     doubtful : int
         How many of them are not comparable by their verdict, such as beside another baseline than printed.
     wrong : int
         Number of further printed values that cannot be right.
     short : tuple of (str, float)
-        The lines, and by how much, where neither row reaches print; the largest first. By 0 where all are fillers.
+        The lines with a value, and by how much, where neither row reaches print; the largest first. By 0 where all are
+        fillers.
+    cells : tuple of Printed
+        The printed values that can be right.
     """
 
     method: str
@@ -187,6 +193,7 @@ class MethodSummary:
     printed: float | None
     described: float | None
     best: float | None
+    in_means: tuple[str, ...]
     described_row: str
     best_row: str
     lines: int
@@ -194,22 +201,21 @@ class MethodSummary:
     best_reached: int
     described_lines: int
     best_lines: int
-    by_index: tuple[tuple[str, int, int], ...]
+    described_by_index: tuple[tuple[str, int, int], ...]
+    best_by_index: tuple[tuple[str, int, int], ...]
     described_labels: bool
     fillers: int
     doubtful: int
     wrong: int
     short: tuple[tuple[str, float], ...]
+    cells: tuple[Printed, ...]
 
     @property
     def word(self) -> str:
         """The verdict: how many of the values the paper's own row reaches, or our best row where there is none."""
-        reached, lines = self.described_reached, self.described_lines
-        if not lines:
-            reached, lines = self.best_reached, self.best_lines
-        if not lines:
+        if not self.described_lines and not self.best_lines:
             return "no value"
-        share = reached / lines
+        share = (self.described_reached if self.described_lines else self.best_reached) / self.lines
         words = ((1.0, "reached"), (MOSTLY, "mostly reached"), (PARTLY, "partly reached"), (0.0, "not reached"))
         return next(word for least, word in words if share >= least)
 
@@ -218,7 +224,6 @@ class MethodSummary:
 class _Value:
     """A value of ours beside a printed one that can be right."""
 
-    line: str
     row: str
     cell: Printed
     ours: float
@@ -272,6 +277,11 @@ def _method(table: str, cell: Printed) -> str:
     return next((cell.column.removesuffix(index) for index in INDICES if cell.column.endswith(index)), cell.column)
 
 
+def _line(table: str, cell: Printed) -> str:
+    """The data set or setting of a printed value."""
+    return cell.column if table in METHODS_ARE_ROWS else cell.row
+
+
 def _values(table: str, cells: Sequence[Printed], rows: Sequence[Mapping[str, object]]) -> list[_Value]:
     """Our values beside the printed cells, those that the printed balance caps too."""
     values = []
@@ -279,10 +289,9 @@ def _values(table: str, cells: Sequence[Printed], rows: Sequence[Mapping[str, ob
         name, text, ours = str(row["row"]), str(row["verdict"]), row["ours"]
         cell = beside(table, name, str(row["column"]))
         if cell in cells and cell is not None and isinstance(ours, float | int) and _is_compared(text):
-            line = cell.column if table in METHODS_ARE_ROWS else cell.row
             row_name = name.removeprefix(cell.row).lstrip(": ")
             labels, described = bool(row["uses_labels"]), bool(row["as_described"])
-            values.append(_Value(line, row_name, cell, float(ours), labels, described, text))
+            values.append(_Value(row_name, cell, float(ours), labels, described, text))
     return values
 
 
@@ -294,20 +303,22 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
         where = value.cell.row, value.cell.column
         if value.described:
             described[where] = value
-        if not value.labels and not value.filler:
+        if not value.labels:
             by_row.setdefault(value.row, {}).setdefault(where, value)
-    best_row, best = max(by_row.items(), key=lambda pair: _rank(pair[1]), default=("", {}))
+    methods_of_ours = {name: its for name, its in by_row.items() if not all(value.filler for value in its.values())}
+    best_row, best = max(methods_of_ours.items(), key=lambda pair: _rank(pair[1]), default=("", {}))
     beside_both = [chosen for chosen in (described, best) if chosen]
+    of_first, short = [cell for cell in right if cell.measure == first], []
     shown = [
         cell
-        for cell in right
-        if cell.measure == first and all((cell.row, cell.column) in chosen for chosen in beside_both)
+        for cell in of_first
+        if all((cell.row, cell.column) in chosen for chosen in beside_both)
+        and not any(chosen[cell.row, cell.column].filler for chosen in beside_both)
     ]
-    short = []
-    for cell in right:
+    for cell in of_first:
         both = [chosen[cell.row, cell.column] for chosen in beside_both if (cell.row, cell.column) in chosen]
-        if cell.measure == first and both and not any(value.reached for value in both):
-            short.append((both[0].line, -max((value.gain for value in both if not value.filler), default=0.0)))
+        if both and not any(value.reached for value in both):
+            short.append((_line(table, cell), -max((value.gain for value in both if not value.filler), default=0.0)))
     names = Counter(value.row for value in described.values())
     return MethodSummary(
         method=method,
@@ -315,6 +326,7 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
         printed=statistics.fmean(cell.value or 0.0 for cell in shown) if shown else None,
         described=_mean(described, shown),
         best=_mean(best, shown),
+        in_means=tuple(_line(table, cell) for cell in shown),
         described_row=max(names, key=names.__getitem__, default=""),
         best_row=best_row,
         lines=len(right),
@@ -322,25 +334,29 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
         best_reached=sum(value.reached for value in best.values()),
         described_lines=len(described),
         best_lines=len(best),
-        by_index=_by_index(described or best),
+        described_by_index=_by_index(described, right),
+        best_by_index=_by_index(best, right),
         described_labels=any(value.labels for value in described.values()),
         fillers=sum(value.filler for value in described.values()),
         doubtful=sum(standing(value.verdict) == "not comparable" for value in described.values()),
         wrong=len(cells) - len(right),
         short=tuple(sorted(short, key=lambda pair: -pair[1])),
+        cells=tuple(right),
     )
 
 
 def _rank(values: Places) -> tuple[int, int, float]:
     """What makes a row the best: how often it reaches print, then how many values it has, then by how much."""
-    return sum(value.reached for value in values.values()), len(values), sum(value.gain for value in values.values())
+    methods_only = [value for value in values.values() if not value.filler]
+    return sum(value.reached for value in methods_only), len(methods_only), sum(value.gain for value in methods_only)
 
 
-def _by_index(values: Places) -> tuple[tuple[str, int, int], ...]:
-    """How many values of each measure reach print, and of how many."""
+def _by_index(values: Places, right: Sequence[Printed]) -> tuple[tuple[str, int, int], ...]:
+    """How many printed values of each measure a row reaches, and of how many that can be right."""
     judged: dict[str, list[bool]] = {}
-    for value in values.values():
-        judged.setdefault(value.cell.measure, []).append(value.reached)
+    for cell in right:
+        where = cell.row, cell.column
+        judged.setdefault(cell.measure, []).append(where in values and values[where].reached)
     return tuple((measure, sum(reached), len(reached)) for measure, reached in judged.items())
 
 
