@@ -30,7 +30,7 @@ from clusterkit_papers.claims.comparisons import Values
 from clusterkit_papers.claims.headlines import CLAIMS, Answer, answer
 from clusterkit_papers.distances import conclusions
 from clusterkit_papers.jobs import Job
-from clusterkit_papers.printed_tables import Mark, beside, printed
+from clusterkit_papers.printed_tables import Mark, Printed, beside, printed
 from clusterkit_papers.records import Record
 from clusterkit_papers.reproduction import planned
 from clusterkit_papers.summary import MethodSummary, closing_line, methods, printed_order, standing, tally
@@ -213,6 +213,8 @@ def _of_method(words: str, table: str, method: str, field: str, records: Mapping
     if found is None or not hasattr(found, field):
         raise Broken(f"{{{{{words}}}}}: {table} has no such method, or a method has no such field")
     content = getattr(found, field)
+    if isinstance(content, tuple):
+        return ", ".join(content)
     return content if isinstance(content, str) else number(content)
 
 
@@ -250,8 +252,10 @@ def _summary_cells(name: str, record: Record | None) -> list[str]:
         "with a count that differs": "differ",
     }
     cells, fillers = [], 0
-    for count in counts.values():
-        cells.append(", ".join(f"{count[key]} {text}" for key, text in words.items() if count[key]))
+    for kind, count in counts.items():
+        judged = [f"{count[key]} {text}" for key, text in words.items() if count[key]]
+        times = sum(count[key] for key in words) if kind == "seconds" else 0
+        cells.append(f"{times} values" if times else ", ".join(judged))
         fillers += count["of fillers"]
     without, by_labels, seconds, data = cells or ("printed output", "", "", "")
     doubtful = sum(count["beside a printed value that cannot be right"] for count in counts.values())
@@ -274,17 +278,19 @@ def _papers(by_page: Mapping[str, Sequence[str]], records: Mapping[str, Record])
         claims = [_number_of_claims(page, word, records) for word in ("yes", "partly", "no")] if page in PAPERS else []
         if not claims:
             continue
-        own = [
-            one
-            for name in names
-            if name in records and _place(name) and "figure" not in _place(name)
-            for one in methods(name, records[name].rows)
-            if _is_own(one.method)
-        ]
-        values, described, best = (
-            sum(getattr(one, field) for one in own) for field in ("lines", "described_reached", "best_reached")
-        )
-        counts = [str(values), str(described), str(best)] if own else ["only seconds", "–", "–"]
+        counted: set[Printed] = set()
+        values = described = best = 0
+        for name in names:
+            if name not in records or not _place(name) or "figure" in _place(name):
+                continue
+            for one in methods(name, records[name].rows):
+                # a value that two tables print is counted once, in the first
+                if _is_own(one.method) and not counted.issuperset(one.cells):
+                    counted.update(one.cells)
+                    values += one.lines
+                    described += one.described_reached
+                    best += one.best_reached
+        counts = [str(values), str(described), str(best)] if values else ["only seconds", "–", "–"]
         link = f"[{PAGES[page]}](#{_anchor(PAGES[page])})"
         lines.append(f"| {link} | {' | '.join(counts)} | {', '.join(claims)} |")
     return "\n".join(lines)
@@ -336,12 +342,10 @@ def _method_line(name: str, one: MethodSummary) -> str:
     if one.best_row and one.best_row == one.described_row:
         best = "the same"
     words = []
-    each = ", ".join(f"{UNITS.get(measure, measure)} {reached} of {lines}" for measure, reached, lines in one.by_index)
-    each = f" ({each})" if len(one.by_index) > 1 else ""
     if one.described_lines:
-        words.append(f"{one.described_reached} of {one.described_lines}{each}")
+        words.append(_reached(one.described_reached, one.lines, one.described_lines, one.described_by_index))
     if one.best_lines and one.best_row != one.described_row:
-        words.append(f"best row {one.best_reached} of {one.best_lines}{'' if one.described_lines else each}")
+        words.append(f"best row {_reached(one.best_reached, one.lines, one.best_lines, one.best_by_index)}")
     if one.short and one.lines == 1:
         words.append(f"short by {number(one.short[0][1])}")
     elif one.short:
@@ -354,7 +358,19 @@ def _method_line(name: str, one: MethodSummary) -> str:
         method = method.replace("k-means", "NMF")
     method = f"**{method}**" if _is_own(one.method) else method
     verdict = f"**{one.word}**{': ' if words else ''}{'; '.join(words)}"
-    return f"| {method}, {unit} | {number(one.printed)} | {described} | {best} | {verdict} |"
+    in_print, of_first = number(one.printed), sum(cell.measure == one.measure for cell in one.cells)
+    if one.printed is not None and len(one.in_means) < of_first:
+        in_print += f" ({len(one.in_means)} of {of_first} lines)"
+    return f"| {method}, {unit} | {in_print} | {described} | {best} | {verdict} |"
+
+
+def _reached(reached: int, lines: int, beside_print: int, by_index: Sequence[tuple[str, int, int]]) -> str:
+    """How many printed values a row reaches, of each index, and beside how many it has no value."""
+    each = ", ".join(f"{UNITS.get(measure, measure)} {part} of {whole}" for measure, part, whole in by_index)
+    apart = [each] if len(by_index) > 1 else []
+    if beside_print < lines:
+        apart.append(f"{lines - beside_print} without a value")
+    return " ".join([f"{reached} of {lines}", *([f"({'; '.join(apart)})"] if apart else [])])
 
 
 def _of_rows(mean: float | None, row: str) -> str:
@@ -396,13 +412,14 @@ def _seconds_line(name: str, record: Record) -> str:
     factors = []
     for row in record.rows:
         cell = beside(name, row["row"], row["column"])
-        if cell is not None and cell.value and MEASURES[cell.measure].ratio and row["ours"] and not row["uses_labels"]:
+        timed = cell is not None and cell.value and MEASURES[cell.measure].ratio and not cell.mark
+        if cell is not None and cell.value and timed and row["ours"] and not row["uses_labels"]:
             factors.append(cell.value / row["ours"])
     if not factors:
         return ""
     agreeing, pairs = printed_order(name, record.rows, seconds=True)
     order = f"; two methods in the printed order in {agreeing} of {pairs} comparisons" if pairs else ""
-    middle = f"{number(statistics.median(factors))} times faster in the median of {len(factors)}"
+    middle = f"{number(statistics.median(factors))} times faster in the median of {len(factors)} values"
     return f"| seconds | – | {middle} | – | not judged, another machine{order} |"
 
 

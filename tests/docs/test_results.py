@@ -155,23 +155,28 @@ def test_marks(one, prose, change, expected):
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ([{}], "3.42 | – | 2.50 (`emmc`) | **reached**: best row 1 of 1 |"),
-        ([{"as_described": True}], "3.42 | 2.50 (`emmc`) | the same | **reached**: 1 of 1 |"),
+        ([{}], "3.42 (1 of 7 lines) | – | 2.50 (`emmc`) | **not reached**: best row 1 of 7 (6 without a value) |"),
+        (
+            [{"as_described": True}],
+            "3.42 (1 of 7 lines) | 2.50 (`emmc`) | the same | **not reached**: 1 of 7 (6 without a value) |",
+        ),
         (
             [{"as_described": True, "uses_labels": True}, {"row": "EMMC: ours", "ours": 9.42}],
-            "3.42 | 2.50 (`emmc`), by labels | 9.42 (`ours`) | **reached**: 1 of 1; best row 0 of 1 |",
+            "3.42 (1 of 7 lines) | 2.50 (`emmc`), by labels | 9.42 (`ours`) | "
+            "**not reached**: 1 of 7 (6 without a value); best row 0 of 7 (6 without a value) |",
         ),
         (
             [{"ours": 4.42, "as_described": True}, {"row": "EMMC: ours", "ours": 5.42}],
-            "3.42 | 4.42 (`emmc`) | the same | **not reached**: 0 of 1; neither on C = 1 by 1 |",
+            "3.42 (1 of 7 lines) | 4.42 (`emmc`) | the same | "
+            "**not reached**: 0 of 7 (6 without a value); neither on C = 1 by 1 |",
         ),
         (
             [{"as_described": True, "verdict": "filler, no method: better by 0.9 points"}],
-            "3.42 | 2.50 (`emmc`) | – | **not reached**: 0 of 1; not on C = 1 (°); 1 ° |",
+            "– | – | – | **not reached**: 0 of 7 (6 without a value); not on C = 1 (°); 1 ° |",
         ),
         (
             [{"as_described": True, "verdict": "not comparable: another baseline; better by 0.9 points"}],
-            "3.42 | 2.50 (`emmc`) | the same | **reached**: 1 of 1; 1 ⁿ |",
+            "3.42 (1 of 7 lines) | 2.50 (`emmc`) | the same | **not reached**: 1 of 7 (6 without a value); 1 ⁿ |",
         ),
     ],
 )
@@ -181,6 +186,14 @@ def test_the_line_of_a_method(one, prose, changes, line):
     rows = [{**ROW, **change} for change in changes]
     text = pages.written({one.name: attrs.evolve(one, rows=rows)}, prose)["results.md"]
     assert f"| table 3 | **EMMC**, error (%) | {line}" in text
+
+
+def test_a_value_that_two_tables_print_is_counted_once(records):
+    """Table 10 of EMMC prints its columns of tables 7 and 8 again."""
+    text = pages.written({name: records[name] for name in ("emmc-table7", "emmc-table8", "emmc-table10")})["results.md"]
+    [line] = [line for line in text.splitlines() if line.startswith("| [EMMC")]
+    counts = [pages.value(f"{name} | EMMC | is lines", records) for name in ("emmc-table7", "emmc-table8")]
+    assert line.split(" | ")[1] == str(sum(map(int, counts)))
 
 
 def test_rows_that_are_not_recorded_yet(one, prose):

@@ -103,11 +103,12 @@ class TestScore:
 
 
 class TestSmallSparseSamples:
+    @pytest.mark.filterwarnings("ignore:the clusters restate")
     def test_the_output_of_an_encoder_is_made_dense(self):
         words = np.random.default_rng(0).choice(["a", "b", "c"], size=(60, 3))
         X = OneHotEncoder().fit_transform(words)
         assert scipy.sparse.issparse(X)
-        for model in (recipe("kmeans", n_clusters=2, random_state=0), Auto(n_clusters=2, pool=["kmeans"])):
+        for model in (recipe("kmeans", n_clusters=2, random_state=0), Auto(2, pool=["kmeans"], random_state=0)):
             model.fit(X)
             np.testing.assert_array_equal(model.predict(X), model.predict(X.toarray()))
 

@@ -221,10 +221,23 @@ def test_standings(verdict):
 def test_the_order_of_methods():
     """Ionosphere in print: CPMMC 75.48, EMMC 74.73, IterSVR 70.52."""
 
-    def row(column, ours, uses_labels=False):
-        return {"row": "Ionosphere: x", "column": f"{column} Acc", "ours": ours, "uses_labels": uses_labels}
+    def row(column, ours, uses_labels=False, verdict="reached"):
+        where = {"row": "Ionosphere: x", "column": f"{column} Acc"}
+        return {**where, "ours": ours, "uses_labels": uses_labels, "verdict": verdict}
 
+    part = row("MMC", 90.0, verdict="not comparable: 80 random rows")
     rows = [row("CPMMC", 70.0), row("EMMC", 74.0), row("EMMC", 0.0), row("IterSVR", 90.0, True), row("IterSVR", 60.0)]
-    assert printed_order("emmc-table7", rows) == (2, 3)
+    assert printed_order("emmc-table7", [part, *rows]) == (2, 3)
     assert printed_order("no such table", rows) == (0, 0)
+
+
+def test_only_values_of_one_measure_have_an_order():
+    """Aggregation in print: SVC takes more seconds than SGD-LMSVC for training, and for labelling."""
+    fixed = {"row": "Aggregation: x", "uses_labels": False, "verdict": "better by a factor of 2.0 (another machine)"}
+    columns = ("SVC training (s)", "SGD-LMSVC training (s)", "SVC labelling (s)", "SGD-LMSVC labelling (s)")
+    rows = [{**fixed, "column": column, "ours": float(i)} for i, column in enumerate(columns)]
+    assert printed_order("svc-table4", rows, seconds=True)[1] == 2
+
+
+def test_a_table_without_print_has_no_counts():
     assert closing_line("no such table", []) == "No printed values."

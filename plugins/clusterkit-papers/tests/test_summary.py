@@ -104,10 +104,10 @@ def test_a_method_has_the_paper_s_row_and_one_row_of_ours():
     one = by_name["EDSVC"]
     assert (one.described_row, one.described_reached, one.described_lines, one.fillers) == ("as published", 1, 3, 1)
     assert (one.best_row, one.best_reached, one.best_lines) == ("other", 2, 3)
-    assert one.word == "partly reached"
     assert one.short == ()
-    assert one.printed == pytest.approx((0.781 + 0.184 + 0.267) / 3)
-    assert one.best == pytest.approx((0.1 + 0.9 + 0.9) / 3)
+    assert one.in_means == ("Wine", "Ionosphere"), "none with a filler"
+    assert one.printed == pytest.approx((0.781 + 0.184) / 2)
+    assert one.best == pytest.approx((0.1 + 0.9) / 2)
     assert by_name["COMUSA"].word == "no value"
 
 
@@ -139,7 +139,26 @@ def test_each_index_of_a_method_is_counted():
         row("Digits1-7: paper", "EMMC Acc", 50.0, table, as_described=True),
     ]
     [one] = [one for one in methods(table, rows) if one.method == "EMMC"]
-    assert one.by_index == (("accuracy", 1, 2), ("rand", 0, 1))
+    assert one.described_by_index == (("accuracy", 1, 7), ("rand", 0, 6)), "one printed Rand index cannot be right"
+    assert (one.described_lines, one.lines) == (3, 13)
+
+
+@pytest.mark.parametrize(
+    ("reached", "word"), [(6, "reached"), (5, "mostly reached"), (2, "partly reached"), (1, "not reached")]
+)
+def test_the_verdict_is_of_all_printed_values_that_can_be_right(reached, word):
+    """A line without a value of ours counts as one that is not reached."""
+    names = [
+        "Wine",
+        "Ionosphere",
+        "Yeast",
+        *(cell.row for cell in printed("edsvc-table2").values() if cell.column == "EDSVC"),
+    ]
+    rows = [
+        row(f"{name}: as published", "EDSVC", 1.0, as_described=True) for name in list(dict.fromkeys(names))[:reached]
+    ]
+    [one] = [one for one in methods("edsvc-table2", rows) if one.method == "EDSVC"]
+    assert one.word == word
 
 
 def test_methods_that_are_rows():

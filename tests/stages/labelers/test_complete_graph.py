@@ -30,6 +30,8 @@ from clusterkit.samples.limits import listening
 from clusterkit.solvers.one_class.svdd import KernelPower, Svdd
 from clusterkit_campaign.oracles import domains as plain
 
+pytestmark = pytest.mark.filterwarnings(r"ignore:\d+ of the \d+ points at which the rows lie")
+
 POLICIES = ("noise", "nearest", "singleton")
 
 

@@ -33,6 +33,8 @@ from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit_campaign.oracles import domains as plain
 from clusterkit_campaign.oracles.domains import canonical
 
+pytestmark = pytest.mark.filterwarnings(r"ignore:\d+ of the \d+ points at which the rows lie")
+
 POLICIES = ("basin", "noise", "nearest", "singleton")
 
 

@@ -32,6 +32,8 @@ from clusterkit.testing.contract import LAWS as CONTRACT
 from clusterkit_campaign.oracles import domains as plain
 from clusterkit_campaign.oracles.domains import canonical
 
+pytestmark = pytest.mark.filterwarnings(r"ignore:\d+ of the \d+ points at which the rows lie")
+
 GRAPHS = ("mst", "delaunay", "knn")
 POLICIES = ("noise", "nearest", "singleton")
 

@@ -30,6 +30,8 @@ from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit_campaign.oracles import domains as plain
 from clusterkit_campaign.oracles.domains import canonical
 
+pytestmark = pytest.mark.filterwarnings(r"ignore:\d+ of the \d+ points at which the rows lie")
+
 TWO = KernelDomain(np.array([[-1.0], [1.0]]), np.array([1.0, 1.0]), Gaussian(2.0), level=0.5)
 UNEVEN = KernelDomain(
     np.array([[-1.1875, 2.0], [0.0, 2.0], [2.0, 2.0]]), np.array([0.5, 1.0, 3.5]), Gaussian(3.0), level=0.0

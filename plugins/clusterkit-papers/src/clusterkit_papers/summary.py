@@ -110,8 +110,9 @@ def closing_line(table: str, rows: Sequence[Mapping[str, object]]) -> str:
 def printed_order(table: str, rows: Iterable[Mapping[str, object]], *, seconds: bool | None = None) -> tuple[int, int]:
     """How many pairs of methods stand in the order that print has, of how many that differ in print.
 
-    The first row that stands beside a printed value, chooses nothing by labels and is no filler is taken. Values that
-    cannot be right, and pairs that print equal, do not count. With `seconds` only times count, or only all else.
+    The first row that is compared with a printed value, chooses nothing by labels and is no filler is taken, and only
+    values of one measure make a pair. Values that cannot be right, rows that are not comparable (a part of the data),
+    and pairs that print equal do not count. With `seconds` only times count, or only all else.
     """
     cells, ours = printed(table) if table in catalogue() else {}, dict[tuple[str, str], float]()
     for row in rows:
@@ -119,9 +120,9 @@ def printed_order(table: str, rows: Iterable[Mapping[str, object]], *, seconds: 
         cell = cells.get(where)
         usable = cell is not None and cell.value is not None and not cell.mark and MEASURES[cell.measure].better
         usable = usable and seconds in (None, cell is not None and MEASURES[cell.measure].ratio)
-        filler = str(row.get("verdict", "")).startswith(FILLER)
-        value = row["ours"]
-        if usable and isinstance(value, float | int) and not row["uses_labels"] and not filler:
+        text, value = str(row["verdict"]), row["ours"]
+        usable = usable and _is_compared(text) and not text.startswith(FILLER)
+        if usable and isinstance(value, float | int) and not row["uses_labels"]:
             ours.setdefault(where, value)
     fixed = 1 if table in METHODS_ARE_ROWS else 0
     agreeing = pairs = 0
@@ -132,6 +133,11 @@ def printed_order(table: str, rows: Iterable[Mapping[str, object]], *, seconds: 
             pairs += 1
             agreeing += (ours[one] - ours[other]) * difference > 0
     return agreeing, pairs
+
+
+def _is_compared(verdict: str) -> bool:
+    """Whether a verdict compares a value with print; a value that the printed balance caps is compared too."""
+    return any(word in verdict for word in (*COMPARED, "capped at"))
 
 
 def _difference(one: Printed, other: Printed) -> float:
@@ -153,27 +159,33 @@ class MethodSummary:
     measure : str
         What the means are of.
     printed, described, best : float or None
-        Means over the lines where all of them have a value.
+        Means over the lines `in_means`.
+    in_means : tuple of str
+        The lines where all of them have a value of the first index, and none is a filler.
     described_row, best_row : str
         Names of our rows, without the line.
     lines : int
-        Number of the printed values that can be right; of all indices of quality, if there are several.
+        Number of the printed values that can be right; of all indices of quality, if there are several. The counts
+        of both rows are of these: a filler reaches nothing, nor does a row where it has no value.
     described_reached, best_reached : int
         How many of them each row reaches or exceeds.
     described_lines, best_lines : int
-        How many values each row has beside them.
-    by_index : tuple of (str, int, int)
-        How many values the paper's own row reaches, or our best row where there is none, and of how many: by measure.
+        How many values each row has beside them, fillers among them.
+    described_by_index, best_by_index : tuple of (str, int, int)
+        How many values each row reaches, and of how many printed ones that can be right: by measure.
     described_labels : bool
         Whether known classes choose a parameter of the row that is the paper's own.
     fillers : int
-        How many of the values of the paper's own row are fillers; they reach nothing.
+        How many of the values of the paper's own row are fillers.
     doubtful : int
         How many of them are not comparable by their verdict, such as beside another baseline than printed.
     wrong : int
         Number of further printed values that cannot be right.
     short : tuple of (str, float)
-        The lines, and by how much, where neither row reaches print; the largest first. By 0 where all are fillers.
+        The lines with a value, and by how much, where neither row reaches print; the largest first. By 0 where all are
+        fillers.
+    cells : tuple of Printed
+        The printed values that can be right.
     """
 
     method: str
@@ -181,6 +193,7 @@ class MethodSummary:
     printed: float | None
     described: float | None
     best: float | None
+    in_means: tuple[str, ...]
     described_row: str
     best_row: str
     lines: int
@@ -188,22 +201,21 @@ class MethodSummary:
     best_reached: int
     described_lines: int
     best_lines: int
-    by_index: tuple[tuple[str, int, int], ...]
+    described_by_index: tuple[tuple[str, int, int], ...]
+    best_by_index: tuple[tuple[str, int, int], ...]
     described_labels: bool
     fillers: int
     doubtful: int
     wrong: int
     short: tuple[tuple[str, float], ...]
+    cells: tuple[Printed, ...]
 
     @property
     def word(self) -> str:
         """The verdict: how many of the values the paper's own row reaches, or our best row where there is none."""
-        reached, lines = self.described_reached, self.described_lines
-        if not lines:
-            reached, lines = self.best_reached, self.best_lines
-        if not lines:
+        if not self.described_lines and not self.best_lines:
             return "no value"
-        share = reached / lines
+        share = (self.described_reached if self.described_lines else self.best_reached) / self.lines
         words = ((1.0, "reached"), (MOSTLY, "mostly reached"), (PARTLY, "partly reached"), (0.0, "not reached"))
         return next(word for least, word in words if share >= least)
 
@@ -212,7 +224,6 @@ class MethodSummary:
 class _Value:
     """A value of ours beside a printed one that can be right."""
 
-    line: str
     row: str
     cell: Printed
     ours: float
@@ -266,18 +277,21 @@ def _method(table: str, cell: Printed) -> str:
     return next((cell.column.removesuffix(index) for index in INDICES if cell.column.endswith(index)), cell.column)
 
 
+def _line(table: str, cell: Printed) -> str:
+    """The data set or setting of a printed value."""
+    return cell.column if table in METHODS_ARE_ROWS else cell.row
+
+
 def _values(table: str, cells: Sequence[Printed], rows: Sequence[Mapping[str, object]]) -> list[_Value]:
     """Our values beside the printed cells, those that the printed balance caps too."""
     values = []
     for row in rows:
         name, text, ours = str(row["row"]), str(row["verdict"]), row["ours"]
         cell = beside(table, name, str(row["column"]))
-        compared = any(word in text for word in (*COMPARED, "capped at"))
-        if cell in cells and cell is not None and isinstance(ours, float | int) and compared:
-            line = cell.column if table in METHODS_ARE_ROWS else cell.row
+        if cell in cells and cell is not None and isinstance(ours, float | int) and _is_compared(text):
             row_name = name.removeprefix(cell.row).lstrip(": ")
             labels, described = bool(row["uses_labels"]), bool(row["as_described"])
-            values.append(_Value(line, row_name, cell, float(ours), labels, described, text))
+            values.append(_Value(row_name, cell, float(ours), labels, described, text))
     return values
 
 
@@ -289,20 +303,22 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
         where = value.cell.row, value.cell.column
         if value.described:
             described[where] = value
-        if not value.labels and not value.filler:
+        if not value.labels:
             by_row.setdefault(value.row, {}).setdefault(where, value)
-    best_row, best = max(by_row.items(), key=lambda pair: _rank(pair[1]), default=("", {}))
+    methods_of_ours = {name: its for name, its in by_row.items() if not all(value.filler for value in its.values())}
+    best_row, best = max(methods_of_ours.items(), key=lambda pair: _rank(pair[1]), default=("", {}))
     beside_both = [chosen for chosen in (described, best) if chosen]
+    of_first, short = [cell for cell in right if cell.measure == first], []
     shown = [
         cell
-        for cell in right
-        if cell.measure == first and all((cell.row, cell.column) in chosen for chosen in beside_both)
+        for cell in of_first
+        if all((cell.row, cell.column) in chosen for chosen in beside_both)
+        and not any(chosen[cell.row, cell.column].filler for chosen in beside_both)
     ]
-    short = []
-    for cell in right:
+    for cell in of_first:
         both = [chosen[cell.row, cell.column] for chosen in beside_both if (cell.row, cell.column) in chosen]
-        if cell.measure == first and both and not any(value.reached for value in both):
-            short.append((both[0].line, -max((value.gain for value in both if not value.filler), default=0.0)))
+        if both and not any(value.reached for value in both):
+            short.append((_line(table, cell), -max((value.gain for value in both if not value.filler), default=0.0)))
     names = Counter(value.row for value in described.values())
     return MethodSummary(
         method=method,
@@ -310,6 +326,7 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
         printed=statistics.fmean(cell.value or 0.0 for cell in shown) if shown else None,
         described=_mean(described, shown),
         best=_mean(best, shown),
+        in_means=tuple(_line(table, cell) for cell in shown),
         described_row=max(names, key=names.__getitem__, default=""),
         best_row=best_row,
         lines=len(right),
@@ -317,25 +334,29 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
         best_reached=sum(value.reached for value in best.values()),
         described_lines=len(described),
         best_lines=len(best),
-        by_index=_by_index(described or best),
+        described_by_index=_by_index(described, right),
+        best_by_index=_by_index(best, right),
         described_labels=any(value.labels for value in described.values()),
         fillers=sum(value.filler for value in described.values()),
         doubtful=sum(standing(value.verdict) == "not comparable" for value in described.values()),
         wrong=len(cells) - len(right),
         short=tuple(sorted(short, key=lambda pair: -pair[1])),
+        cells=tuple(right),
     )
 
 
 def _rank(values: Places) -> tuple[int, int, float]:
     """What makes a row the best: how often it reaches print, then how many values it has, then by how much."""
-    return sum(value.reached for value in values.values()), len(values), sum(value.gain for value in values.values())
+    methods_only = [value for value in values.values() if not value.filler]
+    return sum(value.reached for value in methods_only), len(methods_only), sum(value.gain for value in methods_only)
 
 
-def _by_index(values: Places) -> tuple[tuple[str, int, int], ...]:
-    """How many values of each measure reach print, and of how many."""
+def _by_index(values: Places, right: Sequence[Printed]) -> tuple[tuple[str, int, int], ...]:
+    """How many printed values of each measure a row reaches, and of how many that can be right."""
     judged: dict[str, list[bool]] = {}
-    for value in values.values():
-        judged.setdefault(value.cell.measure, []).append(value.reached)
+    for cell in right:
+        where = cell.row, cell.column
+        judged.setdefault(cell.measure, []).append(where in values and values[where].reached)
     return tuple((measure, sum(reached), len(reached)) for measure, reached in judged.items())
 
 
