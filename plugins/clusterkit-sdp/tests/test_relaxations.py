@@ -306,6 +306,21 @@ class TestEnds:
         assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_a_panic_of_clarabel_is_a_failure_of_this_solver(monkeypatch):
+    """An eigenvalue that does not converge ends in a panic, which is no Exception."""
+
+    class PanicException(BaseException):
+        pass
+
+    def panics(*arguments):
+        raise PanicException("Eigval error: Eigen(1)")
+
+    monkeypatch.setattr(_cvx, "_clarabel", panics)
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    with pytest.raises(SolverFailed, match="CLARABEL ended with status 'solver_error'"):
+        Pipeline(featuremap="rbf", solver=GmmcSdp(solver="CLARABEL"), n_clusters=2, random_state=0).fit(X)
+
+
 def test_a_penalty_beyond_all_digits_is_refused():
     space = KernelSpace(np.random.default_rng(0).normal(size=(6, 2)), Linear())
     with pytest.raises(InvalidParameter, match=r"bias_penalty=9.2e\+18 would leave no digits.*or inf"):
