@@ -177,7 +177,8 @@ class RidgeNodes(_AdditiveNodes):
         Z = self._sums(Y)
         if is_device_array(Z):
             return array_namespace(Z).exp(-(Z * Z))
-        np.square(Z, out=Z)
+        with np.errstate(over="ignore"):  # far from its hyperplane a node is 0
+            np.square(Z, out=Z)
         np.negative(Z, out=Z)
         return np.exp(Z, out=Z)
 

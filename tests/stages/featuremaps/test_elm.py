@@ -266,3 +266,10 @@ def test_nodes_that_do_not_fit_into_memory_are_refused_with_their_size(kind):
     huge = attrs.evolve(KINDS[kind], n_hidden=2**31 - 1)
     with pytest.raises(NeedsMemory, match=r"2,147,483,647 nodes needs .* Use fewer nodes"):
         huge.space_of(np.arange(12.0).reshape(6, 2), Task(6, 2), np.random.default_rng(0))
+
+
+def test_nodes_far_from_their_hyperplanes_are_0_without_an_overflow():
+    X = np.repeat([[15.0], [22.0]], 4, axis=0)
+    with np.errstate(all="raise", under="ignore"), pytest.warns(ClusterkitWarning, match="of the features vanish"):
+        features = fit(Elm(n_hidden=9, activation="radbas", width=1e300), X, 0).at(X)
+    assert np.isin(features, (0.0, 1.0)).all()
