@@ -220,8 +220,11 @@ class Court:
         chosen = of_numbers or relevant or list(self.columns)
         return np.concatenate([np.arange(self.columns[name].start, self.columns[name].stop) for name in chosen])
 
-    def pool(self, k: int | None, roles: Mapping[str, str]) -> DriverResult:
-        """The answer of the pool, of the features of which it is the surest, as one for all features."""
+    def pool(self, k: int | None, roles: Mapping[str, str], of_all: DriverResult | None = None) -> DriverResult:
+        """The answer of the pool, of the features of which it is the surest, as one for all features.
+
+        `of_all` is its answer on all of them, where that is known.
+        """
         every = tuple(dict.fromkeys(roles.values())) if self.is_of_numbers else ("cluster-dependent", "redundant")
         best: DriverResult | None = None
         seen: set[bytes] = set()
@@ -230,7 +233,8 @@ class Court:
             if index.tobytes() in seen or (best is not None and _confidence(best) > 1.0 - SURER):
                 continue
             seen.add(index.tobytes())
-            answer = self.pool_on(k, index)
+            is_known = len(index) == self.rows.shape[1]
+            answer = of_all if of_all is not None and is_known else self.pool_on(k, index)
             if best is None or _confidence(answer) >= _confidence(best) + SURER:
                 best = answer
         assert best is not None
@@ -275,9 +279,9 @@ class Court:
         facts |= {"similarity_of_mixture_and_pool": round(similarity, 3), "stability_of_mixture": round(stability, 3)}
         if of_numbers:
             if stability < STABLE_STRUCTURE or similarity < SAME_STRUCTURE:
-                best = self.pool(self.driver.n_clusters, roles)
+                best = self.pool(None, roles) if is_open else self.pool(k, roles, pool)
                 if is_open and stability >= STABLE_NUMBER:
-                    best = self._finer(best, self.pool(k, roles))
+                    best = self._finer(best, self.pool(k, roles, pool))
                 noise = np.mean([role == "irrelevant" for role in roles.values()]) > MOSTLY_IRRELEVANT
                 if not (noise and stability >= STABLE_NUMBER and _confidence(best) < SURE):
                     return self._of_pool(best, facts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -54,7 +54,7 @@ def _words(value: object) -> str | None:
     return None if isinstance(value, tuple) and all(isinstance(name, str) for name in value) else "a tuple of names"
 
 
-def _as_tuple(value: object) -> object:
+def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -89,8 +89,8 @@ class Columns(FeatureMap):
     gives: ClassVar[type[Space]] = MixedSpace
     takes_tables: ClassVar[bool] = True
 
-    kinds: tuple[str, ...] = params.free((), _kinds, invalid=(3, ("colour",)), converter=_as_tuple)  # type: ignore[arg-type]
-    names: tuple[str, ...] = params.free((), _words, invalid=(3, (1,)), converter=_as_tuple)  # type: ignore[arg-type]
+    kinds: tuple[str, ...] = params.free((), _kinds, invalid=(3, ("colour",)), converter=_as_tuple)
+    names: tuple[str, ...] = params.free((), _words, invalid=(3, (1,)), converter=_as_tuple)
 
     def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> MixedSpace:
         """The space of the columns; gaps are NaN."""

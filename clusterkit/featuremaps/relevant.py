@@ -75,12 +75,11 @@ def roles_of(X: Array, kinds: tuple[str, ...], names: tuple[str, ...], n_compone
     from clusterkit.numerics.mixed.roles import roles_of_columns
     from clusterkit.numerics.mixed.search import Search
     from clusterkit.numerics.mixed.table import MixedTable
-    from clusterkit.samples.mixed_space import split_points
+    from clusterkit.samples.mixed_space import MixedSpace
 
     columns = mixed_columns(X, kinds, names)
-    numbers, codes = split_points(columns(X), len(columns.numbers))
-    grid = np.array([part.grid for part in columns.numbers], dtype=np.float64)
-    levels = np.array([part.n_levels for part in columns.levels], dtype=np.intp)
-    table = MixedTable.of(numbers, grid, codes, levels)
+    space = MixedSpace(columns(X), columns=columns, before=(columns,))
+    numbers, codes = space.parts(space.points)
+    table = MixedTable.of(numbers, space.grid, codes, space.n_levels)
     solution = Search.of(table, rng).known(min(n_components, len(X)))
     return roles_of_columns(table, solution).of_columns(columns.all_names, [part.column for part in columns.parts])

@@ -152,7 +152,8 @@ def _prepare(spec: MixedMixture, space: MixedSpace, task: Task, rng: Rng) -> Pre
         f"a mixture of {space.n:,} rows of {space.n_numbers} numbers and {len(levels)} categories",
         "Fit fewer rows, and label the others by predict.",
     )
-    table = MixedTable.of(space.parts(space.points)[0], space.grid, space.parts(space.points)[1], levels)
+    numbers, codes = space.parts(space.points)
+    table = MixedTable.of(numbers, space.grid, codes, levels)
     search = Search.of(table, rng, covariance=spec.covariance, roles=spec.roles, covariates=spec.covariates)
     if task.n_clusters is None:
         least, most = min(spec.least_clusters, space.n), min(spec.most_clusters, space.n)
