@@ -18,7 +18,7 @@ from clusterkit.errors import BrokenPlugin, ClusterkitWarning, InvalidData, Solv
 from clusterkit.samples import memory
 from clusterkit.samples.limits import Report, notify
 
-__all__ = ["SOLVERS", "ConicRun", "load", "require_size", "solve", "warn_if_inaccurate"]
+__all__ = ["SOLVERS", "ConicRun", "candidates", "load", "require_size", "solve", "warn_if_inaccurate"]
 
 SOLVERS = ("auto", "SCS", "CLARABEL")
 """Values of the parameter `solver`."""
@@ -135,6 +135,13 @@ def require_size(stage: str, n: int, max_size: int, clarabel: bool, instead: str
         )
     if clarabel:
         memory.require(n_bytes, f"solver '{stage}' by CLARABEL on {n} samples", "Use solver='SCS'.")
+
+
+def candidates(chosen: str, order: tuple[str, ...], both: bool) -> tuple[str, ...]:
+    """Conic solvers in the order they are tried: the chosen one; for "auto" both in this order, or SCS alone."""
+    if chosen != "auto":
+        return (chosen,)
+    return order if both else ("SCS",)
 
 
 def solve(problem: Any, stage: str, candidates: tuple[str, ...], tol: float, max_iter: int | None) -> ConicRun:

@@ -136,9 +136,7 @@ class PreparedGmmcSdp(Prepared):
     @property
     def candidates(self) -> tuple[str, ...]:
         """Conic solvers in the order they are tried."""
-        if self.solver.solver != "auto":
-            return (self.solver.solver,)
-        return ("CLARABEL", "SCS") if len(self.S) <= CLARABEL_UP_TO else ("SCS",)
+        return _cvx.candidates(self.solver.solver, ("CLARABEL", "SCS"), len(self.S) <= CLARABEL_UP_TO)
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: np.random.Generator) -> Scores:
         """Solve the program and round it; nothing is random in it."""

@@ -131,9 +131,7 @@ class PreparedMmcMultiSdp(Prepared):
     @property
     def candidates(self) -> tuple[str, ...]:
         """Conic solvers in the order they are tried."""
-        if self.solver.solver != "auto":
-            return (self.solver.solver,)
-        return ("SCS", "CLARABEL") if len(self.L) <= CLARABEL_UP_TO else ("SCS",)
+        return _cvx.candidates(self.solver.solver, ("SCS", "CLARABEL"), len(self.L) <= CLARABEL_UP_TO)
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: np.random.Generator) -> Scores:
         """Solve the relaxation and round it; only the starts of k-means are random."""
