@@ -219,3 +219,17 @@ def test_a_sample_of_the_rows_finds_what_all_rows_have(monkeypatch):
     solution = Search.of(table, np.random.default_rng(0)).known(3)
     assert len(solution.labels) == 600
     assert agreement(solution.labels, y, 3, 3) > 0.95
+
+
+def test_a_category_that_shifts_all_numbers_does_not_hide_the_clusters_from_the_starts():
+    rng = np.random.default_rng(0)
+    y, site = np.arange(180) % 3, rng.integers(2, size=180)
+    X = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])[y] + rng.standard_normal((180, 2)) + 8.0 * site[:, None]
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    codes = np.column_stack(
+        [np.where(rng.random(180) < 0.8, y, rng.integers(3, size=180)), site, rng.integers(3, size=180)]
+    )
+    table = MixedTable.of(Z, np.zeros(2), codes.astype(np.int32), np.array([3, 2, 3]))
+    solution = Search.of(table, np.random.default_rng(0)).known(3)
+    assert agreement(y, solution.labels, 3, 3) > 0.9
+    assert solution.categories[1] == COVARIATE
