@@ -34,6 +34,9 @@ __all__ = ["MixtureModel", "expectation_maximisation", "maximise", "penalised_li
 
 LOG_2PI = math.log(2.0 * math.pi)
 
+VARIANCE_ROWS = 3.0
+"""Rows that the prior of a variance counts for, without correlations."""
+
 BLOCK = 2**16
 """Rows of which `MixtureModel.posteriors` holds the densities at once."""
 
@@ -172,11 +175,15 @@ def maximise(
     relevant: Mask,
     categories: NDArray[np.int8],
     counts: Array | None = None,
+    before: MixtureModel | None = None,
 ) -> MixtureModel:
     """M step: the mixture of posteriors P (n, k).
 
     Parameters
     ----------
+    before : MixtureModel, optional
+        The model of the posteriors, with the same roles and form: the rows of each cluster then count by its
+        covariances for the coefficients of covariates, so that no step lowers the likelihood.
     counts : ndarray of shape (L, k), optional
         Sums of the posteriors over the rows of each level, where they are known for the categories that count.
     """
@@ -198,7 +205,10 @@ def maximise(
     shifts: Array = np.zeros((int(table.offsets[-1]), len(r)))
     A = table.X[:, r]
     if len(columns):
-        B = shift_by_covariates(table, sizes, P.T @ table.design, columns)[0][:, r]
+        if before is None or structure == "tied":
+            B = shift_by_covariates(table, sizes + MEAN_WEIGHT, P.T @ table.design, columns)[0][:, r]
+        else:
+            B = _weighted_coefficients(table.design[:, columns], A, P, before.spreads)
         A = A - table.design[:, columns] @ B
         shifts = _shifts_of_levels(table, covariates, B)
     if structure == "diag":
@@ -208,6 +218,28 @@ def maximise(
     return MixtureModel(
         shares, r, means, spreads, table.grid[r], places, tables, shifts, covariates, table.offsets
     )  # fmt: skip
+
+
+def _weighted_coefficients(D: Array, X: Array, P: Array, spreads: Array) -> Array:
+    """Coefficients (c, r) of covariates D (n, c) in numbers X (n, r), together with the means of the clusters, for
+    known variances (k, r) or covariances (k, r, r), with a prior variance of 1: ``Σ_c G_c B Λ_c + B = Σ_c N_c Λ_c``.
+    """
+    c, r = D.shape[1], X.shape[1]
+    rows = P.sum(axis=0) + MEAN_WEIGHT
+    in_design, in_numbers = P.T @ D, P.T @ X
+    G, N = np.empty((len(rows), c, c)), np.empty((len(rows), c, r))
+    for j in range(len(rows)):
+        weighted = D * P[:, j : j + 1]
+        G[j] = weighted.T @ D - np.outer(in_design[j], in_design[j]) / rows[j]
+        N[j] = weighted.T @ X - np.outer(in_design[j], in_numbers[j]) / rows[j]
+    if spreads.ndim == 2:
+        left = np.einsum("jab,jr->rab", G, 1.0 / spreads) + np.eye(c)
+        right = np.einsum("jar,jr->ra", N, 1.0 / spreads)
+        return np.asarray(np.linalg.solve(left, right[:, :, None])[:, :, 0].T)
+    precisions = np.linalg.inv(spreads)
+    products = np.einsum("jab,jrs->arbs", G, precisions).reshape(c * r, c * r) + np.eye(c * r)
+    right = np.einsum("jas,jsr->ar", N, precisions).reshape(c * r)
+    return np.asarray(np.linalg.solve(products, right).reshape(c, r))
 
 
 def _shifts_of_levels(table: MixedTable, covariates: Indices, B: Array) -> Array:
@@ -234,7 +266,7 @@ def _diagonal_step(table: MixedTable, P: Array, sizes: Array, A: Array, r: Indic
     first = P.T @ A
     means = first / (m + MEAN_WEIGHT)
     squares = P.T @ np.square(A) - 2.0 * means * first + np.square(means) * (m + MEAN_WEIGHT) + m * table.grid[r]
-    return means, (np.maximum(squares, 0.0) + number_scale(k)) / (m + 3.0)
+    return means, (np.maximum(squares, 0.0) + number_scale(k)) / (m + VARIANCE_ROWS)
 
 
 def _covariance_step(
@@ -259,7 +291,7 @@ def _covariance_step(
 
 
 def penalised_likelihood(model: MixtureModel, likelihood: float) -> float:
-    """What EM maximises without covariates: the log-likelihood with the logarithms of the priors, up to a constant."""
+    """What EM maximises: the log-likelihood with the logarithms of the priors, up to a constant."""
     k, r = model.means.shape
     total = likelihood + PRIOR_COUNT * float(model.shares.sum())
     counted = np.zeros(len(model.tables), dtype=bool)
@@ -268,12 +300,22 @@ def penalised_likelihood(model: MixtureModel, likelihood: float) -> float:
             counted[place:end] = True
     total += PRIOR_COUNT * float(model.tables[counted].sum())
     scale = number_scale(k)
+    ends = model.offsets[model.covariates + 1]
+    parts = [
+        model.shifts[first : last - 1] - model.shifts[last - 1]
+        for first, last in zip(model.offsets[model.covariates], ends, strict=True)
+    ]
+    B = np.vstack(parts) if parts else np.empty((0, r))
+    if len(model.spreads) > 1 or model.spreads.ndim == 2:
+        total -= 0.5 * float(np.square(B).sum())
     if model.spreads.ndim == 2:
         squares = (scale + MEAN_WEIGHT * np.square(model.means)) / model.spreads
-        return total - 0.5 * float((squares + 3.0 * np.log(model.spreads)).sum())
+        return total - 0.5 * float((squares + VARIANCE_ROWS * np.log(model.spreads)).sum())
     rows = r + 2.0 + k if len(model.spreads) == 1 else r + 3.0
     inverses = np.linalg.inv(model.spreads)
     logs = np.linalg.slogdet(model.spreads)[1]
+    if len(model.spreads) == 1:
+        total -= 0.5 * float(len(B) * logs.sum() + np.trace(inverses[0] @ B.T @ B))
     total -= 0.5 * float(rows * logs.sum() + scale * np.trace(inverses, axis1=1, axis2=2).sum())
     of_means = np.einsum("ki,kij,kj->", model.means, np.broadcast_to(inverses, (k, r, r)), model.means)
     return total - 0.5 * MEAN_WEIGHT * float(of_means)
@@ -294,9 +336,9 @@ def expectation_maximisation(
     """
     from clusterkit.numerics.mixed.posteriors_jit import posteriors
 
-    before, counts = -math.inf, None
+    before, counts, model = -math.inf, None, None
     for _ in range(iterations):
-        model = maximise(table, P, structure, relevant, categories, counts)
+        model = maximise(table, P, structure, relevant, categories, counts, model)
         P = _densities_of_fit(table, model)
         counts = np.zeros_like(model.tables)
         likelihood = posteriors(P, table.codes, model.places, model.tables, model.shares, counts)

@@ -192,7 +192,10 @@ class _PreparedMixedMixture(Prepared):
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> MixtureScores:
         solution = self.solution
-        model = maximise(self.table, solution.P, solution.structure, solution.relevant, solution.categories)
+        roles = solution.structure, solution.relevant, solution.categories
+        model = maximise(self.table, solution.P, *roles)
+        if len(model.covariates):
+            model = maximise(self.table, solution.P, *roles, before=model)
         transform = self.space.coordinates
         extend = MixedPosteriors(transform, model, self.space.n_numbers, np.arange(solution.k))
         labels = extend.of_points(self.space.points).argmax(axis=1)
