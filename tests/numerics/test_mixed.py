@@ -14,7 +14,12 @@ from clusterkit.numerics.mixed.evidence import (
     normal_evidence,
     numbers_evidence,
 )
-from clusterkit.numerics.mixed.expectation import expectation_maximisation, maximise, penalised_likelihood
+from clusterkit.numerics.mixed.expectation import (
+    ModelSums,
+    expectation_maximisation,
+    maximise,
+    penalised_likelihood,
+)
 from clusterkit.numerics.mixed.posteriors_jit import gains_of_two
 from clusterkit.numerics.mixed.roles import roles_of_columns
 from clusterkit.numerics.mixed.search import Search, agreement
@@ -155,6 +160,20 @@ def test_without_priors_the_likelihood_is_that_of_stepmix(seed, monkeypatch):
     assert likelihood == pytest.approx(LIKELIHOODS[seed], abs=1e-6)
 
 
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_sums_of_blocks_give_the_model_of_all_rows(structure):
+    table, y = _table(n=80, gaps=0.1 if structure == "diag" else 0.0, grid=0.01)
+    roles = structure, np.array([True, False, True]), np.array([DEPENDENT, 0], dtype=np.int8)
+    model = maximise(table, _soft(y, 3), *roles)
+    numbers = np.where(table.observed, table.Z, np.nan)
+    P, likelihood = model.posteriors(numbers, table.codes)
+    sums = ModelSums.of(model, numbers[:30], table.codes[:30]) + ModelSums.of(model, numbers[30:], table.codes[30:])
+    assert sums.likelihood == pytest.approx(likelihood, rel=1e-12)
+    ours, plain = sums.maximised(model), maximise(table, P, *roles)
+    for name in ("shares", "means", "spreads", "tables"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(plain, name), rtol=1e-9, atol=1e-12)
+
+
 def test_gaps_are_integrated_out_of_covariances():
     table, y = _table(n=70)
     model = maximise(table, _soft(y, 3), "full", np.ones(3, dtype=bool), np.zeros(2, dtype=np.int8))
@@ -235,8 +254,9 @@ def test_flags_that_say_nothing_are_irrelevant_in_nearly_all_draws():
     assert relevant <= 2  # 2 % of 105
 
 
-def test_a_copy_is_redundant():
-    table, _ = _with_columns(0, lambda X, rng: X[:, :1] + 0.05 * rng.standard_normal((len(X), 1)))
+@pytest.mark.parametrize("difference", [0.05, 0.0])
+def test_a_copy_is_redundant(difference):
+    table, _ = _with_columns(0, lambda X, rng: X[:, :1] + difference * rng.standard_normal((len(X), 1)))
     roles = roles_of_columns(table, Search.of(table, np.random.default_rng(0)).known(3)).roles
     assert sorted(roles) == ["cluster-dependent"] * 3 + ["redundant"]
     assert "redundant" in (roles[0], roles[3])

@@ -30,7 +30,7 @@ from clusterkit.numerics.mixed.evidence import (
 )
 from clusterkit.numerics.mixed.table import MixedTable
 
-__all__ = ["MixtureModel", "expectation_maximisation", "maximise", "penalised_likelihood"]
+__all__ = ["MixtureModel", "ModelSums", "expectation_maximisation", "maximise", "penalised_likelihood"]
 
 LOG_2PI = math.log(2.0 * math.pi)
 
@@ -221,8 +221,9 @@ def maximise(
 
 
 def _weighted_coefficients(D: Array, X: Array, P: Array, spreads: Array) -> Array:
-    """Coefficients (c, r) of covariates D (n, c) in numbers X (n, r), together with the means of the clusters, for
-    known variances (k, r) or covariances (k, r, r), with a prior variance of 1: ``Σ_c G_c B Λ_c + B = Σ_c N_c Λ_c``.
+    """Coefficients (c, r) of covariates D (n, c) in numbers X (n, r), with the means of the clusters left free.
+
+    For known variances (k, r) or covariances (k, r, r), and a prior variance of 1: ``Σ_c G_c B Λ_c + B = Σ_c N_c Λ_c``.
     """
     c, r = D.shape[1], X.shape[1]
     rows = P.sum(axis=0) + MEAN_WEIGHT
@@ -290,6 +291,13 @@ def _covariance_step(
     return means, spreads
 
 
+def _coefficients(model: MixtureModel) -> Array:
+    """The coefficients of the covariates, (c, r), from what their levels add."""
+    starts, ends = model.offsets[model.covariates], model.offsets[model.covariates + 1]
+    parts = [model.shifts[i : j - 1] - model.shifts[j - 1] for i, j in zip(starts, ends, strict=True)]
+    return np.vstack([np.empty((0, model.means.shape[1])), *parts])
+
+
 def penalised_likelihood(model: MixtureModel, likelihood: float) -> float:
     """What EM maximises: the log-likelihood with the logarithms of the priors, up to a constant."""
     k, r = model.means.shape
@@ -300,12 +308,7 @@ def penalised_likelihood(model: MixtureModel, likelihood: float) -> float:
             counted[place:end] = True
     total += PRIOR_COUNT * float(model.tables[counted].sum())
     scale = number_scale(k)
-    ends = model.offsets[model.covariates + 1]
-    parts = [
-        model.shifts[first : last - 1] - model.shifts[last - 1]
-        for first, last in zip(model.offsets[model.covariates], ends, strict=True)
-    ]
-    B = np.vstack(parts) if parts else np.empty((0, r))
+    B = _coefficients(model)
     if len(model.spreads) > 1 or model.spreads.ndim == 2:
         total -= 0.5 * float(np.square(B).sum())
     if model.spreads.ndim == 2:
@@ -346,6 +349,92 @@ def expectation_maximisation(
             break
         before = likelihood
     return P
+
+
+@final
+@attrs.frozen(eq=False)
+class ModelSums:
+    """What an EM iteration needs of rows that are read block by block; sums of blocks are added.
+
+    Coefficients of covariates stay as they are, so that an iteration is a conditional maximisation, which lowers no
+    likelihood either.
+
+    Parameters
+    ----------
+    n : int
+    likelihood : float
+        Log-likelihood under the model of the sums.
+    sizes : ndarray of shape (k,)
+    counts : ndarray of shape (L, k)
+        Posteriors of the rows of each level.
+    observed : ndarray of shape (k, r)
+        Posteriors of the rows that have each number.
+    first : ndarray of shape (k, r)
+        Sums of the numbers less what covariates add.
+    second : ndarray of shape (k, r), (1, r, r) or (k, r, r)
+        Their squares, or products.
+    """
+
+    n: int
+    likelihood: float
+    sizes: Array
+    counts: Array
+    observed: Array
+    first: Array
+    second: Array
+
+    @classmethod
+    def of(cls, model: MixtureModel, numbers: Array, codes: NDArray[np.int32]) -> ModelSums:
+        """The sums of a block of numbers (b, p), NaN in gaps, and codes (b, q), -1 in gaps."""
+        P, likelihood = model.posteriors(numbers, codes)
+        A = numbers[:, model.numbers] - model.shift(codes)
+        has = np.isfinite(A)
+        A = np.where(has, A, 0.0)
+        counts = np.zeros((len(model.tables), model.k))
+        for j, start in enumerate(model.offsets[:-1]):
+            rows = codes[:, j] >= 0
+            np.add.at(counts, start + codes[rows, j], P[rows])
+        if model.spreads.ndim == 2:
+            second = P.T @ np.square(A)
+        elif len(model.spreads) == 1:
+            second = (A.T @ A)[None]
+        else:
+            second = np.array([(A * P[:, c : c + 1]).T @ A for c in range(model.k)]).reshape(model.spreads.shape)
+        return cls(len(P), likelihood, P.sum(axis=0), counts, P.T @ has, P.T @ A, second)
+
+    def __add__(self, other: ModelSums) -> ModelSums:
+        """The sums of both blocks."""
+        parts = attrs.asdict(self, recurse=False)
+        return ModelSums(**{name: value + getattr(other, name) for name, value in parts.items()})
+
+    def maximised(self, model: MixtureModel) -> MixtureModel:
+        """The M step: the model after the one of the sums."""
+        k, width = self.first.shape
+        shares = np.log((self.sizes + PRIOR_COUNT) / (self.n + PRIOR_COUNT * k))
+        tables = model.tables
+        if len(tables):
+            levels = np.diff(model.offsets)
+            in_all = np.add.reduceat(self.counts, model.offsets[:-1], axis=0) + PRIOR_COUNT * levels[:, None]
+            tables = np.log((self.counts + PRIOR_COUNT) / np.repeat(in_all, levels, axis=0))
+        scale, grid = number_scale(k), np.diag(model.grid)
+        if model.spreads.ndim == 2:
+            m = self.observed
+            means = self.first / (m + MEAN_WEIGHT)
+            squares = self.second - 2.0 * means * self.first + np.square(means) * (m + MEAN_WEIGHT) + m * model.grid
+            spreads = (np.maximum(squares, 0.0) + scale) / (m + VARIANCE_ROWS)
+            return attrs.evolve(model, shares=shares, tables=tables, means=means, spreads=spreads)
+        weights = self.sizes + MEAN_WEIGHT
+        means = self.first / weights[:, None]
+        crosses = np.einsum("ka,kb->kab", means, means) * weights[:, None, None]
+        prior = scale * np.eye(width)
+        if len(model.spreads) == 1:
+            B = _coefficients(model)
+            scatter = self.second[0] - crosses.sum(axis=0) + self.n * grid + B.T @ B
+            spreads = ((scatter + prior) / (self.n + width + 2.0 + k + len(B)))[None]
+        else:
+            scatters = self.second - crosses + self.sizes[:, None, None] * grid
+            spreads = (scatters + prior) / (self.sizes + width + 3.0)[:, None, None]
+        return attrs.evolve(model, shares=shares, tables=tables, means=means, spreads=spreads)
 
 
 def _densities_of_fit(table: MixedTable, model: MixtureModel) -> Array:

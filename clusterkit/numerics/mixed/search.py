@@ -370,7 +370,8 @@ class Search:
             yield "numbers", self._kmeans(A[:, :p], k)
             yield "categories", self._kmeans(A[:, p:], k)
         for j in self._explaining() if self.covariates else ():
-            yield "numbers within the levels of a category", self._kmeans(self._within(j), k)
+            within = self._within(j)
+            yield "numbers within the levels of a category", self._kmeans(within / (within.std(axis=0) + 1e-9), k)
         yield from self._again(A, k, "all columns")
         if q:
             even = np.hstack([A[:, :p], self._even_indicators()])
