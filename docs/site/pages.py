@@ -15,7 +15,10 @@ DOCS = ROOT / "docs"
 
 OUTSIDE = {
     "CHANGELOG.md": "about/changelog.md",
+    "CODE_OF_CONDUCT.md": "about/code-of-conduct.md",
     "CONTRIBUTING.md": "about/contributing.md",
+    "GOVERNANCE.md": "about/governance.md",
+    "ROADMAP.md": "about/roadmap.md",
     "SECURITY.md": "about/security.md",
     "tests/benchmarks/README.md": "about/benchmarks.md",
 }
