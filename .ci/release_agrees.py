@@ -1,4 +1,4 @@
-"""What a release states in several files is the same in all of them: ``release_agrees.py``; exit 1 with each difference.
+"""What a release states in several files is the same in all of them: ``release_agrees.py``, exit status 1 if not.
 
 Compared with clusterkit/_version.py and pyproject.toml: the versions of the plugins, of CITATION.cff, of the newest
 part of the changelog and of the recipe for conda, the requirements of that recipe, and the version of a release itself,
