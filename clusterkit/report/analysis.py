@@ -25,9 +25,10 @@ from clusterkit.estimators.number import is_open
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles import Comparison, Profile, compare, profile, representatives
-from clusterkit.profiles.doubts import FAR, NEIGHBOURS, Doubts, doubts
+from clusterkit.profiles.doubts import FAR, Doubts, doubts
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.representing import coordinates
+from clusterkit.profiles.rows import degrees_of_rows
 from clusterkit.tables import FittedPreparation, Preparation, Table, TableWarning
 
 __all__ = [
@@ -42,7 +43,7 @@ __all__ = [
 
 
 MOST_ROWS = 5000
-"""Most rows among which neighbours are searched and odd rows are listed; a random sample if there are more."""
+"""Most rows among which odd rows are listed; a random sample if there are more."""
 
 AT_LEAST = 3
 """Number of farthest rows that are listed even if none is an outlier."""
@@ -96,41 +97,20 @@ def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRo
     -----
     On at most 5,000 rows: O(m² d).
     """
-    from sklearn.neighbors import NearestNeighbors
-
     chosen = sample_rows(len(X), MOST_ROWS, rng)
     if len(chosen) < 4:
         return [], []
-    points, members = X[chosen], labels[chosen]
-    size = min(NEIGHBOURS, len(chosen) - 1)
-    distances, near = NearestNeighbors(n_neighbors=size).fit(points).kneighbors()
-    around = members[near]
-    elsewhere = (around != members[:, None]) & (around != NOISE)
-    # for a cluster with few rows, ask for no more neighbours than it has other rows
-    _, place, sizes = np.unique(members, return_inverse=True, return_counts=True)
-    of_cluster = np.minimum(sizes[place.ravel()] - 1, size)
-    within = np.arange(size) < of_cluster[:, None]
-    share = (elsewhere & within).sum(axis=1) / np.maximum(of_cluster, 1)
-    share[members == NOISE] = 0.0
-    radius = distances[:, -1]
-    usual = np.ones(len(chosen))
-    for label in np.unique(members):
-        inside = members == label
-        # noise has no usual distance, nor has a row that is alone
-        others = members != NOISE if label == NOISE else ~inside
-        alike = others if (label == NOISE or inside.sum() == 1) and others.any() else inside
-        usual[inside] = np.median(radius[alike])
-    relative = np.divide(radius, usual, out=np.ones(len(chosen)), where=usual > 0)
+    members = labels[chosen]
+    degrees = degrees_of_rows(X[chosen], members, np.arange(len(chosen)))
+    share, distance = degrees.share, degrees.distance
     borders = [i for i in np.argsort(-share, kind="stable")[:count].tolist() if share[i] >= MIXED]
-    farthest = np.argsort(-relative, kind="stable")[:count].tolist()
-    outliers = [i for place, i in enumerate(farthest) if relative[i] >= FAR or place < AT_LEAST]
+    farthest = np.argsort(-distance, kind="stable")[:count].tolist()
+    outliers = [i for place, i in enumerate(farthest) if distance[i] >= FAR or place < AT_LEAST]
 
     def odd(i: int, value: float) -> OddRow:
-        others = around[i][elsewhere[i]]
-        other = int(np.bincount(others).argmax()) if len(others) else NOISE
-        return OddRow(int(chosen[i]), int(members[i]), other, value)
+        return OddRow(int(chosen[i]), int(members[i]), int(degrees.other[i]), value)
 
-    return [odd(i, float(share[i])) for i in borders], [odd(i, float(relative[i])) for i in outliers]
+    return [odd(i, float(share[i])) for i in borders], [odd(i, float(distance[i])) for i in outliers]
 
 
 RIVALS = ("kmeans", "emmc", "genie", "hdbscan")

@@ -25,6 +25,7 @@ from clusterkit.numerics.structures_jit import find, join, roots
 __all__ = [
     "Extracted",
     "Hierarchy",
+    "binary_hierarchy",
     "components",
     "cut_off",
     "excess_of_mass",
@@ -54,6 +55,21 @@ def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
 
     The result is the same for every minimum spanning tree of the rows.
     """
+    (parent, height, size, first), ties = _binary(merges, heights)
+    nodes = len(parent)
+    if ties:
+        room = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
+        nodes = _without_ties(len(merges) + 1, parent, height, size, first, *room)
+    return Hierarchy(parent[:nodes], height[:nodes], size[:nodes], first[:nodes])
+
+
+def binary_hierarchy(merges: Indices, heights: Array) -> Hierarchy:
+    """The hierarchy in which each merge (n - 1, 2) is a node of two children, in the order of the merges."""
+    return _binary(merges, heights)[0]
+
+
+def _binary(merges: Indices, heights: Array) -> tuple[Hierarchy, bool]:
+    """The merges as nodes, and whether any has a child of its height."""
     n = len(merges) + 1
     nodes = 2 * n - 1
     parent, height = np.full(nodes, -1, np.int32), np.zeros(nodes)
@@ -61,10 +77,7 @@ def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
     # disjoint sets: the lowest row of a set has -1 - (the node of the set), every other row a lower row of the set
     link = np.arange(-1, -n - 1, -1, dtype=np.int32)
     ties = _merge(merges, heights, parent, height, size, first, link)
-    if ties:
-        room = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
-        nodes = _without_ties(n, parent, height, size, first, *room)
-    return Hierarchy(parent[:nodes], height[:nodes], size[:nodes], first[:nodes])
+    return Hierarchy(parent, height, size, first), ties
 
 
 @njit
