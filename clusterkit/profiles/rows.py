@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels, RandomState
+from clusterkit._typing import AnyArray, Array, Indices, Labels, RandomState
 from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.seeds import Seeds
@@ -148,7 +148,11 @@ def assign(
         certainty = np.where(degrees.neighbours > 0, 1.0 - degrees.share, np.nan)
         certainty[labels == NOISE] = 0.0
     alone = np.full(table.n, np.nan)
-    values = (labels, alone if certainty is None else certainty, alone if degrees is None else degrees.distance)
+    values: tuple[AnyArray, ...] = (
+        labels,
+        alone if certainty is None else certainty,
+        alone if degrees is None else degrees.distance,
+    )
     return _beside(X, table, dict(zip(names, values, strict=True)))
 
 
@@ -170,7 +174,7 @@ def _memberships(model: Any, X: object) -> Array | None:
     return degrees
 
 
-def _beside(X: Any, table: RawTable, columns: Mapping[str, Array]) -> object:
+def _beside(X: Any, table: RawTable, columns: Mapping[str, AnyArray]) -> object:
     """X with further columns: a data frame of its own kind, or of the library that is installed."""
     from clusterkit.tables.reading.frames import is_frame
 
@@ -185,13 +189,13 @@ def _beside(X: Any, table: RawTable, columns: Mapping[str, Array]) -> object:
         native: object = frame.with_columns(*series).to_native()
         return native
     rows = table.columns(np.arange(table.n))
-    raw = {
+    raw: dict[str, Any] = {
         name: column.values
         if column.kind != "category"
         else np.array([None if code < 0 else column.levels[code] for code in column.values.tolist()], dtype=object)
         for name, column in zip(table.names, rows, strict=True)
     }
-    return as_frame({**raw, **columns}, None)
+    return as_frame(raw | dict(columns), None)
 
 
 @final
