@@ -72,7 +72,7 @@ html_static_path = [str(ROOT / "docs" / "site" / "static")]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "start": [], "which-method": []}
+html_sidebars = {"index": []}
 html_theme_options = {
     "logo": {"text": "clusterkit"},
     "header_links_before_dropdown": 8,

@@ -29,7 +29,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.:/~$}])/(?:home|root|work|tmp|var|usr|opt|mn
 
 DEAR = {
     f"docs/{name}.md"
-    for name in ("how-to/every-kind-of-stage", "how-to/plot-a-fit", "recipes/edsvc", "recipes/emmc-auto")
+    for name in ("start", "how-to/every-kind-of-stage", "how-to/plot-a-fit", "recipes/edsvc", "recipes/emmc-auto")
 }
 """Pages whose code takes more than a second."""
 
