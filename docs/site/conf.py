@@ -61,7 +61,7 @@ sphinx_gallery_conf = {
     "plot_gallery": os.environ.get("CLUSTERKIT_GALLERY", "run") == "run",
     "parallel": False,
     "thumbnail_size": (320, 224),
-    "default_thumb_file": str(ROOT / "docs" / "images" / "demo.png"),  # of examples that only print
+    "default_thumb_file": str(ROOT / "docs" / "images" / "demo.png"),  # of a build that does not run the examples
     "min_reported_time": 10**6,  # seconds of one machine say nothing to readers
 }
 

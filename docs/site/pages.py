@@ -36,10 +36,10 @@ SECTIONS = {
     "start": ["which-method", "glossary"],
     "how-to/index": [
         "gallery/index", "how-to/tables", "how-to/understand-a-clustering", "how-to/keep-cluster-sizes",
-        "choose-parameters", "consensus", "how-to/plot-a-fit", "how-to/save-a-model", "how-to/export-to-onnx", "how-to/compare-methods",
-        "how-to/data-sets", "how-to/large-data", "how-to/larger-than-memory", "how-to/weights-and-batches",
-        "how-to/on-a-cluster", "how-to/on-a-graphics-processor", "how-to/label-a-domain", "min-max-svm",
-        "how-to/*", "plugins/*",
+        "choose-parameters", "consensus", "how-to/plot-a-fit", "how-to/save-a-model", "how-to/export-to-onnx",
+        "how-to/compare-methods", "how-to/data-sets", "how-to/large-data", "how-to/larger-than-memory",
+        "how-to/weights-and-batches", "how-to/on-a-cluster", "how-to/on-a-graphics-processor", "how-to/label-a-domain",
+        "min-max-svm", "how-to/*", "plugins/*",
     ],
     "recipes/index": ["recipes/*"],
     "reference/index": ["api/index", "reference/command-line", "reference/stages", "reference/*"],
@@ -49,13 +49,13 @@ SECTIONS = {
     ],
     "decisions/index": ["decisions/*"],
 }  # fmt: skip
-"""Which pages stand below which, in this order: four doors, and what is behind them. A star takes the pages of the folder
-that stand nowhere else, so that a new page needs no line here."""
+"""Which pages stand below which, in this order: four doors, and what is behind them. A star takes the pages of the
+folder that stand nowhere else, so that a new page needs no line here."""
 
 WRITTEN = {
     "how-to/index": "# How-to\n\nOne page for each task.\n",
     "reference/index": "# Reference\n\nEvery public name, every command, every stage.\n",
-    "about/index": "# Behind\n\nWhat was measured and decided, how it is built, what is promised, and how to take part.\n",
+    "about/index": "# Behind\n\nWhat was measured and decided, how it is built and how to take part.\n",
     "decisions/index": "# Decisions\n\nWhat was decided, with the reasons.\n",
 }
 """Pages that only the site has: headings above a list of pages."""
