@@ -1,7 +1,7 @@
 """Builds the site into build/site/html: ``python docs/site/build.py``.
 
-With ``--without-running`` the code of the gallery is shown and not run, which takes half the time. What it builds, where
-that lies and how long it took is printed. Every warning is an error. Nothing is fetched from the network.
+With ``--without-running`` the code of the gallery is shown and not run, which takes half the time. What it builds,
+where that lies and how long it took is printed. Every warning is an error. Nothing is fetched from the network.
 """
 
 from __future__ import annotations
