@@ -107,4 +107,6 @@ def test_the_reference_is_in_two_groups_of_public_modules():
 
 
 def test_a_class_that_two_public_modules_offer_is_described_on_the_page_of_the_first():
-    assert "\n   FittedMap\n      :doc:`names/clusterkit.contracts.FittedMap`\n" in api.module_page("clusterkit.samples")
+    assert "\n   FittedMap\n      :doc:`names/clusterkit.contracts.FittedMap`\n" in api.module_page(
+        "clusterkit.samples"
+    )
