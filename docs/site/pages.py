@@ -60,7 +60,7 @@ WRITTEN = {
 }
 """Pages that only the site has: headings above a list of pages."""
 
-SHORT = {"start": "Start", "recipes/index": "Methods"}
+SHORT = {"start": "Start"}
 """Titles in the tables of contents, where the heading of the page is long."""
 
 TAKEN = {"search", "genindex", "modindex"}
