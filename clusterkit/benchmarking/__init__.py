@@ -2,7 +2,8 @@
 
 ``run.py`` reads the folder, lists recipes and peers, fits every method to every set and keeps a journal. ``page.py``
 compares methods over sets (mean ranks and their critical difference) and writes the results as Markdown.
-``clusterkit benchmark`` is the command, `clusterkit.plots.rank_diagram` the picture.
+``tables.py`` has the peers for tables with categories and gaps. ``clusterkit benchmark`` is the command,
+`clusterkit.plots.rank_diagram` the picture.
 
 The known classes judge the labels after the fit. Nothing is chosen by them.
 """

@@ -111,7 +111,7 @@ SIDES = ((True, "With the number of clusters given"), (False, "Without a number 
 """The two comparisons and their headings."""
 
 
-def as_markdown(cells: Sequence[Cell], *, title: str, notes: Sequence[str] = ()) -> str:
+def as_markdown(cells: Sequence[Cell], *, title: str, notes: Sequence[str] = (), level: int = 1) -> str:
     """The page of a benchmark.
 
     Parameters
@@ -120,15 +120,18 @@ def as_markdown(cells: Sequence[Cell], *, title: str, notes: Sequence[str] = ())
     title : str
     notes : sequence of str
         Paragraphs after the title, for instance which sets chose constants of the methods.
+    level : int, default 1
+        Level of the title; 2 for a part of a page.
     """
-    parts = [f"# {title}", *notes]
+    marks = "#" * level
+    parts = [f"{marks} {title}", *notes]
     for k_known, heading in SIDES:
         chosen = [cell for cell in cells if cell.k_known == k_known]
         if chosen:
-            parts += [f"## {heading}", _mean_table(chosen), *_ranking(cells, k_known), _set_table(chosen)]
+            parts += [f"{marks}# {heading}", _mean_table(chosen), *_ranking(cells, k_known), _set_table(chosen)]
     failures = dict.fromkeys(f"- {cell.method}, {cell.data_set}: {cell.error}" for cell in cells if cell.error)
     if failures:
-        parts += ["## Fits without labels", "\n".join(failures)]
+        parts += [f"{marks}# Fits without labels", "\n".join(failures)]
     return "\n\n".join(parts) + "\n"
 
 

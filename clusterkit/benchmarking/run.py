@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -25,7 +25,10 @@ from clusterkit._version import __version__
 from clusterkit.contracts.providers import Recipe
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
 from clusterkit.estimators.build import recipe, recipes
+from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.samples.limits import Report, notify
+from clusterkit.tables import Table, read_table
+from clusterkit.tables.cells.readings import as_levels
 
 __all__ = [
     "Cell",
@@ -39,8 +42,8 @@ __all__ = [
 ]
 
 
-Labeller: TypeAlias = Callable[[Array, int | None, int], Labels]
-"""Function from samples (n, d), a number of clusters or None, and a seed to labels (n,)."""
+Labeller: TypeAlias = Callable[[Array | Table, int | None, int], Labels]
+"""Function from samples (n, d) or a table, a number of clusters or None, and a seed to labels (n,)."""
 
 MIN_CLUSTER_SIZE = 15
 """Least number of rows of a cluster for HDBSCAN, between its default of 5, which finds many small clusters, and the 50
@@ -64,7 +67,8 @@ class Method:
     clusters : {"given", "two", "found", "either"}
         Whether it needs the number of clusters, always makes two, finds the number, or takes it if there is one.
     labels : callable
-        Function from the samples (n, d), the number of clusters or None, and a seed to labels (n,), -1 for noise.
+        Function from the samples (n, d) or the table, the number of clusters or None, and a seed to labels (n,), -1 for
+        noise.
     """
 
     name: str
@@ -82,8 +86,8 @@ class Method:
         return k_known and (self.clusters == "given" or n_classes == 2)
 
 
-def recipe_methods(names: Collection[str] | None = None) -> list[Method]:
-    """The recipes of these names, by default all, with their default parameters.
+def recipe_methods(names: Collection[str] | None = None, *, of_tables: bool = False) -> list[Method]:
+    """The recipes of these names, by default all, with their default parameters; for arrays, or for tables.
 
     Raises
     ------
@@ -95,26 +99,31 @@ def recipe_methods(names: Collection[str] | None = None) -> list[Method]:
         if name not in known:
             raise UnknownName(f"no recipe named {name!r}. {nearest_names(name, known)}")
     return [
-        Method(name, "clusterkit", __version__, _takes(known[name]), _fit_recipe(name))
+        Method(name, "clusterkit", __version__, _takes(known[name], of_tables), _fit_recipe(name))
         for name in (known if names is None else names)
     ]
 
 
-def _takes(recipe: Recipe) -> Literal["given", "two", "found", "either"]:
-    """How a recipe takes the number of clusters: the driver `auto` accepts it or finds it."""
-    return "either" if recipe.driver == "auto" else recipe.clusters
+def _takes(recipe: Recipe, of_tables: bool) -> Literal["given", "two", "found", "either"]:
+    """How a recipe takes the number: the driver `auto`, and stages for tables, accept it or find it."""
+    return "either" if recipe.driver == "auto" or (of_tables and recipe.tables) else recipe.clusters
 
 
 def _fit_recipe(name: str) -> Labeller:
-    def labels(X: Array, n_clusters: int | None, seed: int) -> Labels:
+    def labels(X: Array | Table, n_clusters: int | None, seed: int) -> Labels:
         number = {} if n_clusters is None or recipes()[name].clusters == "two" else {"n_clusters": n_clusters}
-        return np.asarray(recipe(name, random_state=seed, **number).fit(X).labels_)
+        model = recipe(name, random_state=seed, **number)
+        if isinstance(X, Table):
+            fit_prepared(model, X)
+        else:
+            model.fit(X)
+        return np.asarray(model.labels_)
 
     return labels
 
 
 def _sklearn(path: str, parameters: Mapping[str, object], k: str = "n_clusters", seed: bool = True) -> Labeller:
-    def labels(X: Array, n_clusters: int | None, number: int) -> Labels:
+    def labels(X: Array | Table, n_clusters: int | None, number: int) -> Labels:
         module, _, name = path.rpartition(".")
         more: dict[str, object] = {} if n_clusters is None else {k: n_clusters}
         more |= {"random_state": number} if seed else {}
@@ -142,20 +151,27 @@ PEERS: Mapping[str, tuple[str, Literal["given", "found"], Labeller]] = {
 starts of k-means and five of the mixture, neighbours as by default, least cluster size as above."""
 
 
-def peers() -> list[Method]:
-    """The clusterings of other libraries, those that are installed."""
+def peers(*, of_tables: bool = False) -> list[Method]:
+    """The clusterings of other libraries, those that are installed: of arrays, or of tables."""
+    from clusterkit.benchmarking import tables
+
     installed = []
-    for name, (distribution, clusters, labels) in PEERS.items():
+    methods: Mapping[str, tuple[str, Any, Any]] = tables.PEERS if of_tables else PEERS
+    for name, (distribution, clusters, labels) in methods.items():
         try:
             version = metadata.version(distribution)
         except metadata.PackageNotFoundError:
             continue
-        installed.append(Method(name, distribution, version, clusters, labels))
+        labeller = tables.on_codes(labels) if of_tables else labels
+        installed.append(Method(name, distribution, version, clusters, labeller))
     return installed
 
 
-TABLE, DATA, LABELS = ".csv.gz", ".data.gz", ".labels0.gz"
-"""Endings: a table whose last column is ``label``; numbers separated by blanks, with the classes in a second file."""
+TABLES, DATA, LABELS = (".csv.gz", ".csv"), ".data.gz", ".labels0.gz"
+"""Endings: tables with a column ``label``; numbers separated by blanks, with the classes in a second file."""
+
+LABEL = "label"
+"""Name of the column with the classes."""
 
 TABLE_NOISE, LABELS_NOISE = -1, 0
 """The class of rows that belong to no cluster, in tables and in files of classes (there 1 is the first class)."""
@@ -168,13 +184,14 @@ class LabeledSet:
     Parameters
     ----------
     name : str
-    X : ndarray of shape (n, d)
+    X : ndarray of shape (n, d) or Table
+        Numbers, or the columns as they are.
     classes : ndarray of shape (n,)
         Class of each row, from 0; -1 for noise.
     """
 
     name: str
-    X: Array
+    X: Array | Table
     classes: Labels
 
     @property
@@ -190,8 +207,20 @@ class LabeledSet:
     @property
     def digest(self) -> str:
         """Twelve hexadecimal digits of the data and the classes."""
-        content = np.ascontiguousarray(self.X).tobytes() + np.ascontiguousarray(self.classes).tobytes()
-        return hashlib.sha256(content).hexdigest()[:12]
+        content = hashlib.sha256()
+        if isinstance(self.X, Table):
+            for column in self.X.columns():
+                content.update("\0".join([column.name, *(text or "" for text in as_levels(column))]).encode())
+        else:
+            content.update(np.ascontiguousarray(self.X).tobytes())
+        content.update(np.ascontiguousarray(self.classes).tobytes())
+        return content.hexdigest()[:12]
+
+    def every(self, step: int) -> LabeledSet:
+        """The set of each step-th row."""
+        rows = np.arange(0, len(self.classes), step)
+        part = self.X.take(rows) if isinstance(self.X, Table) else self.X[rows]
+        return attrs.evolve(self, X=part, classes=self.classes[rows])
 
 
 def folder_of(name: str) -> Path:
@@ -212,45 +241,88 @@ def folder_of(name: str) -> Path:
 
 
 def read_sets(
-    folder: str | Path, names: Collection[str] | None = None, *, max_rows: int | None = None
+    folder: str | Path,
+    names: Collection[str] | None = None,
+    *,
+    max_rows: int | None = None,
+    as_tables: bool | None = None,
 ) -> list[LabeledSet]:
     """The data sets of a folder, by name.
 
     Parameters
     ----------
     folder : path
-        Folder of files ``NAME.csv.gz``, whose last column ``label`` has the classes (-1: noise), or ``NAME.data.gz``
-        beside ``NAME.labels0.gz`` (0: noise), as in the suite of Gagolewski.
+        Folder of files ``NAME.csv.gz`` or ``NAME.csv``, whose column ``label`` has the classes (-1: noise), or
+        ``NAME.data.gz`` beside ``NAME.labels0.gz`` (0: noise), as in the suite of Gagolewski.
     names : collection of str, optional
         Names of the sets to read; default all.
     max_rows : int, optional
         Largest number of rows of the sets to read.
+    as_tables : bool, optional
+        Whether the columns of tables stay as they are, with categories, gaps and units, or all of them are arrays.
+        Default: as they are, if a table of the folder holds more than numbers.
 
     Raises
     ------
     InvalidParameter
         If a file cannot be read, a name is unknown, or nothing is left.
     """
-    listed = sorted(Path(folder).glob(f"*{TABLE}")) + sorted(Path(folder).glob(f"*{DATA}"))
-    files = {file.name.removesuffix(TABLE).removesuffix(DATA): file for file in listed}
+    files = {_name(file): file for file in sorted(Path(folder).glob("*")) if _name(file)}
     for name in names or ():
         if name not in files:
             raise InvalidParameter(f"{folder}: no data set named {name!r}. {nearest_names(name, files)}")
-    chosen = [_read(name, file) for name, file in sorted(files.items()) if names is None or name in names]
-    chosen = [each for each in chosen if max_rows is None or len(each.X) <= max_rows]
+    if as_tables is None:
+        as_tables = any(_is_mixed(file) for file in files.values())
+    chosen = [
+        _read(name, file, as_tables=as_tables) for name, file in sorted(files.items()) if names is None or name in names
+    ]
+    chosen = [each for each in chosen if max_rows is None or len(each.classes) <= max_rows]
     if not chosen:
         limit = "" if max_rows is None else f" of at most {max_rows} rows"
-        raise InvalidParameter(f"{folder}: no data set{limit} (files NAME{TABLE}, or NAME{DATA} and NAME{LABELS})")
+        endings = f"NAME{TABLES[0]} or NAME{TABLES[1]} with a column {LABEL!r}, or NAME{DATA} and NAME{LABELS}"
+        raise InvalidParameter(f"{folder}: no data set{limit} (files {endings})")
     return chosen
 
 
-def _read(name: str, file: Path) -> LabeledSet:
-    try:
-        if file.name.endswith(TABLE):
-            from clusterkit.datasets.manifest import read_bytes
+def _name(file: Path) -> str:
+    """The name of the set that a file holds; "" for other files, such as a list of the sets."""
+    for ending in (*TABLES, DATA):
+        if file.name.endswith(ending):
+            has_classes = ending == DATA or LABEL in _first_line(file)
+            return file.name.removesuffix(ending) if has_classes else ""
+    return ""
 
-            table = read_bytes(file.read_bytes(), file.name, name=name, description="")
-            return _labeled(name, np.asarray(table.data), np.asarray(table.target).tolist(), TABLE_NOISE)
+
+def _first_line(file: Path) -> list[str]:
+    try:
+        with (
+            gzip.open(file, "rt", encoding="utf-8") if file.name.endswith(".gz") else file.open(encoding="utf-8") as it
+        ):
+            return [word.strip('"') for word in it.readline().strip().split(",")]
+    except (OSError, EOFError, ValueError):
+        return [LABEL]  # reading it in full says what is wrong
+
+
+def _is_mixed(file: Path) -> bool:
+    """Whether a table holds more than numbers; a file that cannot be read is told later."""
+    if file.name.endswith(DATA):
+        return False
+    try:
+        columns = _read(_name(file), file, as_tables=True).X
+    except InvalidParameter:
+        return False
+    assert isinstance(columns, Table)
+    return any(column.kind != "number" or bool(column.missing().any()) for column in columns.columns())
+
+
+def _read(name: str, file: Path, *, as_tables: bool) -> LabeledSet:
+    try:
+        if not file.name.endswith(DATA):
+            table = read_table(str(file))
+            rest = table.select(drop=[LABEL])
+            [label] = [column for column in table.columns() if column.name == LABEL]
+            classes = [_class(text) for text in as_levels(label)]
+            return _labeled(name, rest if as_tables else rest.numbers(), classes, TABLE_NOISE)
         X = np.loadtxt(file, ndmin=2, dtype=np.float64)
         with gzip.open(file.with_name(name + LABELS), "rt", encoding="ascii") as lines:
             classes = [int(line) for line in lines if line.strip()]
@@ -259,10 +331,21 @@ def _read(name: str, file: Path) -> LabeledSet:
         raise InvalidParameter(f"{file}: cannot be read as a labelled data set: {error}") from error
 
 
-def _labeled(name: str, X: Array, classes: Iterable[object], noise: int) -> LabeledSet:
+def _class(text: str | None) -> object:
+    """A class: a whole number where it is one, so that -1 is noise; gaps are noise too."""
+    if text is None:
+        return TABLE_NOISE
+    try:
+        return int(float(text))
+    except ValueError:
+        return text
+
+
+def _labeled(name: str, X: Array | Table, classes: Iterable[object], noise: int) -> LabeledSet:
     values = list(classes)
-    if len(values) != len(X):
-        raise ValueError(f"{len(X)} rows, but {len(values)} classes")
+    n = X.n_rows if isinstance(X, Table) else len(X)
+    if len(values) != n:
+        raise ValueError(f"{n} rows, but {len(values)} classes")
     order = {value: place for place, value in enumerate(sorted({v for v in values if v != noise}, key=str))}
     return LabeledSet(name, X, np.array([order.get(value, -1) for value in values], dtype=np.intp))
 
@@ -290,7 +373,7 @@ class Cell:
         Agreement of the labels with the classes, over the rows that belong to a class. Noise of the method is one
         cluster more.
     seconds : float
-        Wall time of the fit.
+        Processor time of the fit, all threads together; of other processes none.
     error : str
         Reason why there are no labels; the two indices are 0 then.
     """
@@ -354,7 +437,7 @@ def run(
                 cells.append(known[plan.key])
                 continue
             if method.name not in warm:
-                _fit(plan, method, _rows_for_warming(data_set))
+                _fit(plan, method, data_set.every(max(1, len(data_set.classes) // WARM_ROWS)))
                 warm.add(method.name)
             cells.append(_fit(plan, method, data_set))
             if journal is not None:
@@ -390,29 +473,24 @@ def _plan(
     """The cells to come, a method after the other, the small sets first."""
     digests = {data_set.name: data_set.digest for data_set in sets}
     for method in methods:
-        for data_set in sorted(sets, key=lambda each: len(each.X)):
+        for data_set in sorted(sets, key=lambda each: len(each.classes)):
             for k_known in (True, False):
                 if method.suits(data_set.n_classes, k_known):
                     identity = (data_set.name, digests[data_set.name], method.name, method.library, method.version)
                     yield Cell(*identity, k_known, seed, data_set.n_classes), method, data_set
 
 
-def _rows_for_warming(data_set: LabeledSet) -> LabeledSet:
-    step = max(1, len(data_set.X) // WARM_ROWS)
-    return LabeledSet(data_set.name, data_set.X[::step], data_set.classes[::step])
-
-
 def _fit(plan: Cell, method: Method, data_set: LabeledSet) -> Cell:
     from clusterkit.metrics import adjusted_asymmetric_accuracy, adjusted_rand
 
-    begin = time.perf_counter()
+    begin = time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             labels = method.labels(data_set.X, data_set.n_classes if plan.k_known else None, plan.seed)
     except Exception as error:
         return attrs.evolve(plan, error=f"{type(error).__name__}: {error}".splitlines()[0][:200])
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     classes, labels = data_set.classes[data_set.known], np.asarray(labels)[data_set.known]
     return attrs.evolve(
         plan,

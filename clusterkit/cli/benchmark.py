@@ -22,6 +22,7 @@ EPILOG = """\b
 Examples:
   clusterkit benchmark shapes --recipes kmeans,spectral,hdbscan --max-rows 1000
   clusterkit benchmark ../my-sets --journal cells.jsonl -o page.md --plot ranks.png
+  clusterkit benchmark tables --recipes mixture,auto,kmeans
 """
 """Examples below the help; the backspace keeps click from rewrapping them."""
 
@@ -34,10 +35,18 @@ SIDES = {"given": True, "found": False}
 @click.option("--recipes", "names", metavar="NAME,NAME,...", help="Recipes to fit.  [default: all]")
 @click.option("--sets", metavar="NAME,NAME,...", help="Data sets of the folder.  [default: all]")
 @click.option("--max-rows", type=click.IntRange(min=1), help="Leave out sets with more rows.")
+@click.option(
+    "--tables/--arrays",
+    default=None,
+    help="Whether columns stay as they are, with categories, gaps and units.  [default: if a file has such columns]",
+)
 @click.option("--peers/--no-peers", default=True, help="Whether to fit what is installed of other libraries.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of every fit.")
 @click.option("--journal", metavar="FILE", help="File for finished fits; those already in it are not made again.")
 @click.option("-o", "--output", "page", metavar="FILE", help="File for the results as Markdown: .md.")
+@click.option(
+    "--append", is_flag=True, help="Keep the page and add the results as its last part, named after the folder."
+)
 @click.option("--note", "notes", multiple=True, metavar="TEXT", help="Paragraph for the top of the page; repeatable.")
 @click.option("--plot", "plot_file", metavar="FILE", help="File for a picture of the mean ranks: .png .pdf .svg.")
 @click.option(
@@ -53,10 +62,12 @@ def benchmark(
     names: str | None,
     sets: str | None,
     max_rows: int | None,
+    tables: bool | None,
     peers: bool,
     seed: int,
     journal: str | None,
     page: str | None,
+    append: bool,
     notes: tuple[str, ...],
     plot_file: str | None,
     side: str,
@@ -64,14 +75,17 @@ def benchmark(
 ) -> None:
     """Fit recipes and peers to every labelled data set of FOLDER and compare the labels with the classes.
 
-    FOLDER is a path or the name of a folder among the data sets (CLUSTERKIT_DATA). It holds NAME.csv.gz with a column
-    `label` (-1: noise), or NAME.data.gz beside NAME.labels0.gz (0: noise). Noise is clustered but not judged.
+    FOLDER is a path or the name of a folder among the data sets (CLUSTERKIT_DATA). It holds NAME.csv.gz or NAME.csv
+    with a column `label` (-1: noise), or NAME.data.gz beside NAME.labels0.gz (0: noise). Noise is clustered but not
+    judged. Of tables recipes prepare the columns by themselves, and peers get them standardised and coded.
 
     Printed are the mean adjusted Rand index (ARI) and adjusted asymmetric accuracy (AAA) over the sets, on how many the
-    number of clusters is right, and seconds. A fit without labels counts as 0.
+    number of clusters is right, and processor seconds. A fit without labels counts as 0.
 
     After Ctrl-C the finished fits are printed and written, and the exit code is 130.
     """
+    import numpy as np
+
     from clusterkit import benchmarking
     from clusterkit.cli.failures import watching
     from clusterkit.estimators.same_place import shown
@@ -82,12 +96,17 @@ def benchmark(
     if outputs.STDOUT in (journal, page):
         raise BadInput("--journal and -o need files")
     picture.check(plot_file)
-    data_sets = benchmarking.read_sets(benchmarking.folder_of(folder), _split(sets), max_rows=max_rows)
-    methods = benchmarking.recipe_methods(_split(names)) + (benchmarking.peers() if peers else [])
+    if append and page is None:
+        raise BadInput("--append needs -o, the page to add to")
+    place = benchmarking.folder_of(folder)
+    data_sets = benchmarking.read_sets(place, _split(sets), max_rows=max_rows, as_tables=tables)
+    of_tables = not isinstance(data_sets[0].X, np.ndarray)
+    others = benchmarking.peers(of_tables=of_tables) if peers else []
+    methods = benchmarking.recipe_methods(_split(names), of_tables=of_tables) + others
     with watching() as interrupt, shown(True):
         cells = benchmarking.run(data_sets, methods, seed=seed, journal=journal)
     if page is not None:
-        text = benchmarking.as_markdown(cells, title=f"Benchmark on {Path(folder).name}", notes=notes)
+        text = _page(cells, Path(folder).name, notes, Path(page) if append else None)
         with replacing(page) as part:
             part.write_text(text, encoding="utf-8")
     if plot_file is not None and cells:
@@ -98,6 +117,18 @@ def benchmark(
         _show(cells)
     if interrupt.pressed:
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _page(cells: Sequence[Cell], name: str, notes: Sequence[str], before: Path | None) -> str:
+    """The text of the page; with an earlier page, this one with the results as its last part."""
+    from clusterkit.benchmarking import as_markdown
+
+    if before is None:
+        return as_markdown(cells, title=f"Benchmark on {name}", notes=notes)
+    title = name[:1].upper() + name[1:]
+    earlier = before.read_text(encoding="utf-8") if before.exists() else ""
+    earlier = earlier.partition(f"\n## {title}\n")[0].rstrip("\n")
+    return f"{earlier}\n\n{as_markdown(cells, title=title, notes=notes, level=2)}".lstrip("\n")
 
 
 def _split(text: str | None) -> list[str] | None:

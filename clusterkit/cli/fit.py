@@ -267,6 +267,50 @@ def fit_by_rows(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
+def fit_tables(
+    data: str,
+    name: str,
+    model: Pipeline,
+    path: str | None,
+    save: str | None,
+    table_options: TableOptions,
+    preparation: prepare.PreparationOptions,
+    *,
+    as_json: bool,
+) -> None:
+    """Fit a recipe that takes the columns of tables to a file that is read piece by piece, as `fit_by_rows` does."""
+    from clusterkit.cli import models, summary
+    from clusterkit.cli.failures import watching
+    from clusterkit.estimators.mixed_blocks import fit_blocks
+    from clusterkit.estimators.same_place import shown
+    from clusterkit.tables.reading.chunks import table_chunks
+
+    reading = table_options.reading()
+    first = next(table_chunks(data, **reading))
+    began = time.perf_counter()
+    with watching() as interrupt, shown(True):
+        fit_blocks(model, lambda: table_chunks(data, **reading), preparation.spec(first, table_options))
+    if path is not None:
+        outputs.write(path, model.labels_)
+    if save is not None:
+        models.save(save, model, first, name)
+    interrupted = interrupt.pressed or model.interrupted_
+    facts = summary.of_fit(data, model.preparation_.used, name, model, time.perf_counter() - began)
+    facts |= {
+        "read": "block by block",
+        "copy": "numbers and codes in a temporary file",
+        "doubts": None,  # doubts need all rows in memory
+        "bytes": 8 * len(model.labels_) * len(model.preparation_.names_of_codes),
+        "instead_of": None,
+        "interrupted": interrupted,
+        "labels_file": path,
+        "model_file": save,
+    }
+    summary.show(facts, as_json=as_json, err=path == outputs.STDOUT)
+    if interrupted:
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
 def check(*, with_data: bool, picture: str | None) -> None:
     """Raise `BadInput` for what cannot be written from rows that are read block by block."""
     if with_data or picture is not None:
@@ -362,7 +406,8 @@ def fit(
     .zip), - for CSV on standard input, or data:NAME for a known data set such as data:wine. Columns are prepared: gaps,
     categories, dates and units; the options --as-category to --gaps decide otherwise. A file too large for the memory
     is read block by block, if the recipe can be fitted so (text after it was parsed once into a temporary file); its
-    columns are used as they are.
+    columns are used as they are. The recipe mixture takes such files with categories and gaps: roles and the number of
+    clusters are found on a sample, and then all rows are used.
 
     Labels are whole numbers from 0; -1 marks noise. After Ctrl-C the best labels so far are written and the
     exit code is 130.
@@ -376,6 +421,16 @@ def fit(
     outputs.check_ending(cache, (".npy",), "a copy of rows")
     by_number = BY_ROWS if isinstance(clusters, int) else DEFAULT
     large_name = name or by_number
+    if name is not None and is_large(data):
+        from clusterkit.estimators.preparing import stages_of_tables
+
+        of_tables: Any = estimator(name, clusters, seed, settings)
+        if stages_of_tables(of_tables) is not None:
+            check(with_data=with_data, picture=picture)
+            output.check_labels(path, escape_formulas=escape_formulas)
+            models.check(save)
+            fit_tables(data, name, of_tables, path, save, table_options, preparation, as_json=as_json)
+            return
     if is_large(data) and fits(large := estimator(large_name, clusters, seed, settings)):
         check(with_data=with_data, picture=picture)
         output.check_labels(path, escape_formulas=escape_formulas)

@@ -28,7 +28,7 @@ MOST_ROWS = 20
 MOST_TIES = 3
 """Number of ties that the summary names."""
 
-SCORES = ("auto", "anmi", "ami", "stability", "silhouette", "dbcv", "objective")
+SCORES = ("auto", "anmi", "ami", "stability", "silhouette", "dbcv", "evidence", "objective")
 """Scores of `clusterkit.search`."""
 
 EPILOG = """\b
@@ -124,7 +124,9 @@ def search(
     Scores: auto is the criterion of recipe auto, for clusters of any shape and number; it tells ties, how sure the
     answer is, and whether there may be one cluster only. anmi and ami measure the agreement with an ensemble of k-means
     clusterings, stability the agreement of fits to parts of the rows, silhouette the separation of round clusters, dbcv
-    that of clusters of any shape. objective compares only candidates that differ in the start.
+    that of clusters of any shape. evidence is how much more likely the columns that matter are with the clusters; auto
+    means it where all candidates take the columns of tables as they are. objective compares only candidates that differ
+    in the start.
 
     After Ctrl-C the best candidate so far is printed and the exit code is 130.
     """
@@ -155,16 +157,17 @@ def search(
     varied = any(key not in known or key.split("__")[0] in ("labeler", "solver") for key in grid)
     check_number(name, model, grid.get("n_clusters", [clusters])[0], varied=varied)
     table, _ = table_options.open(data)
-    from clusterkit.estimators.preparing import prepared_for
-
-    fitted = prepared_for(model, table, preparation.spec(table, table_options))
+    from clusterkit.estimators.preparing import prepared_for, stages_of_tables
     from clusterkit.estimators.search import search as run
 
-    X = fitted.transform(table, quiet=True)
+    spec = preparation.spec(table, table_options)
+    fitted = prepared_for(model, table, spec)
+    as_it_is = stages_of_tables(model) is not None
+    X: Any = table if as_it_is else fitted.transform(table, quiet=True)
     began = time.perf_counter()
     ranking = run(
         model, grid, X, score, n_jobs=jobs, random_state=seed, noise=noise, exclude=not keep_all,
-        resume=resume, refit=False, verbose=True,
+        resume=resume, refit=False, verbose=True, preparation=spec if as_it_is else None,
     )  # fmt: skip
     seconds = time.perf_counter() - began
     if path is not None and path != output.STDOUT:

@@ -15,14 +15,17 @@ import numpy as np
 from sklearn.base import clone
 
 from clusterkit._interrupts import ctrl_c_waits
-from clusterkit._typing import Indices, Labels
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators import same_place
 from clusterkit.estimators._search_results import Candidate, SearchResult, Store
-from clusterkit.estimators._search_scores import Judge, Scores, families, objections
+from clusterkit.estimators._search_scores import Columns, Judge, Scores, families, objections
+from clusterkit.estimators.base import FittedAttributes
+from clusterkit.estimators.preparing import attach, fit_prepared, stages_of_tables
 from clusterkit.samples.limits import Report, notify
+from clusterkit.tables import FittedPreparation, Table
 
-__all__ = ["SearchInProgress", "all_failed", "failed_candidate"]
+__all__ = ["SearchInProgress", "TableSamples", "all_failed", "failed_candidate"]
 
 NAMED_FAILURES = 3
 """Failures that the error of an unsuccessful search names; more would hide the advice below them."""
@@ -133,7 +136,7 @@ class SearchInProgress:
             model = self.fitted[1]
         elif refit and not self.interrupted:
             with _quiet():
-                model.fit(self.X)
+                _fitted(model, self.X)
         return SearchResult(self.judge.score, candidates, best, model, seed, self.interrupted, facts)
 
 
@@ -192,9 +195,48 @@ def _evaluate(
     return i, {**facts, "seconds": time.perf_counter() - began}, fitted if keep else None
 
 
+@attrs.frozen(eq=False)
+class TableSamples:
+    """A table for the fits of a search: as it is for models that take such columns, as features for the others.
+
+    Parameters
+    ----------
+    table : Table
+    preparation : FittedPreparation
+        The one that made the features.
+    features : ndarray of shape (n, d)
+    """
+
+    table: Table
+    preparation: FittedPreparation
+    features: Array
+
+    @property
+    def columns(self) -> Columns:
+        """The columns as numbers and codes."""
+        coded = attrs.evolve(self.preparation, coded=True)
+        return Columns(coded.transform(self.table, quiet=True), coded.kinds_of_codes)
+
+    def fit(self, model: Any) -> None:
+        """Fit a model to the form that it takes; its `predict` then takes tables."""
+        if stages_of_tables(model) is not None:
+            fit_prepared(model, self.table, self.preparation.preparation)
+            return
+        model.fit(self.features)
+        if isinstance(model, FittedAttributes):
+            attach(model, self.preparation)
+
+    def take(self, rows: Indices) -> TableSamples:
+        """Some rows."""
+        return attrs.evolve(self, table=self.table.take(rows), features=self.features[rows])
+
+
 def _fitted(model: Any, X: Any) -> Any:
     """The model, fitted to the end."""
-    model.fit(X)
+    if isinstance(X, TableSamples):
+        X.fit(model)
+    else:
+        model.fit(X)
     if getattr(model, "interrupted_", False):
         raise KeyboardInterrupt
     return model
@@ -207,7 +249,8 @@ def _refit(model: Any, X: Any) -> Callable[[Indices, int], Labels]:
         copy = clone(model)
         if "random_state" in copy.get_params(deep=False):
             copy.set_params(random_state=seed)
-        return np.asarray(_fitted(copy, _safe_indexing(X, rows)).labels_)
+        part = X.take(rows) if isinstance(X, TableSamples) else _safe_indexing(X, rows)
+        return np.asarray(_fitted(copy, part).labels_)
 
     return labels_of
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCORES",
+    "Columns",
     "Criterion",
     "Judge",
     "Scores",
@@ -246,7 +247,7 @@ def _scaled(pipeline: Pipeline, X: Array, seeds: Seeds) -> Array | None:
     return np.asarray(space.scaled_points())
 
 
-SCORES = ("auto", "anmi", "ami", "stability", "silhouette", "dbcv", "objective")
+SCORES = ("auto", "anmi", "ami", "stability", "silhouette", "dbcv", "evidence", "objective")
 """Names of all scores; the first is the default of `clusterkit.search`."""
 
 OF_MEMBERS = ("anmi", "ami")
@@ -260,6 +261,31 @@ SHARE = 0.8
 
 ENSEMBLE = {"n_members": 10, "member_clusters": "sqrt"}
 """Arguments of `clusterkit.ensemble` for the default ensemble; its members have up to √n clusters, as candidates do."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Columns:
+    """Columns as the score "evidence" sees them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Numbers and codes, NaN in gaps.
+    kinds : tuple of str
+        What each column is, as the feature map `columns` takes it; (): what its values say.
+    """
+
+    X: Array
+    kinds: tuple[str, ...] = ()
+
+    def evidence(self, labels: Labels, noise: Noise) -> float:
+        """What the columns gain a row by labels; nan for less than two clusters."""
+        from clusterkit.featuremaps.relevant import evidence_of
+
+        rows = labels >= 0 if noise == "exclude" else np.ones(len(labels), dtype=bool)
+        names, members = np.unique(labels[rows], return_inverse=True)
+        return evidence_of(members.reshape(-1), self.X[rows], self.kinds, ()).total if len(names) > 1 else math.nan
 
 
 @final
@@ -285,6 +311,8 @@ class Judge:
         Seed of each refit.
     criterion : Criterion or None
         Criterion of the score "auto", which compares the candidates at the end.
+    columns : Columns or None
+        Columns for the score "evidence".
     """
 
     score: str
@@ -295,6 +323,7 @@ class Judge:
     subsamples: tuple[Indices, ...] = ()
     seeds: tuple[int, ...] = ()
     criterion: Criterion | None = None
+    columns: Columns | None = None
 
     def __call__(self, model: Any, labels: Labels, refit: Callable[[Indices, int], Labels]) -> float:
         """The score of a fitted model; nan where the score has no value.
@@ -316,6 +345,9 @@ class Judge:
             return silhouette(*(_of_space(model) if self.space else (self.points, False)), labels, self.noise)
         if self.score == "dbcv":
             return dbcv(self.points, labels, noise=self.noise)
+        if self.score == "evidence":
+            assert self.columns is not None
+            return self.columns.evidence(labels, self.noise)
         value = float(getattr(model, "objective_", math.nan))
         if math.isnan(value):
             raise InvalidParameter("score='objective': this estimator has no objective")
@@ -342,10 +374,12 @@ def judge(
     stability: str,
     seeds: Seeds,
     models: Sequence[Any] = (),
+    columns: Columns | None = None,
 ) -> Judge:
     """The judge for samples X, shape (n, d), with all arguments checked; makes the default ensemble if it is needed.
 
-    `models` are the estimators of all candidates, for the space in which the score "auto" compares them.
+    `models` are the estimators of all candidates, for the space in which the score "auto" compares them, and `columns`
+    are those of a table, for the score "evidence".
     """
     if not isinstance(score, str) or score not in SCORES:
         raise InvalidParameter(f"search: no score {score!r}. {nearest_names(str(score), SCORES)}")
@@ -372,8 +406,14 @@ def judge(
         return Judge(score, treatment, members=_members(X, ensemble, seeds))
     if score == "stability":
         return _refits(len_of(X), treatment, repeats, stability, seeds)
-    if score == "dbcv" and not isinstance(X, np.ndarray):
-        raise InvalidData("search: score='dbcv' needs dense samples")
+    if score in ("dbcv", "evidence") and not isinstance(X, np.ndarray):
+        raise InvalidData(f"search: score={score!r} needs dense samples")
+    if score == "evidence":
+        if noise == "singletons":
+            raise InvalidParameter(
+                "search: noise='singletons' is not for score='evidence'; take 'cluster' or 'exclude'"
+            )
+        return Judge(score, treatment, columns=Columns(X) if columns is None else columns)
     return Judge(score, treatment, on == "space", X if score in OF_POINTS and on != "space" else None)
 
 

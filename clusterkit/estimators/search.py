@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
-from clusterkit._typing import ArrayLike, RandomState
+from clusterkit._typing import Array, ArrayLike, RandomState
 from clusterkit.contracts.arguments import Clusterer, ClustererLike, Grid, SamplesLike
 from clusterkit.contracts.params import is_count
 from clusterkit.contracts.seeds import Seeds
@@ -18,16 +18,16 @@ from clusterkit.errors import InvalidParameter
 from clusterkit.estimators import _search_results as grids
 from clusterkit.estimators import same_place
 from clusterkit.estimators._search_results import Candidate, EstimatorT, SearchResult, Store, alone_on, seed_in
-from clusterkit.estimators._search_run import SearchInProgress, all_failed, failed_candidate
+from clusterkit.estimators._search_run import SearchInProgress, TableSamples, all_failed, failed_candidate
 from clusterkit.estimators._search_scores import Judge, judge
 from clusterkit.estimators.auto import Auto
-from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.estimators.preparing import attach, is_mixed, prepared_for
+from clusterkit.estimators.preparing import is_mixed, is_table, prepared_for, stages_of_tables
 from clusterkit.estimators.samples import only_numbers, refuse_unsuited
 from clusterkit.estimators.units import warn_of_units_of
+from clusterkit.tables import Preparation, Table, columns_of
 
 __all__ = ["Candidate", "SearchResult", "search"]
 
@@ -50,6 +50,7 @@ def search(
     repeats: int = 6,
     resume: str | Path | None = None,
     refit: bool = True,
+    preparation: Preparation | None = None,
     verbose: bool = False,
 ) -> SearchResult[EstimatorT]: ...
 @overload
@@ -69,6 +70,7 @@ def search(
     repeats: int = 6,
     resume: str | Path | None = None,
     refit: bool = True,
+    preparation: Preparation | None = None,
     verbose: bool = False,
 ) -> SearchResult[Pipeline | Driven]: ...
 
@@ -89,6 +91,7 @@ def search(
     repeats: int = 6,
     resume: str | Path | None = None,
     refit: bool = True,
+    preparation: Preparation | None = None,
     verbose: bool = False,
 ) -> SearchResult[Any]:
     """Fit every point of a grid to all of X and compare the labels by a score that needs no classes.
@@ -102,8 +105,9 @@ def search(
         ParameterGrid.
     X : array-like or sparse matrix of shape (n, d)
         A data frame with gaps, words or dates is prepared as ``Auto().fit(frame)`` does, by every fit of `Auto` and
-        once for other estimators; scores look at the prepared rows, and `best_estimator` takes such frames.
-    score : {"auto", "anmi", "ami", "stability", "silhouette", "dbcv", "objective"}, default "auto"
+        once for other estimators; the recipe "mixture", and others that take the columns of tables, get all frames as
+        they are. Scores look at the prepared rows, and `best_estimator` takes such frames.
+    score : {"auto", "anmi", "ami", "stability", "silhouette", "dbcv", "evidence", "objective"}, default "auto"
         See Notes. Higher is better, except for "objective".
     n_jobs : int or None, default 1
         Number of candidates that joblib fits at once, each with one thread. The result does not depend on it.
@@ -132,6 +136,8 @@ def search(
         them; its grid may have more points. Failed candidates are fitted again. One search at a time works on a file.
     refit : bool, default True
         Whether to fit `best_estimator` again where the fitted model is not available (several processes, or a file).
+    preparation : Preparation, optional
+        Treatment of gaps, categories, dates and units of a data frame; None: its defaults.
     verbose : bool, default False
         Whether to show a progress bar, if standard error is a terminal.
 
@@ -165,6 +171,10 @@ def search(
       index on the samples they share.
     - "silhouette": scikit-learn's mean silhouette, Euclidean; O(n²) time. Favours round clusters.
     - "dbcv": `clusterkit.metrics.dbcv`, for clusters of any shape; O(n²) time.
+    - "evidence": how much more likely a row is with the clusters than without, as a logarithm, integrated over all
+      parameters of a mixture, and with a role for each column, so that columns that say nothing count nothing. It takes
+      categories and gaps as they are and prefers elliptic clusters. "auto" means it for a table of which all candidates
+      take the columns as they are, as the recipe "mixture" does.
     - "objective": the objective of the solver. It is allowed only where nothing but init, n_init, max_iter and
       random_state varies: a wider kernel or another complexity changes what the objective measures.
 
@@ -189,9 +199,14 @@ def search(
     if score == "objective":
         grids.require_one_objective(candidates, base.get_params())
     refuse_unsuited(X)
-    preparation = prepared_for(cast("Pipeline", base), X) if is_mixed(X) and not isinstance(base, Auto) else None
-    if preparation is not None:
-        X = cast("SamplesLike", preparation.transform(X, quiet=True))
+    fitted, samples = None, cast("Any", X)
+    if not isinstance(base, Auto) and is_table(X) and (is_mixed(X) or stages_of_tables(cast("Pipeline", base))):
+        fitted = prepared_for(cast("Pipeline", base), X, preparation)
+        X = cast("SamplesLike", fitted.transform(samples, quiet=True))
+        if not isinstance(samples, Table):
+            by_name = {column.name: column for column in columns_of(samples)}
+            samples = Table("a table", by_name, tuple(by_name))
+        samples = TableSamples(samples, fitted, cast("Array", X))
     numbers = _features(base, X)
     with only_numbers(numbers):
         checked = check_array(numbers, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
@@ -204,9 +219,16 @@ def search(
             raise all_failed([failed_candidate(p, m) for p, m in zip(candidates, models, strict=True)])
         seeds = Seeds(seed).child("search")
         with same_place.shown(verbose), same_place.hooks(), same_place.limited_threads(0):
+            columns = None
+            if isinstance(samples, TableSamples):
+                columns = samples.columns
+                good = [model for model in models if not isinstance(model, Exception)]
+                if score == "auto" and noise is None and on is None and all(map(stages_of_tables, good)):
+                    score = "evidence"
             judged = judge(
                 score,
                 checked,
+                columns=columns,
                 ensemble=ensemble,
                 noise=noise,
                 on=on,
@@ -220,11 +242,9 @@ def search(
                 if path is None
                 else Store.open(path, _header(base, checked, seed, judged, exclude), checked.shape[0])
             )
-            progress = SearchInProgress(X, judged, exclude, workers, store)
+            progress = SearchInProgress(samples, judged, exclude, workers, store)
             progress.run(models, candidates)
             answer = progress.search_result(models, seed, refit)
-    if preparation is not None and isinstance(answer.best_estimator, FittedAttributes):
-        attach(cast("Pipeline", answer.best_estimator), preparation)
     warn_of_units_of([answer.best_estimator], X, stacklevel=2)
     return answer
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts import FeatureMap, FittedMap, Task, params
 from clusterkit.featuremaps.columns import mixed_columns
 from clusterkit.samples import FeatureSpace
 from clusterkit.samples.transform import ChosenColumns
 
-__all__ = ["Relevant", "roles_of"]
+if TYPE_CHECKING:
+    from clusterkit.numerics.mixed.table import MixedTable
+    from clusterkit.samples.mixed_space import MixedColumns
+
+__all__ = ["LabelEvidence", "Relevant", "evidence_of", "roles_of"]
 
 
 @final
@@ -74,12 +79,59 @@ def roles_of(X: Array, kinds: tuple[str, ...], names: tuple[str, ...], n_compone
     """
     from clusterkit.numerics.mixed.roles import roles_of_columns
     from clusterkit.numerics.mixed.search import Search
+
+    columns, table = _table_of(X, kinds, names)
+    solution = Search.of(table, rng).known(min(n_components, len(X)))
+    return roles_of_columns(table, solution).of_columns(columns.all_names, [part.column for part in columns.parts])
+
+
+@final
+@attrs.frozen
+class LabelEvidence:
+    """What the columns of a table say about labels.
+
+    Parameters
+    ----------
+    roles : mapping of str to str
+        The role of each column, as `column_roles_` of a fit has it.
+    gains : mapping of str to float
+        How much more likely a row of the column is with the clusters than without, by itself: a logarithm, below 0
+        where the clusters say nothing of it.
+    total : float
+        The same of all columns together, with their roles, and with the price of the labels themselves.
+    """
+
+    roles: Mapping[str, str]
+    gains: Mapping[str, float]
+    total: float
+
+
+def evidence_of(labels: Labels, X: Array, kinds: tuple[str, ...], names: tuple[str, ...]) -> LabelEvidence:
+    """What columns say about labels that were found in whatever way.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        From 0 on.
+    X, kinds, names
+        As those of `roles_of`.
+    """
+    from clusterkit.numerics.mixed.roles import roles_of_columns
+    from clusterkit.numerics.mixed.search import Search
+
+    columns, table = _table_of(X, kinds, names)
+    solution, gain = Search.of(table, np.random.default_rng(0)).of_labels(labels)
+    parts, at = roles_of_columns(table, solution), [part.column for part in columns.parts]
+    roles, gains = parts.of_columns(columns.all_names, at), parts.gains_of_columns(columns.all_names, at)
+    return LabelEvidence(roles, gains, gain / max(1, table.n))
+
+
+def _table_of(X: Array, kinds: tuple[str, ...], names: tuple[str, ...]) -> tuple[MixedColumns, MixedTable]:
+    """The parts of columns, and the table of their values."""
     from clusterkit.numerics.mixed.table import MixedTable
     from clusterkit.samples.mixed_space import MixedSpace
 
     columns = mixed_columns(X, kinds, names)
     space = MixedSpace(columns(X), columns=columns, before=(columns,))
     numbers, codes = space.parts(space.points)
-    table = MixedTable.of(numbers, space.grid, codes, space.n_levels)
-    solution = Search.of(table, rng).known(min(n_components, len(X)))
-    return roles_of_columns(table, solution).of_columns(columns.all_names, [part.column for part in columns.parts])
+    return columns, MixedTable.of(numbers, space.grid, codes, space.n_levels)

@@ -5,7 +5,7 @@ Every function takes matplotlib axes or makes some, draws on them, and returns t
 - ``_clusters.py``: samples, sizes, silhouettes, and an embedding in the plane;
 - ``_domains.py``, ``_connectivity.py``: contours, trajectories, and the graph of a domain;
 - ``_searches.py``, ``_widths.py``: scores of searches and candidates, and paths of widths;
-- ``_tables.py``: heat maps of profiles, rank diagrams, consensus matrices;
+- ``_tables.py``: heat maps of profiles, roles of columns, rank diagrams, consensus matrices;
 - ``figure.py``: axes, colours, legends, the two coordinates of a plot, and the checks of fitted models;
 - ``demo.py``: the figure of ``clusterkit demo``.
 
@@ -32,6 +32,7 @@ _HOME = {
     "profile": "clusterkit.plots._tables",
     "embedding": "clusterkit.plots._clusters",
     "rank_diagram": "clusterkit.plots._tables",
+    "roles": "clusterkit.plots._tables",
     "search_curve": "clusterkit.plots._searches",
     "silhouette": "clusterkit.plots._clusters",
     "sizes": "clusterkit.plots._clusters",
@@ -52,6 +53,7 @@ __all__ = [
     "number_curve",
     "profile",
     "rank_diagram",
+    "roles",
     "search_curve",
     "silhouette",
     "sizes",
@@ -65,7 +67,7 @@ if TYPE_CHECKING:
     from clusterkit.plots._connectivity import connectivity
     from clusterkit.plots._domains import contours, trajectories
     from clusterkit.plots._searches import candidates, edsvc_curves, number_curve, search_curve
-    from clusterkit.plots._tables import consensus_matrix, profile, rank_diagram
+    from clusterkit.plots._tables import consensus_matrix, profile, rank_diagram, roles
     from clusterkit.plots._widths import width_path, width_tree
 
 

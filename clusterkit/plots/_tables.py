@@ -1,6 +1,7 @@
 """Plots of tables and matrices.
 
 - `profile`: in which columns each cluster differs from the others, as a heat map;
+- `roles`: how much each column says of the clusters, and its role;
 - `rank_diagram`: mean ranks of methods, with bars over those that do not differ;
 - `consensus_matrix`: how often the members of an ensemble put two samples together, ordered by clusters.
 """
@@ -31,6 +32,7 @@ __all__ = [
     "consensus_matrix",
     "profile",
     "rank_diagram",
+    "roles",
 ]
 
 
@@ -91,15 +93,96 @@ def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20
                 ax.annotate(f"{value:+.1f}", (column + 0.5, row + 0.5), ha="center", va="center", fontsize=8, color=ink)
     frame(ax, "Difference from the other rows, in standard deviations", ("cluster", ""))
     ax.set_xticks(np.arange(len(shown)) + 0.5, [str(cluster.label) for cluster in shown])
-    names = ["".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name) for name in names]
-    short = [name if len(name) <= SHORT else name[: SHORT - 1] + "…" for name in names]
-    ax.set_yticks(np.arange(len(names)) + 0.5, short, color=INK, parse_math=False)
+    ax.set_yticks(np.arange(len(names)) + 0.5, [_short(name) for name in names], color=INK, parse_math=False)
     ax.invert_yaxis()
     ax.tick_params(length=0)
     bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=18, extend="both")
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=8, colors=INK)
     return ax
+
+
+COLOURS = {"cluster-dependent": COLORS[0], "covariate": COLORS[1], "redundant": COLORS[2], "irrelevant": FAINT}
+"""Roles in the order of the legend, with their colours."""
+
+LIKELY = 0.01
+"""Gain from which a bar has length, a hundredth of a logarithm: what the clusters take from a column is no length."""
+
+
+def roles(clusters: Profile, ax: Axes | None = None, *, max_columns: int = 20) -> Axes:
+    """Draw a bar for each column of a table: how much it says of the clusters by itself, in the colour of its role.
+
+    The length is the logarithm of the factor by which a row of the column is more likely with the clusters than
+    without. Columns that say nothing have none, and neither have covariates, which shift the numbers alike in all
+    clusters.
+
+    Parameters
+    ----------
+    clusters : Profile
+        Result of `clusterkit.profile`.
+    ax : Axes, optional
+        Axes to draw on; default: a new pyplot figure.
+    max_columns : int, default 20
+        Bars, those that say most; covariates come first where there are more columns.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    InvalidParameter
+        If an argument is wrong, or the columns have no roles.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import clusterkit
+    >>> from matplotlib.figure import Figure
+    >>> rows = [[9 * (i > 9) + i % 3, i % 2] for i in range(20)]
+    >>> summary = clusterkit.profile([0] * 10 + [1] * 10, rows, names=["size", "parity"])
+    >>> ax = clusterkit.plots.roles(summary, Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()], summary.roles["parity"]
+    (['size', 'parity'], 'irrelevant')
+    """
+    check_axes(ax, "roles")
+    if not isinstance(clusters, Profile):
+        raise InvalidParameter(f"roles: needs a Profile, made by clusterkit.profile, got {type(clusters).__name__}")
+    names = roles_drawn(clusters, check_count("max_columns", max_columns))
+    if not names:
+        raise InvalidParameter("roles: the columns have no roles; two clusters, twenty rows and two columns are needed")
+    ax = axes_for(ax)
+    for role, colour in COLOURS.items():
+        places = [place for place, name in enumerate(names) if clusters.roles[name] == role]
+        if places:
+            gains = [max(clusters.gains.get(names[place], 0.0), 0.0) for place in places]
+            ax.barh(places, gains, color=colour, height=0.62, label=role)
+            for place, gain in zip(places, gains, strict=True):
+                text = f"{gain:.2f}" if gain >= LIKELY else "shifts the numbers" if role == "covariate" else "nothing"
+                ax.annotate(text, (gain, place), (4, 0), textcoords="offset points", va="center", fontsize=8, color=INK)
+    frame(ax, "What each column says of the clusters by itself", ("gain of its log-likelihood, a row", ""))
+    ax.set_yticks(np.arange(len(names)), [_short(name) for name in names], color=INK, parse_math=False)
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlim(0.0, 1.15 * max(ax.get_xlim()[1], LIKELY))
+    ax.legend(frameon=False, fontsize=8, loc="lower right")
+    return ax
+
+
+def roles_drawn(clusters: Profile, most: int) -> list[str]:
+    """The columns of the picture of roles, those that say most first."""
+    names = [name for name, role in clusters.roles.items() if role in COLOURS]
+    names.sort(key=lambda name: -max(clusters.gains.get(name, 0.0), 0.0))
+    if len(names) > most:
+        names.sort(key=lambda name: clusters.roles[name] != "covariate")
+    return sorted(names[:most], key=lambda name: -max(clusters.gains.get(name, 0.0), 0.0))
+
+
+def _short(name: str) -> str:
+    """A name that can be drawn."""
+    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name)
+    return shown if len(shown) <= SHORT else shown[: SHORT - 1] + "…"
 
 
 GAP = 0.35

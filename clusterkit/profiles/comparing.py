@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -26,7 +27,7 @@ from clusterkit.errors import (
     nearest_names,
 )
 from clusterkit.numerics.selection import sample_rows
-from clusterkit.profiles.measures import is_model, labels_of
+from clusterkit.profiles.measures import evidence_of_table, is_model, labels_of
 from clusterkit.profiles.raw_table import RawTable, as_cell, as_frame, as_text
 from clusterkit.profiles.representing import coordinates
 
@@ -41,6 +42,7 @@ __all__ = [
     "check_fits",
     "check_methods",
     "compare",
+    "evidence_index",
 ]
 
 
@@ -133,8 +135,8 @@ DENSITY_ROWS = 2000
 """Most rows on which the density index is computed, which needs all pairs."""
 
 
-INDICES = ("silhouette", "davies_bouldin", "dbcv", "stability", "seconds")
-"""Fields of a method in a table of methods, in addition to the sizes."""
+INDICES = ("silhouette", "davies_bouldin", "dbcv", "evidence", "stability", "seconds")
+"""Fields of a method in a table of methods, in addition to the sizes; the evidence only where there is one."""
 
 LONGEST_REASON = 200
 """Characters of the reason for which a method could not be fitted."""
@@ -159,6 +161,11 @@ class Method:
         Index of Davies and Bouldin (1979), at least 0; lower is better, and round clusters are preferred.
     dbcv : float
         Density-based validity (Moulavi and others 2014), in [-1, 1]; higher is better, for clusters of any shape.
+    evidence : float
+        By how much, as a logarithm, a row of the columns that matter is more likely with the clusters than without,
+        the price of the labels included; higher is better, below 0 one cluster is. Columns get roles, so that those
+        that say nothing count nothing, and categories and gaps count as they are: the index of tables, computed for
+        data frames and mappings. Elliptic clusters are preferred. nan for arrays and fewer than two clusters.
     stability : float
         Mean adjusted Rand index between the labels and those of the method fitted to each of two disjoint subsamples of
         up to 500 rows; nan for labels, which cannot be fitted again.
@@ -175,6 +182,7 @@ class Method:
     silhouette: float
     davies_bouldin: float
     dbcv: float
+    evidence: float
     stability: float
     seconds: float
     model: object | None
@@ -219,10 +227,10 @@ class Comparison:
     def __str__(self) -> str:
         """A line for each method, and how far they agree."""
         rows = [
-            (one.name, one.n_clusters, one.n_noise, *(float(getattr(one, it)) for it in INDICES))
+            (one.name, one.n_clusters, one.n_noise, *(float(getattr(one, it)) for it in self._indices))
             for one in self.methods
         ]
-        header = ("method", "clusters", "noise", *(it.replace("_", " ") for it in INDICES))
+        header = ("method", "clusters", "noise", *(it.replace("_", " ") for it in self._indices))
         lines = [as_text(header, rows)] if rows else []
         if len(self.methods) > 1:
             agreement = [(one.name, *values) for one, values in zip(self.methods, self.agreement.tolist(), strict=True)]
@@ -237,6 +245,11 @@ class Comparison:
 
     __repr__ = __str__
 
+    @property
+    def _indices(self) -> list[str]:
+        has_evidence = not all(math.isnan(one.evidence) for one in self.methods)
+        return [name for name in INDICES if name != "evidence" or has_evidence]
+
     def to_frame(self, library: str | None = None) -> object:
         """One row for each method, as a data frame of "pandas", "polars" or "pyarrow"; default: the first installed.
 
@@ -247,7 +260,7 @@ class Comparison:
             "n_clusters": [one.n_clusters for one in self.methods],
             "n_noise": [one.n_noise for one in self.methods],
         }
-        for name in INDICES:
+        for name in self._indices:
             columns[name] = [float(getattr(one, name)) for one in self.methods]
         for j, other in enumerate(self.methods):
             columns[f"agreement with {other.name}"] = self.agreement[:, j].tolist()
@@ -275,7 +288,7 @@ def compare(
         fitted to X (a copy; yours stays as it is); a fitted one is taken with its labels; so are labels.
     X : array-like, sparse matrix or data frame of shape (n, d)
         Samples that estimators are fitted to. A data frame with gaps, words or dates is prepared for those that take
-        numbers only, as ``Auto().fit(frame)`` does.
+        numbers only, as ``Auto().fit(frame)`` does; `Auto` and the recipe "mixture" take it as it is.
     n_clusters : int, optional
         Number of clusters of recipes given by name that need it.
     max_rows : int, default 5000
@@ -299,8 +312,9 @@ def compare(
 
     Notes
     -----
-    Indices are computed on standardised columns, words as indicators and gaps filled, so that no unit dominates; no
-    index decides alone, because each prefers clusters of its own shape. O(m r² d) time for m methods and r =
+    Indices are computed on standardised columns, words as indicators and gaps filled, so that no unit dominates; the
+    evidence is computed on the columns as they are. No index decides alone, because each prefers clusters of its own
+    shape. O(m r² d) time for m methods and r =
     `max_rows`, besides the fits and two fits of up to 500 rows for each estimator.
 
     A method that raises a ValueError is listed in `failed`, and the others go on; a warning says so.
@@ -326,6 +340,8 @@ def compare(
     two                        1.00   0.57
     known                      0.57   1.00
     """
+    from clusterkit.estimators.preparing import is_table
+
     check_methods(methods)
     if n_clusters is not None:
         n_clusters = check_count("n_clusters", n_clusters)
@@ -337,6 +353,7 @@ def compare(
     rng = seeds.stream("rows")
     rows = sample_rows(table.n, max_rows, rng)
     points = coordinates(None, table, rows)
+    judged = table if is_table(X) else None
     parts = subsamples(table.n, seeds.stream("parts"))
     compared: list[Method] = []
     failed: dict[str, str] = {}
@@ -344,7 +361,7 @@ def compare(
     for name, value in methods.items():
         model = _model(value, n_clusters, seeds.integer("fits"))
         try:
-            compared.append(_method(str(name), model, value, samples, table, (rows, points), parts))
+            compared.append(_method(str(name), model, value, samples, table, (rows, points), parts, judged))
         except ValueError as error:
             if model is None:
                 raise
@@ -380,7 +397,7 @@ def _model(value: Any, n_clusters: int | None, seed: int) -> Any:
 
 def _method(
     name: str, model: Any, value: Any, samples: _Samples, table: RawTable, sample: tuple[Indices, Array],
-    parts: Sequence[Indices],
+    parts: Sequence[Indices], judged: RawTable | None,
 ) -> Method:  # fmt: skip
     seconds = np.nan
     X, preparation = samples.of(model)
@@ -400,7 +417,15 @@ def _method(
     sizes = cluster_sizes(labels)
     silhouette, davies, density = _indices(sample[1], labels[sample[0]])
     noise = len(labels) - sum(sizes.values())
-    return Method(name, labels, sizes, noise, silhouette, davies, density, stability, seconds, model)
+    evidence = np.nan if judged is None else evidence_index(judged, labels)
+    return Method(name, labels, sizes, noise, silhouette, davies, density, evidence, stability, seconds, model)
+
+
+def evidence_index(table: RawTable, labels: Labels) -> float:
+    """The field `evidence` of a method; noise is one more cluster, so that nobody gains by leaving rows out."""
+    noise = np.where(labels < 0, labels.max(initial=0) + 1, labels)
+    evidence = evidence_of_table(table, noise, np.random.default_rng(0)) if (labels >= 0).any() else None
+    return np.nan if evidence is None else evidence.total
 
 
 class _Samples:
@@ -421,9 +446,11 @@ class _Samples:
     def of(self, model: Any) -> tuple[Any, FittedPreparation | None]:
         """The samples of a method, and the preparation that made them."""
         from clusterkit.estimators.auto import Auto
-        from clusterkit.estimators.preparing import prepared_for
+        from clusterkit.estimators.preparing import prepared_for, stages_of_tables
 
         if not self.mixed or model is None or isinstance(model, Auto) or hasattr(model, "labels_"):
+            return self.X, None
+        if stages_of_tables(model) is not None:
             return self.X, None
         with warnings.catch_warnings():
             if self.features:  # the warning has been given

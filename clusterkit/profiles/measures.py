@@ -14,13 +14,16 @@ import numpy as np
 
 from clusterkit._typing import AnyArray, Array, Indices, Labels, Rng
 from clusterkit.errors import InvalidData, InvalidParameter
-from clusterkit.profiles.raw_table import Column
+from clusterkit.featuremaps.relevant import LabelEvidence, evidence_of
+from clusterkit.numerics.selection import sample_rows
+from clusterkit.profiles.raw_table import Column, RawTable
 
 __all__ = [
     "GONE",
     "GroupedSample",
     "Measure",
     "draw",
+    "evidence_of_table",
     "is_model",
     "labels_of",
     "measures_of",
@@ -114,6 +117,41 @@ def _of_levels(column: Column) -> list[Measure]:
     if (column.values == -1).any():
         measures.append(Measure(column, GONE, (column.values == -1).astype(np.float64)))
     return measures
+
+
+MOST_JUDGED, FEWEST_JUDGED, MOST_COLUMNS = 5000, 20, 300
+"""Rows on which roles are judged, at most and at least, and columns of which a role says something."""
+
+
+def evidence_of_table(table: RawTable, labels: Labels, rng: Rng) -> LabelEvidence | None:
+    """What the columns say about labels; None for less than two clusters, twenty rows or two columns, and above 300.
+
+    Noise is left out; of more than 5,000 rows a random sample is judged.
+    """
+    rows = np.flatnonzero(labels >= 0)
+    if len(rows) < FEWEST_JUDGED or len(table.names) > MOST_COLUMNS:
+        return None
+    rows = rows[sample_rows(len(rows), MOST_JUDGED, rng)]
+    names, members = np.unique(labels[rows], return_inverse=True)
+    columns = [column for column in table.columns(rows) if not column.left_out]
+    if len(names) < 2 or len(names) > len(rows) // 2 or len(columns) < 2:
+        return None
+    fitted = table.preparation
+    kind_of = {} if fitted is None else dict(zip(fitted.names_of_codes, fitted.kinds_of_codes, strict=True))
+    X = np.empty((len(rows), len(columns)))
+    for j, column in enumerate(columns):
+        values = np.asarray(column.values, dtype=np.float64)
+        missing = values < 0 if column.kind == "category" else ~np.isfinite(values)
+        X[:, j] = np.where(missing, np.nan, values)
+    kinds = tuple(
+        "category"
+        if column.kind == "category"
+        else kind_of.get(column.name, "auto")
+        if column.kind == "number"
+        else "number"
+        for column in columns
+    )
+    return evidence_of(members.reshape(-1), X, kinds, tuple(column.name for column in columns))
 
 
 FEWEST = 200

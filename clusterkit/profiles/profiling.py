@@ -14,9 +14,9 @@ from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.params import check_count
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import counted
+from clusterkit.errors import counted, first_names
 from clusterkit.profiles.effects import Effects, effects
-from clusterkit.profiles.measures import GroupedSample, Measure, draw, labels_of, measures_of
+from clusterkit.profiles.measures import GroupedSample, Measure, draw, evidence_of_table, labels_of, measures_of
 from clusterkit.profiles.naming import (
     Position,
     Rule,
@@ -41,6 +41,9 @@ __all__ = [
 
 MOST_CELLS = 20_000_000
 """Most cells (rows times columns) that are looked at: 160 MB. Of 5,000 columns 4,000 rows."""
+
+MOST_NAMED = 8
+"""Columns of a role that are named."""
 
 MOST_CONDITIONS_FROM = 30
 """Columns, the strongest ones of a cluster, that its rule may use: a tree of depth 3 has at most seven."""
@@ -144,6 +147,13 @@ class Profile:
         Rows that were looked at.
     left_out : mapping of str to str
         Columns that were not looked at, with the reason.
+    roles : mapping of str to str
+        What each column is to the clusters: those of the fit (`column_roles_`), or by the labels where it gave none:
+        "cluster-dependent", "covariate", "redundant", "irrelevant" or "left out". Empty for less than two clusters,
+        twenty rows or two columns, and above 300 columns.
+    gains : mapping of str to float
+        How much each column says of the clusters by itself: by how much a row is more likely with them, as a
+        logarithm.
     """
 
     clusters: tuple[ClusterProfile, ...]
@@ -151,6 +161,12 @@ class Profile:
     n_noise: int
     n_profiled: int
     left_out: Mapping[str, str]
+    roles: Mapping[str, str] = attrs.field(factory=dict)
+    gains: Mapping[str, float] = attrs.field(factory=dict)
+
+    def of_role(self, role: str) -> tuple[str, ...]:
+        """The columns of a role."""
+        return tuple(name for name, its in self.roles.items() if its == role)
 
     def __getitem__(self, label: int) -> ClusterProfile:
         """The profile of a cluster, by its label."""
@@ -175,11 +191,14 @@ class Profile:
             If the name is another one.
         """
         rows = [
-            {"cluster": cluster.label, "name": cluster.name, "size": cluster.size, **attrs.asdict(feature)}
+            {
+                "cluster": cluster.label, "name": cluster.name, "size": cluster.size, **attrs.asdict(feature),
+                "role": self.roles.get(feature.column),
+            }
             for cluster in self.clusters
             for feature in cluster.features
-        ]
-        names = ["cluster", "name", "size", *(field.name for field in attrs.fields(FeatureProfile))]
+        ]  # fmt: skip
+        names = ["cluster", "name", "size", *(field.name for field in attrs.fields(FeatureProfile)), "role"]
         return as_frame({name: [row[name] for row in rows] for name in names}, library)
 
     def __str__(self) -> str:
@@ -191,6 +210,9 @@ class Profile:
             if cluster.rule is not None:
                 rule = cluster.rule
                 lines.append(f"   {rule.text}: precision {rule.precision:.0%}, recall {rule.recall:.0%}")
+        for role in ("covariate", "redundant", "irrelevant"):
+            if names := self.of_role(role):
+                lines.append(f"{role}: {first_names(names, MOST_NAMED)}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -280,7 +302,22 @@ def profile(
         for j, label in enumerate(sample.names.tolist())
         if label != NOISE
     )
-    return Profile(clusters, table.n, int((labels == NOISE).sum()), len(sample.rows), left_out)
+    evidence = evidence_of_table(table, labels, seeds.stream("roles"))
+    roles, gains = ({}, {}) if evidence is None else (evidence.roles, evidence.gains)
+    roles = {**roles, **dict.fromkeys(left_out, "left out")} if roles else {}
+    known = _roles_of_fit(model)
+    if roles and set(table.names) <= set(known):
+        roles = known
+    n_noise = int((labels == NOISE).sum())
+    return Profile(clusters, table.n, n_noise, len(sample.rows), left_out, roles, gains)
+
+
+def _roles_of_fit(model: object) -> dict[str, str]:
+    """The roles that a fit gave to its columns, none if it gave no roles."""
+    try:
+        return dict(getattr(model, "column_roles_", {}))
+    except AttributeError:
+        return {}
 
 
 def _cluster(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -18,13 +19,15 @@ from clusterkit.contracts.arguments import NumberLike
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
+from clusterkit.criteria.confidence import subsample_stability, subsamples
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.number import is_open
-from clusterkit.estimators.preparing import fit_prepared
+from clusterkit.estimators.preparing import fit_prepared, stages_of_tables
 from clusterkit.numerics.selection import sample_rows
-from clusterkit.profiles import Comparison, Profile, compare, profile, representatives
+from clusterkit.profiles import Comparison, Method, Profile, compare, profile, representatives
+from clusterkit.profiles.comparing import evidence_index
 from clusterkit.profiles.doubts import FAR, Doubts, doubts
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.representing import coordinates
@@ -116,6 +119,9 @@ def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRo
 RIVALS = ("kmeans", "emmc", "genie", "hdbscan")
 """Methods that are compared with the chosen one where none are named: one for round clusters, one for wide margins, one
 for chains and one for density."""
+
+OF_TABLES = ("mixture",)
+"""The same for tables with categories: one that takes them as they are."""
 
 COMPARED_ROWS = 5000
 """Most rows to which the compared methods are fitted, a random sample if there are more: some methods take quadratic
@@ -238,7 +244,8 @@ def analyse(
         fitted = model.preparation_
         seeds = Seeds.of(seed)
         rows = sample_rows(len(X), COMPARED_ROWS, seeds.stream("compared"))
-        comparison = _comparison(model, X[rows], model.labels_[rows], methods, seed)
+        part = table if len(rows) == len(X) else table.take(rows)
+        comparison = _comparison(model, X[rows], part, preparation, methods, rows)
     messages += [str(warning.message) for warning in caught if issubclass(warning.category, ClusterkitWarning)]
     for text in dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, TableWarning)):
         warnings.warn(text, TableWarning, stacklevel=3)  # not on the page alone: the table may have been misread
@@ -283,17 +290,29 @@ def _pool(methods: Sequence[str]) -> tuple[str, ...] | None:
     return pool or None
 
 
-def _comparison(model: Auto, X: Array, labels: Labels, methods: Sequence[str], seed: int) -> Comparison:
-    """A comparison of the chosen clustering with other methods at the same number of clusters."""
-    k = max(model.n_clusters_, 1)
-    rivals: dict[str, Any] = {"chosen": labels}
+def _comparison(
+    model: Auto, X: Array, table: Table, spec: Preparation | None, methods: Sequence[str], rows: Indices
+) -> Comparison:
+    """A comparison of the chosen clustering with other methods at the same number of clusters, on some rows.
+
+    Methods that take the columns of tables as they are get the table, all others its features X.
+    """
+    k, seed = max(model.n_clusters_, 1), model.random_state
+    rivals: dict[str, Any] = {"chosen": model.labels_[rows]}
     auto: Any = model.resolved_.get("auto", {})
+    fitted, again = model.preparation_, dict[str, Method]()
+    usual = (*RIVALS, *(OF_TABLES if "category" in fitted.kinds_of_codes else ()))
     # the chosen method is no rival of itself, unless it is named
-    for name in methods or [name for name in RIVALS if name != auto.get("recipe")]:
+    for name in methods or [name for name in usual if name != auto.get("recipe")]:
         one = registry.get("recipe", name)
         if (one.clusters == "two" and k != 2) or (k == 1 and one.clusters != "found"):
             continue  # a single cluster of all rows needs no method
-        rivals[name] = recipe(name, random_state=seed, **({"n_clusters": k} if one.clusters != "found" else {}))
+        rival = recipe(name, random_state=seed, **({"n_clusters": k} if one.clusters != "found" else {}))
+        if stages_of_tables(rival) is not None:
+            again[name] = _of_table(rival, table, spec, seed)
+            rivals[name] = again[name].labels
+        else:
+            rivals[name] = rival
     with warnings.catch_warnings():  # the page has a line for each of them
         for text in (
             "compare: .* could not be fitted",
@@ -301,7 +320,38 @@ def _comparison(model: Auto, X: Array, labels: Labels, methods: Sequence[str], s
             "solver 'mst': n_neighbors",
         ):
             warnings.filterwarnings("ignore", text, ClusterkitWarning)
-        return compare(rivals, X, random_state=seed)
+        compared = compare(rivals, X, random_state=seed)
+    raw = RawTable.of(table, None, model, "report")
+    judged = []
+    for method in compared.methods:
+        if method.name in again:
+            its = again[method.name]
+            method = attrs.evolve(method, stability=its.stability, seconds=its.seconds, model=its.model)
+        judged.append(attrs.evolve(method, evidence=evidence_index(raw, method.labels)))
+    return attrs.evolve(compared, methods=tuple(judged))
+
+
+def _of_table(model: Any, table: Table, spec: Preparation | None, seed: Any) -> Method:
+    """A method that takes the columns as they are, with its stability and time; indices come later."""
+    from sklearn.base import clone
+
+    def labels_of(part: Table) -> Labels:
+        copy = clone(model)
+        fit_prepared(copy, part, spec)
+        return np.asarray(copy.labels_)
+
+    began = time.perf_counter()
+    fit_prepared(model, table, spec)
+    seconds = time.perf_counter() - began
+    labels = np.asarray(model.labels_)
+    parts = subsamples(len(labels), Seeds.of(seed).stream("parts"))
+    stability = math.nan
+    if min(map(len, parts)) > 1:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about fits that nobody gets
+            stability = subsample_stability(labels, parts, lambda i: labels_of(table.take(parts[i])))
+    nothing = math.nan
+    return Method("", labels, {}, 0, nothing, nothing, nothing, nothing, stability, seconds, model)
 
 
 def chose_number(analysis: Analysis) -> bool:

@@ -68,7 +68,7 @@ LINKS = "{http://www.w3.org/1999/xlink}"
 
 
 def pictures(analysis: Analysis) -> dict[str, str]:
-    """The SVG of each picture that can be drawn, by name: "map", "sizes", "curve", "profile", "silhouette"."""
+    """The SVG of each picture that can be drawn, by name: "map", "sizes", "curve", "profile", "roles", "silhouette"."""
     drawn: dict[str, str] = {}
     several = len(np.unique(analysis.labels[analysis.labels >= 0])) > 1
     n_clusters = min(len(analysis.clusters.clusters), 31)
@@ -82,6 +82,10 @@ def pictures(analysis: Analysis) -> dict[str, str]:
         names = {feature.text for cluster in analysis.clusters.clusters for feature in cluster.features}
         size = (7.4, min(1.3 + 0.27 * min(len(names), 20), 7.0))
         drawn["profile"] = _svg("profile", size, lambda ax: plots.profile(analysis.clusters, ax))
+    if analysis.clusters.roles:
+        n_columns = min(len(analysis.clusters.roles), 20)
+        size = (7.4, 1.2 + 0.27 * n_columns)
+        drawn["roles"] = _svg("roles", size, lambda ax: plots.roles(analysis.clusters, ax))
     if several:
         rows = analysis.compared_rows
         with suppress(ValueError):  # every row of the sample is a cluster of its own
@@ -204,6 +208,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "elsewhere": sorted({method for _, method, _ in candidates if _recipe(method) not in compared}),
         "score": sentences.score_of_number(),
         "heat": _heat(analysis),
+        "roles": sentences.of_roles(analysis.clusters),
         "has_levels": any(feature.level is not None for one in shown for feature in one.features[:MOST_FEATURES]),
         "agreement": _agreement(analysis),
         "failed": [(name, plain(why, 300)) for name, why in analysis.comparison.failed.items()],
@@ -270,6 +275,7 @@ def _method(method: Method, j: int, analysis: Analysis) -> Mapping[str, object]:
         "silhouette": sentences.decimal(method.silhouette),
         "davies_bouldin": sentences.decimal(method.davies_bouldin),
         "dbcv": sentences.decimal(method.dbcv),
+        "evidence": sentences.decimal(method.evidence),
         "stability": sentences.decimal(_stability(method, j, analysis)),
         "seconds": sentences.decimal(_seconds(method, j, analysis), 1),
     }

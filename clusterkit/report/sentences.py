@@ -14,8 +14,8 @@ from clusterkit._typing import Array
 from clusterkit.contracts.registry import registry
 from clusterkit.criteria.one_cluster import LEVEL, THRESHOLD
 from clusterkit.drivers.auto import FEWEST, confidence_in_words, second_in_words
-from clusterkit.errors import STEERING, counted, escaped, percent
-from clusterkit.profiles import ClusterProfile, FeatureProfile
+from clusterkit.errors import STEERING, counted, escaped, first_names, percent
+from clusterkit.profiles import ClusterProfile, FeatureProfile, Profile
 from clusterkit.report.analysis import COMPARED_ROWS, Analysis, chose_number
 from clusterkit.tables import Table
 from clusterkit.tables.cells.times import TIME, clock_text
@@ -29,6 +29,7 @@ __all__ = [
     "main_sentences",
     "number",
     "of_feature",
+    "of_roles",
     "one_cluster",
     "own_number",
     "percent",
@@ -120,6 +121,27 @@ def of_feature(feature: FeatureProfile, value: float, clock: str = "") -> str:
         except (OverflowError, OSError, ValueError):
             return "–"
     return number(value)
+
+
+NAMED_COLUMNS = 8
+"""Columns of a role that a sentence names."""
+
+ROLES = {
+    "covariate": "shift the numbers alike in all clusters, so that their values are no clusters",
+    "redundant": "say what other columns say already",
+    "irrelevant": "say nothing of the clusters beyond the other columns",
+}
+"""What columns of a role do, in words."""
+
+
+def of_roles(clusters: Profile) -> tuple[str, ...]:
+    """A sentence for each role but that of the columns on which the clusters depend."""
+    sentences = []
+    for role, what in ROLES.items():
+        if names := clusters.of_role(role):
+            named = first_names([plain(name, 40) for name in names], NAMED_COLUMNS)
+            sentences.append(f"{role.capitalize()} columns {what}: {named}.")
+    return tuple(sentences)
 
 
 def sizes_of(clusters: Sequence[ClusterProfile]) -> str:

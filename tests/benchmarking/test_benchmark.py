@@ -12,9 +12,15 @@ from sklearn.datasets import make_blobs
 
 from clusterkit import benchmarking
 from clusterkit.benchmarking.run import Method
+from clusterkit.benchmarking.tables import Coded
 from clusterkit.cli import app
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName
 from clusterkit.metrics import adjusted_rand
+from clusterkit.tables import Table
+
+
+def table_of(columns):
+    return Table("a table", columns, tuple(columns))
 
 
 def written(path, text):
@@ -202,3 +208,44 @@ def test_the_command(folder, tmp_path, monkeypatch):
         refused = invoke(*words)
         assert refused.exit_code == 2
         assert message in refused.stderr
+
+
+def test_tables_with_categories_and_gaps_are_fitted_as_they_are(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    rows = [f"{5 * c + rng.normal():.3f},{'ab'[c]},{'' if i % 9 == 0 else i % 4}" for i, c in enumerate(y)]
+    text = "size,kind,age,label\n" + "\n".join(f"{row},{'xy'[c]}" for row, c in zip(rows, y, strict=True))
+    (tmp_path / "mixed.csv").write_text(text)
+    (tmp_path / "list.csv").write_text("name,rows\nmixed,60\n")  # no data set: it has no classes
+    [mixed] = benchmarking.read_sets(tmp_path)
+    assert mixed.X.names == ("size", "kind", "age")
+    methods = benchmarking.recipe_methods(["mixture"], of_tables=True)
+    methods += [peer for peer in benchmarking.peers(of_tables=True) if peer.name == "KMeans (one-hot)"]
+    cells = benchmarking.run([mixed], methods)
+    assert [(cell.method, cell.k_known) for cell in cells] == [
+        (method.name, known) for method in methods for known in (True, False)
+    ]
+    assert min(cell.adjusted_rand for cell in cells if cell.k_known) > 0.9
+    page = tmp_path / "page.md"
+    page.write_text("# Before\n\n## Mixed\n\nold\n")
+    named = tmp_path.rename(tmp_path.parent / "mixed")
+    words = ["benchmark", str(named), "--recipes", "mixture", "--no-peers", "-o", str(named / "page.md"), "--append"]
+    answer = CliRunner().invoke(app, words)
+    assert answer.exit_code == 0, answer.output
+    text = (named / "page.md").read_text()
+    assert text.startswith("# Before\n\n## Mixed\n\n### With")
+    assert "old" not in text
+
+
+def test_peers_of_tables_get_standardised_numbers_and_codes():
+    table = table_of(
+        {
+            "x": np.where(np.arange(30) % 7 == 6, np.nan, np.arange(30.0)),
+            "kind": np.array(["a", "b", "a", None, "b"] * 6, dtype=object),
+        }
+    )
+    coded = Coded.of(table)
+    np.testing.assert_allclose(np.nanstd(coded.numbers, axis=0), 1.0)
+    assert coded.codes.max() == 2  # a gap is a level
+    assert coded.features.shape == (30, 4)
+    assert np.isfinite(coded.features).all()

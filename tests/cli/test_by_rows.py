@@ -262,3 +262,24 @@ def test_a_parquet_file_is_fitted_under_a_limit_of_memory(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "read block by block" in done.stdout
     assert labels.is_file()
+
+
+def test_a_large_table_with_categories_is_fitted_block_by_block_by_the_mixture(run, tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=3000)
+    kind = np.array(["a", "b"])[np.where(rng.random(3000) < 0.8, y, 0)]
+    X = 8.0 * y[:, None] + rng.normal(size=(3000, 2))
+    rows = [f"{a:.3f},{level},{b:.3f}" for (a, b), level in zip(X, kind, strict=True)]
+    (tmp_path / "x.csv").write_text("size,kind,mass\n" + "\n".join(rows) + "\n")
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "100K")
+    monkeypatch.setattr("clusterkit.tables.reading.chunks.CHUNK_ROWS", 700)
+    monkeypatch.setattr("clusterkit.estimators.mixed_blocks.SAMPLE", 300)
+    monkeypatch.setattr("clusterkit.samples.memory.require", lambda *_: None)  # of the sample
+    arguments = ("--recipe", "mixture", "-k", 2, "-o", tmp_path / "labels.csv", "--save", tmp_path / "m.clusterkit")
+    answer = run("fit", tmp_path / "x.csv", *arguments)
+    assert answer.exit_code == 0, answer.output
+    assert "block by block" in answer.output
+    labels = np.loadtxt(tmp_path / "labels.csv", skiprows=1, dtype=int)
+    assert ((labels == labels[0]) == (y == y[0])).mean() > 0.99
+    assert run("predict", tmp_path / "m.clusterkit", tmp_path / "x.csv", "-o", tmp_path / "again.csv").exit_code == 0
+    assert (np.loadtxt(tmp_path / "again.csv", skiprows=1, dtype=int) == labels).all()

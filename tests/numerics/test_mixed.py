@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clusterkit.numerics.mixed import expectation
 from clusterkit.numerics.mixed.evidence import (
     COVARIATE,
     DEPENDENT,
@@ -13,7 +14,12 @@ from clusterkit.numerics.mixed.evidence import (
     normal_evidence,
     numbers_evidence,
 )
-from clusterkit.numerics.mixed.expectation import expectation_maximisation, maximise, penalised_likelihood
+from clusterkit.numerics.mixed.expectation import (
+    ModelSums,
+    expectation_maximisation,
+    maximise,
+    penalised_likelihood,
+)
 from clusterkit.numerics.mixed.posteriors_jit import gains_of_two
 from clusterkit.numerics.mixed.roles import roles_of_columns
 from clusterkit.numerics.mixed.search import Search, agreement
@@ -102,6 +108,72 @@ def test_em_raises_what_it_maximises(structure):
     assert (np.diff(values) > -1e-8 * abs(values[0])).all(), values
 
 
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_em_raises_what_it_maximises_with_a_covariate(structure, seed):
+    rng = np.random.default_rng(seed)
+    y, site = rng.integers(3, size=90), rng.integers(3, size=90)
+    X = 1.2 * rng.standard_normal((3, 3))[y] + rng.standard_normal((90, 3)) + 1.5 * rng.standard_normal((3, 3))[site]
+    codes = np.column_stack([np.where(rng.random(90) < 0.7, y, 0), site]).astype(np.int32)
+    table = MixedTable.of((X - X.mean(axis=0)) / X.std(axis=0), np.full(3, 0.01), codes, np.array([3, 3]))
+    roles = structure, np.ones(3, dtype=bool), np.array([DEPENDENT, COVARIATE], dtype=np.int8)
+    P, model, values = _soft(rng.integers(3, size=90), 3), None, []
+    for _ in range(15):
+        model = maximise(table, P, *roles, before=model)
+        P, likelihood = model.posteriors(table.Z, table.codes)
+        values.append(penalised_likelihood(model, likelihood))
+    assert (np.diff(values) > -1e-9 * abs(values[0])).all(), values
+
+
+LIKELIHOODS = (
+    -491.07417759342445, -728.9046130481051, -644.345117393337, -634.3938641409571, -560.1114493447363,
+    -805.8315915192734, -492.6725661044137, -671.196091959073, -585.8584887274696, -678.7590363065863,
+    -556.8822544707941, -746.1852783156855, -469.7311958640771, -776.298909625955, -617.7911544265893,
+    -648.9659051653855, -577.4889831942655, -854.2453593673554, -469.577973100498, -708.3555339868299,
+)  # fmt: skip
+"""Log-likelihoods at which StepMix 3.0.0 ends on the sets of `_stepmix_set` (parts gaussian_diag_nan and
+categorical_nan, tolerances 1e-12, the best of three starts), seeds 0 to 19."""
+
+
+def _stepmix_set(seed):
+    rng = np.random.default_rng(seed)
+    n, k, p, q = 120, 2 + seed % 2, 2 + seed % 2, 1 + seed % 3
+    y = rng.integers(k, size=n)
+    X = np.round(3.0 * rng.standard_normal((k, p))[y] + rng.standard_normal((n, p)), 3)
+    codes = np.where(rng.random((n, q)) < 0.75, (y[:, None] + np.arange(q)) % 3, rng.integers(3, size=(n, q)))
+    if seed % 4 == 3:
+        X[rng.random((n, p)) < 0.1] = np.nan
+    return X, codes.astype(np.int32), y, k
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_without_priors_the_likelihood_is_that_of_stepmix(seed, monkeypatch):
+    monkeypatch.setattr(expectation, "PRIOR_COUNT", 1e-12)  # a level that a cluster lacks has no logarithm at 0
+    for name in ("MEAN_WEIGHT", "VARIANCE_ROWS"):
+        monkeypatch.setattr(expectation, name, 0.0)
+    monkeypatch.setattr(expectation, "number_scale", lambda k: 0.0)
+    X, codes, y, k = _stepmix_set(seed)
+    table = MixedTable.of(X, np.zeros(X.shape[1]), codes, np.full(codes.shape[1], 3))
+    roles = "diag", np.ones(X.shape[1], dtype=bool), np.full(codes.shape[1], DEPENDENT, dtype=np.int8)
+    P = expectation_maximisation(table, _soft(y, k), *roles, 600, tol=1e-13)
+    _, likelihood = maximise(table, P, *roles).posteriors(X, codes)
+    assert likelihood == pytest.approx(LIKELIHOODS[seed], abs=1e-6)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_sums_of_blocks_give_the_model_of_all_rows(structure):
+    table, y = _table(n=80, gaps=0.1 if structure == "diag" else 0.0, grid=0.01)
+    roles = structure, np.array([True, False, True]), np.array([DEPENDENT, 0], dtype=np.int8)
+    model = maximise(table, _soft(y, 3), *roles)
+    numbers = np.where(table.observed, table.Z, np.nan)
+    P, likelihood = model.posteriors(numbers, table.codes)
+    sums = ModelSums.of(model, numbers[:30], table.codes[:30]) + ModelSums.of(model, numbers[30:], table.codes[30:])
+    assert sums.likelihood == pytest.approx(likelihood, rel=1e-12)
+    ours, plain = sums.maximised(model), maximise(table, P, *roles)
+    for name in ("shares", "means", "spreads", "tables"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(plain, name), rtol=1e-9, atol=1e-12)
+
+
 def test_gaps_are_integrated_out_of_covariances():
     table, y = _table(n=70)
     model = maximise(table, _soft(y, 3), "full", np.ones(3, dtype=bool), np.zeros(2, dtype=np.int8))
@@ -182,8 +254,9 @@ def test_flags_that_say_nothing_are_irrelevant_in_nearly_all_draws():
     assert relevant <= 2  # 2 % of 105
 
 
-def test_a_copy_is_redundant():
-    table, _ = _with_columns(0, lambda X, rng: X[:, :1] + 0.05 * rng.standard_normal((len(X), 1)))
+@pytest.mark.parametrize("difference", [0.05, 0.0])
+def test_a_copy_is_redundant(difference):
+    table, _ = _with_columns(0, lambda X, rng: X[:, :1] + difference * rng.standard_normal((len(X), 1)))
     roles = roles_of_columns(table, Search.of(table, np.random.default_rng(0)).known(3)).roles
     assert sorted(roles) == ["cluster-dependent"] * 3 + ["redundant"]
     assert "redundant" in (roles[0], roles[3])
@@ -219,3 +292,17 @@ def test_a_sample_of_the_rows_finds_what_all_rows_have(monkeypatch):
     solution = Search.of(table, np.random.default_rng(0)).known(3)
     assert len(solution.labels) == 600
     assert agreement(solution.labels, y, 3, 3) > 0.95
+
+
+def test_a_category_that_shifts_all_numbers_does_not_hide_the_clusters_from_the_starts():
+    rng = np.random.default_rng(0)
+    y, site = np.arange(180) % 3, rng.integers(2, size=180)
+    X = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])[y] + rng.standard_normal((180, 2)) + 8.0 * site[:, None]
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    codes = np.column_stack(
+        [np.where(rng.random(180) < 0.8, y, rng.integers(3, size=180)), site, rng.integers(3, size=180)]
+    )
+    table = MixedTable.of(Z, np.zeros(2), codes.astype(np.int32), np.array([3, 2, 3]))
+    solution = Search.of(table, np.random.default_rng(0)).known(3)
+    assert agreement(y, solution.labels, 3, 3) > 0.9
+    assert solution.categories[1] == COVARIATE

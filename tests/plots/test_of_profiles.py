@@ -83,3 +83,16 @@ class TestProfile:
     def test_labels_are_no_profile(self):
         with pytest.raises(InvalidParameter, match=r"clusterkit\.profile"):
             plots.profile(Y, axes())
+
+
+def test_roles_are_bars_in_the_order_of_what_they_say():
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = np.column_stack([9.0 * y + rng.normal(size=90), rng.normal(size=90), 2.0 * (y == 0) + rng.normal(size=90)])
+    summary = clusterkit.profile(y, X, names=["most", "none", "some"])
+    ax = plots.roles(summary, Figure().subplots())
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["most", "some", "none"]
+    assert {text.get_text() for text in ax.get_legend().get_texts()} >= {"cluster-dependent", "irrelevant"}
+    assert "nothing" in [text.get_text() for text in ax.texts]
+    with pytest.raises(InvalidParameter, match="no roles; two clusters"):
+        plots.roles(clusterkit.profile(y[:4], X[:4]), Figure().subplots())

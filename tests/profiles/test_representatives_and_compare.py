@@ -226,3 +226,58 @@ def test_tables_of_more_than_numbers_are_prepared_as_auto_does(as_mapping):
     best = clusterkit.search("kmeans", {"n_clusters": [2, 3]}, table, random_state=0).best_estimator
     np.testing.assert_array_equal(best.predict(table), best.labels_)
     assert best.preparation_.used == model.preparation_.used == ("a", "town", "day", "b")
+
+
+@pytest.fixture(scope="module")
+def mixed_table():
+    """Three groups in two numbers and a category, a site that shifts the numbers, and years that say nothing."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    y, site = np.arange(180) % 3, rng.integers(2, size=180)
+    X = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])[y] + rng.standard_normal((180, 2)) + 8.0 * site[:, None]
+    kind = np.where(rng.random(180) < 0.8, y, rng.integers(3, size=180))
+    frame = pandas.DataFrame(
+        {
+            "length": X[:, 0], "weight": X[:, 1], "kind": np.array(["a", "b", "c"])[kind],
+            "site": np.array(["north", "south"])[site], "year": 2007 + rng.integers(3, size=180),
+        }
+    )  # fmt: skip
+    return frame, y
+
+
+def test_the_columns_of_a_table_have_roles_and_judge_clusterings(mixed_table):
+    frame, y = mixed_table
+    years = frame["year"].to_numpy() - 2007
+    comparison = clusterkit.compare({"mixture": "mixture", "groups": y, "years": years}, frame, n_clusters=3)
+    mixture, groups, of_years = comparison.methods
+    assert comparison.agreement[0, 1] > 0.9
+    assert mixture.model.column_roles_["site"] == "covariate"
+    assert groups.evidence > 0.5 > 0.0 > of_years.evidence
+    assert "evidence" in str(comparison)
+    assert "evidence" not in str(clusterkit.compare({"groups": y}, frame[["length", "weight"]].to_numpy()))
+    some = clusterkit.compare({"left out": np.where(y == 0, -1, y)}, frame)["left out"]
+    assert some.evidence == pytest.approx(groups.evidence)  # leaving rows out gains nothing
+
+
+def test_a_profile_has_roles_of_a_fit_or_of_labels(mixed_table):
+    frame, y = mixed_table
+    summary = clusterkit.profile(y, frame)
+    assert summary.roles["site"] == "covariate"
+    assert summary.roles["year"] == "irrelevant"
+    assert summary.gains["kind"] > 0.2 > summary.gains["year"]
+    assert "covariate: site" in str(summary)
+    roles = {(row["column"], row["role"]) for row in summary.to_frame("polars").to_dicts()}
+    assert {("site", "covariate"), ("year", "irrelevant")} <= roles
+    model = clusterkit.recipe("mixture", n_clusters=3, random_state=0).fit(frame)
+    assert clusterkit.profile(model, frame).roles == model.column_roles_
+    assert clusterkit.profile(np.zeros(180, dtype=int), frame).roles == {}
+
+
+def test_a_search_fits_tables_as_they_are_and_judges_by_the_evidence_of_the_columns(mixed_table):
+    frame, _ = mixed_table
+    candidates = clusterkit.search("mixture", {"n_clusters": [2, 3, 4]}, frame, random_state=0)
+    assert (candidates.score, candidates.best_params) == ("evidence", {"n_clusters": 3})
+    assert candidates.best_estimator.column_roles_["site"] == "covariate"
+    np.testing.assert_array_equal(candidates.best_estimator.predict(frame), candidates.best_labels)
+    with pytest.raises(InvalidParameter, match="noise='singletons' is not for score='evidence'"):
+        clusterkit.search("mixture", {"n_clusters": [2]}, frame, "evidence", noise="singletons")

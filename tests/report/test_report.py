@@ -251,7 +251,10 @@ class TestHostileTables:
                 make_report(its, n_clusters=2, methods=["kmeans"]) for its in (columns, columns | {c: levels})
             )
         )
-        assert [two.count(name) for name in (a, b)] == [2, 2]  # an axis of the map, a row of the profile
+        assert [two.count(name) for name in (a, b)] == [
+            3,
+            3,
+        ]  # an axis of the map, a row of the profile, a bar of the roles
         assert {a, b, *(f"{c}: {level}" for level in levels)} <= set(three)
 
     @pytest.mark.parametrize("name", ["\ud800", "a\x0b\x00", "\ufffe", "$\\frac{$ and $"])
@@ -417,3 +420,22 @@ class TestRowsToLookAt:
         text = Reader(render(analysis, command="", fingerprint="", made="")).text
         assert f"× {shown} " in text
         assert ("No row is an outlier (× 2.5 or more)" in text) == (value < 2.5)
+
+
+def test_columns_of_a_table_have_their_roles_in_the_report():
+    rng = np.random.default_rng(0)
+    y, site = np.arange(120) % 3, rng.integers(2, size=120)
+    X = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])[y] + rng.standard_normal((120, 2)) + 8.0 * site[:, None]
+    table = {"size": X[:, 0], "mass": X[:, 1], "site": np.array(["north", "south"])[site], "day": rng.normal(size=120)}
+    page, analysis = make_report(table, n_clusters=3, methods=["mixture"])
+    text = Reader(page).text
+    assert "What each column says of the clusters by itself" in text
+    by_groups = clusterkit.profile(y, table)
+    assert sentences.of_roles(by_groups) == (
+        "Covariate columns shift the numbers alike in all clusters, so that their values are no clusters: site.",
+        "Irrelevant columns say nothing of the clusters beyond the other columns: day.",
+    )
+    mixture = analysis.comparison["mixture"]
+    assert mixture.model.column_roles_["site"] == "covariate"
+    assert mixture.evidence > 0.5
+    assert np.isfinite([mixture.stability, mixture.seconds]).all()

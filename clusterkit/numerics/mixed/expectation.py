@@ -30,9 +30,12 @@ from clusterkit.numerics.mixed.evidence import (
 )
 from clusterkit.numerics.mixed.table import MixedTable
 
-__all__ = ["MixtureModel", "expectation_maximisation", "maximise", "penalised_likelihood"]
+__all__ = ["MixtureModel", "ModelSums", "expectation_maximisation", "maximise", "penalised_likelihood"]
 
 LOG_2PI = math.log(2.0 * math.pi)
+
+VARIANCE_ROWS = 3.0
+"""Rows that the prior of a variance counts for, without correlations."""
 
 BLOCK = 2**16
 """Rows of which `MixtureModel.posteriors` holds the densities at once."""
@@ -172,11 +175,15 @@ def maximise(
     relevant: Mask,
     categories: NDArray[np.int8],
     counts: Array | None = None,
+    before: MixtureModel | None = None,
 ) -> MixtureModel:
     """M step: the mixture of posteriors P (n, k).
 
     Parameters
     ----------
+    before : MixtureModel, optional
+        The model of the posteriors, with the same roles and form: the rows of each cluster then count by its
+        covariances for the coefficients of covariates, so that no step lowers the likelihood.
     counts : ndarray of shape (L, k), optional
         Sums of the posteriors over the rows of each level, where they are known for the categories that count.
     """
@@ -198,7 +205,10 @@ def maximise(
     shifts: Array = np.zeros((int(table.offsets[-1]), len(r)))
     A = table.X[:, r]
     if len(columns):
-        B = shift_by_covariates(table, sizes, P.T @ table.design, columns)[0][:, r]
+        if before is None or structure == "tied":
+            B = shift_by_covariates(table, sizes + MEAN_WEIGHT, P.T @ table.design, columns)[0][:, r]
+        else:
+            B = _weighted_coefficients(table.design[:, columns], A, P, before.spreads)
         A = A - table.design[:, columns] @ B
         shifts = _shifts_of_levels(table, covariates, B)
     if structure == "diag":
@@ -208,6 +218,29 @@ def maximise(
     return MixtureModel(
         shares, r, means, spreads, table.grid[r], places, tables, shifts, covariates, table.offsets
     )  # fmt: skip
+
+
+def _weighted_coefficients(D: Array, X: Array, P: Array, spreads: Array) -> Array:
+    """Coefficients (c, r) of covariates D (n, c) in numbers X (n, r), with the means of the clusters left free.
+
+    For known variances (k, r) or covariances (k, r, r), and a prior variance of 1: ``Σ_c G_c B Λ_c + B = Σ_c N_c Λ_c``.
+    """
+    c, r = D.shape[1], X.shape[1]
+    rows = P.sum(axis=0) + MEAN_WEIGHT
+    in_design, in_numbers = P.T @ D, P.T @ X
+    G, N = np.empty((len(rows), c, c)), np.empty((len(rows), c, r))
+    for j in range(len(rows)):
+        weighted = D * P[:, j : j + 1]
+        G[j] = weighted.T @ D - np.outer(in_design[j], in_design[j]) / rows[j]
+        N[j] = weighted.T @ X - np.outer(in_design[j], in_numbers[j]) / rows[j]
+    if spreads.ndim == 2:
+        left = np.einsum("jab,jr->rab", G, 1.0 / spreads) + np.eye(c)
+        right = np.einsum("jar,jr->ra", N, 1.0 / spreads)
+        return np.asarray(np.linalg.solve(left, right[:, :, None])[:, :, 0].T)
+    precisions = np.linalg.inv(spreads)
+    products = np.einsum("jab,jrs->arbs", G, precisions).reshape(c * r, c * r) + np.eye(c * r)
+    right = np.einsum("jas,jsr->ar", N, precisions).reshape(c * r)
+    return np.asarray(np.linalg.solve(products, right).reshape(c, r))
 
 
 def _shifts_of_levels(table: MixedTable, covariates: Indices, B: Array) -> Array:
@@ -234,7 +267,7 @@ def _diagonal_step(table: MixedTable, P: Array, sizes: Array, A: Array, r: Indic
     first = P.T @ A
     means = first / (m + MEAN_WEIGHT)
     squares = P.T @ np.square(A) - 2.0 * means * first + np.square(means) * (m + MEAN_WEIGHT) + m * table.grid[r]
-    return means, (np.maximum(squares, 0.0) + number_scale(k)) / (m + 3.0)
+    return means, (np.maximum(squares, 0.0) + number_scale(k)) / (m + VARIANCE_ROWS)
 
 
 def _covariance_step(
@@ -258,8 +291,15 @@ def _covariance_step(
     return means, spreads
 
 
+def _coefficients(model: MixtureModel) -> Array:
+    """The coefficients of the covariates, (c, r), from what their levels add."""
+    starts, ends = model.offsets[model.covariates], model.offsets[model.covariates + 1]
+    parts = [model.shifts[i : j - 1] - model.shifts[j - 1] for i, j in zip(starts, ends, strict=True)]
+    return np.vstack([np.empty((0, model.means.shape[1])), *parts])
+
+
 def penalised_likelihood(model: MixtureModel, likelihood: float) -> float:
-    """What EM maximises without covariates: the log-likelihood with the logarithms of the priors, up to a constant."""
+    """What EM maximises: the log-likelihood with the logarithms of the priors, up to a constant."""
     k, r = model.means.shape
     total = likelihood + PRIOR_COUNT * float(model.shares.sum())
     counted = np.zeros(len(model.tables), dtype=bool)
@@ -268,12 +308,17 @@ def penalised_likelihood(model: MixtureModel, likelihood: float) -> float:
             counted[place:end] = True
     total += PRIOR_COUNT * float(model.tables[counted].sum())
     scale = number_scale(k)
+    B = _coefficients(model)
+    if len(model.spreads) > 1 or model.spreads.ndim == 2:
+        total -= 0.5 * float(np.square(B).sum())
     if model.spreads.ndim == 2:
         squares = (scale + MEAN_WEIGHT * np.square(model.means)) / model.spreads
-        return total - 0.5 * float((squares + 3.0 * np.log(model.spreads)).sum())
+        return total - 0.5 * float((squares + VARIANCE_ROWS * np.log(model.spreads)).sum())
     rows = r + 2.0 + k if len(model.spreads) == 1 else r + 3.0
     inverses = np.linalg.inv(model.spreads)
     logs = np.linalg.slogdet(model.spreads)[1]
+    if len(model.spreads) == 1:
+        total -= 0.5 * float(len(B) * logs.sum() + np.trace(inverses[0] @ B.T @ B))
     total -= 0.5 * float(rows * logs.sum() + scale * np.trace(inverses, axis1=1, axis2=2).sum())
     of_means = np.einsum("ki,kij,kj->", model.means, np.broadcast_to(inverses, (k, r, r)), model.means)
     return total - 0.5 * MEAN_WEIGHT * float(of_means)
@@ -294,9 +339,9 @@ def expectation_maximisation(
     """
     from clusterkit.numerics.mixed.posteriors_jit import posteriors
 
-    before, counts = -math.inf, None
+    before, counts, model = -math.inf, None, None
     for _ in range(iterations):
-        model = maximise(table, P, structure, relevant, categories, counts)
+        model = maximise(table, P, structure, relevant, categories, counts, model)
         P = _densities_of_fit(table, model)
         counts = np.zeros_like(model.tables)
         likelihood = posteriors(P, table.codes, model.places, model.tables, model.shares, counts)
@@ -304,6 +349,92 @@ def expectation_maximisation(
             break
         before = likelihood
     return P
+
+
+@final
+@attrs.frozen(eq=False)
+class ModelSums:
+    """What an EM iteration needs of rows that are read block by block; sums of blocks are added.
+
+    Coefficients of covariates stay as they are, so that an iteration is a conditional maximisation, which lowers no
+    likelihood either.
+
+    Parameters
+    ----------
+    n : int
+    likelihood : float
+        Log-likelihood under the model of the sums.
+    sizes : ndarray of shape (k,)
+    counts : ndarray of shape (L, k)
+        Posteriors of the rows of each level.
+    observed : ndarray of shape (k, r)
+        Posteriors of the rows that have each number.
+    first : ndarray of shape (k, r)
+        Sums of the numbers less what covariates add.
+    second : ndarray of shape (k, r), (1, r, r) or (k, r, r)
+        Their squares, or products.
+    """
+
+    n: int
+    likelihood: float
+    sizes: Array
+    counts: Array
+    observed: Array
+    first: Array
+    second: Array
+
+    @classmethod
+    def of(cls, model: MixtureModel, numbers: Array, codes: NDArray[np.int32]) -> ModelSums:
+        """The sums of a block of numbers (b, p), NaN in gaps, and codes (b, q), -1 in gaps."""
+        P, likelihood = model.posteriors(numbers, codes)
+        A = numbers[:, model.numbers] - model.shift(codes)
+        has = np.isfinite(A)
+        A = np.where(has, A, 0.0)
+        counts = np.zeros((len(model.tables), model.k))
+        for j, start in enumerate(model.offsets[:-1]):
+            rows = codes[:, j] >= 0
+            np.add.at(counts, start + codes[rows, j], P[rows])
+        if model.spreads.ndim == 2:
+            second = P.T @ np.square(A)
+        elif len(model.spreads) == 1:
+            second = (A.T @ A)[None]
+        else:
+            second = np.array([(A * P[:, c : c + 1]).T @ A for c in range(model.k)]).reshape(model.spreads.shape)
+        return cls(len(P), likelihood, P.sum(axis=0), counts, P.T @ has, P.T @ A, second)
+
+    def __add__(self, other: ModelSums) -> ModelSums:
+        """The sums of both blocks."""
+        parts = attrs.asdict(self, recurse=False)
+        return ModelSums(**{name: value + getattr(other, name) for name, value in parts.items()})
+
+    def maximised(self, model: MixtureModel) -> MixtureModel:
+        """The M step: the model after the one of the sums."""
+        k, width = self.first.shape
+        shares = np.log((self.sizes + PRIOR_COUNT) / (self.n + PRIOR_COUNT * k))
+        tables = model.tables
+        if len(tables):
+            levels = np.diff(model.offsets)
+            in_all = np.add.reduceat(self.counts, model.offsets[:-1], axis=0) + PRIOR_COUNT * levels[:, None]
+            tables = np.log((self.counts + PRIOR_COUNT) / np.repeat(in_all, levels, axis=0))
+        scale, grid = number_scale(k), np.diag(model.grid)
+        if model.spreads.ndim == 2:
+            m = self.observed
+            means = self.first / (m + MEAN_WEIGHT)
+            squares = self.second - 2.0 * means * self.first + np.square(means) * (m + MEAN_WEIGHT) + m * model.grid
+            spreads = (np.maximum(squares, 0.0) + scale) / (m + VARIANCE_ROWS)
+            return attrs.evolve(model, shares=shares, tables=tables, means=means, spreads=spreads)
+        weights = self.sizes + MEAN_WEIGHT
+        means = self.first / weights[:, None]
+        crosses = np.einsum("ka,kb->kab", means, means) * weights[:, None, None]
+        prior = scale * np.eye(width)
+        if len(model.spreads) == 1:
+            B = _coefficients(model)
+            scatter = self.second[0] - crosses.sum(axis=0) + self.n * grid + B.T @ B
+            spreads = ((scatter + prior) / (self.n + width + 2.0 + k + len(B)))[None]
+        else:
+            scatters = self.second - crosses + self.sizes[:, None, None] * grid
+            spreads = (scatters + prior) / (self.sizes + width + 3.0)[:, None, None]
+        return attrs.evolve(model, shares=shares, tables=tables, means=means, spreads=spreads)
 
 
 def _densities_of_fit(table: MixedTable, model: MixtureModel) -> Array:

@@ -54,6 +54,10 @@ SPARSE = (0.15, 0.4)
 SPARSE_ROUNDS = 5
 """Rounds of weights there."""
 
+EXPLAINING, EXPLAINED = 2, 0.3
+"""Categories within whose levels starts are made, at most, and the share of the numbers' variance that they explain: a
+category that shifts all numbers hides the clusters from starts on the numbers as they are."""
+
 MOST_COLUMNS = 300
 """Columns up to which covariances and covariates are tried: their cost grows with the cube, and with the square."""
 
@@ -180,6 +184,21 @@ class Search:
                 best = Solution(value, labels, np.ones((table.n, 1)), structure, nothing, categories)
         assert best is not None
         return best
+
+    def of_labels(self, labels: Labels) -> tuple[Solution, float]:
+        """Roles and structure of given labels (n,), from 0 on, and what the criterion gains over one cluster."""
+        table, k = self.whole, int(labels.max(initial=0)) + 1
+        best: Solution | None = None
+        for structure in self.structures:
+            relevant = np.ones(table.p, dtype=bool)
+            categories = np.where(self.excluded, IRRELEVANT, DEPENDENT).astype(np.int8)
+            relevant, categories, value = self._roles(
+                table, labels, k, structure, relevant, categories, sweeps=2 * SWEEPS
+            )
+            if best is None or value > best.value:
+                best = Solution(value, labels, np.eye(k)[labels], structure, relevant, categories)
+        assert best is not None
+        return best, best.value - self.one().value
 
     def known(self, k: int) -> Solution:
         """The best labels with k clusters."""
@@ -350,6 +369,9 @@ class Search:
         if p and q:
             yield "numbers", self._kmeans(A[:, :p], k)
             yield "categories", self._kmeans(A[:, p:], k)
+        for j in self._explaining() if self.covariates else ():
+            within = self._within(j)
+            yield "numbers within the levels of a category", self._kmeans(within / (within.std(axis=0) + 1e-9), k)
         yield from self._again(A, k, "all columns")
         if q:
             even = np.hstack([A[:, :p], self._even_indicators()])
@@ -369,6 +391,29 @@ class Search:
         if A.shape[1] > 4:
             for share in SPARSE:
                 yield f"sparse {share}", self._sparse(A, groups, first, k, share)
+
+    def _explaining(self) -> list[int]:
+        """The categories that may be covariates and explain most of the numbers, two at most."""
+        table = self.table
+        total = float(np.square(table.X - table.X.mean(axis=0)).sum())
+        shares = {
+            j: 1.0 - float(np.square(self._within(j)).sum()) / max(total, 1e-9)
+            for j in range(table.q)
+            if table.shifting[j] is not None and not self.excluded[j]
+        }
+        best = sorted(shares, key=lambda j: (-round(shares[j], 9), j))[:EXPLAINING]
+        return [j for j in best if shares[j] >= EXPLAINED]
+
+    def _within(self, j: int) -> Array:
+        """The numbers less their means over the rows of the same level of a category; gaps are a level."""
+        if f"within {j}" not in self._blocks:
+            table = self.table
+            level = table.codes[:, j] + 1
+            members = np.zeros((table.n, int(table.levels[j]) + 1))
+            members[np.arange(table.n), level] = 1.0
+            means = (members.T @ table.X) / np.maximum(members.sum(axis=0), 1.0)[:, None]
+            self._blocks[f"within {j}"] = table.X - means[level]
+        return self._blocks[f"within {j}"]
 
     def _again(self, A: Array, k: int, view: str) -> Iterator[tuple[str, Labels]]:
         """k-means from other random centres."""

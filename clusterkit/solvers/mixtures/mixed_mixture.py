@@ -106,7 +106,8 @@ class MixedMixture(Solver):
     Labels that say what one category says are left aside where there are others. Above 300 columns only variances by
     column are tried, and no covariates. Starts are compared on at most 5,000 rows. About O(n k (p² + q)) an iteration
     for p numbers and q categories, ten to fifteen starts; 600 rows of 8 columns take about .3 s, and 1.5 s without the
-    number of clusters. Rows are in memory: there is no path for files, Dask or devices, and none in ONNX.
+    number of clusters. Rows are in memory; of tables that do not fit, `estimators/mixed_blocks.py` fits a sample and then
+    iterates over blocks. There is no path for Dask or devices, and none in ONNX.
 
     References
     ----------
@@ -192,7 +193,10 @@ class _PreparedMixedMixture(Prepared):
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> MixtureScores:
         solution = self.solution
-        model = maximise(self.table, solution.P, solution.structure, solution.relevant, solution.categories)
+        roles = solution.structure, solution.relevant, solution.categories
+        model = maximise(self.table, solution.P, *roles)
+        if len(model.covariates):
+            model = maximise(self.table, solution.P, *roles, before=model)
         transform = self.space.coordinates
         extend = MixedPosteriors(transform, model, self.space.n_numbers, np.arange(solution.k))
         labels = extend.of_points(self.space.points).argmax(axis=1)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.errors import NotNumeric, TableError, first_names, shortened
 from clusterkit.tables.cells.column_names import select
 from clusterkit.tables.cells.readings import as_levels, as_numbers, marks_of
@@ -92,6 +92,11 @@ class Table(HoldsFrame):
         columns = [column.with_words() for column in self.columns()]
         texts = [["" if text is None else text for text in as_levels(column)] for column in columns]
         return [list(row) for row in zip(*texts, strict=True)]
+
+    def take(self, rows: Indices) -> Table:
+        """The table of some rows."""
+        columns = {column.name: column.take(rows) for column in self.columns()}
+        return attrs.evolve(self, frame=columns, raw=None)
 
     def pick(self, chosen: Sequence[int]) -> Table:
         """The table of the columns at these positions."""

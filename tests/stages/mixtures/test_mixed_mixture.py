@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import Pipeline, load, recipe
 from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, NotExportable, TableError
+from clusterkit.estimators import mixed_blocks
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.export import to_onnx
 from clusterkit.featuremaps.columns import mixed_columns
@@ -211,3 +212,34 @@ def test_where_no_column_is_relevant_all_are_kept():
     model = recipe("kmeans", n_clusters=2, featuremap=["relevant", "zscore"], random_state=0).fit(X)
     assert model.resolved_["featuremap"]["n_relevant"] in (1, 2, 3)
     assert model.n_clusters_ == 2
+
+
+def test_blocks_of_a_table_end_at_the_mixture_of_all_rows(monkeypatch):
+    frame, _ = _frame(400)
+    frame["kind"] = frame["kind"].mask(np.arange(400) % 9 == 0)
+    monkeypatch.setattr(mixed_blocks, "SAMPLE", 250)
+    monkeypatch.setattr(mixed_blocks, "BLOCK", 64)
+    model = recipe("mixture", n_clusters=3, random_state=0)
+    mixed_blocks.fit_blocks(model, lambda: (frame.iloc[start : start + 90] for start in range(0, 400, 90)))
+    whole = recipe("mixture", n_clusters=3, random_state=0).fit(frame)
+    assert len(model.labels_) == 400
+    assert adjusted_rand_score(whole.labels_, model.labels_) > 0.9
+    assert model.column_roles_ == whole.column_roles_
+    assert (model.predict(frame) == model.labels_).all()
+    assert model.resolved_["solver"]["rows_of_sample"] == 250
+    changing = iter([[frame], [frame.iloc[:9]]])
+    with pytest.raises(InvalidData, match="had 400 rows, and 9 when they were read again"):
+        mixed_blocks.fit_blocks(model, lambda: next(changing))
+    with pytest.raises(InvalidData, match="takes features only"):
+        mixed_blocks.fit_blocks(recipe("kmeans", n_clusters=2), lambda: [frame])
+
+
+def test_each_pass_over_blocks_raises_the_likelihood(monkeypatch):
+    frame, y = _frame(600)
+    numbers = frame[["length", "weight", "noise", "site"]]
+    monkeypatch.setattr(mixed_blocks, "SAMPLE", 240)
+    model = recipe("mixture", n_clusters=3, random_state=0)
+    mixed_blocks.fit_blocks(model, lambda: [numbers.iloc[:300], numbers.iloc[300:]])
+    assert len(model.history_) > 1
+    assert (np.diff(model.history_) < 1e-9).all()
+    assert adjusted_rand_score(y, model.labels_) > 0.9
