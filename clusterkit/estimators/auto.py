@@ -180,9 +180,11 @@ class Auto(FixedDriver):
         clusters. Half of it where the clusters restate one column and the other columns alone give other clusters,
         which is a warning and ``resolved_["auto"]["restates"]``. nan after Ctrl-C and where nothing was to choose.
     perhaps_one_cluster_ : bool or None
-        True if two tests for more than one cluster show none. They have little power below some hundred rows and where
-        clusters touch, so that True is no proof. A single ring or arc counts as several. None where they say nothing:
-        of at most 20 distinct rows that are mostly repeated, whose number is ``resolved_["auto"]["points"]``.
+        True if the tests for more than one cluster show none; `confidence_` is then at most .5. They have little power
+        below some hundred rows and where clusters touch, so that True is no proof. A ring, an arc or a rolled sheet is
+        one piece: ``resolved_["auto"]["one_piece"]`` is then "curved". None where the tests say nothing: of at most 20
+        distinct rows that are mostly repeated and no counts or categories, whose number is
+        ``resolved_["auto"]["points"]``.
     second_n_clusters_ : int or None
         Number of clusters of the best candidate with another number; where the structure is nested both are right
         (``resolved_["auto"]["second_is_nested"]``). None if the number was given.

@@ -73,7 +73,16 @@ divide groups that are no product of Gaussians and independent categories; chose
 STABLE_NUMBER, STABLE_STRUCTURE = 0.9, 0.8
 """Stability of a mixture from which it may decide the number, and from which it confirms the pool."""
 
-TESTS = ("projection_p_value", "tree_statistic", "points", "rows_compared", "trees_on", "failed")
+TESTS = (
+    "projection_p_value",
+    "tree_statistic",
+    "gain_of_clusters",
+    "one_piece",
+    "points",
+    "rows_compared",
+    "trees_on",
+    "failed",
+)
 """Facts about the rows that the pool finds whatever its answer."""
 
 MOST_TRIED = 4
