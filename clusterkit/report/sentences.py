@@ -297,7 +297,8 @@ def one_cluster(analysis: Analysis) -> str:
         p_value = float(facts["projection_p_value"])
         p = "below 0.001" if p_value < 0.001 else f"{p_value:.2g}"
         parts.append(
-            f"the dip test, for two heaps of rows along a line, says {'yes' if p_value < LEVEL else 'no'} (p value {p}; yes "
+            "the dip test, for two heaps of rows along a line, "
+            f"says {'yes' if p_value < LEVEL else 'no'} (p value {p}; yes "
             f"below {LEVEL})"
         )
     if "tree_statistic" in facts:
