@@ -136,12 +136,15 @@ class Numbered:
         cluster beyond the number that was taken.
     second : FitResult or None, optional
         The mixture at the next best number.
+    left : float, optional
+        What the criterion gains beyond this number, a row: much where the number is too small.
     """
 
     fit: FitResult
     stability: float
     scores: Mapping[int, float] = attrs.field(factory=dict)
     second: FitResult | None = None
+    left: float = 0.0
 
     @property
     def certainty(self) -> float:
@@ -289,7 +292,8 @@ class Court:
         second = max(others, key=scores.__getitem__) if others else None
         known = {n_with_samples(fit.labels): fit for fit, _ in tried}
         runner_up = None if second is None else known.get(second) or self.mixture(second)
-        return Numbered(stable[0], stable[1], scores, runner_up)
+        left = (max(values.values()) - values.get(chosen, one)) / len(self.coded)
+        return Numbered(stable[0], stable[1], scores, runner_up, left)
 
     def roles(self) -> Mapping[str, str]:
         """The role of each used column."""
@@ -373,6 +377,7 @@ class Court:
             "similarity_of_mixture_and_pool": round(similarity, 3),
             "stability_of_mixture": round(stability, 3),
             "certainty_of_mixture": round(best.certainty, 3),
+            "gain_left": round(best.left, 3),
         }
         if of_numbers:
             if _confidence(pool) >= SURE:
@@ -392,7 +397,7 @@ class Court:
     ) -> TableAnswer:
         """The answer of the mixture, beside which the pool stands."""
         mixture, k = best.fit, n_with_samples(best.fit.labels)
-        confidence = mixture_confidence(best.stability, similarity, best.certainty)
+        confidence = mixture_confidence(best.stability, best.left)
         # clusters that are sure and found again are more than one, whatever tests of distances say
         perhaps = pool.report["perhaps_one_cluster"] and confidence < SURE
         confidence = min(confidence, MOST_OF_ONE) if perhaps else confidence
@@ -438,24 +443,21 @@ class Court:
         return TableAnswer(answer, preparation)
 
 
-CONSTANT, STABLE, SAME, SURE_OF_ROWS = -11.0, 13.5, 1.0, 0.0
-"""Constant, and weights of stability, of the agreement with the pool and of certainty, of `mixture_confidence`."""
+CONSTANT, STABLE, LEFT = -11.0, 13.5, -3.0
+"""Constant, and weights of stability and of the gain that is left, of `mixture_confidence`."""
 
 
-def mixture_confidence(stability: float, similarity: float, certainty: float) -> float:
+def mixture_confidence(stability: float, left: float) -> float:
     """Estimated probability that the clusters of a mixture have an adjusted Rand index of .8 with the structure.
 
     Parameters
     ----------
     stability : float
         Agreement with mixtures of halves of the rows.
-    similarity : float
-        Agreement with the pool.
-    certainty : float
-        Mean probability of the rows to be in their clusters.
+    left : float
+        What the criterion gains beyond this number of clusters, a row.
     """
-    logit = CONSTANT + STABLE * stability + SAME * similarity + SURE_OF_ROWS * certainty
-    return 1.0 / (1.0 + math.exp(-logit))
+    return 1.0 / (1.0 + math.exp(-(CONSTANT + STABLE * stability + LEFT * left)))
 
 
 def _within(stages: Composition, driver: AutoDriver) -> Composition:
