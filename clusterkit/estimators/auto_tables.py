@@ -280,7 +280,7 @@ class Court:
         tried: list[tuple[FitResult, float]] = []
         for k in [k for k in reversed(numbers) if k <= enough][:MOST_TRIED]:
             fit = fit if k == n_with_samples(fit.labels) else self.mixture(k)
-            tried.append((fit, self.stability(fit)))
+            tried.append((fit, self.stability(fit, STABLE_NUMBER if tried else 0.0)))
             if tried[-1][1] >= STABLE_NUMBER:
                 break
         stable = tried[-1] if tried[-1][1] >= STABLE_NUMBER else tried[0]
@@ -349,13 +349,21 @@ class Court:
         """Whether the clusters of the pool are the values of one column, so that they prove nothing."""
         return restated_column(np.asarray(pool.fit.labels), self.rows, self.columns) is not None
 
-    def stability(self, fit: FitResult) -> float:
-        """How far mixtures of two disjoint halves of the rows, or of 500, agree with the one of all."""
+    def stability(self, fit: FitResult, least: float = 0.0) -> float:
+        """How far mixtures of two disjoint halves of the rows, or of 500, agree with the one of all.
+
+        Of the first half alone, where the second one cannot raise it to `least`.
+        """
         labels, k = np.asarray(fit.labels), n_with_samples(fit.labels)
         if k < 2:
             return 0.0
         parts = subsamples(len(labels), self.seeds.stream("halves"))
-        return subsample_stability(labels, parts, lambda i: np.asarray(self.mixture(k, parts[i]).labels))
+
+        def of_part(i: int) -> float:
+            return subsample_stability(labels, (parts[i],), lambda _: np.asarray(self.mixture(k, parts[i]).labels))
+
+        first = of_part(0)
+        return first if (first + 1.0) / 2.0 < least else (first + of_part(1)) / 2.0
 
     def answer(self) -> TableAnswer | None:
         """The better of the pool and the mixture; None where memory allows no mixture."""
@@ -399,7 +407,7 @@ class Court:
         mixture, k = best.fit, n_with_samples(best.fit.labels)
         confidence = mixture_confidence(best.stability, best.left)
         # clusters that are sure and found again are more than one, whatever tests of distances say
-        perhaps = pool.report["perhaps_one_cluster"] and confidence < SURE
+        perhaps = pool.report["perhaps_one_cluster"] and confidence < UNSURE
         confidence = min(confidence, MOST_OF_ONE) if perhaps else confidence
         of_pool = pool.fit.resolved.get("auto", {})
         tests = {name: of_pool[name] for name in TESTS if name in of_pool}
@@ -443,7 +451,7 @@ class Court:
         return TableAnswer(answer, preparation)
 
 
-CONSTANT, STABLE, LEFT = -11.0, 13.5, -3.0
+CONSTANT, STABLE, LEFT = -12.1, 15.0, -6.2
 """Constant, and weights of stability and of the gain that is left, of `mixture_confidence`."""
 
 
