@@ -1,4 +1,4 @@
-"""What `auto` does with the columns of a table: roles, a mixture beside the pool, and the choice between the two.
+"""What `auto` does with columns of tables and arrays: roles, a mixture beside the pool, and the choice of the two.
 
 The pool of `auto` compares partitions on a spanning tree, which sees shapes, and for which every column counts as much
 as its spread. A mixture sees which columns matter and what a category says, and no shape. So that neither outvotes the
@@ -9,9 +9,8 @@ other where that one is sure:
    gain of the criterion. Another mixture, of six clusters whatever the number, gives the columns their roles.
 2. The pool runs on the features of all numbers. It runs on those that are not irrelevant, and on the relevant ones,
    where it is surer of these. Where no number is relevant it runs on the features of the relevant columns.
-3. Of numbers without categories the pool has the answer; where pool and mixture find the same structure, and the
-   mixture is stable, that of the mixture is taken, with its number. Where the number is open the pool takes that of a
-   stable mixture if it is sure of its clusters there, the finer of two numbers that it is sure of.
+3. Of numbers without categories, and of arrays, the pool has the answer where it is sure, up to rows on borders, which
+   the mixture decides. Else the mixture has it where it is stable and certain of the rows, and else the pool.
 4. Of other tables the mixture has the answer, unless the pool is sure of another structure. Where the number is open it
    is that of the mixture, unless the pool is sure of its own number and not of the clusters at that of the mixture.
 
@@ -388,9 +387,8 @@ class Court:
             "gain_left": round(best.left, 3),
         }
         if of_numbers:
-            if _confidence(pool) >= SURE:
-                return self._of_pool(pool, facts)
-            if stability < STABLE_STRUCTURE or best.certainty < CERTAIN:
+            same = similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k
+            if (_confidence(pool) >= SURE and not same) or stability < STABLE_STRUCTURE or best.certainty < CERTAIN:
                 return self._of_pool(self.pool(given, roles, pool), facts)
         elif _confidence(pool) >= SURE and similarity < SAME_STRUCTURE and not self.restates(pool):
             return self._of_pool(pool, facts)
@@ -406,6 +404,8 @@ class Court:
         """The answer of the mixture, beside which the pool stands."""
         mixture, k = best.fit, n_with_samples(best.fit.labels)
         confidence = mixture_confidence(best.stability, best.left)
+        if similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k:
+            confidence = max(confidence, _confidence(pool))
         # clusters that are sure and found again are more than one, whatever tests of distances say
         perhaps = pool.report["perhaps_one_cluster"] and confidence < UNSURE
         confidence = min(confidence, MOST_OF_ONE) if perhaps else confidence
