@@ -84,6 +84,7 @@ def clusterkit_balancers() -> dict[str, str]:
     """Balancers by name."""
     return {
         "band": "clusterkit.balancers.band:Band",
+        "links": "clusterkit.balancers.links:LinksBalancer",
         "ordinal": "clusterkit.balancers.band:Ordinal",
         "transport": "clusterkit.balancers.transport:Transport",
     }
@@ -272,6 +273,7 @@ def clusterkit_savables() -> dict[str, str]:
         "Basins": "clusterkit.level_sets.equilibria:Basins",
         "Decoder": "clusterkit.contracts.labeler:Decoder",
         "NearestRowInTree": "clusterkit.labelers.trees:NearestRow",
+        "Renumbered": "clusterkit.fitting.starting:Renumbered",
         "DomainPredictor": "clusterkit.labelers._outliers:DomainPredictor",
         "EdSvcCurves": "clusterkit.tuners.edsvc_candidates:EdSvcCurves",
         "MostProbableComponent": "clusterkit.labelers.most_probable:MostProbableComponent",

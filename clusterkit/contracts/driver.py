@@ -137,6 +137,8 @@ class Driver(Stage):
     driver."""
     weighted: ClassVar[bool] = False
     """True if it compares fits whose compositions have sample weights (`Composition.sample_weight`)."""
+    linked: ClassVar[bool] = False
+    """True if it compares fits whose compositions have links (`Composition.links`)."""
     on_devices: ClassVar[bool] = False
     """True if `run` also takes samples that a device computes, `clusterkit.fitting.samples.EngineSamples`, in
     the place of an array."""

@@ -86,6 +86,8 @@ class Labeler(Stage, Generic[OutcomeT]):
     """
     sparse: ClassVar[bool] = False
     """For labelers of domains: True if the points may be `SparseRows`."""
+    linked: ClassVar[bool] = False
+    """True if the labels keep the links of the task (`Task.links`); for codecs the balancer does."""
 
     @abstractmethod
     def label(self, outcome: OutcomeT, space: Space, task: Task, rng: Rng) -> Labeling:

@@ -130,7 +130,7 @@ class Extension(Protocol):
         """Rows for Y, (m, r)."""
 
     def columns(self, index: slice) -> Extension:
-        """The extension of some columns."""
+        """The extension of some columns; `index` may be anything that numpy takes, an order of the columns too."""
 
 
 @final

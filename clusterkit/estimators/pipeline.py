@@ -19,12 +19,14 @@ from clusterkit.contracts.arguments import (
     FeatureMapLike,
     InitLike,
     LabelerLike,
+    LinksLike,
     NumberLike,
     SamplesLike,
     SolverLike,
     TunerLike,
 )
-from clusterkit.contracts.composition import Composition, Problem, weighted
+from clusterkit.contracts.composition import Composition, Problem, linked, weighted
+from clusterkit.contracts.links import checked_links, checked_seeds, linked_groups
 from clusterkit.contracts.params import MOST_REPEATS, check_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
@@ -51,7 +53,7 @@ from clusterkit.estimators.preparing import (
     stages_of_tables,
 )
 from clusterkit.estimators.same_place import check_same_place
-from clusterkit.estimators.samples import checked, refuse_device, refuse_unsuited
+from clusterkit.estimators.samples import checked, index_of, refuse_device, refuse_unsuited
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.fitting.batches import Learned, begin, learn_batch, why_not_by_batches
 from clusterkit.fitting.device_paths import check_rows, device_problems, row_problems
@@ -249,16 +251,29 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: SamplesLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: SamplesLike,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        links: LinksLike | None = None,
+        seeds: ArrayLike | None = None,
+    ) -> Self:
         """Cluster the rows of X, shape (n, d), or what `clusterkit.open` gives; `y` is ignored.
 
         `sample_weight` (n,) counts the rows: one of weight 3 as three equal ones. Methods that count rows refuse it.
+
+        `links` are rows of (i, j, sign): rows i and j belong together (+1) or are apart (-1). They are numbers of rows,
+        or for a data frame labels of its index; `clusterkit.Links` survives a cross-validation. `seeds` (n,) are the
+        clusters of some rows, -1 where not known, and fix the numbers of these clusters. Both are kept, or one error
+        names those that contradict each other.
         """
         self._learned = None
         if is_table(X) and engine_for(X) is None and (stages := stages_of_tables(self)) is not None:
             refuse_unsuited(X)
             fitted = prepared_for(self, X)
             self.weighted(stages, sample_weight, fitted.rows)
+            stages = self.linked(stages, links, seeds, fitted.rows, index_of(X))
             attach(self, fit_mixed(self, stages, X, fitted))
             return self
         composition, sampled = self.composition(), self.fits_by_sample()
@@ -266,8 +281,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         placed = PlacedSamples.of(
             self, X, composition.featuremap, whole=sample_size(tuner) if sampled else 0, dense_only=dense_only
         )
-        samples, seeds = placed.samples, Seeds.of(self.random_state)
+        samples, streams = placed.samples, Seeds.of(self.random_state)
         composition = self.weighted(composition, sample_weight, samples.n)
+        composition = self.linked(composition, links, seeds, samples.n, index_of(X))
         if not (sampled and isinstance(samples, EngineSamples)):
             check_place(self, composition, samples)
         report: Mapping[str, object] = {}
@@ -278,13 +294,13 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             same_place.hooks(),
         ):
             if sampled and isinstance(samples, EngineSamples):
-                tuning, fit = fit_by_sample(composition, tuner, samples, seeds)
+                tuning, fit = fit_by_sample(composition, tuner, samples, streams)
             elif self.chooses_number(composition):
-                tuning, answer = compose.Tuning(composition), choose_number(self, placed.in_memory(), seeds)
+                tuning, answer = compose.Tuning(composition), choose_number(self, placed.in_memory(), streams)
                 fit, report = answer.fit, answer.report
             else:
-                tuning = self.tuned(composition, placed.array, seeds)
-                fit = SingleDriver().run([tuning.composition], samples, seeds).fit
+                tuning = self.tuned(composition, placed.array, streams)
+                fit = SingleDriver().run([tuning.composition], samples, streams).fit
         self._takes_sparse_rows = isinstance(placed.array, SparseRows)
         set_fitted(self, fit, tuning, self.reported_labeler(tuning.composition))
         set_report(self, report)
@@ -321,6 +337,25 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if self.chooses_number(c):
             problems.append(Problem("n_clusters", "its choice compares fits by rows; a number takes weights"))
         return weighted(c, sample_weight, n, problems)
+
+    def linked(
+        self,
+        c: Composition,
+        links: LinksLike | None,
+        seeds: ArrayLike | None,
+        n: int,
+        index: object = None,
+        others: Sequence[Problem] = (),
+    ) -> Composition:
+        """The composition with links and seeds of n rows, refused where something breaks them: `others`, too."""
+        if links is None and seeds is None:
+            return c
+        problems = list(others)
+        if self.chooses_number(c):
+            problems.append(Problem("n_clusters", "its choice compares fits without links; a number takes links"))
+        pairs = None if links is None else checked_links(links, n, index)
+        sown = None if seeds is None else checked_seeds(seeds, n, c.n_clusters)
+        return linked(c, linked_groups(pairs, sown, n, c.n_clusters), problems)
 
     @inductive
     def predict(self, X: SamplesLike) -> Labels:
