@@ -8,12 +8,12 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels, Sizes
 from clusterkit.contracts import BalanceDecision, Balancer, Costs, Task
 from clusterkit.contracts.links import LinkedGroups
 from clusterkit.errors import Infeasible
 
-__all__ = ["LinksBalancer", "check_end", "group_costs"]
+__all__ = ["LinksBalancer", "check_end", "sized_decision"]
 
 
 @final
@@ -64,13 +64,14 @@ class LinksBalancer(Balancer):
         links = task.links
         if links is None or not links.m:
             return BalanceDecision()
-        D = group_costs(links, costs.table(), task.sample_weight)
+        D, _ = links.columns(links.sums(costs.table(), task.sample_weight))
         solved = cheapest_labels(D, links.apart)
         check_end("links", solved.state, solved.where, links, costs.k)
         labels: Labels = costs.labels.copy()
         labels[links.rows] = solved.labels[links.groups]
-        finite = np.where(np.isfinite(D), D, 0.0)
-        scale = float((finite.sum(axis=1) / np.isfinite(D).sum(axis=1) - D.min(axis=1)).sum())
+        finite = np.isfinite(D)
+        random = np.where(finite, D, 0.0).sum(axis=1) / finite.sum(axis=1)
+        scale = float((random - D.min(axis=1)).sum())
         gap = max(0.0, solved.cost - solved.lower)
         return BalanceDecision(
             labels,
@@ -79,23 +80,56 @@ class LinksBalancer(Balancer):
         )
 
 
-def group_costs(links: LinkedGroups, costs: Array, weights: Array | None) -> Array:
-    """Cost of each label for each group, (m, k): the sums over its rows, inf for labels that the seeds exclude.
+def sized_decision(name: str, costs: Costs, task: Task, low: Sizes, high: Sizes) -> BalanceDecision:
+    """Cheapest labels with sizes, or weights, between bounds (k,) each, which keep the links of the task.
 
-    Which column belongs to which seed is what is cheapest for the rows with seeds: solvers number clusters as they
-    like.
+    Bounds are of the clusters by the numbers that the seeds fix.
+
+    Raises
+    ------
+    Infeasible
+        If there are no such labels, or none were found.
     """
-    D = links.sums(costs, weights)
-    sown = np.flatnonzero(links.seeds >= 0)
-    if len(sown):
-        from scipy.optimize import linear_sum_assignment
+    from clusterkit.numerics.linked.sizes import SizedProblem, cheapest_sized
+    from clusterkit.numerics.transport_jit import audit
 
-        finite = np.where(np.isfinite(D[sown]), D[sown], np.abs(D[np.isfinite(D)]).sum() + 1.0)
-        which, columns = linear_sum_assignment(finite)
-        least = D[sown[which], columns]
-        D[sown] = np.inf
-        D[sown[which], columns] = least
-    return D
+    table, weights, links = costs.table(), task.sample_weight, task.links
+    n, k = table.shape
+    C = np.ascontiguousarray(table, dtype=table.dtype if table.dtype in (np.float32, np.float64) else np.float64)
+    single = np.ones(n, dtype=bool)
+    D: Array = np.empty((0, k))
+    of_groups: Array = np.empty(0)
+    apart: Indices = np.empty((0, 2), dtype=np.int64)
+    if links is not None and links.m:
+        D, numbers = links.columns(links.sums(C, weights))
+        low, high, apart = np.asarray(low)[numbers], np.asarray(high)[numbers], links.apart
+        of_linked: Array = np.ones(len(links.rows)) if weights is None else weights[links.rows]
+        of_groups = 1.0 * np.bincount(links.groups, weights=of_linked, minlength=links.m)
+        single[links.rows] = False
+    of_rows = None if weights is None else weights[single]
+    rest = C if single.all() else C[single]
+    problem = SizedProblem(D, of_groups, apart, rest, of_rows, np.asarray(low), np.asarray(high))
+    solved = cheapest_sized(problem)
+    if solved is None:
+        what = "sizes" if weights is None else "weights"
+        with_links = ", or keep the links as well" if links is not None and links.m else ""
+        raise Infeasible(
+            f"balancer '{name}': no labels were found with {what} between {np.asarray(low).tolist()} and "
+            f"{np.asarray(high).tolist()} at a finite cost{with_links}. Wider bounds leave more room: rows that belong "
+            "together, and rows with weights, cannot be divided"
+        )
+    labels = np.empty(n, dtype=np.intp)
+    labels[single] = solved.of_rows
+    if links is not None and links.m:
+        labels[links.rows] = solved.of_groups[links.groups]
+    gap = max(0.0, solved.cost - solved.lower)
+    none = np.zeros(k, dtype=np.int64)
+    _, scale, others = audit(C, labels, solved.prices, none, none, none)
+    if weights is not None:
+        scale *= float(weights.mean())
+    facts: dict[str, object] = {"gap": gap / scale if scale > 0 else float(gap > 0)}
+    facts |= {"tied_rows": int(others)} if others and links is None else {}
+    return BalanceDecision(labels, solved.prices if solved.prices.any() else None, not others, facts)
 
 
 def check_end(name: str, state: int, where: int, links: LinkedGroups, k: int) -> None:

@@ -187,16 +187,35 @@ class LinkedGroups:
         clusters, seeds = clusters[inside], seeds[inside]
         if (clusters == seeds).all():
             return None
+        return _numbers(clusters, seeds, max(k, int(seeds.max(initial=-1)) + 1))
+
+    def columns(self, D: Array) -> tuple[Array, Labels]:
+        """Costs of the groups (m, k), inf for labels that the seeds exclude, and the number of each column.
+
+        Which column belongs to which seed is what is cheapest for the rows with seeds: solvers number clusters as they
+        like.
+        """
+        k, sown = D.shape[1], np.flatnonzero(self.seeds >= 0)
+        if not len(sown):
+            return D, np.arange(k)
         from scipy.optimize import linear_sum_assignment
 
-        width = max(k, int(seeds.max(initial=-1)) + 1)
-        shared = np.zeros((width, width))
-        np.add.at(shared, (clusters, seeds), 1.0)
-        # clusters without seeds keep their numbers where these are free
-        numbers: Labels = linear_sum_assignment(shared + np.eye(width) / (4.0 * width), maximize=True)[1].astype(
-            np.intp
-        )
-        return numbers
+        dearest = float(np.abs(D[np.isfinite(D)]).sum()) + 1.0
+        which, columns = linear_sum_assignment(np.where(np.isfinite(D[sown]), D[sown], dearest))
+        D, least = D.copy(), D[sown[which], columns]
+        D[sown] = np.inf
+        D[sown[which], columns] = least
+        return D, _numbers(columns, self.seeds[sown[which]], k)
+
+
+def _numbers(clusters: Labels, seeds: Labels, width: int) -> Labels:
+    """The number of each cluster under which most seeds agree; clusters without seeds keep theirs where they can."""
+    from scipy.optimize import linear_sum_assignment
+
+    shared = np.zeros((width, width))
+    np.add.at(shared, (clusters, seeds), 1.0)
+    numbers: Labels = linear_sum_assignment(shared + np.eye(width) / (4.0 * width), maximize=True)[1].astype(np.intp)
+    return numbers
 
 
 def checked_links(links: LinksLike, n: int, index: object = None) -> Links:

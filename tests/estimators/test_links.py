@@ -33,7 +33,18 @@ def broken(labels, links):
     return int((same != (links[:, 2] > 0)).sum())
 
 
-SCORES = ("kmeans", "fuzzy-cmeans", "mixture", "kernel-kmeans", "spectral", "lapgmm")
+SCORES = (
+    "kmeans",
+    "fuzzy-cmeans",
+    "mixture",
+    "kernel-kmeans",
+    "spectral",
+    "lapgmm",
+    "equal-clustering",
+    "emmc",
+    "emmc-multi",
+    "cpm3c",
+)
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -132,3 +143,25 @@ def test_links_never_lower_the_cost_and_permuted_rows_have_permuted_labels(seed)
     again, same = balanced(costs[order], moved)
     assert same == pytest.approx(cost)
     np.testing.assert_array_equal(again, labels[order])  # the optimum of random costs is unique
+
+
+@given(seed=st.integers(0, 2**32 - 1), name=st.sampled_from(["transport", "band"]))
+def test_balancers_of_sizes_keep_links_and_sizes(seed, name):
+    rng = np.random.default_rng(seed)
+    y = np.arange(36) % 3
+    costs, links = rng.normal(size=(36, 3)), links_of(y, 14, seed)
+    labels, cost = balanced(costs, links, name)
+    assert broken(labels, links) == 0
+    assert np.ptp(np.bincount(labels, minlength=3)) <= (0 if name == "transport" else 1)
+    assert cost >= balanced(costs, links)[1] - 1e-9
+
+
+def test_bounds_of_each_cluster_follow_the_numbers_of_the_seeds():
+    X, y = make_blobs([30, 30, 30], random_state=1, cluster_std=3.0)
+    seeds = np.where(np.arange(90) % 10 == 0, y, -1)
+    balancer = {"name": "transport", "size_min": [40, 0, 20], "size_max": [45, 90, 25]}
+    sizes = np.bincount(recipe("kmeans", n_clusters=3, balancer=balancer, random_state=0).fit(X, seeds=seeds).labels_)
+    assert 40 <= sizes[0] <= 45
+    assert 20 <= sizes[2] <= 25
+    with pytest.raises(ValueError, match="a list of bounds needs the numbers of the clusters, which seeds fix"):
+        recipe("kmeans", n_clusters=3, balancer=balancer).fit(X)
