@@ -8,12 +8,11 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Indices, Labels, Sizes
+from clusterkit._typing import Array, Counts, Indices, Sizes
 from clusterkit.contracts import BalanceDecision, Balancer, Costs, Task
-from clusterkit.contracts.links import LinkedGroups
 from clusterkit.errors import Infeasible
 
-__all__ = ["LinksBalancer", "check_end", "sized_decision"]
+__all__ = ["LinksBalancer", "sized_decision"]
 
 
 @final
@@ -59,25 +58,11 @@ class LinksBalancer(Balancer):
 
     def balance(self, costs: Costs, task: Task) -> BalanceDecision:
         """Cheapest labels that keep the links of the task."""
-        from clusterkit.numerics.linked.assignment import cheapest_labels
-
         links = task.links
         if links is None or not links.m:
             return BalanceDecision()
-        D, _ = links.columns(links.sums(costs.table(), task.sample_weight))
-        solved = cheapest_labels(D, links.apart)
-        check_end("links", solved.state, solved.where, links, costs.k)
-        labels: Labels = costs.labels.copy()
-        labels[links.rows] = solved.labels[links.groups]
-        finite = np.isfinite(D)
-        random = np.where(finite, D, 0.0).sum(axis=1) / finite.sum(axis=1)
-        scale = float((random - D.min(axis=1)).sum())
-        gap = max(0.0, solved.cost - solved.lower)
-        return BalanceDecision(
-            labels,
-            exact=bool(np.array_equal(labels, costs.labels)),
-            facts={"gap": gap / scale if scale > 0 else float(gap > 0)},
-        )
+        labels, gap = links.cheapest("balancer 'links'", costs.table(), costs.labels, task.sample_weight)
+        return BalanceDecision(labels, exact=bool(np.array_equal(labels, costs.labels)), facts={"gap": gap})
 
 
 def sized_decision(name: str, costs: Costs, task: Task, low: Sizes, high: Sizes) -> BalanceDecision:
@@ -130,21 +115,3 @@ def sized_decision(name: str, costs: Costs, task: Task, low: Sizes, high: Sizes)
     facts: dict[str, object] = {"gap": gap / scale if scale > 0 else float(gap > 0)}
     facts |= {"tied_rows": int(others)} if others and links is None else {}
     return BalanceDecision(labels, solved.prices if solved.prices.any() else None, not others, facts)
-
-
-def check_end(name: str, state: int, where: int, links: LinkedGroups, k: int) -> None:
-    """Raise `Infeasible` where a search has no labels."""
-    from clusterkit.numerics.linked.apart_jit import BUDGET_OVER, IMPOSSIBLE
-
-    if state not in (IMPOSSIBLE, BUDGET_OVER):
-        return
-    row = int(links.rows[np.argmax(links.groups == where)])
-    if state == IMPOSSIBLE:
-        raise Infeasible(
-            f"balancer '{name}': no labels keep the links around row {row} with {k} clusters at a finite cost; take "
-            "more clusters, or leave some of its links out"
-        )
-    raise Infeasible(
-        f"balancer '{name}': the work budget is over, and no labels were found that keep the links around row {row} "
-        f"with {k} clusters; whether there are any is not known. Take more clusters, or leave some of these links out"
-    )

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, TypeAlias, final
 
 import attrs
 import numpy as np
@@ -43,6 +43,9 @@ __all__ = [
     "weighted_limits",
 ]
 
+
+SizeLike: TypeAlias = float | tuple[float, ...] | None
+"""A bound of all sizes, one for each cluster, or none."""
 
 GATHERED = 2**23
 """Costs that are gathered and solved at once: 64 MB."""
@@ -327,7 +330,7 @@ def weighted_limits(
     return low, high
 
 
-def of_each(least: Any, most: Any, n: int, k: int) -> tuple[Counts, Counts]:
+def of_each(least: SizeLike, most: SizeLike, n: int, k: int) -> tuple[Counts, Counts]:
     """Lowest and highest size of each cluster in rows, where one of them is a list; raises `Infeasible`."""
     bounds = []
     for name, value, missing, rounded in (("size_min", least, 0, math.ceil), ("size_max", most, n, math.floor)):

@@ -15,6 +15,7 @@ from clusterkit.contracts.balancer import Balancer
 from clusterkit.contracts.featuremap import Chain, FeatureMap
 from clusterkit.contracts.labeler import Codec, Labeler
 from clusterkit.contracts.links import LinkedGroups
+from clusterkit.contracts.outcomes import Domain
 from clusterkit.contracts.partitioner import Partitioner
 from clusterkit.contracts.solver import Path, Solver
 from clusterkit.errors import IncompatibleStages, InvalidData
@@ -364,7 +365,7 @@ def linked(c: Composition, links: LinkedGroups, others: Sequence[Problem] = ()) 
 def link_problems(c: Composition) -> Iterator[Problem]:
     """The stages of a composition that would break links."""
     if not isinstance(c.labeler, Codec):
-        if not c.labeler.linked:
+        if not (c.labeler.linked or issubclass(c.labeler.consumes, Domain)):
             yield Problem("labeler", f"'{c.labeler.name}' keeps no links")
     elif c.balancer is not None and not c.balancer.linked:
         yield Problem("balancer", f"'{c.balancer.name}' keeps no links; 'links', 'transport' and 'band' do")

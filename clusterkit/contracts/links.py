@@ -23,7 +23,7 @@ from clusterkit.errors import ClusterkitWarning, Infeasible, InvalidData, counte
 if TYPE_CHECKING:
     from clusterkit.contracts.arguments import LinksLike
 
-__all__ = ["LinkedGroups", "Links", "checked_links", "checked_seeds", "linked_groups"]
+__all__ = ["COLOURING_BUDGET", "LinkedGroups", "Links", "checked_links", "checked_seeds", "linked_groups"]
 
 UNKNOWN = -1
 """The seed of a row whose cluster is not known."""
@@ -157,13 +157,13 @@ class LinkedGroups:
         return _numbered(len(rows), number[self.rows[inside]], self.groups[inside], self.apart, self.seeds)
 
     def broken(self, labels: Labels) -> tuple[int, int]:
-        """How many rows are apart from the first row of their group, or noise, and how many pairs are not apart."""
+        """How many rows have another label than the first row of their group, and how many pairs are not apart."""
         first = np.full(self.m, len(self.rows))
         np.minimum.at(first, self.groups, np.arange(len(self.rows)))
         of_rows = labels[self.rows]
         of_groups = of_rows[first] if self.m else of_rows
         shared = self.sizes[self.groups] > 1
-        together = int((shared & ((of_rows != of_groups[self.groups]) | (of_rows < 0))).sum())
+        together = int((shared & (of_rows != of_groups[self.groups])).sum())
         one, other = (of_groups[self.apart[:, end]] for end in (0, 1))
         return together, int(((one == other) & (one >= 0)).sum())
 
@@ -188,6 +188,39 @@ class LinkedGroups:
         if (clusters == seeds).all():
             return None
         return _numbers(clusters, seeds, max(k, int(seeds.max(initial=-1)) + 1))
+
+    def cheapest(self, name: str, costs: Array, labels: Labels, weights: Array | None = None) -> tuple[Labels, float]:
+        """Labels of least cost under the links, from costs (n, k) and the cheapest labels (n,), and the gap.
+
+        The gap bounds the distance of the cost from the optimum, relative to the difference between random labels of
+        the groups and their cheapest ones. `name` is the stage that asks, for errors.
+
+        Raises
+        ------
+        Infeasible
+            If no labels keep the links, or none were found within the work budget.
+        """
+        from clusterkit.numerics.linked.apart_jit import BUDGET_OVER, IMPOSSIBLE
+        from clusterkit.numerics.linked.assignment import cheapest_labels
+
+        D, _ = self.columns(self.sums(costs, weights))
+        solved = cheapest_labels(D, self.apart)
+        row = int(self.rows[np.argmax(self.groups == solved.where)]) if self.m else 0
+        around = f"the links around row {row} with {costs.shape[1]} clusters"
+        advice = "Take more clusters, or leave some of its links out"
+        if solved.state == IMPOSSIBLE:
+            raise Infeasible(f"{name}: no labels keep {around} at a finite cost. {advice}")
+        if solved.state == BUDGET_OVER:
+            raise Infeasible(
+                f"{name}: the work budget is over without labels that keep {around}; whether there are any is not "
+                f"known. {advice}"
+            )
+        labels = labels.copy()
+        labels[self.rows] = solved.labels[self.groups]
+        finite = np.isfinite(D)
+        random = np.where(finite, D, 0.0).sum(axis=1) / finite.sum(axis=1)
+        scale, gap = float((random - D.min(axis=1)).sum()), max(0.0, solved.cost - solved.lower)
+        return labels, gap / scale if scale > 0 else float(gap > 0)
 
     def columns(self, D: Array) -> tuple[Array, Labels]:
         """Costs of the groups (m, k), inf for labels that the seeds exclude, and the number of each column.

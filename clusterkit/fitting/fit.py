@@ -39,9 +39,10 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter
 from clusterkit.fitting.device_paths import check_rows, few_rows
 from clusterkit.fitting.label_iterations import BalancedLabeling, alternate, solve_once
+from clusterkit.fitting.links import Renumbered, of_seeds
 from clusterkit.fitting.pass_iterations import BlockLabeler, RowLabeling, iterate_labels, iterate_without_labels
 from clusterkit.fitting.samples import ArrayOrSamples, ArraySamples, EngineSamples, Samples, as_samples
-from clusterkit.fitting.starting import Renumbered, along_principal_axis, numbered_along_axis, of_seeds
+from clusterkit.fitting.starting import along_principal_axis, numbered_along_axis
 from clusterkit.numerics.selection import sets_of_equal_rows
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, Space, identity_space, memory

@@ -40,8 +40,9 @@ from clusterkit.contracts.checks import (
 )
 from clusterkit.contracts.iteration import Ended, Iteration, Iterations, Leap, Start, in_range, iterate, run_starts
 from clusterkit.contracts.labelings import NOISE
-from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
+from clusterkit.contracts.outcomes import Domain, Ending, Outcome, Scores, Status
 from clusterkit.contracts.pass_solver import Finished, PassSolver, RowFunction, Summing, solve_by_sums
+from clusterkit.fitting.links import joined_and_cut
 from clusterkit.samples import Space
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.limits import Report, notify
@@ -112,6 +113,8 @@ def label_and_balance(
             labeling = labeler.label_unpriced(outcome, task)
         else:
             labeling = labeler.label(outcome, space, task, rng)
+    if task.links is not None and isinstance(outcome, Domain) and not labeler.linked:
+        labeling = joined_and_cut(labeling, task.links, space)
     high = task.n if task.n_clusters is None else task.n_clusters
     check_labeling(labeler, labeling, task.n, 0 if isinstance(labeler, Codec) else NOISE, high)
     balanced = BalancedLabeling(

@@ -8,21 +8,17 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
-from clusterkit.contracts import BlockLabels, Predict, Task
-from clusterkit.contracts.links import LinkedGroups
+from clusterkit.contracts import BlockLabels, Task
 from clusterkit.fitting.pass_iterations import BlockLabeler
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_device_of, to_host
 from clusterkit.samples.coding import Coded, Coding, unit_vectors
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.rows_space import RowsSpace
 from clusterkit.samples.sums import Sums, class_totals
 
 __all__ = [
-    "Renumbered",
     "along_principal_axis",
     "numbered_along_axis",
-    "of_seeds",
     "principal_numbers",
 ]
 
@@ -132,53 +128,3 @@ class _ClassesOf(BlockFunction):
         present, first = np.unique(to_host(labels), return_index=True)
         appears[present] = first + rows.start
         return _Classes(Sums.of(*class_totals(H, coded)), appears)
-
-
-def of_seeds(links: LinkedGroups, labels: Labels, space: Space, k: int) -> Labels:
-    """The labels of a start where some rows have seeds.
-
-    If every cluster has seeds, each row gets the cluster whose seeds have the nearest mean; otherwise the clusters are
-    numbered so that most seeds have theirs, and rows with seeds get them.
-    """
-    sown = np.flatnonzero(links.seeds[links.groups] >= 0)
-    if not len(sown):
-        return labels
-    rows, seeds = links.rows[sown], links.seeds[links.groups[sown]]
-    points = space.points
-    if isinstance(points, np.ndarray) and len(np.unique(seeds)) == k:
-        from clusterkit.numerics.lloyd import nearest
-
-        means = np.zeros((k, points.shape[1]))
-        np.add.at(means, seeds, points[rows].astype(np.float64))
-        labels = nearest(points, means / np.bincount(seeds, minlength=k)[:, None]).astype(np.intp)
-    elif (numbers := links.numbers(labels, k)) is not None:
-        labels = numbers[labels]
-    labels = labels.copy()
-    labels[rows] = seeds
-    return labels
-
-
-@final
-@attrs.frozen(eq=False)
-class Renumbered(BlockFunction):
-    """Labels raw rows as another predictor does, with other numbers of the clusters; noise stays noise.
-
-    Parameters
-    ----------
-    base : callable
-    numbers : ndarray of shape (k,)
-        The number of each cluster.
-    """
-
-    base: Predict
-    numbers: Labels
-
-    def __call__(self, Y: Array) -> Labels:
-        """Labels of raw rows, (m,)."""
-        labels = self.base(Y)
-        return np.where(labels >= 0, self.numbers[labels], labels)
-
-    def onnx(self, rows: Node) -> Node:
-        """Labels of raw rows."""
-        numbers = np.append(self.numbers, -1)  # the last entry, number -1, is for noise
-        return rows.through(self.base).entries(numbers)

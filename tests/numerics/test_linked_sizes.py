@@ -42,29 +42,29 @@ def joined(solved):
 
 @given(seed=random_seeds, groups=st.integers(0, 3), rows=st.integers(1, 5), k=st.integers(2, 3), weighted=st.booleans())
 def test_small_problems_are_solved_as_by_enumeration(seed, groups, rows, k, weighted):
-    asked = problem(np.random.default_rng(seed), groups, rows, k, weighted)
+    sized = problem(np.random.default_rng(seed), groups, rows, k, weighted)
     every = (np.array(labels, dtype=np.int64) for labels in itertools.product(range(k), repeat=groups + rows))
-    costs = [asked.cost(labels[:groups], labels[groups:]) for labels in every if is_allowed(asked, labels)]
-    solved, bounded = cheapest_sized(asked), cheapest_sized(asked, exact_cells=0)
+    costs = [sized.cost(labels[:groups], labels[groups:]) for labels in every if is_allowed(sized, labels)]
+    solved, bounded = cheapest_sized(sized), cheapest_sized(sized, exact_cells=0)
     if not costs:
         assert solved is None
         assert bounded is None
         return
     assert solved is not None
-    assert is_allowed(asked, joined(solved))
+    assert is_allowed(sized, joined(solved))
     assert solved.cost == pytest.approx(min(costs))
     assert solved.lower == pytest.approx(min(costs), abs=1e-6)
     if bounded is not None:
-        assert is_allowed(asked, joined(bounded))
+        assert is_allowed(sized, joined(bounded))
         assert bounded.lower <= min(costs) + 1e-9 <= bounded.cost + 2e-9
 
 
-def by_milp(asked):
+def by_milp(sized):
     """The least cost, by a program written down anew."""
-    weights = np.ones(len(asked.C)) if asked.weights is None else asked.weights
-    costs = np.concatenate([asked.D, asked.C * weights[:, None]])
+    weights = np.ones(len(sized.C)) if sized.weights is None else sized.weights
+    costs = np.concatenate([sized.D, sized.C * weights[:, None]])
     items, k = costs.shape
-    of_items = np.concatenate([asked.group_weights, weights])
+    of_items = np.concatenate([sized.group_weights, weights])
     rows, low, high = [], [], []
     for i in range(items):
         row = np.zeros((items, k))
@@ -73,8 +73,8 @@ def by_milp(asked):
     for j in range(k):
         row = np.zeros((items, k))
         row[:, j] = of_items
-        rows, low, high = [*rows, row.ravel()], [*low, asked.low[j]], [*high, asked.high[j]]
-        for a, b in asked.apart:
+        rows, low, high = [*rows, row.ravel()], [*low, sized.low[j]], [*high, sized.high[j]]
+        for a, b in sized.apart:
             row = np.zeros((items, k))
             row[[a, b], j] = 1
             rows, low, high = [*rows, row.ravel()], [*low, 0], [*high, 1]
@@ -86,12 +86,12 @@ def by_milp(asked):
 @settings(max_examples=5, deadline=None)
 @given(seed=random_seeds, weighted=st.booleans())
 def test_the_bound_is_below_the_optimum_and_the_labels_are_near_it(seed, weighted):
-    asked = problem(np.random.default_rng(seed), 8, 40, 3, weighted)
-    least, solved = by_milp(asked), cheapest_sized(asked, exact_cells=0)
+    sized = problem(np.random.default_rng(seed), 8, 40, 3, weighted)
+    least, solved = by_milp(sized), cheapest_sized(sized, exact_cells=0)
     assume(least is not None)
     if solved is None:
         return  # no labels found within the budget, which the balancer says
-    assert is_allowed(asked, joined(solved))
+    assert is_allowed(sized, joined(solved))
     assert solved.lower <= least + 1e-3  # the other program stops at a relative gap of 1e-4
     assert least <= solved.cost + 1e-3
     assert solved.cost <= least + 0.15 * abs(least) + 1.0
