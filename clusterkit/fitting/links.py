@@ -36,11 +36,9 @@ def of_seeds(links: LinkedGroups, labels: Labels, space: Space, k: int) -> Label
     rows, seeds = links.rows[sown], links.seeds[links.groups[sown]]
     points = space.points
     if isinstance(points, np.ndarray) and len(np.unique(seeds)) == k:
-        from clusterkit.numerics.lloyd import nearest
-
         means = np.zeros((k, points.shape[1]))
         np.add.at(means, seeds, points[rows].astype(np.float64))
-        labels = nearest(points, means / np.bincount(seeds, minlength=k)[:, None]).astype(np.intp)
+        labels = _nearest(points, means / np.bincount(seeds, minlength=k)[:, None]).astype(np.intp)
     elif (numbers := links.numbers(labels, k)) is not None:
         labels = numbers[labels]
     labels = labels.copy()
