@@ -339,7 +339,7 @@ Examples:
     "--links",
     "links_file",
     metavar="FILE",
-    help="Pairs of rows that are in one cluster, or in two: a table with the numbers of two rows, counted from 1, and 1 "
+    help="Pairs of rows that are in one cluster, or in two: a table with the numbers of two rows, counted from 1, 1 "
     "or -1 in each line.",
 )
 @click.option(
