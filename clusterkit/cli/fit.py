@@ -335,6 +335,12 @@ Examples:
 )
 @click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change a stage or a parameter.")
 @options.option
+@click.option(
+    "--metric",
+    metavar="NAME",
+    help="How rows are compared: euclidean, or cosine for embeddings of texts and images, whose columns are then not "
+    "scaled.  [default: that of the recipe]",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @prepare.options
 @source.options
@@ -351,6 +357,7 @@ def fit(
     cache: str | None,
     spool: bool,
     settings: tuple[str, ...],
+    metric: str | None,
     seed: int,
     table_options: source.TableOptions,
     preparation: prepare.PreparationOptions,
@@ -376,7 +383,7 @@ def fit(
     outputs.check_ending(cache, (".npy",), "a copy of rows")
     by_number = BY_ROWS if isinstance(clusters, int) else DEFAULT
     large_name = name or by_number
-    if is_large(data) and fits(large := estimator(large_name, clusters, seed, settings)):
+    if is_large(data) and fits(large := estimator(large_name, clusters, seed, settings, metric)):
         check(with_data=with_data, picture=picture)
         output.check_labels(path, escape_formulas=escape_formulas)
         models.check(save)
@@ -402,7 +409,9 @@ def fit(
         name = DEFAULT
         early.check_unnamed(name, settings)
     early.check(data, name, settings)
-    model = estimator(name, clusters, seed, settings)
+    model = estimator(name, clusters, seed, settings, metric)
+    if metric == "cosine" and preparation.scale == "auto":
+        preparation = preparation._replace(scale="none")  # units of single columns would turn the directions
     if clusters is not None:
         check_number(name, model, clusters)
     table, classes = table_options.open(data)

@@ -26,6 +26,7 @@ def clusterkit_featuremaps() -> dict[str, str]:
         "pca": "clusterkit.featuremaps.pca:Pca",
         "rbf": "clusterkit.featuremaps.rbf:Rbf",
         "relevant": "clusterkit.featuremaps.relevant:Relevant",
+        "unit": "clusterkit.featuremaps.scaling:Unit",
         "zscore": "clusterkit.featuremaps.scaling:ZScore",
     }
 
@@ -225,6 +226,7 @@ def clusterkit_savables() -> dict[str, str]:
         "SparseSpace": "clusterkit.samples.features:SparseSpace",
         "StreamedSpace": "clusterkit.samples.features:StreamedSpace",
         "TfIdfWeights": "clusterkit.featuremaps.log_tfidf:_TfIdfWeights",
+        "UnitRows": "clusterkit.featuremaps.scaling:UnitRows",
         "Transform": "clusterkit.samples.transform:Transform",
         # plans for the columns of a table
         "CategoryColumn": "clusterkit.tables.preparing.plans:CategoryColumn",

@@ -425,3 +425,16 @@ def test_rows_that_the_labeler_called_noise_are_told(run, write):
     answer = run("fit", path, "--set", 'pool=("hdbscan",)')
     number = re.search(r"labeler\.noise=(\d+)", answer.stdout)[1]
     assert f"none: {number} rows that the labeler called noise are in the nearest clusters" in answer.stdout
+
+
+def test_rows_are_compared_by_the_cosine_where_that_is_asked_for(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = (np.repeat(np.eye(3), 10, axis=0) + 0.05 * rng.normal(size=(30, 3))) * rng.uniform(0.01, 100, size=(30, 1))
+    np.save(tmp_path / "rows.npy", X)
+    answer = run("fit", tmp_path / "rows.npy", *KMEANS, "--metric", "cosine", "-o", "-")
+    assert groups(labels_of(answer.stdout)), answer.output
+    assert "left as they are" in answer.stderr  # no column is scaled by itself
+    refused = run("fit", tmp_path / "rows.npy", *KMEANS, "--metric", "cosin")
+    assert refused.exit_code != 0
+    assert "metric must be one of" in refused.stderr
+    assert "'cosine'" in refused.stderr
