@@ -561,6 +561,7 @@ def result_of(
         labeling.memberships,
         labeling.outlier_scores,
         labeling.probabilities,
+        labeling.layers,
         missing_clusters(),
     )
 
