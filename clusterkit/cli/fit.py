@@ -349,6 +349,12 @@ Examples:
     help="Column with the known clusters of some rows, as numbers from 0 or as names, empty where not known; it is no "
     "attribute then.",
 )
+@click.option(
+    "--metric",
+    metavar="NAME",
+    help="How rows are compared: euclidean, or cosine for embeddings of texts and images, whose columns are then not "
+    "scaled.  [default: that of the recipe]",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @prepare.options
 @source.options
@@ -367,6 +373,7 @@ def fit(
     settings: tuple[str, ...],
     links_file: str | None,
     seeds_of: str | None,
+    metric: str | None,
     seed: int,
     table_options: source.TableOptions,
     preparation: prepare.PreparationOptions,
@@ -392,7 +399,7 @@ def fit(
     outputs.check_ending(cache, (".npy",), "a copy of rows")
     by_number = BY_ROWS if isinstance(clusters, int) else DEFAULT
     large_name = name or by_number
-    if is_large(data) and fits(large := estimator(large_name, clusters, seed, settings)):
+    if is_large(data) and fits(large := estimator(large_name, clusters, seed, settings, metric)):
         check(with_data=with_data, picture=picture)
         if links_file is not None or seeds_of is not None:
             raise BadInput("--links and --seeds need all rows in memory; the file is read block by block")
@@ -420,7 +427,9 @@ def fit(
         name = DEFAULT
         early.check_unnamed(name, settings)
     early.check(data, name, settings)
-    model = estimator(name, clusters, seed, settings)
+    model = estimator(name, clusters, seed, settings, metric)
+    if metric == "cosine" and preparation.scale == "auto":
+        preparation = preparation._replace(scale="none")  # units of single columns would turn the directions
     if clusters is not None:
         check_number(name, model, clusters)
     table, classes = table_options.open(data)

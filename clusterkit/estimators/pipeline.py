@@ -159,6 +159,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         Number of starts; the result with the lowest objective is kept.
     max_iter : int, default 100
         Most iterations of the loop between labels and solver; iterations inside the solver are ``solver__max_iter``.
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        How rows are compared. "cosine" puts the feature map `unit` in front of `featuremap`: rows of length 1, for
+        embeddings of texts or images.
     random_state : int, Generator, RandomState or None, default None
         The seed from which every slot gets a random stream of its own.
     verbose : bool, default False
@@ -236,6 +239,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         n_clusters: NumberLike = None,
         n_init: int = 1,
         max_iter: int = 100,
+        metric: str = "euclidean",
         random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
@@ -248,6 +252,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         self.n_clusters = n_clusters
         self.n_init = n_init
         self.max_iter = max_iter
+        self.metric = metric
         self.random_state = random_state
         self.verbose = verbose
 
@@ -416,7 +421,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         """The stages, resolved and checked, at a number of clusters; None where the method finds it."""
         n_init = check_count("n_init", self.n_init, at_most=MOST_REPEATS)
         max_iter = check_count("max_iter", self.max_iter)
-        return compose.compose({slot: getattr(self, slot) for slot in self._slots}, k, n_init, max_iter)
+        return compose.compose({slot: getattr(self, slot) for slot in self._slots}, k, n_init, max_iter, self.metric)
 
     def chooses_number(self, c: Composition) -> bool:
         """Whether the number of clusters is left to the criterion: it is open, and the method makes any."""
@@ -469,7 +474,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     def _featuremap_or_none(self) -> FeatureMap | None:
         """The feature map; None where the slot has no valid value, which fit reports."""
         try:
-            return compose.resolve_as(FeatureMap, "featuremap", self.featuremap)
+            return compose.measured(compose.resolve_as(FeatureMap, "featuremap", self.featuremap), self.metric)
         except ValueError:
             return None
 
@@ -543,7 +548,7 @@ def takes_arrays(model: Pipeline) -> bool:
     number = getattr(model, "n_clusters", None)
     if model.tuner is not None or is_open(number):
         return False
-    key: object = (number, model.featuremap, model.solver, model.labeler)
+    key: object = (number, model.featuremap, model.solver, model.labeler, model.metric)
     try:
         known = _taken.get(key)
     except TypeError:  # a list of maps, or a dict with parameters
@@ -556,7 +561,7 @@ def takes_arrays(model: Pipeline) -> bool:
         if len(_taken) >= REMEMBERED:
             _taken.clear()
         known = _taken[key] = _take_arrays(
-            {"featuremap": model.featuremap, "solver": model.solver, "labeler": model.labeler}, number
+            {"featuremap": model.featuremap, "solver": model.solver, "labeler": model.labeler}, number, model.metric
         )
     return known
 
@@ -568,11 +573,14 @@ def _frozen(value: object) -> object:
     return frozenset((key, _frozen(each)) for key, each in value.items()) if isinstance(value, dict) else value
 
 
-def _take_arrays(slots: dict[str, object], number: int | None) -> bool:
+def _take_arrays(slots: dict[str, object], number: int | None, metric: str) -> bool:
     """Whether a composition with these slots takes arrays where they lie."""
     # few rows are started and balanced on the host, whatever stage does that
     try:
-        c = attrs.evolve(compose.compose({**slots, "balancer": None, "init": "random"}, number), init=None)
+        c = attrs.evolve(
+            compose.compose({**slots, "balancer": None, "init": "random"}, number, metric=metric), init=None
+        )
     except ValueError:  # fit reports what is wrong
         return False
+    c = attrs.evolve(c, init=None)
     return not list(row_problems(c, in_process=True)) and not list(device_problems(c))

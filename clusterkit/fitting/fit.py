@@ -594,6 +594,7 @@ def result_of(
         labeling.memberships,
         labeling.outlier_scores,
         labeling.probabilities,
+        labeling.layers,
         missing_clusters(),
     )
 

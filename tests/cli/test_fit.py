@@ -446,3 +446,16 @@ def test_links_and_seeds_of_files_are_kept(tmp_path, run):
     (tmp_path / "links.csv").write_text("one,other,sign\n1,31,1\n")
     answer = run(*common, "--links", str(tmp_path / "links.csv"), "--drop", "kind")
     assert "names row 31; rows are counted 1..30" in answer.output
+
+
+def test_rows_are_compared_by_the_cosine_where_that_is_asked_for(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = (np.repeat(np.eye(3), 10, axis=0) + 0.05 * rng.normal(size=(30, 3))) * rng.uniform(0.01, 100, size=(30, 1))
+    np.save(tmp_path / "rows.npy", X)
+    answer = run("fit", tmp_path / "rows.npy", *KMEANS, "--metric", "cosine", "-o", "-")
+    assert groups(labels_of(answer.stdout)), answer.output
+    assert "left as they are" in answer.stderr  # no column is scaled by itself
+    refused = run("fit", tmp_path / "rows.npy", *KMEANS, "--metric", "cosin")
+    assert refused.exit_code != 0
+    assert "metric must be one of" in refused.stderr
+    assert "'cosine'" in refused.stderr
