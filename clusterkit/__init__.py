@@ -19,6 +19,7 @@ _HOME = {
     "AutoPooled": "clusterkit.estimators.auto",
     "ClusterkitWarning": "clusterkit.errors",
     "ConsensusClustering": "clusterkit.estimators.ensemble",
+    "Links": "clusterkit.contracts.links",
     "MinMaxModularSVC": "clusterkit.estimators.min_max_svc",
     "Pipeline": "clusterkit.estimators.pipeline",
     "Pooled": "clusterkit.estimators.auto",
@@ -56,6 +57,7 @@ __all__ = [
     "AutoPooled",
     "ClusterkitWarning",
     "ConsensusClustering",
+    "Links",
     "MinMaxModularSVC",
     "Pipeline",
     "Pooled",
@@ -111,6 +113,7 @@ if TYPE_CHECKING:
     )
     from clusterkit.catalogue import compositions, plugins, register, stages
     from clusterkit.contracts.hookspecs import API_VERSION, hookimpl
+    from clusterkit.contracts.links import Links
     from clusterkit.contracts.providers import Recipe
     from clusterkit.datasets.opening import open
     from clusterkit.errors import ClusterkitWarning

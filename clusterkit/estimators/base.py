@@ -165,6 +165,7 @@ class FittedAttributes(Outputs):
         "clusterkit.representatives(model, X) typical rows",
     )
     probabilities_ = only_where_made("methods with one degree of membership a sample, such as recipe 'hdbscan',")
+    layers_ = only_where_made("methods that find clusters of several sizes at once, such as recipe 'embeddings',")
 
     def try_out(self) -> None:
         """Label a row of zeros, and compute the other outputs for it; check the shapes of the fitted arrays."""
@@ -290,6 +291,7 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
         ("memberships_", fit.memberships),
         ("outlier_scores_", fit.outlier_scores),
         ("probabilities_", fit.probabilities),
+        ("layers_", fit.layers or None),
     ):
         estimator.__dict__.pop(name, None)  # set by an earlier fit
         if values is not None:

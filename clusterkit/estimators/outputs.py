@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from clusterkit._typing import Array, ArrayLike, Floats
 from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.composition import Composition
-from clusterkit.contracts.outcomes import Domain, Embedding, MixtureScores, Outcome
+from clusterkit.contracts.outcomes import Domain, Embedding, MergeTrees, MixtureScores, Outcome
 from clusterkit.contracts.registry import registry
 from clusterkit.drivers.compose import check
 from clusterkit.errors import IncompatibleStages
@@ -161,9 +161,16 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         scores, _ = self._extended(X, "decision_function")
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    @_only_of.kind(MixtureScores)
+    @_only_of.kind(MixtureScores, MergeTrees)
     def predict_proba(self, X: SamplesLike) -> Floats:
-        """Probability of each cluster for new rows, (m, k); rows sum to 1. Only mixtures of mixed columns have it."""
+        """Probability of each cluster for new rows, (m, k); rows sum to 1.
+
+        Mixtures of mixed columns have it, and recipe `embeddings`: shares of the votes of the nearest rows.
+        """
+        if isinstance(self._fitted().outcome_, MergeTrees):
+            check_same_place(self, X, "predict_proba")
+            shares: Floats = self._fitted().predictor_.shares(self._fitted().rows_of(X))
+            return shares
         return self._extended(X, "predict_proba")[0]
 
     @inductive

@@ -306,7 +306,7 @@ def _apart(sums: Counts, size: int, clusters: int, rows: int) -> int:
     return size * few - below + (rows - below) - size * (clusters - few)
 
 
-def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
+def genie(merges: Indices, first_equal: Indices, k: int, gini: float, parts: int = 1) -> Labels:
     """Labels of k clusters, as any numbers, from the edges of a spanning tree in ascending order.
 
     Parameters
@@ -318,6 +318,8 @@ def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
     gini : float
         Largest Gini index ``Σ_{i<j} |c_i - c_j| / ((m - 1) n)`` of the sizes c of m clusters at which the shortest edge
         is taken. Above, it is the shortest edge with an end in a cluster of the smallest size.
+    parts : int
+        Number of trees that stay apart: the last ``parts - 1`` edges are between them, and are never taken.
 
     Notes
     -----
@@ -327,13 +329,14 @@ def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
     parent, sums = np.arange(n), np.zeros((n + 1, 2), np.int64)
     after, before = np.arange(1, n + 1), np.arange(-1, n - 1)  # of the edges left; n - 1 is the end
     size, of_size = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)
-    _merge_even(merges, first_equal, k, gini, parent, sums, after, before, size, of_size)
+    _merge_even(merges, n - parts, first_equal, max(k, parts), gini, parent, sums, after, before, size, of_size)
     return parent
 
 
 @njit
 def _merge_even(
     merges: Indices,
+    usable: int,
     first_equal: Indices,
     k: int,
     gini: float,
@@ -364,11 +367,17 @@ def _merge_even(
             if pointed != smallest:
                 pointer, pointed = head, smallest
             # an edge that is passed over gets no end of this size any more
-            while size[find(parent, merges[pointer, 0])] != smallest and (
-                size[find(parent, merges[pointer, 1])] != smallest
+            while (
+                pointer < usable
+                and size[find(parent, merges[pointer, 0])] != smallest
+                and size[find(parent, merges[pointer, 1])] != smallest
             ):
                 pointer = after[pointer]
-            edge = pointer
+            if pointer < usable:
+                edge = pointer
+            else:  # all clusters of the smallest size are whole trees: the next size
+                smallest, pointed = smallest + 1, 0
+                continue
         if edge == pointer:
             pointer = after[edge]
         if before[edge] >= 0:
