@@ -20,7 +20,7 @@ from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import subsample_stability, subsamples
-from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.number import is_open
@@ -160,6 +160,9 @@ class Analysis:
         Warnings of the fits.
     doubts : Doubts
         Reasons why clusters may be no groups.
+    runner_up : ndarray of shape (m,) or None
+        Labels of the compared rows with the next best number of clusters; None where the number was given or nothing
+        else was to choose.
     """
 
     table: Table
@@ -177,6 +180,7 @@ class Analysis:
     seconds: float
     warnings: tuple[str, ...]
     doubts: Doubts
+    runner_up: Labels | None = None
 
     @property
     def labels(self) -> Labels:
@@ -249,6 +253,8 @@ def analyse(
     messages += [str(warning.message) for warning in caught if issubclass(warning.category, ClusterkitWarning)]
     for text in dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, TableWarning)):
         warnings.warn(text, TableWarning, stacklevel=3)  # not on the page alone: the table may have been misread
+    wants_other = (n_clusters is None or is_open(n_clusters)) and not model.interrupted_
+    runner_up = _runner_up(model, part, preparation, pool, seed) if wants_other else None
     clusters = profile(model, table, random_state=seed)
     borders, outliers = odd_rows(X, model.labels_, LISTED, seeds.stream("odd"))
     examples = representatives(_without(outliers, model.labels_), X, random_state=seed)
@@ -257,8 +263,24 @@ def analyse(
     outliers = [one for one in outliers if one.row not in typical or one.value >= FAR]
     return Analysis(
         table, fitted, X, model, n_clusters, comparison, rows, clusters, examples, tuple(borders), tuple(outliers),
-        seed, time.perf_counter() - began, tuple(dict.fromkeys(messages)), doubts(model, table, X),
+        seed, time.perf_counter() - began, tuple(dict.fromkeys(messages)), doubts(model, table, X), runner_up,
     )  # fmt: skip
+
+
+def _runner_up(
+    model: Auto, table: Table, preparation: Preparation | None, pool: tuple[str, ...] | None, seed: int
+) -> Labels | None:
+    """The clusters of a table where the next best number of clusters is asked for; None if there is none."""
+    if model.second_n_clusters_ in (None, model.n_clusters_):
+        return None
+    second = Auto(n_clusters=model.second_n_clusters_, pool=pool, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is odd about the table was said by the first fit
+        try:
+            fit_prepared(second, table, preparation)
+        except (InvalidData, InvalidParameter):  # a sample may lack what the table has
+            return None
+    return second.labels_
 
 
 def _without(odd: Sequence[OddRow], labels: Labels) -> Labels:
