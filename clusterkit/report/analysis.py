@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 import warnings
@@ -24,7 +25,7 @@ from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.number import is_open
-from clusterkit.estimators.preparing import fit_prepared, stages_of_tables
+from clusterkit.estimators.preparing import attach, fit_prepared, stages_of_tables
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles import Comparison, Method, Profile, compare, profile, representatives
 from clusterkit.profiles.comparing import evidence_index
@@ -142,7 +143,7 @@ class Analysis:
     preparation : FittedPreparation
     X : ndarray of shape (n, features)
         The prepared rows.
-    model : Auto
+    model : Auto, or another fitted estimator
         The fit whose clusters are described.
     wanted : int, pair, "auto" or None
         The number of clusters that was asked for.
@@ -168,7 +169,7 @@ class Analysis:
     table: Table
     preparation: FittedPreparation
     X: Array
-    model: Auto
+    model: Any
     wanted: NumberLike
     comparison: Comparison
     compared_rows: Indices
@@ -191,7 +192,7 @@ class Analysis:
     def method(self) -> str:
         """Name of the method that was chosen."""
         auto: Any = self.model.resolved_.get("auto", {})
-        return str(auto.get("recipe") or "none")
+        return str(auto.get("recipe") or getattr(self.model, "_recipe", None) or "none")
 
     @property
     def compared_points(self) -> Array:
@@ -213,6 +214,7 @@ def analyse(
     methods: Sequence[str] = (),
     preparation: Preparation | None = None,
     seed: int = 0,
+    model: Any = None,
 ) -> Analysis:
     """Cluster a table, compare methods, and describe the clusters.
 
@@ -226,6 +228,8 @@ def analyse(
         `RIVALS`.
     preparation : Preparation, optional
     seed : int
+    model : fitted estimator, optional
+        One that was fitted to the rows of this table, whose clusters are described instead of those of a new fit.
 
     Returns
     -------
@@ -240,11 +244,15 @@ def analyse(
     """
     began = time.perf_counter()
     pool = _pool(methods)
-    model = Auto(n_clusters=n_clusters, pool=pool, random_state=seed)
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ClusterkitWarning)
-        X = fit_prepared(model, table, preparation)
+        if model is None:
+            model = Auto(n_clusters=n_clusters, pool=pool, random_state=seed)
+            X = fit_prepared(model, table, preparation)
+        else:
+            model, X = _of_fitted(model, table)
+            n_clusters = getattr(model, "n_clusters", None)
         fitted = model.preparation_
         seeds = Seeds.of(seed)
         rows = sample_rows(len(X), COMPARED_ROWS, seeds.stream("compared"))
@@ -267,11 +275,31 @@ def analyse(
     )  # fmt: skip
 
 
+def _of_fitted(model: Any, table: Table) -> tuple[Any, Array]:
+    """A fitted model with a preparation of the table, and the prepared rows.
+
+    Raises
+    ------
+    InvalidParameter, InvalidData
+        If it is not fitted, or has another number of rows.
+    """
+    if not hasattr(model, "labels_"):
+        raise InvalidParameter(f"report: the {type(model).__name__} is not fitted; call its fit first")
+    fitted = vars(model).get("preparation_")
+    if fitted is None:  # it was fitted to the numbers as they are
+        model, fitted = copy.copy(model), Preparation(scale="none").fit(table)
+        attach(model, fitted)
+    X = attrs.evolve(fitted, coded=False).transform(table, quiet=True)
+    if len(X) != len(model.labels_):
+        raise InvalidData(f"report: the table has {len(X)} rows and the model was fitted to {len(model.labels_)}")
+    return model, X
+
+
 def _runner_up(
     model: Auto, table: Table, preparation: Preparation | None, pool: tuple[str, ...] | None, seed: int
 ) -> Labels | None:
     """The clusters of a table where the next best number of clusters is asked for; None if there is none."""
-    if model.second_n_clusters_ in (None, model.n_clusters_):
+    if getattr(model, "second_n_clusters_", None) in (None, model.n_clusters_):
         return None
     second = Auto(n_clusters=model.second_n_clusters_, pool=pool, random_state=seed)
     with warnings.catch_warnings():
@@ -319,7 +347,7 @@ def _comparison(
 
     Methods that take the columns of tables as they are get the table, all others its features X.
     """
-    k, seed = max(model.n_clusters_, 1), model.random_state
+    k, seed = max(model.n_clusters_, 1), 0 if model.random_state is None else model.random_state
     rivals: dict[str, Any] = {"chosen": model.labels_[rows]}
     auto: Any = model.resolved_.get("auto", {})
     fitted, again = model.preparation_, dict[str, Method]()
@@ -358,9 +386,9 @@ def _of_table(model: Any, table: Table, spec: Preparation | None, seed: Any) -> 
     from sklearn.base import clone
 
     def labels_of(part: Table) -> Labels:
-        copy = clone(model)
-        fit_prepared(copy, part, spec)
-        return np.asarray(copy.labels_)
+        again = clone(model)
+        fit_prepared(again, part, spec)
+        return np.asarray(again.labels_)
 
     began = time.perf_counter()
     fit_prepared(model, table, spec)

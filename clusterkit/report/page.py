@@ -546,6 +546,7 @@ def make_report(
     methods: Sequence[str] = (),
     preparation: Preparation | None = None,
     seed: int = 0,
+    model: object = None,
     command: str = "",
     fingerprint: str = "",
     made: str = "",
@@ -563,6 +564,9 @@ def make_report(
     preparation : Preparation, optional
         Treatment of gaps, categories, dates and units.
     seed : int, default 0
+    model : fitted estimator, optional
+        One that was fitted to these rows: its clusters are described, and nothing is fitted but what it is compared
+        with. `n_clusters` and `preparation` are then those of the model.
     command : str, default ""
         Command line that repeats the report, for its last section.
     fingerprint : str, default ""
@@ -607,7 +611,7 @@ def make_report(
 
         columns = {column.name: column for column in columns_of(data)}
         table = Table("a data frame" if is_frame(data) else "a table", columns, tuple(columns))
-    analysis = analyse(table, n_clusters=n_clusters, methods=methods, preparation=preparation, seed=seed)
+    analysis = analyse(table, n_clusters=n_clusters, methods=methods, preparation=preparation, seed=seed, model=model)
     return page(analysis, command=command, fingerprint=fingerprint, made=made), analysis
 
 
