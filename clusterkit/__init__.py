@@ -19,10 +19,12 @@ _HOME = {
     "AutoPooled": "clusterkit.estimators.auto",
     "ClusterkitWarning": "clusterkit.errors",
     "ConsensusClustering": "clusterkit.estimators.ensemble",
+    "Links": "clusterkit.contracts.links",
     "MinMaxModularSVC": "clusterkit.estimators.min_max_svc",
     "Pipeline": "clusterkit.estimators.pipeline",
     "Pooled": "clusterkit.estimators.auto",
     "Recipe": "clusterkit.contracts.providers",
+    "assign": "clusterkit.profiles",
     "compare": "clusterkit.profiles",
     "compositions": "clusterkit.catalogue",
     "config": "clusterkit.samples.devices",
@@ -35,13 +37,17 @@ _HOME = {
     "recipe": "clusterkit.estimators.build",
     "recipes": "clusterkit.estimators.build",
     "register": "clusterkit.catalogue",
+    "relabel": "clusterkit.profiles",
     "representatives": "clusterkit.profiles",
     "search": "clusterkit.estimators.search",
     "stages": "clusterkit.catalogue",
     "to_onnx": "clusterkit.export",
     "width_path": "clusterkit.estimators.width_path",
 }
-_MODULES = ("consensus", "contracts", "datasets", "fitting", "metrics", "plots", "samples", "saving", "testing")
+_MODULES = (
+    "consensus", "contracts", "datasets", "fitting", "metrics", "plots", "profiles", "report", "samples", "saving",
+    "tables", "testing",
+)  # fmt: skip
 """Packages that are attributes of the root; each is imported when it is used first."""
 
 # written out, because type checkers read it
@@ -51,11 +57,13 @@ __all__ = [
     "AutoPooled",
     "ClusterkitWarning",
     "ConsensusClustering",
+    "Links",
     "MinMaxModularSVC",
     "Pipeline",
     "Pooled",
     "Recipe",
     "__version__",
+    "assign",
     "compare",
     "compositions",
     "config",
@@ -71,23 +79,41 @@ __all__ = [
     "plots",
     "plugins",
     "profile",
+    "profiles",
     "recipe",
     "recipes",
     "register",
+    "relabel",
+    "report",
     "representatives",
     "samples",
     "saving",
     "search",
     "stages",
+    "tables",
     "testing",
     "to_onnx",
     "width_path",
 ]
 
 if TYPE_CHECKING:
-    from clusterkit import consensus, contracts, datasets, fitting, metrics, plots, samples, saving, testing
+    from clusterkit import (
+        consensus,
+        contracts,
+        datasets,
+        fitting,
+        metrics,
+        plots,
+        profiles,
+        report,
+        samples,
+        saving,
+        tables,
+        testing,
+    )
     from clusterkit.catalogue import compositions, plugins, register, stages
     from clusterkit.contracts.hookspecs import API_VERSION, hookimpl
+    from clusterkit.contracts.links import Links
     from clusterkit.contracts.providers import Recipe
     from clusterkit.datasets.opening import open
     from clusterkit.errors import ClusterkitWarning
@@ -100,7 +126,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.search import search
     from clusterkit.estimators.width_path import width_path
     from clusterkit.export import to_onnx
-    from clusterkit.profiles import compare, profile, representatives
+    from clusterkit.profiles import assign, compare, profile, relabel, representatives
     from clusterkit.samples.devices import config
 
 
@@ -117,4 +143,4 @@ if not TYPE_CHECKING:  # a checker would take every misspelt name for one that e
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -4,5 +4,6 @@
   of a single score, by dynamic programming; the slack in rows, and the r smallest values;
 - `transport.py`: `Transport`, bounds for every size, exact for any number of clusters, by
   `clusterkit.numerics.transport`; the checks of the bounds, and the same problem by passes over rows;
+- `links.py`: `LinksBalancer`, links between rows, by `clusterkit.numerics.linked`;
 - `_cheapest.py`: the sizes of the clusters before balancing.
 """

@@ -14,8 +14,9 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels, Sizes
 from clusterkit.balancers._cheapest import CheapestSizes
+from clusterkit.balancers.links import sized_decision
 from clusterkit.contracts import BalanceDecision, Balancer, Costs, Task, params
 from clusterkit.contracts.balancer import Limit, limit_of
 from clusterkit.contracts.params import LARGEST, as_float
@@ -29,6 +30,22 @@ __all__ = [
     "slack_problem",
     "smallest",
 ]
+
+
+def window(slack: float, task: Task, k: int) -> tuple[Sizes, Sizes]:
+    """Lowest and highest size of each cluster in a window of width `slack` around the mean, or of weights.
+
+    Weights cannot be divided: the window is twice as wide as the heaviest row at least.
+    """
+    if task.sample_weight is None:
+        whole = int(rows_of(slack, task.n, k)[1])
+        low = max(0, task.n // k - whole // 2)
+        low += (low + whole) * k < task.n
+        return np.full(k, low), np.full(k, min(task.n, low + whole))
+    total, heaviest = float(task.sample_weight.sum()), float(task.sample_weight.max())
+    width = float(slack) if isinstance(slack, numbers.Integral) else float(slack) * total
+    half = max(width / 2.0, heaviest)
+    return np.full(k, max(0.0, total / k - half)), np.full(k, total / k + half)
 
 
 def slack_problem(value: Any) -> str | None:
@@ -52,7 +69,8 @@ class Ordinal(Balancer):
 
     Choose it for codings with a single output, for which `band` moves samples between clusters that are not neighbours.
     The labels are the exact optimum for the window ``[lo, lo + l]`` centred on n / k, hence within the band
-    ``|N_p - N_q| <= l``. A dynamic program over the clusters (`_cuts`), O(k n l) time, O(k n) memory.
+    ``|N_p - N_q| <= l``. A dynamic program over the clusters (`_cuts`), O(k n log n) time, O(n log n + k n) memory.
+    With `sample_weight` sizes are weights, in a window at least twice as wide as the heaviest row.
 
     Parameters
     ----------
@@ -63,12 +81,13 @@ class Ordinal(Balancer):
 
     name: ClassVar[str] = "ordinal"
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ORDINAL, Coding.SIGNED})
+    weighted: ClassVar[bool] = True
     slack: float = params.free(0.03, slack_problem, invalid=(-1, -0.1, float("nan"), "wide"))
 
     def bounds(self, n: int, k: int) -> tuple[Counts, Counts]:
         """Lowest and highest sizes, the same for every cluster, (k,) each."""
-        low, high = self._window(n, k)
-        return np.full(k, low), np.full(k, high)
+        low, high = window(self.slack, Task(n, k), k)
+        return low.astype(np.int64), high.astype(np.int64)
 
     def resolved(self, n: int, k: int) -> Mapping[str, object]:
         """The slack in rows, if it had to be raised."""
@@ -82,45 +101,71 @@ class Ordinal(Balancer):
     def balance(self, costs: Costs, task: Task) -> BalanceDecision:
         """Cheapest labels that are intervals of the scores with sizes in the window."""
         n, k, table, labels = costs.n, costs.k, costs.table(), costs.labels
-        low, high = self._window(n, k)
-        sizes = np.bincount(labels, minlength=k)
+        weights = np.ones(n) if task.sample_weight is None else task.sample_weight
+        lows, highs = window(self.slack, task, k)
+        low, high = float(lows[0]), float(highs[0])
+        sizes = np.bincount(labels, weights=weights, minlength=k)
         if sizes.min() >= low and sizes.max() <= high:
             return BalanceDecision()
         # the difference of the outer costs grows with the score, whatever the coding
         order = np.argsort(table[:, 0] - table[:, -1], kind="stable")
         prefix = np.zeros((k, n + 1))
-        np.cumsum(table[order].T, axis=1, out=prefix[:, 1:])
-        ends = _cuts(prefix, low, high)
+        np.cumsum((table[order] * weights[order, None]).T, axis=1, out=prefix[:, 1:])
+        ends = _cuts(prefix, np.concatenate([[0.0], np.cumsum(weights[order])]), low, high)
         balanced = np.empty(n, dtype=labels.dtype)
         balanced[order] = np.repeat(np.arange(k), np.diff(ends))
         return BalanceDecision(balanced, exact=bool(np.array_equal(balanced, labels)))
 
-    def _window(self, n: int, k: int) -> tuple[int, int]:
-        slack = int(rows_of(self.slack, n, k)[1])
-        low = max(0, n // k - slack // 2)
-        if (low + slack) * k < n:
-            low += 1
-        return low, min(n, low + slack)
 
+def _cuts(prefix: Array, upto: Array, low: float, high: float) -> Indices:
+    """Ends of the k intervals of least total cost, (k + 1,).
 
-def _cuts(prefix: Array, low: int, high: int) -> Indices:
-    """Ends of the k intervals of least total cost, (k + 1,), from prefix sums of the costs (k, n + 1)."""
+    Parameters
+    ----------
+    prefix : ndarray of shape (k, n + 1)
+        Prefix sums of the costs.
+    upto : ndarray of shape (n + 1,)
+        Prefix sums of the weights.
+    low, high : float
+        Bounds of the weight of an interval.
+    """
     k, n = prefix.shape[0], prefix.shape[1] - 1
+    rounding = 1e-9 * upto[-1]
+    # an interval that ends at i may begin at first[i] … last[i]
+    first = np.searchsorted(upto, upto - high - rounding, side="left")
+    last = np.searchsorted(upto, upto - low + rounding, side="right") - 1
+    last = np.minimum(last, np.arange(n + 1))
+    possible = first <= last
     best = np.full(n + 1, np.inf)
     best[0] = 0.0
     chosen = np.zeros((k, n + 1), dtype=np.intp)
     for j in range(k):
-        # candidate starts of interval j that ends at i: i - high … i - low
-        padded = np.concatenate([np.full(high, np.inf), best - prefix[j]])
-        windows = np.lib.stride_tricks.sliding_window_view(padded, high - low + 1)[: n + 1]
-        pick = np.argmin(windows, axis=1)
-        chosen[j] = np.arange(n + 1) - high + pick
-        best = prefix[j] + windows[np.arange(n + 1), pick]
+        chosen[j] = _least_between(best - prefix[j], first, np.maximum(last, first))
+        best = np.where(possible, prefix[j] + (best - prefix[j])[chosen[j]], np.inf)
+    if not np.isfinite(best[n]):
+        raise Infeasible(f"balancer 'ordinal': no intervals have weights between {low:g} and {high:g}")
     ends = np.empty(k + 1, dtype=np.intp)
     ends[k] = n
     for j in reversed(range(k)):
         ends[j] = chosen[j, ends[j + 1]]
     return ends
+
+
+def _least_between(values: Array, first: Indices, last: Indices) -> Indices:
+    """Index of the least of ``values[first[i] : last[i] + 1]`` for each i, the lowest on ties."""
+    level, table = 0, [np.arange(len(values))]
+    while 2 ** (level + 1) <= int((last - first).max()) + 1:
+        one, other = table[level][: -(2**level)], table[level][2**level :]
+        table.append(np.where(values[other] < values[one], other, one))
+        level += 1
+    width = last - first + 1
+    of_level = np.floor(np.log2(width) + 1e-12).astype(np.int64)
+    least = np.empty(len(first), dtype=np.intp)
+    for power in np.unique(of_level):
+        here = of_level == power
+        one, other = table[power][first[here]], table[power][last[here] - 2**power + 1]
+        least[here] = np.where(values[other] < values[one], other, one)
+    return least
 
 
 def smallest(values: Array, r: int) -> Indices:
@@ -143,6 +188,10 @@ class Band(Balancer):
     sign); for more it is the published pairwise repair. Feasible labels are not changed. O(n) for each round, usually
     fewer than k² rounds. The mathematics is in `balance`.
 
+    With `sample_weight` sizes are weights, and with `links` rows that belong together stay together: then all sizes lie
+    in a window of width l around their mean, and the labels are those of `transport` for these bounds. The window of
+    weights is at least twice as wide as the heaviest row.
+
     Parameters
     ----------
     slack : float or int, default 0.03
@@ -160,6 +209,8 @@ class Band(Balancer):
 
     name: ClassVar[str] = "band"
     synonyms: ClassVar[tuple[str, ...]] = ("balance_constraint", "class_balance")
+    linked: ClassVar[bool] = True
+    weighted: ClassVar[bool] = True
     slack: float = params.free(0.03, slack_problem, invalid=(-1, -0.1, float("nan"), "wide"))
     priority: str = params.choice("regret", ("regret", "confidence"))
 
@@ -179,6 +230,8 @@ class Band(Balancer):
 
     def balance(self, costs: Costs, task: Task) -> BalanceDecision:
         """Labels with sizes in the band."""
+        if task.links is not None or task.sample_weight is not None:
+            return sized_decision(self.name, costs, task, *window(self.slack, task, costs.k))
         if not costs.in_memory:
             return self._two_by_passes(costs)
         n, k, table, labels = costs.n, costs.k, costs.table(), costs.labels

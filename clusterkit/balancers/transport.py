@@ -15,13 +15,14 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, TypeAlias, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Indices, Labels, Mask
+from clusterkit._typing import Array, Counts, Indices, Labels, Mask, Sizes
 from clusterkit.balancers._cheapest import Present
+from clusterkit.balancers.links import sized_decision
 from clusterkit.contracts import BalanceDecision, Balancer, Costs, CostTable, Task, params
 from clusterkit.contracts.params import is_count
 from clusterkit.errors import Infeasible, InvalidParameter
@@ -36,10 +37,15 @@ __all__ = [
     "cheapest_by_passes",
     "limit_problem",
     "limits",
+    "of_each",
     "ranked",
     "sizes_problem",
+    "weighted_limits",
 ]
 
+
+SizeLike: TypeAlias = float | tuple[float, ...] | None
+"""A bound of all sizes, one for each cluster, or none."""
 
 GATHERED = 2**23
 """Costs that are gathered and solved at once: 64 MB."""
@@ -258,11 +264,13 @@ def limit_problem(value: Any) -> str | None:
     """Description of the valid values of a lowest or highest size, for an error message; None if this one is valid."""
     if value is None:
         return None
+    if isinstance(value, tuple) and value and all(limit_problem(each) is None and each is not None for each in value):
+        return None
     if is_count(value, 0):
         return None
     if isinstance(value, float | np.floating) and 0 <= float(value) <= 1:
         return None
-    return "a number of rows (integer >= 0), a fraction of n (float from 0 to 1) or None"
+    return "a number of rows (integer >= 0), a fraction of n (float from 0 to 1), a list of these, or None"
 
 
 def sizes_problem(value: Any) -> str | None:
@@ -306,6 +314,43 @@ def limits(least: float | None, most: float | None, n: int, k: int) -> tuple[int
     return low, min(high, n)
 
 
+def weighted_limits(
+    least: float | None, most: float | None, total: float, heaviest: float, k: int
+) -> tuple[float, float]:
+    """Lowest and highest weight of a cluster: equal up to the heaviest row if neither is set; raises `Infeasible`."""
+    if least is None and most is None:
+        return max(0.0, total / k - heaviest), total / k + heaviest
+    low = 0.0 if least is None else float(least) * (1.0 if isinstance(least, numbers.Integral) else total)
+    high = total if most is None else float(most) * (1.0 if isinstance(most, numbers.Integral) else total)
+    if low > high or k * low > total * (1 + 1e-9) or k * high < total * (1 - 1e-9):
+        raise Infeasible(
+            f"balancer 'transport': weights between size_min = {least!r} and size_max = {most!r} in each of {k} "
+            f"clusters cannot add up to {total:g}, the weight of all rows: {total / k:g} each must be allowed"
+        )
+    return low, high
+
+
+def of_each(least: SizeLike, most: SizeLike, n: int, k: int) -> tuple[Counts, Counts]:
+    """Lowest and highest size of each cluster in rows, where one of them is a list; raises `Infeasible`."""
+    bounds = []
+    for name, value, missing, rounded in (("size_min", least, 0, math.ceil), ("size_max", most, n, math.floor)):
+        each = value if isinstance(value, tuple) else (missing if value is None else value,) * k
+        if len(each) != k:
+            raise Infeasible(f"balancer 'transport': {name} has {len(each)} numbers, but there are {k} clusters")
+        rows = [int(one) if isinstance(one, numbers.Integral) else rounded(_rows(one, n)) for one in each]
+        bounds.append(np.array(rows, dtype=np.int64))
+    low, high = bounds[0], np.minimum(bounds[1], n)
+    if (low > high).any():
+        j = int(np.argmax(low > high))
+        raise Infeasible(f"balancer 'transport': cluster {j} has {low[j]} rows at least and {high[j]} at most")
+    if low.sum() > n or high.sum() < n:
+        raise Infeasible(
+            f"balancer 'transport': {n} rows have no sizes between {low.tolist()} and {high.tolist()}, which add up to "
+            f"{low.sum()} and {high.sum()}"
+        )
+    return low, high
+
+
 def ranked(sizes: tuple[int, ...], n: int, k: int, initial: Labels) -> Labels:
     """The sizes in the order of the clusters: the largest for the largest cluster; ties go to the lowest number."""
     if len(sizes) != k:
@@ -342,6 +387,11 @@ class Transport(Balancer):
     duality; relative to the difference between random labels and unbalanced ones; 0 up to rounding), and `tied_rows`,
     the number of rows that are predicted otherwise.
 
+    With `sample_weight` sizes are weights: an integer is a weight, a float a fraction of all; without parameters they
+    are equal up to the weight of the heaviest row. With `links` rows that belong together stay together. Both make it
+    an integer program: the prices of its relaxation, rounding and moves give labels whose `gap` is a bound on the
+    distance from the optimum, and small problems are solved exactly (numerics/linked/sizes.py).
+
     A cost of inf forbids a label. Memory O(n k). Time O(n k + m (k² + k log n)) for m moves along cheapest paths
     between clusters. Prices from a sixteenth of the rows, found in the same way, leave few moves: a million rows and
     ten clusters take less than a second. The mathematics is in `move_along_paths` of
@@ -349,9 +399,10 @@ class Transport(Balancer):
 
     Parameters
     ----------
-    size_min, size_max : int, float or None, default None
+    size_min, size_max : int, float, sequence of these or None, default None
         Bounds on the size of every cluster: an integer counts rows, a float is a fraction of n. If only one is set, the
         other is 0 or n. A fraction that is impossible only because of rounding becomes n / k, rounded; see `resolved_`.
+        A sequence has a bound for each cluster, by the numbers that the seeds of a fit fix: ``fit(X, seeds=...)``.
     sizes : sequence of int or None, default None
         A size for each cluster, n in all; the largest goes to the cluster that is largest before balancing, and so on.
         It excludes the other two parameters.
@@ -370,8 +421,14 @@ class Transport(Balancer):
 
     name: ClassVar[str] = "transport"
     synonyms: ClassVar[tuple[str, ...]] = ("optimal_transport", "sizes")
-    size_min: float | None = params.free(None, limit_problem, invalid=(-1, -0.1, 1.5, float("nan"), "few"))
-    size_max: float | None = params.free(None, limit_problem, invalid=(-1, -0.1, 1.5, float("nan"), "many"))
+    linked: ClassVar[bool] = True
+    weighted: ClassVar[bool] = True
+    size_min: float | tuple[float, ...] | None = params.free(
+        None, limit_problem, invalid=(-1, -0.1, 1.5, float("nan"), "few", ()), converter=_as_tuple
+    )
+    size_max: float | tuple[float, ...] | None = params.free(
+        None, limit_problem, invalid=(-1, -0.1, 1.5, float("nan"), "many", (-1,)), converter=_as_tuple
+    )
     sizes: tuple[int, ...] | None = params.free(
         None, sizes_problem, invalid=((), (1.5,), (-1, 2), 3, "equal"), converter=_as_tuple
     )
@@ -389,12 +446,16 @@ class Transport(Balancer):
         if self.sizes is not None:
             sizes = ranked(self.sizes, n, k, np.zeros(k, dtype=np.int64))
             return np.full(k, sizes.min()), np.full(k, sizes.max())
+        if isinstance(self.size_min, tuple) or isinstance(self.size_max, tuple):
+            return of_each(self.size_min, self.size_max, n, k)
         low, high = limits(self.size_min, self.size_max, n, k)
         return np.full(k, low), np.full(k, high)
 
     def resolved(self, n: int, k: int) -> Mapping[str, object]:
         """Fractions, as numbers of rows."""
         if self.sizes is not None or k < 1:
+            return {}
+        if isinstance(self.size_min, tuple) or isinstance(self.size_max, tuple):
             return {}
         low, high = limits(self.size_min, self.size_max, n, k)
         bounds = {"size_min": (self.size_min, low), "size_max": (self.size_max, high)}
@@ -406,6 +467,13 @@ class Transport(Balancer):
 
     def balance(self, costs: Costs, task: Task) -> BalanceDecision:
         """Cheapest labels with allowed sizes: of few costs in memory at once, else by passes, ties and all."""
+        if task.links is not None or task.sample_weight is not None:
+            return self._with_links_or_weights(costs, task)
+        if isinstance(self.size_min, tuple) or isinstance(self.size_max, tuple):
+            raise InvalidParameter(
+                "balancer 'transport': a list of bounds needs the numbers of the clusters, which seeds fix: "
+                "fit(X, seeds=...)"
+            )
         if not costs.in_memory:
             return self._by_passes(costs)
         table = costs.table()
@@ -426,6 +494,31 @@ class Transport(Balancer):
         facts = {"gap": solution.gap} | ({"tied_rows": solution.tied} if solution.tied else {})
         offsets = solution.prices if solution.prices.any() else None
         return BalanceDecision(solution.labels, offsets, solution.tied == 0, facts)
+
+    def _with_links_or_weights(self, costs: Costs, task: Task) -> BalanceDecision:
+        n, k, weights = costs.n, costs.k, task.sample_weight
+        lists = [value for value in (self.size_min, self.size_max, self.sizes) if isinstance(value, tuple)]
+        if lists and (task.links is None or not (task.links.seeds >= 0).any()) and self.sizes is None:
+            raise InvalidParameter(
+                "balancer 'transport': a list of bounds needs the numbers of the clusters, which seeds fix: "
+                "fit(X, seeds=...)"
+            )
+        low: Sizes
+        high: Sizes
+        if weights is None:
+            low, high = self._sizes(n, k, np.bincount(costs.labels, minlength=k))
+        elif isinstance(self.size_min, tuple) or isinstance(self.size_max, tuple) or self.sizes is not None:
+            raise InvalidParameter(
+                "balancer 'transport': with sample_weight bounds are one number for all clusters, size_min and size_max"
+            )
+        else:
+            heaviest = float(weights.max())
+            if task.links is not None and task.links.m:
+                of_groups = np.bincount(task.links.groups, weights=weights[task.links.rows])
+                heaviest = max(heaviest, float(of_groups.max()))
+            least, most = weighted_limits(self.size_min, self.size_max, float(weights.sum()), heaviest, k)
+            low, high = np.full(k, least), np.full(k, most)
+        return sized_decision(self.name, costs, task, low, high)
 
     def _by_passes(self, costs: Costs) -> BalanceDecision:
         """One pass for the sizes, and about four if these have to change."""

@@ -379,6 +379,26 @@ Examples:
 )
 @click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change a stage or a parameter.")
 @options.option
+@click.option(
+    "--links",
+    "links_file",
+    metavar="FILE",
+    help="Pairs of rows that are in one cluster, or in two: a table with the numbers of two rows, counted from 1, 1 "
+    "or -1 in each line.",
+)
+@click.option(
+    "--seeds",
+    "seeds_of",
+    metavar="COLUMN",
+    help="Column with the known clusters of some rows, as numbers from 0 or as names, empty where not known; it is no "
+    "attribute then.",
+)
+@click.option(
+    "--metric",
+    metavar="NAME",
+    help="How rows are compared: euclidean, or cosine for embeddings of texts and images, whose columns are then not "
+    "scaled.  [default: that of the recipe]",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @prepare.options
 @source.options
@@ -395,6 +415,9 @@ def fit(
     cache: str | None,
     spool: bool,
     settings: tuple[str, ...],
+    links_file: str | None,
+    seeds_of: str | None,
+    metric: str | None,
     seed: int,
     table_options: source.TableOptions,
     preparation: prepare.PreparationOptions,
@@ -424,15 +447,19 @@ def fit(
     if name is not None and is_large(data):
         from clusterkit.estimators.preparing import stages_of_tables
 
-        of_tables: Any = estimator(name, clusters, seed, settings)
+        of_tables: Any = estimator(name, clusters, seed, settings, metric)
         if stages_of_tables(of_tables) is not None:
             check(with_data=with_data, picture=picture)
+            if links_file is not None or seeds_of is not None:
+                raise BadInput("--links and --seeds need all rows in memory; the file is read block by block")
             output.check_labels(path, escape_formulas=escape_formulas)
             models.check(save)
             fit_tables(data, name, of_tables, path, save, table_options, preparation, as_json=as_json)
             return
-    if is_large(data) and fits(large := estimator(large_name, clusters, seed, settings)):
+    if is_large(data) and fits(large := estimator(large_name, clusters, seed, settings, metric)):
         check(with_data=with_data, picture=picture)
+        if links_file is not None or seeds_of is not None:
+            raise BadInput("--links and --seeds need all rows in memory; the file is read block by block")
         output.check_labels(path, escape_formulas=escape_formulas)
         models.check(save)
         fit_by_rows(
@@ -457,14 +484,22 @@ def fit(
         name = DEFAULT
         early.check_unnamed(name, settings)
     early.check(data, name, settings)
-    model = estimator(name, clusters, seed, settings)
+    model = estimator(name, clusters, seed, settings, metric)
+    if metric == "cosine" and preparation.scale == "auto":
+        preparation = preparation._replace(scale="none")  # units of single columns would turn the directions
     if clusters is not None:
         check_number(name, model, clusters)
     table, classes = table_options.open(data)
+    seeds: Any = None
+    seed_names: tuple[str, ...] = ()
+    whole = table
+    if seeds_of is not None:
+        seeds, seed_names, table = _seeds(table, seeds_of)
+    links = None if links_file is None else _links(links_file, table.n_rows)
     spec = preparation.spec(table, table_options)
     began = time.perf_counter()
     with watching() as interrupt, shown(True):
-        X = _fit(model, table, spec)
+        X = _fit(model, table, spec, links, seeds)
     seconds = time.perf_counter() - began
     interrupted = interrupt.pressed or model.interrupted_
     chooses = "criterion_of_number" in model.resolved_.get("solver", {})
@@ -472,12 +507,15 @@ def fit(
         _tell_of_range(name)
     # files come first, because printing the summary may fail (a closed pipe)
     if path is not None and path != output.STDOUT:
-        output.write(path, model.labels_, table if with_data else None, escape_formulas=escape_formulas)
+        output.write(path, model.labels_, whole if with_data else None, escape_formulas=escape_formulas)
     if save is not None:
         models.save(save, model, table, name)
     drawn = picture is None or _drawn(picture, model, X, data, name)
     interrupted = interrupted or not drawn
-    facts = summary.of_fit(data, model.preparation_.used, name, model, seconds, table.notes, classes)
+    notes = table.notes
+    if seed_names:
+        notes = (*notes, "numbers of the seeds: " + ", ".join(f"{j} {name}" for j, name in enumerate(seed_names)))
+    facts = summary.of_fit(data, model.preparation_.used, name, model, seconds, notes, classes)
     facts |= {
         "doubts": doubts(model, table, X).sentences,
         "interrupted": interrupted,
@@ -487,9 +525,54 @@ def fit(
     }
     summary.show(facts, as_json=as_json, err=path == output.STDOUT)
     if path == output.STDOUT:
-        output.write(path, model.labels_, table if with_data else None, escape_formulas=escape_formulas)
+        output.write(path, model.labels_, whole if with_data else None, escape_formulas=escape_formulas)
     if interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _links(path: str, n: int) -> list[tuple[int, int, int]]:
+    """The links of a file, with rows counted from 0."""
+    from clusterkit.tables import read_table
+
+    source.check_file(path)
+    table = read_table(path)
+    if len(table.names) != 3:
+        raise BadInput(
+            f"--links {path}: a table of links has three columns, the numbers of two rows and 1 or -1; this one has "
+            f"{len(table.names)}"
+        )
+    rows = table.numbers()
+    for line, (one, other, sign) in enumerate(rows.tolist()):
+        for number in (one, other):
+            if number != int(number) or not 1 <= number <= n:
+                raise BadInput(f"--links {path}: {table.line_of(line)} names row {number:g}; rows are counted 1..{n}")
+        if sign not in (1, -1):
+            raise BadInput(
+                f"--links {path}: {table.line_of(line)} has the sign {sign:g}; it is 1 for one cluster, -1 for two"
+            )
+    return [(int(one) - 1, int(other) - 1, int(sign)) for one, other, sign in rows.tolist()]
+
+
+def _seeds(table: Table, name: str) -> tuple[Any, tuple[str, ...], Table]:
+    """Seeds of the rows, the names that they have in the table if they are no numbers, and the table without them."""
+    import numpy as np
+
+    from clusterkit.tables import select
+    from clusterkit.tables.cells.readings import as_levels
+
+    positions = select(table.names, [name], [], table.title)
+    if len(positions) != 1 or len(table.names) < 2:
+        raise BadInput(f"--seeds {name}: seeds are one column, and the others are clustered")
+    j = positions[0]
+    column = table.columns()[j]
+    rest = table.pick([i for i in range(len(table.names)) if i != j])
+    gaps = column.missing()
+    if column.kind == "number":
+        return np.where(gaps, -1.0, column.values), (), rest
+    texts = ["" if text is None else str(text) for text in as_levels(column.with_words())]
+    names = sorted({text for text, gap in zip(texts, gaps, strict=True) if not gap and text})
+    number = {text: place for place, text in enumerate(names)}
+    return np.array([number.get(text, -1) for text in texts], dtype=float), tuple(names), rest
 
 
 def _tell_of_range(name: str) -> None:
@@ -521,13 +604,13 @@ def _drawn(path: str, model: Any, X: Any, data: str, name: str) -> bool:
     return True
 
 
-def _fit(model: Any, table: Table, spec: Preparation) -> Any:
+def _fit(model: Any, table: Table, spec: Preparation, links: Any, seeds: Any) -> Any:
     """Fit to the prepared rows, and return them; the error about a missing number of clusters names the option."""
     from clusterkit.errors import NeedsClusters
     from clusterkit.estimators.preparing import fit_prepared
 
     try:
-        return fit_prepared(model, table, spec)
+        return fit_prepared(model, table, spec, links, seeds)
     except NeedsClusters as error:
         raise BadInput(f"{error}. Give it with -k N, or let it be chosen with -k auto.") from error
 

@@ -72,7 +72,9 @@ def parsed(items: Iterable[str]) -> dict[str, object]:
     return parameters
 
 
-def estimator(name: str, clusters: NumberLike, seed: int, settings: Iterable[str]) -> Pipeline | Driven:
+def estimator(
+    name: str, clusters: NumberLike, seed: int, settings: Iterable[str], metric: str | None = None
+) -> Pipeline | Driven:
     """The estimator of a recipe, with the parameters of --set.
 
     Parameters
@@ -84,6 +86,8 @@ def estimator(name: str, clusters: NumberLike, seed: int, settings: Iterable[str
     seed : int
     settings : iterable of str
         The values of --set; see `parsed`.
+    metric : str or None, default None
+        The value of --metric; None leaves it to the recipe.
 
     Raises
     ------
@@ -96,13 +100,20 @@ def estimator(name: str, clusters: NumberLike, seed: int, settings: Iterable[str
 
     recipe(name)  # an unknown recipe is reported before a mistake in --set
     changes = parsed(settings)
-    for key, option, occupied in (("n_clusters", "-k", clusters is not None), ("random_state", "--seed", True)):
-        if key in changes and occupied:
+    occupied = {
+        "n_clusters": ("-k", clusters is not None),
+        "random_state": ("--seed", True),
+        "metric": ("--metric", metric),
+    }
+    for key, (option, taken) in occupied.items():
+        if key in changes and taken:
             raise BadInput(f"--set {key}: use {option} instead")
+    if metric is not None:
+        changes["metric"] = metric
     try:
         return recipe(name, **{"n_clusters": clusters, "random_state": seed, **changes})
     except ValueError as error:
-        raise BadInput(f"--set {' '.join(settings)}: {error}" if changes else str(error)) from error
+        raise BadInput(f"--set {' '.join(settings)}: {error}" if settings else str(error)) from error
 
 
 def check_number(name: str, model: Pipeline | Driven, number: object, *, varied: bool = False) -> None:

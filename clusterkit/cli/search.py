@@ -291,7 +291,7 @@ def _judgement(ranking: Any) -> dict[str, str]:
     if "second_n_clusters" in facts:
         lines["second number"] = counted(facts["second_n_clusters"], "cluster")
     if facts.get("perhaps_one_cluster"):
-        lines["perhaps one"] = "two tests show no more than one cluster"
+        lines["perhaps one"] = "the tests show no more than one cluster"
     return lines
 
 

@@ -225,9 +225,11 @@ def _choice(choice: Mapping[str, Any]) -> dict[str, str]:
         + (f", confidence {sure} that these are groups of the rows" if sure else ""),
         "as good": ", ".join(choice.get("tied_with", ())),
         "next best": "" if second is None else second_in_words(choice["n_clusters"], second, nested=nested),
-        "perhaps": "no clusters at all: two tests for more than one cluster show none"
-        if choice.get("perhaps_one_cluster")
-        else "",
+        "perhaps": ""
+        if not choice.get("perhaps_one_cluster")
+        else "one piece, curved: it has ends and bends, but no gap"
+        if choice.get("one_piece") == "curved"
+        else "no clusters at all: the tests for more than one cluster show none",
     }
 
 

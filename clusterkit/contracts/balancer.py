@@ -172,6 +172,10 @@ class Balancer(Stage):
     kind: ClassVar[str] = "balancer"
     codings: ClassVar[frozenset[Coding]] = frozenset(Coding)
     """Codings whose costs the balancer can read."""
+    linked: ClassVar[bool] = False
+    """True if the labels keep the links of the task (`Task.links`)."""
+    weighted: ClassVar[bool] = False
+    """True if sizes are counted by `Task.sample_weight`, or could make no difference."""
 
     @abstractmethod
     def bounds(self, n: int, k: int) -> tuple[Sizes, Sizes]:

@@ -21,11 +21,13 @@ def clusterkit_featuremaps() -> dict[str, str]:
         "elm": "clusterkit.featuremaps.elm:Elm",
         "graph": "clusterkit.featuremaps.graph:Graph",
         "identity": "clusterkit.featuremaps.scaling:Identity",
+        "layout": "clusterkit.featuremaps.layout:Layout",
         "log_tfidf": "clusterkit.featuremaps.log_tfidf:LogTfIdf",
         "minmax": "clusterkit.featuremaps.scaling:MinMax",
         "pca": "clusterkit.featuremaps.pca:Pca",
         "rbf": "clusterkit.featuremaps.rbf:Rbf",
         "relevant": "clusterkit.featuremaps.relevant:Relevant",
+        "unit": "clusterkit.featuremaps.scaling:Unit",
         "zscore": "clusterkit.featuremaps.scaling:ZScore",
     }
 
@@ -48,6 +50,7 @@ def clusterkit_solvers() -> dict[str, str]:
         "lmsvc": "clusterkit.solvers.one_class.lmsvc:Lmsvc",
         "ncut": "clusterkit.solvers.graph.ncut:Ncut",
         "nmf": "clusterkit.solvers.factorisation.nmf:Nmf",
+        "paris": "clusterkit.solvers.graph.paris:Paris",
         "psvdd": "clusterkit.solvers.one_class.psvdd:Psvdd",
         "ridge": "clusterkit.solvers.regression.ridge:Ridge",
         "subsampled": "clusterkit.solvers.one_class.subsampled:Subsampled",
@@ -69,6 +72,7 @@ def clusterkit_labelers() -> dict[str, str]:
         "mass_cut": "clusterkit.labelers.trees:MassCut",
         "single": "clusterkit.labelers.trees:Single",
         "equilibrium": "clusterkit.labelers.basins:Equilibrium",
+        "layers": "clusterkit.labelers.layers:Layers",
         "interval": "clusterkit.labelers.codecs:Interval",
         "most_probable": "clusterkit.labelers.most_probable:MostProbable",
         "proximity": "clusterkit.labelers.graphs:Proximity",
@@ -84,6 +88,7 @@ def clusterkit_balancers() -> dict[str, str]:
     """Balancers by name."""
     return {
         "band": "clusterkit.balancers.band:Band",
+        "links": "clusterkit.balancers.links:LinksBalancer",
         "ordinal": "clusterkit.balancers.band:Ordinal",
         "transport": "clusterkit.balancers.transport:Transport",
     }
@@ -149,6 +154,7 @@ def clusterkit_recipes() -> dict[str, str]:
         "edsvc": "clusterkit.cookbook:EDSVC",
         "elm-kmeans": "clusterkit.cookbook:ELM_KMEANS",
         "elm-nmf": "clusterkit.cookbook:ELM_NMF",
+        "embeddings": "clusterkit.cookbook:EMBEDDINGS",
         "emmc": "clusterkit.cookbook:EMMC",
         "emmc-graph": "clusterkit.cookbook:EMMC_GRAPH",
         "emmc-multi": "clusterkit.cookbook:EMMC_MULTI",
@@ -209,6 +215,7 @@ def clusterkit_savables() -> dict[str, str]:
         "GaussianNodes": "clusterkit.featuremaps.elm:GaussianNodes",
         "Keep": "clusterkit.samples.transform:IdentityMap",
         "KernelSpace": "clusterkit.samples.kernel_space:KernelSpace",
+        "LayoutRows": "clusterkit.featuremaps.layout:LayoutRows",
         "Linear": "clusterkit.samples.kernels:Linear",
         "LevelPart": "clusterkit.samples.mixed_space:LevelPart",
         "MapOfHost": "clusterkit.samples.rows_space:HostMap",
@@ -225,6 +232,7 @@ def clusterkit_savables() -> dict[str, str]:
         "SparseSpace": "clusterkit.samples.features:SparseSpace",
         "StreamedSpace": "clusterkit.samples.features:StreamedSpace",
         "TfIdfWeights": "clusterkit.featuremaps.log_tfidf:_TfIdfWeights",
+        "UnitRows": "clusterkit.featuremaps.scaling:UnitRows",
         "Transform": "clusterkit.samples.transform:Transform",
         # plans for the columns of a table
         "CategoryColumn": "clusterkit.tables.preparing.plans:CategoryColumn",
@@ -263,6 +271,11 @@ def clusterkit_savables() -> dict[str, str]:
         "SquaredNorm": "clusterkit.solvers.regression._libsvm:SquaredNorm",
         "Status": "clusterkit.contracts.outcomes:Status",
         "SupportCounts": "clusterkit.contracts.outcomes:SupportCounts",
+        "ClusterLayer": "clusterkit.contracts.labelings:ClusterLayer",
+        "MergeTree": "clusterkit.numerics.communities.records:MergeTree",
+        "MergeTrees": "clusterkit.contracts.outcomes:MergeTrees",
+        "NearestVotes": "clusterkit.labelers.layers:NearestVotes",
+        "NeighbourGraph": "clusterkit.numerics.communities.records:NeighbourGraph",
         "Tree": "clusterkit.contracts.outcomes:Tree",
         # predictors, and reports of tuners
         "AllZero": "clusterkit.fitting.fit:AllZero",
@@ -272,6 +285,8 @@ def clusterkit_savables() -> dict[str, str]:
         "Basins": "clusterkit.level_sets.equilibria:Basins",
         "Decoder": "clusterkit.contracts.labeler:Decoder",
         "NearestRowInTree": "clusterkit.labelers.trees:NearestRow",
+        "LinkedComponents": "clusterkit.fitting.links:LinkedComponents",
+        "Renumbered": "clusterkit.fitting.links:Renumbered",
         "DomainPredictor": "clusterkit.labelers._outliers:DomainPredictor",
         "EdSvcCurves": "clusterkit.tuners.edsvc_candidates:EdSvcCurves",
         "MostProbableComponent": "clusterkit.labelers.most_probable:MostProbableComponent",

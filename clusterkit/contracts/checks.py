@@ -16,7 +16,7 @@ import numpy as np
 
 from clusterkit import errors
 from clusterkit._typing import Array
-from clusterkit.contracts.outcomes import Domain, Embedding, KernelDomain, Outcome, Scores, Tree
+from clusterkit.contracts.outcomes import Domain, Embedding, KernelDomain, MergeTrees, Outcome, Scores, Tree
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import DenseSpace, EmbeddedSpace, Space, SparseSpace
 from clusterkit.samples.coding import Coded
@@ -166,6 +166,12 @@ def check_outcome(stage: Stage | None, outcome: object, wanted: type[Outcome], n
             raise _broken(stage, f"its tree must have {n} rows, and heights and core distances that are finite")
         if (outcome.heights[1:] < outcome.heights[:-1]).any():
             raise _broken(stage, "the heights of its tree do not ascend")
+    elif isinstance(outcome, MergeTrees):
+        vertices = outcome.graph.n
+        if not (len(outcome.rows) == n and all(len(tree.community) == vertices for tree in outcome.trees)):
+            raise _broken(stage, f"its trees must have {n} rows and the {vertices} vertices of the graph")
+        if not all(_finite(tree.similarity) for tree in outcome.trees):
+            raise _broken(stage, "the similarities of its trees are not all finite")
 
 
 def check_objective(stage: Stage | None, values: Array | None, starts: int) -> None:

@@ -14,6 +14,8 @@ from clusterkit._typing import Array, ArrayLike, Indices
 from clusterkit.contracts.balancer import Balancer
 from clusterkit.contracts.featuremap import Chain, FeatureMap
 from clusterkit.contracts.labeler import Codec, Labeler
+from clusterkit.contracts.links import LinkedGroups
+from clusterkit.contracts.outcomes import Domain
 from clusterkit.contracts.partitioner import Partitioner
 from clusterkit.contracts.solver import Path, Solver
 from clusterkit.errors import IncompatibleStages, InvalidData
@@ -24,6 +26,8 @@ __all__ = [
     "Composition",
     "Problem",
     "checked_weights",
+    "link_problems",
+    "linked",
     "problems",
     "weight_problems",
     "weighted",
@@ -60,6 +64,8 @@ class Composition:
         Slots of which a tuner decided parameters.
     sample_weight : ndarray of shape (n,) or None
         How much each row of the data counts; None: all count 1.
+    links : LinkedGroups or None
+        What is known about rows of the data.
     """
 
     featuremap: FeatureMap
@@ -74,10 +80,15 @@ class Composition:
     rows: Indices | None = attrs.field(default=None, eq=False)
     tuned: frozenset[str] = attrs.field(default=frozenset(), eq=False)
     sample_weight: Array | None = attrs.field(default=None, eq=False)
+    links: LinkedGroups | None = attrs.field(default=None, eq=False)
 
     def weights_of_fitted(self) -> Array | None:
         """The weights of the rows to fit."""
         return self.sample_weight if self.sample_weight is None or self.rows is None else self.sample_weight[self.rows]
+
+    def links_of_fitted(self) -> LinkedGroups | None:
+        """What is known about the rows to fit."""
+        return self.links if self.links is None or self.rows is None else self.links.take(self.rows)
 
     @property
     def path(self) -> Path | None:
@@ -323,9 +334,38 @@ def weight_problems(c: Composition) -> Iterator[Problem]:
         yield Problem(
             "labeler", f"'{c.labeler.name}' counts rows; 'argmax', 'threshold' and 'interval' read each row by itself"
         )
-    if c.balancer is not None:
+    if c.balancer is not None and not c.balancer.weighted:
         yield Problem("balancer", f"'{c.balancer.name}' counts rows; balancer=None takes weights")
     if c.init is not None and not c.init.weighted:
         yield Problem(
             "init", f"'{c.init.name}' counts rows; 'kmeans', 'kmeans_mapped', 'seeds' and 'random' take weights"
         )
+
+
+def linked(c: Composition, links: LinkedGroups, others: Sequence[Problem] = ()) -> Composition:
+    """The composition with links between rows; `others` are what breaks links outside the composition.
+
+    Where scores are labelled without a balancer, `Solver.linked_balancer` keeps them.
+
+    Raises
+    ------
+    IncompatibleStages
+        If a stage would break them.
+    """
+    from clusterkit.contracts.registry import registry
+
+    if c.balancer is None and isinstance(c.labeler, Codec):
+        c = attrs.evolve(c, balancer=c.limits or registry.get("balancer", c.solver.linked_balancer)())
+    reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in (*others, *link_problems(c)))
+    if reasons:
+        raise IncompatibleStages(f"links and seeds cannot be used here. {reasons}")
+    return attrs.evolve(c, links=links)
+
+
+def link_problems(c: Composition) -> Iterator[Problem]:
+    """The stages of a composition that would break links."""
+    if not isinstance(c.labeler, Codec):
+        if not (c.labeler.linked or issubclass(c.labeler.consumes, Domain)):
+            yield Problem("labeler", f"'{c.labeler.name}' keeps no links")
+    elif c.balancer is not None and not c.balancer.linked:
+        yield Problem("balancer", f"'{c.balancer.name}' keeps no links; 'links', 'transport' and 'band' do")

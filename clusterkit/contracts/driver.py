@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self, final
 import attrs
 
 from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit.contracts.labelings import ClusterLayer
 from clusterkit.contracts.outcomes import Ending, Outcome
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.contracts.stage import Stage
@@ -61,6 +62,8 @@ class FitResult:
     outlier_scores : ndarray of shape (n,) or None
     probabilities : ndarray of shape (n,) or None
         Probabilities from the labeler, where it gives them.
+    layers : tuple of ClusterLayer
+        Clusterings from coarse to fine, where the labeler gives them.
     missing_clusters : str or None
         The sentence about missing clusters, if a number of clusters was asked for and fewer have samples. It is no
         warning yet: of a driver's fits only that of the answer counts, and where the number is left open nothing is
@@ -82,6 +85,7 @@ class FitResult:
     memberships: Array | None = None
     outlier_scores: Array | None = None
     probabilities: Array | None = None
+    layers: tuple[ClusterLayer, ...] = ()
     missing_clusters: str | None = None
 
     @classmethod
@@ -137,6 +141,8 @@ class Driver(Stage):
     driver."""
     weighted: ClassVar[bool] = False
     """True if it compares fits whose compositions have sample weights (`Composition.sample_weight`)."""
+    linked: ClassVar[bool] = False
+    """True if it compares fits whose compositions have links (`Composition.links`)."""
     on_devices: ClassVar[bool] = False
     """True if `run` also takes samples that a device computes, `clusterkit.fitting.samples.EngineSamples`, in
     the place of an array."""

@@ -10,7 +10,8 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Floats, Labels, Rng
-from clusterkit.contracts.outcomes import Domain, Embedding, Outcome, Scores, Tree
+from clusterkit.contracts.labelings import ClusterLayer
+from clusterkit.contracts.outcomes import Domain, Embedding, MergeTrees, Outcome, Scores, Tree
 from clusterkit.contracts.stage import OutcomeT, Stage, Task
 from clusterkit.errors import NotExportable
 from clusterkit.samples import Space
@@ -48,6 +49,8 @@ class Labeling:
     probabilities : ndarray of shape (n,) or None
         Degree, from 0 to 1, to which each sample belongs to its own cluster, 0 for noise, where the method has one
         degree a sample; `memberships` are then left out.
+    layers : tuple of ClusterLayer
+        Clusterings from coarse to fine, where the method has several; `labels` are one of them.
     facts : mapping
         The labeler's report, for `resolved_`: decisions, or the limit that ended a search, for example.
     """
@@ -60,6 +63,7 @@ class Labeling:
     memberships: Floats | None = attrs.field(default=None, kw_only=True)
     outlier_scores: Floats | None = attrs.field(default=None, kw_only=True)
     probabilities: Floats | None = attrs.field(default=None, kw_only=True)
+    layers: tuple[ClusterLayer, ...] = attrs.field(default=(), kw_only=True)
     facts: Mapping[str, object] = attrs.field(factory=dict, kw_only=True)
 
 
@@ -86,6 +90,8 @@ class Labeler(Stage, Generic[OutcomeT]):
     """
     sparse: ClassVar[bool] = False
     """For labelers of domains: True if the points may be `SparseRows`."""
+    linked: ClassVar[bool] = False
+    """True if the labels keep the links of the task (`Task.links`); for codecs the balancer does."""
 
     @abstractmethod
     def label(self, outcome: OutcomeT, space: Space, task: Task, rng: Rng) -> Labeling:
@@ -229,5 +235,7 @@ def outcome_labeler(gives: type[Outcome], codings: frozenset[Coding], k: int | N
         return "rows_kmeans"
     if issubclass(gives, Tree):
         return "excess_of_mass" if k is None else "mass_cut"
+    if issubclass(gives, MergeTrees):
+        return "layers"
     assert issubclass(gives, Domain)
     return "complete_graph"

@@ -13,7 +13,7 @@ import numpy as np
 from clusterkit._typing import ArrayLike, Labels
 from clusterkit.errors import InvalidData
 
-__all__ = ["NOISE", "Labelings", "by_appearance", "checked", "cluster_sizes"]
+__all__ = ["NOISE", "ClusterLayer", "Labelings", "by_appearance", "checked", "cluster_limit", "cluster_sizes"]
 
 NOISE = -1
 """Label of a sample that belongs to no cluster."""
@@ -194,6 +194,43 @@ def _vector(part: ArrayLike, name: str) -> Labels:
             f"{name}[{position}] is {labels[position]}; labels must be whole numbers from 0, or -1 for noise"
         )
     return labels.astype(np.int64)
+
+
+@final
+@attrs.frozen(eq=False)
+class ClusterLayer:
+    """One of several clusterings of the same samples, from coarse to fine.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Cluster of each sample, numbered by first appearance; -1 is noise.
+    strength : float
+        How well the layer stands out; the largest of all layers has 1.
+    stability : float
+        Agreement of independent runs on it, an adjusted Rand index; 1 where nothing is drawn.
+    persistence : float
+        How far its similarity, or for trees the smallest size of a cluster, may change before clusters merge or part: a
+        factor e for 1.
+    chosen : bool
+        Whether `labels_` of the model are those of the layer.
+    """
+
+    labels: Labels
+    strength: float
+    stability: float
+    persistence: float
+    chosen: bool
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.labels.max(initial=-1)) + 1
+
+    @property
+    def sizes(self) -> dict[int, int]:
+        """Samples of each cluster."""
+        return cluster_sizes(self.labels)
 
 
 def cluster_limit(n: int, rule: str) -> int:

@@ -1,4 +1,4 @@
-"""Outcomes of a solver, the input of a labeler: an embedding of the samples (scores are one), a domain, or a tree."""
+"""Outcomes of a solver, the input of a labeler: an embedding of the samples (scores are one), a domain, or trees."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
+from clusterkit.numerics.communities.records import MergeTree, NeighbourGraph
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import coding
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, to_device_of
@@ -27,6 +28,7 @@ __all__ = [
     "KernelDomain",
     "KernelRows",
     "LinearRows",
+    "MergeTrees",
     "MixtureScores",
     "Outcome",
     "Scores",
@@ -130,7 +132,7 @@ class Extension(Protocol):
         """Rows for Y, (m, r)."""
 
     def columns(self, index: slice) -> Extension:
-        """The extension of some columns."""
+        """The extension of some columns; `index` may be anything that numpy takes, an order of the columns too."""
 
 
 @final
@@ -404,4 +406,25 @@ class Tree(Outcome):
     core_distances: Array
     rows: Array
     n_neighbors: int
+    transform: Transform
+
+
+@final
+@attrs.frozen(eq=False)
+class MergeTrees(Outcome):
+    """Trees in which the communities of a graph of nearest neighbours merge, one for each layout of the graph.
+
+    Parameters
+    ----------
+    trees : tuple of MergeTree
+    graph : NeighbourGraph
+    rows : ndarray of shape (n, L)
+        The samples in the coordinates in which neighbours are searched.
+    transform : Transform
+        Maps raw rows to these coordinates. A new row follows the samples that are nearest to it.
+    """
+
+    trees: tuple[MergeTree, ...]
+    graph: NeighbourGraph
+    rows: Array
     transform: Transform

@@ -92,6 +92,8 @@ class Solver(Stage):
     """When the solver learns from labels: never, from those of the start alone, or anew in each iteration."""
     default_balancer: ClassVar[str | None] = None
     """Name that balancer="auto" means for this solver; None: no balancer."""
+    linked_balancer: ClassVar[str] = "links"
+    """Balancer that keeps links where there is none; one that keeps sizes too, for a solver that does so."""
     default_labeler: ClassVar[str | Mapping[str, object] | None] = None
     """Labeler that labeler="auto" means for this solver; None if the type of its outcome decides."""
     own_balance: ClassVar[bool] = False

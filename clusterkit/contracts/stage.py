@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 import attrs
 
 from clusterkit._typing import Array, Sizes
+from clusterkit.contracts.links import LinkedGroups
 from clusterkit.errors import UnknownName, nearest_names
 
 __all__ = [
@@ -70,12 +71,15 @@ class Task:
     sample_weight : ndarray of shape (n,) or None
         How much each sample counts, float64, at least 0: one of weight 3 as much as three equal ones. None: all
         count 1. Only for stages that say that they are `weighted`.
+    links : LinkedGroups or None
+        Rows that belong together, and groups of rows that are apart. Only for stages that say that they are `linked`.
     """
 
     n: int
     n_clusters: int | None
     bounds: tuple[Sizes, Sizes] | None = None
     sample_weight: Array | None = None
+    links: LinkedGroups | None = None
 
     @property
     def k(self) -> int:

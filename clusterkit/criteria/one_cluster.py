@@ -1,6 +1,8 @@
 """Whether data have several clusters at all: Hartigan's dip test of a projection, and a statistic of the spanning tree.
 
-The dip test asks whether values on a line come from a distribution with one mode.
+The dip test asks whether values on a line come from a distribution with one mode. Of a single attribute the likelihood
+takes the place of the tree, and of categories that of both. A curve, which has several modes in most directions, is
+tested along itself.
 """
 
 from __future__ import annotations
@@ -11,20 +13,26 @@ from typing import Any, final
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Rng
 from clusterkit.numerics.selection import n_distinct
 from clusterkit.numerics.spanning_trees.tree import births, edge_masses
 
 __all__ = [
+    "MOST_OF_ONE",
     "SIZES",
     "TAILS",
     "OneCluster",
+    "are_counts",
     "are_few",
     "dip_of",
     "dip_p_value",
     "few_points",
+    "geodesic_p_value",
+    "indicated_levels",
     "projection_p_value",
+    "smoothed",
     "tree_statistic",
 ]
 
@@ -101,6 +109,9 @@ THRESHOLD = 0.25
 balls is .12 to .19 in 2 dimensions, at most .09 in 3, and 0 from 5 dimensions on."""
 
 
+MOST_OF_CURVES = 0.4
+"""Largest tree statistic of a curve: of 24 rings and arcs .38; of two noisy rings .34, and of moons .7 and more."""
+
 MOST_POINTS, REPEATS = 20, 5
 """Largest number of distinct points, and least average number of rows a point, of data that are no sample of a density.
 Neither test can see anything there, since the projections are a few steps and most distances to neighbours are 0."""
@@ -122,6 +133,30 @@ def few_points(X: Array) -> int | None:
     return points if are_few(points, len(X)) else None
 
 
+MOST_OF_ONE = 0.5
+"""Largest confidence in clusters where the tests show no more than one: of 33 generated sets six were right."""
+
+FILLED, FEWEST_STEPS = 0.7, 5
+"""Share of the steps between the least and the largest value that occur, and values, of an attribute that counts."""
+
+
+def are_counts(X: Array) -> bool:
+    """Whether rows at few points, (n, d), are whole numbers or categories, of which the tests of `OneCluster` hold.
+
+    At least two categories, or numbers of five values and more without large gaps; three points anywhere are no sample.
+    """
+    X = X[:, np.ptp(X, axis=0) > 0]
+    codes = indicated_levels(X) if X.shape[1] else None
+    if codes is not None:
+        return codes.shape[1] > 1
+    for x in X.T:
+        values = np.unique(x)
+        steps = (values[-1] - values[0]) / float(np.quantile(np.diff(values), 0.1)) + 1.0
+        if len(values) < FEWEST_STEPS or len(values) < FILLED * steps:
+            return False
+    return X.shape[1] > 0
+
+
 def are_few(points: int, n: int) -> bool:
     """Whether n rows at so many distinct points are no sample of a density."""
     return points <= min(MOST_POINTS, n // REPEATS)
@@ -130,34 +165,223 @@ def are_few(points: int, n: int) -> bool:
 @final
 @attrs.frozen
 class OneCluster:
-    """Two tests against a single cluster, of which either suffices.
+    """Tests against a single cluster, of which either suffices.
 
     The projection test sees clusters in any number of attributes, the tree test clusters of any shape in up to about
-    five. A single ring, arc or curve is no log-concave cloud: the projection test calls it several. Neither sees
-    clusters that touch and differ much in size, nor most others below some hundred rows: "not several" means that
-    nothing was shown, and is no reason to overrule a clustering. For rows at few points (`few_points`) neither test is
-    valid.
+    five. Neither sees clusters that touch and differ much in size, nor most others below some hundred rows: "not
+    several" means that nothing was shown, and is no reason to overrule a clustering. For rows at few points
+    (`few_points`) neither test is valid.
+
+    - A single attribute is tested by its own dip and by the likelihood: its tree is long at random places.
+    - Of attributes of two values, which are flags or the levels of categories, there is the likelihood only.
+    - Whole numbers and other repeated values are smoothed first (`smoothed`): steps are no modes.
+    - A ring, an arc or a rolled sheet has several modes in most directions, and as a thin strip a tree that is long at
+      random places. Unless the tree shows much, the distances along the rows are tested as well (`geodesic_p_value`):
+      with one mode there, it is one piece, and curved.
 
     Parameters
     ----------
     p_value : float
-        p-value of the projection test.
+        p-value of the projection test; nan for categories.
     statistic : float
-        Statistic of the tree test.
+        Statistic of the tree test; 0 where it is not valid.
+    gain : float or None
+        Gain of the completed likelihood by two and more clusters, a row, where it stands for a test.
+    curved : bool
+        Whether a test shows several clusters, and the rows are one piece all the same.
     """
 
     p_value: float
     statistic: float
+    gain: float | None = None
+    curved: bool = False
 
     @classmethod
     def of(cls, X: Array, rng: Rng) -> OneCluster:
-        """Both tests of the rows of X, (n, d)."""
-        return cls(projection_p_value(X, rng), tree_statistic(X))
+        """The tests of the rows of X, (n, d)."""
+        X = np.asarray(X, dtype=np.float64)
+        X = X[:, np.ptp(X, axis=0) > 0]
+        if len(X) < 4 * LEAST_SIDE or X.shape[1] == 0:
+            return cls(1.0, 0.0)
+        codes = indicated_levels(X)
+        if codes is not None:
+            return cls(math.nan, 0.0, gain_of_clusters(None, codes, rng))
+        X = smoothed(X, rng)
+        if X.shape[1] == 1:
+            return cls(dip_p_value(X[:, 0]), 0.0, gain_of_clusters(X[:, 0], None, rng))
+        p_value, statistic = projection_p_value(X, rng), tree_statistic(X)
+        shown = p_value < LEVEL or statistic > THRESHOLD
+        curved = shown and statistic <= MOST_OF_CURVES and geodesic_p_value(X) >= LEVEL
+        return cls(p_value, statistic, None, curved)
 
     @property
     def several(self) -> bool:
         """Whether one of the tests shows more than one cluster."""
-        return self.p_value < LEVEL or self.statistic > THRESHOLD
+        by_likelihood = self.gain is not None and self.gain > 0.0
+        return by_likelihood or (not self.curved and (self.p_value < LEVEL or self.statistic > THRESHOLD))
+
+    def facts(self) -> dict[str, object]:
+        """What `resolved_` says of the tests."""
+        facts: dict[str, object] = {}
+        if not math.isnan(self.p_value):
+            facts["projection_p_value"] = round(self.p_value, 4)
+        if self.gain is None:
+            facts["tree_statistic"] = round(self.statistic, 3)
+        else:
+            facts["gain_of_clusters"] = round(self.gain, 4)
+        if self.curved:
+            facts["one_piece"] = "curved"
+        return facts
+
+
+MOST_VALUES = 0.2
+"""Most distinct values of an attribute with steps, as a share of the rows: five rows each on average."""
+
+
+def smoothed(X: Array, rng: Rng) -> Array:
+    """Rows whose repeated values are spread over the steps between them, which have no modes of their own, (n, d).
+
+    A continuity correction: values of an attribute that repeat move at random by up to half of its step.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> counts = rng.poisson(4.0, 300).astype(float)
+    >>> dip_p_value(counts) < 0.01, dip_p_value(smoothed(counts[:, None], rng)[:, 0]) > 0.05
+    (True, True)
+    """
+    X = np.array(X, dtype=np.float64)
+    for x in X.T:
+        values = np.unique(x)
+        if 2 <= len(values) <= MOST_VALUES * len(x):
+            step = float(np.quantile(np.diff(values), 0.1))
+            x += rng.uniform(-0.5 * step, 0.5 * step, len(x))
+    return X
+
+
+def indicated_levels(X: Array) -> NDArray[np.int32] | None:
+    """Levels of the categories of which the attributes of X are indicators, (n, q); None if others are among them.
+
+    Neighbouring attributes of two values, of which each row has exactly one larger one, are one category; any other one
+    is a flag.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    if not ((low == X) | (high == X)).all():
+        return None
+    raised, codes, start = high == X, list[NDArray[np.intp]](), 0
+    while start < X.shape[1]:
+        sums = np.zeros(len(X), dtype=np.intp)
+        stop, end = start, start + 1
+        while stop < X.shape[1] and sums.max() <= 1:
+            sums += raised[:, stop]
+            stop += 1
+            if stop - start > 1 and (sums == 1).all():
+                end = stop
+                break
+        codes.append(raised[:, start:end].argmax(axis=1) if end - start > 1 else raised[:, start].astype(np.intp))
+        start = end
+    return np.column_stack(codes).astype(np.int32)
+
+
+MOST_LATENT = 4
+"""Most clusters whose likelihood stands against that of one."""
+
+
+LEAST_GAIN = 0.1
+"""Gain a row that says nothing of a single number: clusters describe the flanks of a uniform law too."""
+
+
+def gain_of_clusters(x: Array | None, codes: NDArray[np.int32] | None, rng: Rng) -> float:
+    """How much several clusters raise the completed likelihood above that of one, a row.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n,) or None
+        A number, taken as it is, as logarithm or as inverse hyperbolic sine, whichever is the most Gaussian.
+    codes : ndarray of shape (n, q) or None
+        Levels of categories. A single one says nothing of clusters.
+    rng : Generator
+    """
+    from clusterkit.numerics.mixed.search import Search
+    from clusterkit.numerics.mixed.table import MixedTable
+
+    if codes is None:
+        assert x is not None
+        numbers = gaussian_form(x)[:, None]
+        codes, grid = np.zeros((len(x), 0), dtype=np.int32), np.zeros(1)
+    else:
+        numbers, grid = np.zeros((len(codes), 0)), np.zeros(0)
+    levels = codes.max(axis=0, initial=0) + 1
+    search = Search.of(MixedTable.of(numbers, grid, codes, levels.astype(np.intp)), rng, covariates=False)
+    solution, values = search.unknown(1, MOST_LATENT)
+    gain = (max(value for k, value in values.items() if k > 1) - values[1]) / len(codes)
+    if x is not None and solution.k > 1:
+        changes = int(np.count_nonzero(np.diff(solution.labels[np.argsort(x, kind="stable")])))
+        if changes >= solution.k:  # a cluster on both sides of another is the tails of one
+            return min(gain, 0.0)
+        gain -= LEAST_GAIN
+    return gain
+
+
+SHIFTS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+"""Distances below the least value, in standard deviations, from which `gaussian_form` takes logarithms."""
+
+
+def gaussian_form(x: Array) -> Array:
+    """The standardised form of values, (n,), that is most likely under one Gaussian: a skew law is one cluster.
+
+    The forms are the values, logarithms of distances from either end, and inverse hyperbolic sines for heavy tails.
+    """
+    x = (x - x.mean()) / x.std()
+    z = (x - np.median(x)) / (np.median(np.abs(x - np.median(x))) or 1.0)
+    forms = [(x, 0.0), (np.arcsinh(z), -0.5 * float(np.log1p(z * z).mean()))]
+    for distance in (x - x.min(), x.max() - x):
+        forms += [(np.log(distance + shift), -float(np.log(distance + shift).mean())) for shift in SHIFTS]
+    best = max(forms, key=lambda form: form[1] - math.log(float(form[0].std())))[0]
+    standard: Array = (best - best.mean()) / best.std()
+    return standard
+
+
+NEIGHBORS = 10
+"""Neighbours that `geodesic_p_value` goes to from a row. Rings with noise of a tenth of their radius stay closed."""
+
+MOST_SPREAD = 3
+"""Most dimensions in which rows are spread out that may be called curved: in more, distances along the rows differ too
+little for their modes to be seen."""
+
+
+def geodesic_p_value(X: Array) -> float:
+    """p-value of the dip of the distances along the rows from both ends of the longest way; 0 in over 3 dimensions.
+
+    Ways go from neighbour to neighbour, and over the spanning tree. Along a curve or a rolled sheet of even density the
+    distances have one mode. Twice the smaller of the two p-values.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+    from sklearn.neighbors import NearestNeighbors
+
+    from clusterkit.criteria.likelihood import CompletedLikelihood
+    from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
+
+    n = len(X)
+    if n <= NEIGHBORS or CompletedLikelihood.of(X).dimension > MOST_SPREAD:
+        return 0.0
+    distances, near = NearestNeighbors(n_neighbors=NEIGHBORS + 1).fit(X).kneighbors(X)
+    edges = minimum_spanning_tree(np.ascontiguousarray(X), 1).edges.reshape(-1, 2)
+    lengths = np.linalg.norm(X[edges[:, 0]] - X[edges[:, 1]], axis=1)
+    low = np.concatenate([np.repeat(np.arange(n), NEIGHBORS), edges[:, 0]])
+    high = np.concatenate([near[:, 1:].ravel(), edges[:, 1]])
+    least = np.finfo(np.float64).tiny  # equal rows are neighbours too
+    graph = csr_array((np.maximum(np.concatenate([distances[:, 1:].ravel(), lengths]), least), (low, high)), (n, n))
+    graph = graph.maximum(graph.T)
+    one = int(np.argmax(dijkstra(graph, directed=False, indices=0)))
+    from_one = dijkstra(graph, directed=False, indices=one)
+    from_other = dijkstra(graph, directed=False, indices=int(np.argmax(from_one)))
+    return min(1.0, 2.0 * min(dip_p_value(from_one), dip_p_value(from_other)))
 
 
 def projection_p_value(X: Array, rng: Rng) -> float:

@@ -22,7 +22,7 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.outcomes import Ending
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import Evidence, distinct, structure_confidence, witnesses
-from clusterkit.criteria.one_cluster import OneCluster, few_points
+from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts, few_points
 from clusterkit.criteria.rules import Ranking, candidate_numbers, known_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain
 from clusterkit.drivers.auto_fits import Candidate, Fits, Member, fit_member, of_composition, pool_of
@@ -332,13 +332,15 @@ class AutoDriver(Driver):
                 of_best = fits.stability(best) if stability is None else float(stability[choice.ranking.best])
                 if terrain.n >= FEWEST_JUDGED and best.n_clusters < terrain.n:  # else nothing is grouped
                     confidence = choice.confidence(terrain, of_best)
-                one = OneCluster.of(terrain.X, seeds.stream("one cluster")) if points is None else None
+                if points is None or are_counts(terrain.X):
+                    one = OneCluster.of(terrain.X, seeds.stream("one cluster"))
             except KeyboardInterrupt:
                 interrupted = True
         perhaps = None if one is None else not one.several
+        if perhaps:
+            confidence = min(confidence, MOST_OF_ONE)
         facts = {**choice.facts(table), "confidence": round(confidence, 3), "perhaps_one_cluster": perhaps}
-        if one is not None:
-            facts |= {"projection_p_value": round(one.p_value, 4), "tree_statistic": round(one.statistic, 3)}
+        facts |= {} if one is None else one.facts()
         if stability is None and not math.isnan(of_best):  # else the stability is among the terms of the score
             facts["stability"] = round(of_best, 3)
         if points is not None:

@@ -46,6 +46,7 @@ from clusterkit.errors import IncompatibleStages, InvalidParameter, NeedsCluster
 __all__ = [
     "AUTO",
     "KINDS",
+    "METRICS",
     "StageLike",
     "Tuning",
     "alternatives",
@@ -54,6 +55,7 @@ __all__ = [
     "compose",
     "deep_parameters",
     "legal_compositions",
+    "measured",
     "resolve",
     "resolve_as",
     "resolve_balancer",
@@ -69,6 +71,9 @@ AUTO = "auto"
 OFFER = "Give a number, or 'auto' to have it chosen"
 """Advice where the number of clusters is missing, in the words of the estimators."""
 
+METRICS: Mapping[str, str | None] = {"euclidean": None, "cosine": "unit"}
+"""How rows are compared, and the feature map that is put in front of all others for it."""
+
 KINDS: Mapping[str, str] = {**SLOTS, "tuner": "tuner"}
 """Slot of a pipeline to the kind of stage that it takes."""
 
@@ -79,7 +84,11 @@ S = TypeVar("S", bound=Stage)
 
 
 def compose(
-    slots: Mapping[str, object], n_clusters: int | None = None, n_init: int = 1, max_iter: int = 100
+    slots: Mapping[str, object],
+    n_clusters: int | None = None,
+    n_init: int = 1,
+    max_iter: int = 100,
+    metric: str = "euclidean",
 ) -> Composition:
     """A composition of the values of all slots, with every "auto" resolved and checked.
 
@@ -89,11 +98,13 @@ def compose(
         A value for each of "featuremap", "solver", "labeler", "balancer" and "init".
     n_clusters : int or None
     n_init, max_iter : int
+    metric : str, default "euclidean"
+        One of `METRICS`.
 
     Raises
     ------
     UnknownName, InvalidParameter
-        If a slot has no valid value.
+        If a slot, or the metric, has no valid value.
     NeedsClusters
         If `n_clusters` is None and no stage finds the number.
     IncompatibleStages
@@ -101,7 +112,7 @@ def compose(
     """
     values: Mapping[str, Any] = slots  # each is checked where it is resolved
     solver = resolve_as(Solver, "solver", values["solver"])
-    featuremap = resolve_as(FeatureMap, "featuremap", values["featuremap"])
+    featuremap = measured(resolve_as(FeatureMap, "featuremap", values["featuremap"]), metric)
     labeler = resolve_labeler(values["labeler"], featuremap, solver, n_clusters)
     balancer = resolve_balancer(values["balancer"], solver, labeler)
     init = resolve_as(Partitioner, "init", values["init"]) if solver.targets != "never" else None
@@ -265,6 +276,25 @@ def resolve_as(kind: type[S], slot: str, value: object) -> S:
         raise InvalidParameter(f"{slot} must name a stage, got {value!r}. Available: {names}.")
     assert isinstance(stage, kind)
     return stage
+
+
+def measured(featuremap: FeatureMap, metric: str) -> FeatureMap:
+    """The feature map with the map of a metric in front of it, unless it begins with that map anyway.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is no such metric.
+    """
+    if not isinstance(metric, str) or metric not in METRICS:
+        raise InvalidParameter(f"metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}")
+    first = METRICS[metric]
+    maps = featuremap.maps if isinstance(featuremap, Chain) else (featuremap,)
+    if first is None or maps[0].name == first:
+        return featuremap
+    front = resolve_as(FeatureMap, "featuremap", first)
+    # the identity behind the map of a metric would be one more copy of the rows
+    return front if [part.name for part in maps] == ["identity"] else Chain((front, *maps))
 
 
 def _initialiser(name: str) -> Partitioner:

@@ -351,6 +351,7 @@ def _labelled(fit: FitResult, labels: Labels, predict: NearestSampleRow, facts: 
         memberships=None,
         outlier_scores=None,
         probabilities=None,
+        layers=(),
     )
 
 

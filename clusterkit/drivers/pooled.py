@@ -41,6 +41,7 @@ class PooledDriver(Driver):
 
     name: ClassVar[str] = "pooled"
     weighted: ClassVar[bool] = True
+    linked: ClassVar[bool] = True
     estimator: ClassVar[str] = "clusterkit.estimators.auto:Pooled"
     trial: ClassVar[dict[str, int]] = {"n_maps": 2}
     on_devices: ClassVar[bool] = True

@@ -28,6 +28,7 @@ class SingleDriver(Driver):
 
     name: ClassVar[str] = "single"
     weighted: ClassVar[bool] = True
+    linked: ClassVar[bool] = True
     estimator: ClassVar[str] = "clusterkit.estimators.pipeline:Pipeline"
 
     def run(self, compositions: Sequence[Composition], X: ArrayOrSamples, seeds: Seeds) -> DriverResult:

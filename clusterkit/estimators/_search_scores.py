@@ -18,7 +18,7 @@ from clusterkit.contracts import FeatureMap, Task
 from clusterkit.contracts.params import check_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import Evidence, canonical, structure_confidence, subsample_stability, subsamples
-from clusterkit.criteria.one_cluster import OneCluster, few_points
+from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts, few_points
 from clusterkit.criteria.rules import Ranking, known_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain
 from clusterkit.drivers import compose
@@ -157,7 +157,11 @@ class Criterion:
         evidence = Evidence(stability, ranking.margin, separation, numbers[best])
         confidence = math.nan if len(numbers) == 1 else structure_confidence(evidence, known=known)
         others = [i for i, number in enumerate(numbers) if number != numbers[best]]
-        one = None if few_points(terrain.X) else OneCluster.of(terrain.X, self.seeds.stream("one cluster"))
+        one: OneCluster | None = None
+        if few_points(terrain.X) is None or are_counts(terrain.X):
+            one = OneCluster.of(terrain.X, self.seeds.stream("one cluster"))
+        if one is not None and not one.several:
+            confidence = min(confidence, MOST_OF_ONE)
         facts: dict[str, object] = {
             "criterion": "known number" if known else "unknown number",
             "compared_in": self.where,

@@ -28,7 +28,7 @@ from clusterkit.drivers.auto import CONFIRMS, AutoDriver, restated_in_words
 from clusterkit.drivers.auto_pooled import Complexity
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators import same_place
-from clusterkit.estimators.auto_tables import Court, TableAnswer, is_judged, restated_column
+from clusterkit.estimators.auto_tables import Court, TableAnswer, is_judged, is_judged_array, restated_column
 from clusterkit.estimators.base import set_fitted
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
@@ -180,9 +180,11 @@ class Auto(FixedDriver):
         clusters. Half of it where the clusters restate one column and the other columns alone give other clusters,
         which is a warning and ``resolved_["auto"]["restates"]``. nan after Ctrl-C and where nothing was to choose.
     perhaps_one_cluster_ : bool or None
-        True if two tests for more than one cluster show none. They have little power below some hundred rows and where
-        clusters touch, so that True is no proof. A single ring or arc counts as several. None where they say nothing:
-        of at most 20 distinct rows that are mostly repeated, whose number is ``resolved_["auto"]["points"]``.
+        True if the tests for more than one cluster show none; `confidence_` is then at most .5. They have little power
+        below some hundred rows and where clusters touch, so that True is no proof. A ring, an arc or a rolled sheet is
+        one piece: ``resolved_["auto"]["one_piece"]`` is then "curved". None where the tests say nothing: of at most 20
+        distinct rows that are mostly repeated and no counts or categories, whose number is
+        ``resolved_["auto"]["points"]``.
     second_n_clusters_ : int or None
         Number of clusters of the best candidate with another number; where the structure is nested both are right
         (``resolved_["auto"]["second_is_nested"]``). None if the number was given.
@@ -271,7 +273,7 @@ n_features_in_
             if court is not None and answer is not None:
                 of_others = _without(court, answer)
                 self._set(_beside_columns(answer.driven, rows, court.columns, of_others), rows)
-                fitted = answer.preparation
+                fitted = answer.preparation or fitted
         if answer is None:
             self._fit_rows(rows, fitted)
         self.n_features_in_ = len(fitted.columns)
@@ -288,15 +290,28 @@ n_features_in_
         stages = stages_of_tables(recipe("mixture", n_clusters=self.n_clusters))
         if stages is None:  # a plugin took the name of the recipe
             return None
-        coded = attrs.evolve(fitted, coded=True)
-        cells = coded.transform(table, quiet=True)
-        return Court(driver, rows, _columns(self, rows, fitted), cells, coded, stages, seeds)
+        return Court.of_table(driver, table, fitted, rows, _columns(self, rows, fitted), stages, seeds)
+
+    def _court_of_array(self, driver: AutoDriver, rows: Array, seeds: Seeds) -> Court | None:
+        """The same for an array."""
+        if self.pool is not None or not is_judged_array(rows):
+            return None
+        stages = stages_of_tables(recipe("mixture", n_clusters=self.n_clusters))
+        columns = _columns(self, rows, None)
+        if stages is None or len(columns) < rows.shape[1]:
+            return None
+        return Court.of_array(driver, rows, columns, stages, seeds)
 
     def _fit_rows(self, rows: Array, fitted: FittedPreparation | None) -> None:
         driver, seeds = self._driver(), Seeds.of(self.random_state)
         # mixtures estimate covariances, which have d² entries
         span = RowSpan.of(rows) if rows.shape[1] > len(rows) > 1 else None
         with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
+            court = self._court_of_array(driver, rows, seeds) if fitted is None else None
+            judged = None if court is None else court.answer()
+            if court is not None and judged is not None:
+                self._set(_beside_columns(judged.driven, rows, court.columns, _without(court, judged)), rows)
+                return
             answer = driver.run([], rows if span is None else span(rows), seeds)
             if span is None:
                 columns = _columns(self, rows, fitted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from html import escape
 from typing import Any
 
 from clusterkit.contracts.providers import Recipe
@@ -11,7 +12,7 @@ from clusterkit.errors import UnknownName, nearest_names
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["recipe", "recipes"]
+__all__ = ["Recipes", "recipe", "recipes"]
 
 
 def recipe(name: str, **parameters: object) -> Pipeline | Driven:
@@ -60,6 +61,18 @@ def recipe(name: str, **parameters: object) -> Pipeline | Driven:
     return estimator
 
 
-def recipes() -> dict[str, Recipe]:
+class Recipes(dict[str, Recipe]):
+    """Recipes by name, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(entry.title)}</td><td>{escape(entry.clusters)}</td></tr>"
+            for name, entry in self.items()
+        )
+        head = "<tr><th>recipe</th><th>what it is</th><th>clusters</th></tr>"
+        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def recipes() -> Recipes:
     """All recipes by name, including those of plugins; recipes that cannot be loaded are left out."""
-    return registry.available("recipe")
+    return Recipes(registry.available("recipe"))

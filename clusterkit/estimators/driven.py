@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import Array, ArrayLike, Labels, RandomState
 from clusterkit.contracts import Driver
-from clusterkit.contracts.arguments import DriverLike, NumberLike, SamplesLike
+from clusterkit.contracts.arguments import DriverLike, LinksLike, NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition, Problem
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
@@ -27,7 +27,7 @@ from clusterkit.estimators.pipeline import Pipeline, check_place, choose_number,
 from clusterkit.estimators.place import PlacedSamples, predicted
 from clusterkit.estimators.preparing import features_of
 from clusterkit.estimators.same_place import check_same_place
-from clusterkit.estimators.samples import checked
+from clusterkit.estimators.samples import checked, index_of
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.fitting.fit import check_new
 from clusterkit.fitting.samples import ArraySamples, EngineSamples
@@ -92,8 +92,15 @@ exact_on_training_, n_features_in_
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: SamplesLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Cluster the rows of X, shape (n, d); `y` is ignored, and `sample_weight` is as in `Pipeline`."""
+    def fit(
+        self,
+        X: SamplesLike,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        links: LinksLike | None = None,
+        seeds: ArrayLike | None = None,
+    ) -> Self:
+        """Cluster the rows of X, shape (n, d); `y` is ignored, the other arguments are as in `Pipeline`."""
         driver, base = self._driver(), self._base()
         if driver.on_devices:
             placed = PlacedSamples.of(self, X, None, only_devices=True)
@@ -101,16 +108,18 @@ exact_on_training_, n_features_in_
             array = checked(self, X, None, reset=True)
             placed = PlacedSamples(ArraySamples(array), array=array)
         samples, composition = placed.samples, base.composition()
-        seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
+        streams = Seeds.of(base.random_state if self.random_state is None else self.random_state)
         chooses = base.chooses_number(composition)
         if sample_weight is not None:
             unfit = [] if driver.weighted else [Problem("driver", f"'{driver.name}' counts rows")]
             composition = base.weighted(composition, sample_weight, samples.n, unfit)
+        breaks = [] if driver.linked else [Problem("driver", f"'{driver.name}' compares fits without links")]
+        composition = base.linked(composition, links, seeds, samples.n, index_of(X), breaks)
         if isinstance(samples, EngineSamples) and not samples.keeps_rows:
             advice = samples.engine.by_sample
             raise IncompatibleStages(f"driver '{driver.name}' compares labels in one process. {advice}")
         check_place(base, composition, samples)
-        tuning = compose.Tuning(composition) if chooses else base.tuned(composition, placed.array, seeds)
+        tuning = compose.Tuning(composition) if chooses else base.tuned(composition, placed.array, streams)
         if not isinstance(driver, SingleDriver):  # several fits are compared on all rows
             tuning = attrs.evolve(tuning, composition=attrs.evolve(tuning.composition, rows=None))
         with (
@@ -120,11 +129,11 @@ exact_on_training_, n_features_in_
             same_place.hooks(),
         ):
             if chooses:
-                answer = choose_number(base, placed.in_memory(), seeds, driver)
+                answer = choose_number(base, placed.in_memory(), streams, driver)
             else:
                 # drivers take arrays; those that have `on_devices` take samples of a device too
                 fitted = samples if isinstance(samples, EngineSamples) else placed.in_memory()
-                answer = run_driver(driver, tuning.composition, cast("Array", fitted), seeds)
+                answer = run_driver(driver, tuning.composition, cast("Array", fitted), streams)
         set_fitted(self, answer.fit, tuning, base.reported_labeler(tuning.composition))
         set_report(self, placed.placed_report(dict(answer.report)))
         placed.place(self)

@@ -6,6 +6,7 @@ an error that says why.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, final, overload
@@ -18,12 +19,13 @@ from sklearn.utils.validation import check_is_fitted
 from clusterkit._typing import Array, ArrayLike, Floats
 from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.composition import Composition
-from clusterkit.contracts.outcomes import Domain, Embedding, MixtureScores, Outcome
+from clusterkit.contracts.outcomes import Domain, Embedding, MergeTrees, MixtureScores, Outcome
 from clusterkit.contracts.registry import registry
 from clusterkit.drivers.compose import check
 from clusterkit.errors import IncompatibleStages
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import new_rows
+from clusterkit.files import replacing
 from clusterkit.fitting.samples import engine_for
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, as_type, to_host
 from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
@@ -161,9 +163,16 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         scores, _ = self._extended(X, "decision_function")
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    @_only_of.kind(MixtureScores)
+    @_only_of.kind(MixtureScores, MergeTrees)
     def predict_proba(self, X: SamplesLike) -> Floats:
-        """Probability of each cluster for new rows, (m, k); rows sum to 1. Only mixtures of mixed columns have it."""
+        """Probability of each cluster for new rows, (m, k); rows sum to 1.
+
+        Mixtures of mixed columns have it, and recipe `embeddings`: shares of the votes of the nearest rows.
+        """
+        if isinstance(self._fitted().outcome_, MergeTrees):
+            check_same_place(self, X, "predict_proba")
+            shares: Floats = self._fitted().predictor_.shares(self._fitted().rows_of(X))
+            return shares
         return self._extended(X, "predict_proba")[0]
 
     @inductive
@@ -190,6 +199,23 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         inside = np.flatnonzero(labels >= 0)[::step]
         count = len(np.unique(labels[inside]))
         return float(silhouette_score(rows[inside], labels[inside])) if 1 < count < len(inside) else 0.0
+
+    def report(self, path: str, X: object, **options: object) -> None:
+        """Write a page about the clusters of the rows X that were fitted, as `clusterkit.report.make_report` makes it.
+
+        Parameters
+        ----------
+        path : str
+            File for the page: .html.
+        X : data frame, mapping of str to array, or array of shape (n, d)
+            The rows of the fit, in its order.
+        **options : object
+            Other arguments of `clusterkit.report.make_report`, such as ``methods=["kmeans", "genie"]``.
+        """
+        make: Any = importlib.import_module("clusterkit.report").make_report  # a room above this one
+        text, _ = make(X, model=self._fitted(), **options)
+        with replacing(path) as part:
+            part.write_text(text, encoding="utf-8")
 
     def gives(self, kinds: tuple[type[Outcome], ...]) -> bool:
         """Whether the fit has, or before it will have, an outcome of one of these types that extends to new rows."""

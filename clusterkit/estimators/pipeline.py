@@ -19,12 +19,14 @@ from clusterkit.contracts.arguments import (
     FeatureMapLike,
     InitLike,
     LabelerLike,
+    LinksLike,
     NumberLike,
     SamplesLike,
     SolverLike,
     TunerLike,
 )
-from clusterkit.contracts.composition import Composition, Problem, weighted
+from clusterkit.contracts.composition import Composition, Problem, linked, weighted
+from clusterkit.contracts.links import checked_links, checked_seeds, linked_groups
 from clusterkit.contracts.params import MOST_REPEATS, check_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
@@ -51,7 +53,7 @@ from clusterkit.estimators.preparing import (
     stages_of_tables,
 )
 from clusterkit.estimators.same_place import check_same_place
-from clusterkit.estimators.samples import checked, refuse_device, refuse_unsuited
+from clusterkit.estimators.samples import checked, index_of, refuse_device, refuse_unsuited
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.fitting.batches import Learned, begin, learn_batch, why_not_by_batches
 from clusterkit.fitting.device_paths import check_rows, device_problems, row_problems
@@ -157,6 +159,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         Number of starts; the result with the lowest objective is kept.
     max_iter : int, default 100
         Most iterations of the loop between labels and solver; iterations inside the solver are ``solver__max_iter``.
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        How rows are compared. "cosine" puts the feature map `unit` in front of `featuremap`: rows of length 1, for
+        embeddings of texts or images.
     random_state : int, Generator, RandomState or None, default None
         The seed from which every slot gets a random stream of its own.
     verbose : bool, default False
@@ -234,6 +239,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         n_clusters: NumberLike = None,
         n_init: int = 1,
         max_iter: int = 100,
+        metric: str = "euclidean",
         random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
@@ -246,19 +252,33 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         self.n_clusters = n_clusters
         self.n_init = n_init
         self.max_iter = max_iter
+        self.metric = metric
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: SamplesLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: SamplesLike,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        links: LinksLike | None = None,
+        seeds: ArrayLike | None = None,
+    ) -> Self:
         """Cluster the rows of X, shape (n, d), or what `clusterkit.open` gives; `y` is ignored.
 
         `sample_weight` (n,) counts the rows: one of weight 3 as three equal ones. Methods that count rows refuse it.
+
+        `links` are rows of (i, j, sign): rows i and j belong together (+1) or are apart (-1). They are numbers of rows,
+        or for a data frame labels of its index; `clusterkit.Links` survives a cross-validation. `seeds` (n,) are the
+        clusters of some rows, -1 where not known, and fix the numbers of these clusters. Both are kept, or one error
+        names those that contradict each other.
         """
         self._learned = None
         if is_table(X) and engine_for(X) is None and (stages := stages_of_tables(self)) is not None:
             refuse_unsuited(X)
             fitted = prepared_for(self, X)
             self.weighted(stages, sample_weight, fitted.rows)
+            stages = self.linked(stages, links, seeds, fitted.rows, index_of(X))
             attach(self, fit_mixed(self, stages, X, fitted))
             return self
         composition, sampled = self.composition(), self.fits_by_sample()
@@ -266,8 +286,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         placed = PlacedSamples.of(
             self, X, composition.featuremap, whole=sample_size(tuner) if sampled else 0, dense_only=dense_only
         )
-        samples, seeds = placed.samples, Seeds.of(self.random_state)
+        samples, streams = placed.samples, Seeds.of(self.random_state)
         composition = self.weighted(composition, sample_weight, samples.n)
+        composition = self.linked(composition, links, seeds, samples.n, index_of(X))
         if not (sampled and isinstance(samples, EngineSamples)):
             check_place(self, composition, samples)
         report: Mapping[str, object] = {}
@@ -278,13 +299,13 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             same_place.hooks(),
         ):
             if sampled and isinstance(samples, EngineSamples):
-                tuning, fit = fit_by_sample(composition, tuner, samples, seeds)
+                tuning, fit = fit_by_sample(composition, tuner, samples, streams)
             elif self.chooses_number(composition):
-                tuning, answer = compose.Tuning(composition), choose_number(self, placed.in_memory(), seeds)
+                tuning, answer = compose.Tuning(composition), choose_number(self, placed.in_memory(), streams)
                 fit, report = answer.fit, answer.report
             else:
-                tuning = self.tuned(composition, placed.array, seeds)
-                fit = SingleDriver().run([tuning.composition], samples, seeds).fit
+                tuning = self.tuned(composition, placed.array, streams)
+                fit = SingleDriver().run([tuning.composition], samples, streams).fit
         self._takes_sparse_rows = isinstance(placed.array, SparseRows)
         set_fitted(self, fit, tuning, self.reported_labeler(tuning.composition))
         set_report(self, report)
@@ -321,6 +342,25 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if self.chooses_number(c):
             problems.append(Problem("n_clusters", "its choice compares fits by rows; a number takes weights"))
         return weighted(c, sample_weight, n, problems)
+
+    def linked(
+        self,
+        c: Composition,
+        links: LinksLike | None,
+        seeds: ArrayLike | None,
+        n: int,
+        index: object = None,
+        others: Sequence[Problem] = (),
+    ) -> Composition:
+        """The composition with links and seeds of n rows, refused where something breaks them: `others`, too."""
+        if links is None and seeds is None:
+            return c
+        problems = list(others)
+        if self.chooses_number(c):
+            problems.append(Problem("n_clusters", "its choice compares fits without links; a number takes links"))
+        pairs = None if links is None else checked_links(links, n, index)
+        sown = None if seeds is None else checked_seeds(seeds, n, c.n_clusters)
+        return linked(c, linked_groups(pairs, sown, n, c.n_clusters), problems)
 
     @inductive
     def predict(self, X: SamplesLike) -> Labels:
@@ -381,7 +421,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         """The stages, resolved and checked, at a number of clusters; None where the method finds it."""
         n_init = check_count("n_init", self.n_init, at_most=MOST_REPEATS)
         max_iter = check_count("max_iter", self.max_iter)
-        return compose.compose({slot: getattr(self, slot) for slot in self._slots}, k, n_init, max_iter)
+        return compose.compose({slot: getattr(self, slot) for slot in self._slots}, k, n_init, max_iter, self.metric)
 
     def chooses_number(self, c: Composition) -> bool:
         """Whether the number of clusters is left to the criterion: it is open, and the method makes any."""
@@ -434,7 +474,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     def _featuremap_or_none(self) -> FeatureMap | None:
         """The feature map; None where the slot has no valid value, which fit reports."""
         try:
-            return compose.resolve_as(FeatureMap, "featuremap", self.featuremap)
+            return compose.measured(compose.resolve_as(FeatureMap, "featuremap", self.featuremap), self.metric)
         except ValueError:
             return None
 
@@ -508,7 +548,7 @@ def takes_arrays(model: Pipeline) -> bool:
     number = getattr(model, "n_clusters", None)
     if model.tuner is not None or is_open(number):
         return False
-    key: object = (number, model.featuremap, model.solver, model.labeler)
+    key: object = (number, model.featuremap, model.solver, model.labeler, model.metric)
     try:
         known = _taken.get(key)
     except TypeError:  # a list of maps, or a dict with parameters
@@ -521,7 +561,7 @@ def takes_arrays(model: Pipeline) -> bool:
         if len(_taken) >= REMEMBERED:
             _taken.clear()
         known = _taken[key] = _take_arrays(
-            {"featuremap": model.featuremap, "solver": model.solver, "labeler": model.labeler}, number
+            {"featuremap": model.featuremap, "solver": model.solver, "labeler": model.labeler}, number, model.metric
         )
     return known
 
@@ -533,11 +573,14 @@ def _frozen(value: object) -> object:
     return frozenset((key, _frozen(each)) for key, each in value.items()) if isinstance(value, dict) else value
 
 
-def _take_arrays(slots: dict[str, object], number: int | None) -> bool:
+def _take_arrays(slots: dict[str, object], number: int | None, metric: str) -> bool:
     """Whether a composition with these slots takes arrays where they lie."""
     # few rows are started and balanced on the host, whatever stage does that
     try:
-        c = attrs.evolve(compose.compose({**slots, "balancer": None, "init": "random"}, number), init=None)
+        c = attrs.evolve(
+            compose.compose({**slots, "balancer": None, "init": "random"}, number, metric=metric), init=None
+        )
     except ValueError:  # fit reports what is wrong
         return False
+    c = attrs.evolve(c, init=None)
     return not list(row_problems(c, in_process=True)) and not list(device_problems(c))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, ArrayLike
+from clusterkit.contracts.arguments import LinksLike
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
@@ -39,7 +40,13 @@ NOTHING_LEFT = "no column is left"
 """Beginning of the error of a table that has nothing to cluster: another sheet of its file may have."""
 
 
-def fit_prepared(model: FittedAttributes, table: object, preparation: Preparation | None = None) -> Array:
+def fit_prepared(
+    model: FittedAttributes,
+    table: object,
+    preparation: Preparation | None = None,
+    links: LinksLike | None = None,
+    seeds: ArrayLike | None = None,
+) -> Array:
     """Fit a model to the prepared rows of a table, and make the preparation a part of the model.
 
     Parameters
@@ -50,6 +57,8 @@ def fit_prepared(model: FittedAttributes, table: object, preparation: Preparatio
     table : Table, data frame or mapping of str to array
     preparation : Preparation, optional
         Default: ``Preparation()``.
+    links, seeds : optional
+        What is known about the rows, as `Pipeline.fit` takes it.
 
     Returns
     -------
@@ -74,7 +83,13 @@ def fit_prepared(model: FittedAttributes, table: object, preparation: Preparatio
     X = fitted.transform(table, quiet=True)
     fit_table = getattr(model, "fit_table", None)  # of estimators that look at whole columns
     if (stages := stages_of_tables(model)) is not None:
+        if links is not None or seeds is not None:
+            pipeline: Any = model
+            stages = pipeline.linked(stages, links, seeds, fitted.rows)
         fitted = fit_mixed(model, stages, table, fitted)
+    elif links is not None or seeds is not None:
+        pipeline = model
+        pipeline.fit(X, links=links, seeds=seeds)
     elif fit_table is not None:
         fitted = fit_table(table, fitted, X)
     else:

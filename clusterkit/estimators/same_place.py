@@ -8,9 +8,11 @@ plugins that implement the hook.
 
 from __future__ import annotations
 
+import importlib
 import logging
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar, cast
 
@@ -44,6 +46,9 @@ __all__ = [
 
 
 A = TypeVar("A", bound=AnyArray)
+
+RENEWED = 0.2
+"""Seconds between two lines of progress in a notebook."""
 
 
 def beside_labels(model: object, values: A) -> A:
@@ -127,9 +132,14 @@ def hooks() -> Iterator[None]:
 
 @contextmanager
 def shown(verbose: bool) -> Iterator[None]:
-    """Show a progress bar on standard error, if `verbose` and if standard error is a terminal."""
+    """Show the progress if `verbose`: a bar on standard error if that is a terminal, a line below a notebook's cell."""
     if not (verbose and sys.stderr is not None and sys.stderr.isatty()):
-        yield
+        display = _display_of_notebook() if verbose else None
+        if display is None:
+            yield
+        else:
+            with _line_of_notebook(display):
+                yield
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -157,3 +167,35 @@ def shown(verbose: bool) -> Iterator[None]:
 
         with listening(show):
             yield
+
+
+def _display_of_notebook() -> Callable[..., Any] | None:
+    """What shows a line below the cell of a notebook; None elsewhere."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if getattr(shell, "kernel", None) is None:  # a terminal has none
+        return None
+    return cast("Callable[..., Any]", importlib.import_module("IPython.display").display)
+
+
+@contextmanager
+def _line_of_notebook(display: Callable[..., Any]) -> Iterator[None]:
+    """Show the last report as one line, renewed at most five times a second, which ends empty."""
+    handle = display({"text/plain": ""}, raw=True, display_id=True)
+    drawn = 0.0
+
+    def show(report: Report) -> None:
+        nonlocal drawn
+        now = time.monotonic()
+        if now - drawn < RENEWED and report.iteration != report.max_iter:
+            return
+        drawn = now
+        note = "" if report.objective is None else f", objective {report.objective:.6g}"
+        total = "" if report.max_iter is None else f" of {report.max_iter}"
+        handle.update({"text/plain": f"{report.stage}: {report.iteration}{total}{note}"}, raw=True)
+
+    try:
+        with listening(show):
+            yield
+    finally:
+        handle.update({"text/plain": ""}, raw=True)

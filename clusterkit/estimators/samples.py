@@ -44,6 +44,7 @@ __all__ = [
     "SpanPredictor",
     "checked",
     "columns_of_the_fit",
+    "index_of",
     "new_rows",
     "of_rows",
     "only_numbers",
@@ -392,6 +393,11 @@ def checked(
         n_bytes, f"a dense copy of the {rows.shape[0]} x {rows.shape[1]} sparse samples", "Pass them in several parts."
     )
     return cast("Array", rows.toarray())
+
+
+def index_of(X: object) -> object:
+    """The index of a data frame whose rows have labels; None for anything else."""
+    return X.index if hasattr(X, "iloc") and hasattr(X, "index") else None
 
 
 def columns_of_the_fit(estimator: BaseEstimator, rows: Rows) -> Rows:

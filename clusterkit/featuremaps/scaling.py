@@ -1,14 +1,20 @@
-"""Scaling of each attribute, ``(x - shift) * factor + offset``: to a range, to mean 0 and deviation 1, or none."""
+"""Scaling of each attribute, ``(x - shift) * factor + offset``: to a range, to mean 0 and deviation 1, or none.
+
+`Unit` scales each row to length 1 instead, so that Euclidean distances order as cosines do.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, final
+import warnings
+from typing import Any, ClassVar, Literal, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import FeatureMap, FittedMap, Task, params
+from clusterkit.errors import ClusterkitWarning, InvalidData
+from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, coding, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -28,6 +34,8 @@ __all__ = [
     "Affine",
     "Identity",
     "MinMax",
+    "Unit",
+    "UnitRows",
     "ZScore",
     "to_range",
 ]
@@ -176,6 +184,150 @@ class _SquaredDifferences(BlockFunction):
             chunks = (as_type(chunk, np.float64) - mean for _, chunk in row_chunks(H))
             return Sums.of(sum((xp.sum(each * each, axis=0) for each in chunks), xp.zeros_like(mean)))
         return Sums.of(np.square(H - self.mean).sum(axis=0))
+
+
+@final
+@attrs.frozen(eq=False)
+class UnitRows(BlockFunction):
+    """Row map ``(x - origin) / |x - origin|``; a row without a direction becomes 0.
+
+    Parameters
+    ----------
+    origin : ndarray of shape (d,) or None
+        None subtracts nothing.
+    columns : int
+        Number of attributes, d.
+    """
+
+    array_api: ClassVar[bool] = True
+
+    origin: Array | None
+    columns: int
+
+    @property
+    def width(self) -> int:
+        """Number of attributes."""
+        return self.columns
+
+    def __call__(self, Y: Array) -> Array:
+        """Rows of length 1, (m, d), in the type and form of Y, where that lies; lengths are summed in float64."""
+        if isinstance(Y, SparseRows):
+            csr: Any = Y.csr.copy()
+            largest = np.ones(len(Y))
+            entries = np.diff(csr.indptr) > 0
+            largest[entries] = np.maximum.reduceat(np.abs(csr.data), csr.indptr[:-1][entries])
+            csr.data = csr.data / np.repeat(np.where(largest > 0, largest, 1.0), np.diff(csr.indptr))
+            lengths = np.sqrt(SparseRows(csr).squares())
+            csr.data = (csr.data / np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(csr.indptr))).astype(Y.dtype)
+            return SparseRows(csr)
+        if is_device_array(Y):
+            xp = array_namespace(Y)
+            rows = as_type(Y, np.float64)
+            rows = rows if self.origin is None else rows - to_device_of(self.origin, Y, np.float64)
+            largest = xp.max(xp.abs(rows), axis=1, keepdims=True)
+            rows = rows / xp.where(largest > 0, largest, xp.ones_like(largest))
+            lengths = xp.sqrt(xp.sum(rows * rows, axis=1, keepdims=True))
+            return as_type(rows / xp.where(lengths > 0, lengths, xp.ones_like(lengths)), host_dtype(Y))
+        rows = Y if self.origin is None else Y - self.origin.astype(Y.dtype)
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+        factors = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(rows)), where=squares > SMALLEST_SQUARE)
+        H = rows * factors[:, None].astype(Y.dtype)
+        tiny = np.flatnonzero(squares <= SMALLEST_SQUARE)
+        if len(tiny):  # squares that underflow: in units of the largest entry
+            few = rows[tiny].astype(np.float64)
+            largest = np.abs(few).max(axis=1, keepdims=True, initial=0.0)
+            few = np.divide(few, largest, out=np.zeros_like(few), where=largest > 0)
+            lengths = np.linalg.norm(few, axis=1, keepdims=True)
+            H[tiny] = np.divide(few, lengths, out=np.zeros_like(few), where=lengths > 0)
+        return H
+
+    def onnx(self, rows: Node) -> Node:
+        """Rows of length 1."""
+        centred = rows if self.origin is None else rows - self.origin
+        largest = centred.maximum(-centred).largest()
+        scaled = centred / (largest > 0.0).where(largest, 1.0)
+        lengths = scaled.square().sum().sqrt()
+        return scaled / (lengths > 0.0).where(lengths, 1.0)
+
+
+SMALLEST_SQUARE = 1e-60
+"""Squared lengths up to this are computed again in units of the largest entry of the row: their squares lose digits,
+and the inverse of the length may be out of the range of float32."""
+
+
+@final
+@attrs.frozen(eq=False)
+class _WithoutDirection(BlockFunction):
+    """Part of a count: the rows that are 0, or equal to the origin."""
+
+    array_api: ClassVar[bool] = True
+
+    rows_of: UnitRows
+
+    def __call__(self, rows: slice, H: Any) -> Sums:
+        unit = self.rows_of(H)
+        if isinstance(unit, SparseRows):
+            return Sums.of(np.int64(np.count_nonzero(unit.squares() == 0)))
+        if is_device_array(unit):
+            xp = array_namespace(unit)
+            return Sums.of(xp.sum(xp.astype(xp.all(unit == 0, axis=1), xp.int64)))
+        return Sums.of(np.int64(np.count_nonzero(~unit.any(axis=1))))
+
+
+@final
+@attrs.frozen
+class Unit(FeatureMap):
+    """Scales each row to length 1: what is compared is the direction, by the cosine, not the length.
+
+    For embeddings of texts, images or cells, and for counts whose sum does not matter. Between rows of length 1 the
+    squared Euclidean distance is ``2 - 2 cos``, so that every method on distances becomes one on cosines;
+    ``metric="cosine"`` puts this map in front of any pipeline. The type of the rows stays, and sparse rows stay sparse.
+    O(n d).
+
+    Parameters
+    ----------
+    center : bool, default False
+        Subtract the mean of the clustered rows first. Embeddings of neural networks often share a large offset, which
+        makes all cosines nearly 1.
+
+    Warns
+    -----
+    ClusterkitWarning
+        If rows have no direction: they are 0, or equal to the mean that is subtracted. They stay 0, at distance 1 from
+        all others; `resolved_` has their number as `zero_rows`.
+    """
+
+    name: ClassVar[str] = "unit"
+    synonyms: ClassVar[tuple[str, ...]] = ("cosine", "unit_rows", "l2")
+    reads: ClassVar[Literal["passes", "all"]] = "passes"
+    sparse: ClassVar[bool] = True
+    keeps_sparse: ClassVar[bool] = True
+
+    center: bool = params.flag(False)
+
+    @property
+    def nonnegative(self) -> bool | None:  # type: ignore[override] # a property for a class attribute
+        """False for centred rows; of others the samples decide."""
+        return False if self.center else None
+
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+        """The scaling, in one pass over the samples, and one more for their mean."""
+        if self.center and samples.sparse:
+            raise InvalidData(
+                "featuremap 'unit' with center=True makes sparse rows dense; leave center=False, or put 'pca' in front"
+            )
+        mapping = UnitRows(samples.mean() if self.center else None, samples.width)
+        zero = int(samples.reduce(_WithoutDirection(mapping)).arrays[0])
+        if not zero:
+            return FittedMap(mapping)
+        which = "equal to the mean, which center=True subtracts" if self.center else "0"
+        warnings.warn(
+            f"featuremap 'unit': {zero} of {samples.n} rows have no direction, they are {which}. They stay 0, equally "
+            "far from all other rows; leave them out, or read their labels with care",
+            ClusterkitWarning,
+            stacklevel=2,
+        )
+        return FittedMap(mapping, {"zero_rows": zero})
 
 
 @final

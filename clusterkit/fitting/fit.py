@@ -32,12 +32,14 @@ from clusterkit.contracts.checks import NamingStage, check_instance, check_space
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.iteration import Ended, Start, first_least, run_starts
-from clusterkit.contracts.outcomes import Domain, Ending
+from clusterkit.contracts.links import LinkedGroups
+from clusterkit.contracts.outcomes import Domain, Ending, Scores
 from clusterkit.contracts.pass_solver import Iterating, PassSolver, Storing, Summing, solve_by_sums
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter
 from clusterkit.fitting.device_paths import check_rows, few_rows
 from clusterkit.fitting.label_iterations import BalancedLabeling, alternate, solve_once
+from clusterkit.fitting.links import Renumbered, of_seeds
 from clusterkit.fitting.pass_iterations import BlockLabeler, RowLabeling, iterate_labels, iterate_without_labels
 from clusterkit.fitting.samples import ArrayOrSamples, ArraySamples, EngineSamples, Samples, as_samples
 from clusterkit.fitting.starting import along_principal_axis, numbered_along_axis
@@ -252,6 +254,8 @@ def bind(c: Composition, X: ArrayOrSamples, seeds: Seeds) -> BoundComposition:
     samples = as_samples(X)
     n = samples.n if c.rows is None else len(c.rows)
     if isinstance(samples, EngineSamples):
+        if c.links is not None:
+            raise IncompatibleStages(f"links and seeds need all rows in memory. {samples.engine.by_sample}")
         check_rows(c, samples.engine, samples.n)
     if (n == 0 and isinstance(samples, EngineSamples)) or (c.n_clusters is not None and c.n_clusters > n):
         raise InvalidData(
@@ -263,7 +267,7 @@ def bind(c: Composition, X: ArrayOrSamples, seeds: Seeds) -> BoundComposition:
     else:
         space = _space_in_memory(c, samples.whole("", ""), n, seeds)
         samples = samples if c.rows is None else ArraySamples(samples.gather(c.rows))
-    task = Task(n, c.n_clusters, bounds, c.weights_of_fitted())
+    task = Task(n, c.n_clusters, bounds, c.weights_of_fitted(), c.links_of_fitted())
     with NamingStage(c.solver):
         prepared = c.solver.prepare(space, task, seeds.stream("solver", "prepare"))
     check_instance(c.solver, "prepare", prepared, PassSolver if isinstance(space, RowsSpace) else Prepared)
@@ -355,6 +359,8 @@ def run(bound: BoundComposition) -> FitResult:
         answer = best.answer
         assert answer is not None
         labeling = _of_rows(c, answer, space) if isinstance(answer, RowLabeling) else _of_samples(bound, answer)
+        if task.links is not None:
+            labeling = numbered_by_seeds(labeling, task.links)
     finally:
         if isinstance(prepared, PassSolver) and isinstance(prepared.iterations, Storing):
             prepared.iterations.release()
@@ -503,6 +509,32 @@ def _decoder(block_labeler: BlockLabeler) -> Decoder | None:
     return Decoder(block_labeler.codec, block_labeler.extend, scale, block_labeler.k, block_labeler.decision.offsets)
 
 
+def numbered_by_seeds(labeling: BalancedLabeling, links: LinkedGroups) -> BalancedLabeling:
+    """The labelling with the numbers that the seeds fix for their clusters, in its scores and predictor too."""
+    labels = labeling.labels
+    numbers = links.numbers(labels, int(labels.max()) + 1)
+    if numbers is None:
+        return labeling
+    outcome, predict, memberships = labeling.outcome, labeling.predict, labeling.memberships
+    order = np.argsort(numbers)
+    if isinstance(predict, Decoder) and isinstance(outcome, Scores) and outcome.q == predict.k > 1:
+        order = np.argsort(np.append(numbers, np.arange(len(numbers), outcome.q)))
+        extension: Any = outcome.extend
+        extend: Any = predict.extend if extension is None else extension.columns(order)
+        scale, offsets = (None if each is None else each[order] for each in (outcome.scale, predict.offsets))
+        outcome = attrs.evolve(outcome, rows=np.ascontiguousarray(outcome.rows[:, order]), extend=extend, scale=scale)
+        predict = attrs.evolve(predict, extend=extend, scale=scale, offsets=offsets)
+    elif predict is not None:
+        predict = Renumbered(predict, numbers)
+    return attrs.evolve(
+        labeling,
+        labels=np.where(labels >= 0, numbers[labels], labels),
+        outcome=outcome,
+        predict=predict,
+        memberships=None if memberships is None else memberships[:, order],
+    )
+
+
 def result_of(
     c: Composition,
     task: Task,
@@ -544,6 +576,7 @@ def result_of(
         "solver": dict(solver_facts),
         "labeler": dict(labeling.labeler_facts),
         "balancer": {} if balancer is None else {**balancer.resolved(task.n, task.k), **labeling.facts},
+        "links": {} if task.links is None else task.links.report(labels),
     }
     return FitResult(
         labels,
@@ -561,6 +594,7 @@ def result_of(
         labeling.memberships,
         labeling.outlier_scores,
         labeling.probabilities,
+        labeling.layers,
         missing_clusters(),
     )
 
@@ -677,6 +711,8 @@ def starting_labels(bound: BoundComposition, start: int) -> Labels:
     c = bound.composition
     assert c.init is not None
     labels = first_labels(c, bound.seen_by(c.init), bound.task, bound.seeds, start)
+    if bound.task.links is not None:
+        labels = of_seeds(bound.task.links, labels, bound.seen_by(c.init), bound.task.k)
     if isinstance(c.labeler, Codec) and c.labeler.coding is Coding.ORDINAL:
         labels = along_principal_axis(bound.space, labels, bound.task.k, bound.task.sample_weight)
     return labels

@@ -39,9 +39,10 @@ from clusterkit.contracts.checks import (
     check_outcome,
 )
 from clusterkit.contracts.iteration import Ended, Iteration, Iterations, Leap, Start, in_range, iterate, run_starts
-from clusterkit.contracts.labelings import NOISE
-from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
+from clusterkit.contracts.labelings import NOISE, ClusterLayer
+from clusterkit.contracts.outcomes import Domain, Ending, Outcome, Scores, Status
 from clusterkit.contracts.pass_solver import Finished, PassSolver, RowFunction, Summing, solve_by_sums
+from clusterkit.fitting.links import joined_and_cut
 from clusterkit.samples import Space
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.limits import Report, notify
@@ -83,6 +84,8 @@ class BalancedLabeling:
         Outlier scores from the labeler.
     probabilities : ndarray of shape (n,) or None
         Probabilities from the labeler.
+    layers : tuple of ClusterLayer
+        Layers from the labeler.
     labeler_facts : mapping
         The labeler's report.
     status : Status or None
@@ -98,6 +101,7 @@ class BalancedLabeling:
     memberships: Array | None = None
     outlier_scores: Array | None = None
     probabilities: Array | None = None
+    layers: tuple[ClusterLayer, ...] = ()
     labeler_facts: Mapping[str, object] = attrs.field(factory=dict)
     status: Status | None = None
 
@@ -112,6 +116,8 @@ def label_and_balance(
             labeling = labeler.label_unpriced(outcome, task)
         else:
             labeling = labeler.label(outcome, space, task, rng)
+    if task.links is not None and isinstance(outcome, Domain) and not labeler.linked:
+        labeling = joined_and_cut(labeling, task.links, space)
     high = task.n if task.n_clusters is None else task.n_clusters
     check_labeling(labeler, labeling, task.n, 0 if isinstance(labeler, Codec) else NOISE, high)
     balanced = BalancedLabeling(
@@ -123,6 +129,7 @@ def label_and_balance(
         memberships=labeling.memberships,
         outlier_scores=labeling.outlier_scores,
         probabilities=labeling.probabilities,
+        layers=labeling.layers,
         labeler_facts=labeling.facts,
         status=outcome.status,
     )

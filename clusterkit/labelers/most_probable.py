@@ -27,12 +27,16 @@ class MostProbable(Labeler[MixtureScores]):
     name: ClassVar[str] = "most_probable"
     synonyms: ClassVar[tuple[str, ...]] = ("posterior", "component")
     consumes: ClassVar[type[Outcome]] = MixtureScores
+    linked: ClassVar[bool] = True
     finds_k: ClassVar[bool] = True
     takes_k: ClassVar[bool] = True
 
     def label(self, outcome: MixtureScores, space: Space, task: Task, rng: Rng) -> Labeling:
         """Largest of the posteriors, (n, k); clusters are numbered by first appearance."""
         largest = np.argmax(outcome.rows, axis=1)
+        if task.links is not None:
+            costs = -np.log(np.maximum(outcome.rows, np.finfo(outcome.rows.dtype).tiny))
+            largest, _ = task.links.cheapest("labeler 'most_probable'", costs, largest)
         present, first, which = np.unique(largest, return_index=True, return_inverse=True)
         numbers = np.argsort(np.argsort(first)).astype(np.intp)
         labels = numbers[which]
@@ -41,7 +45,7 @@ class MostProbable(Labeler[MixtureScores]):
         memberships = outcome.rows[:, components] if outcome.are_memberships else None
         if memberships is not None and len(components) < outcome.q:
             memberships = memberships / memberships.sum(axis=1, keepdims=True)
-        return Labeling(labels, extend, exact=outcome.exact_on_training, memberships=memberships)
+        return Labeling(labels, extend, exact=outcome.exact_on_training and task.links is None, memberships=memberships)
 
 
 @final

@@ -10,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts import Labeler, Labeling, Task
+from clusterkit.contracts.links import LinkedGroups
 from clusterkit.contracts.outcomes import Embedding, Extension, Outcome
 from clusterkit.contracts.params import MOST_REPEATS, integer
 from clusterkit.errors import InvalidData
@@ -38,9 +39,10 @@ class RowsKMeans(Labeler[Embedding]):
 
     Notes
     -----
-    Clusters are numbered by first appearance. If there are fewer distinct rows than clusters, only so many labels are
-    used. New samples get the label of the centre nearest to their embedded row; if the
-    embedding has no extension to new samples, there is no prediction.
+    Links are kept by Lloyd's iteration in which the labels of linked rows are those of least cost under the links, from
+    the centres without them. Clusters are numbered by first appearance, with seeds by these. If there are fewer
+    distinct rows than clusters, only so many labels are used. New samples get the label of the centre nearest to their
+    embedded row; if the embedding has no extension to new samples, there is no prediction.
 
     References
     ----------
@@ -51,6 +53,7 @@ class RowsKMeans(Labeler[Embedding]):
     name: ClassVar[str] = "rows_kmeans"
     consumes: ClassVar[type[Outcome]] = Embedding
     scores_alone: ClassVar[bool] = True
+    linked: ClassVar[bool] = True
 
     n_init: int = integer(10, at_least=1, at_most=MOST_REPEATS)
     max_iter: int = integer(300, at_least=1)
@@ -67,9 +70,31 @@ class RowsKMeans(Labeler[Embedding]):
             max_iter=self.max_iter,
             seed=int(rng.integers(2**31 - 1)),
         )
+        facts: dict[str, object] = {}
+        if task.links is not None:
+            labels, centres, gap = _linked(outcome.rows, labels, centres, task.links, self.max_iter)
+            facts["gap"] = gap
         predict = None if outcome.extend is None else NearestCentre(outcome.extend, centres)
-        exact = outcome.exact_on_training
-        return Labeling(labels, predict, exact=exact)
+        exact = outcome.exact_on_training and task.links is None
+        return Labeling(labels, predict, exact=exact, facts=facts)
+
+
+def _linked(
+    rows: Array, labels: Labels, centres: Array, links: LinkedGroups, max_iter: int
+) -> tuple[Labels, Array, float]:
+    """Labels, centres and the gap of the last labels of Lloyd's iteration under links, from centres without them."""
+    from clusterkit.numerics.distances import squared_distances
+
+    k, gap = len(centres), 0.0
+    for _ in range(max_iter):
+        costs = squared_distances(rows, centres)
+        following, gap = links.cheapest("labeler 'rows_kmeans'", costs, np.argmin(costs, axis=1))
+        if np.array_equal(following, labels):
+            break
+        labels, sizes = following, np.bincount(following, minlength=k)
+        for j in np.flatnonzero(sizes):
+            centres[j] = rows[labels == j].mean(axis=0)
+    return labels, centres, gap
 
 
 def _refuse_overflow(rows: Array) -> None:

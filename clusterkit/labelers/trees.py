@@ -18,11 +18,12 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit._typing import Array, Counts, Indices, Labels, Mask, Rng
 from clusterkit.contracts import Labeler, Labeling, Task
 from clusterkit.contracts.labelings import NOISE, by_appearance
+from clusterkit.contracts.links import LinkedGroups
 from clusterkit.contracts.outcomes import Outcome, Tree
-from clusterkit.contracts.params import flag, integer, real
+from clusterkit.contracts.params import choice, flag, integer, real
 from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.spanning_trees.tree import births, edge_masses, least_side, nearest_first
 from clusterkit.samples import Space
@@ -32,6 +33,7 @@ from clusterkit.samples.transform import Transform
 __all__ = [
     "ExcessOfMass",
     "Genie",
+    "LinkedTree",
     "MassCut",
     "NearestRow",
     "Single",
@@ -108,6 +110,91 @@ class NearestRow:
 
 
 @final
+@attrs.frozen(eq=False)
+class LinkedTree:
+    """A spanning tree with the links of its rows.
+
+    Edges between rows that belong together come first; merges of components that are apart are refused. What is left
+    are several trees, which merge above all other edges: there they are cut first.
+
+    Parameters
+    ----------
+    merges : ndarray of shape (n - 1, 2)
+    heights : ndarray of shape (n - 1,)
+    parts : int
+        Number of trees that are left.
+    links : LinkedGroups or None
+    """
+
+    merges: Indices
+    heights: Array
+    parts: int = 1
+    links: LinkedGroups | None = None
+
+    @classmethod
+    def of(cls, tree: Tree, links: LinkedGroups | None, together: float = 0.0) -> LinkedTree:
+        """The tree, where rows that belong together merge at the height `together`."""
+        if links is None or not links.m or len(tree.rows) < 2:
+            return cls(tree.merges, tree.heights)
+        from clusterkit.numerics.linked.apart_jit import neighbours_of
+        from clusterkit.numerics.spanning_trees.linked_jit import linked_forest
+
+        order = np.argsort(links.groups, kind="stable")
+        same = links.groups[order][1:] == links.groups[order][:-1]
+        pairs = np.stack([links.rows[order][:-1][same], links.rows[order][1:][same]], axis=1).astype(np.int64)
+        of_row = np.full(len(tree.rows), -1)
+        of_row[links.rows] = links.groups
+        starts, near = neighbours_of(np.ascontiguousarray(links.apart, dtype=np.int64), links.m)
+        merges, heights, accepted = linked_forest(
+            tree.merges.astype(np.int64), np.maximum(tree.heights, together), pairs, together, of_row, starts, near
+        )
+        return cls(merges, heights, len(tree.rows) - accepted, links)
+
+    @property
+    def between(self) -> Mask:
+        """Mask of the merges of the trees that are left, (n - 1,)."""
+        return np.arange(len(self.merges)) >= len(self.merges) + 1 - self.parts
+
+    def kept_apart(self, name: str, labels: Labels, rows: Array, k: int) -> Labels:
+        """The labels, or where more trees are left than clusters, those of trees put together under the links.
+
+        Each part of a tree with one label goes to the cluster with the nearest mean, at least cost. If the trees cannot
+        be put together so, they go to the nearest means, and then the rows with links are labelled at least cost.
+        """
+        links = self.links
+        if links is None or (labels.max() < k and links.broken(labels) == (0, 0)):
+            return labels
+        from clusterkit.numerics.linked.assignment import cheapest_labels
+        from clusterkit.numerics.spanning_trees.hierarchy_jit import components
+
+        trees = components(self.merges, self.between)
+        pieces: Labels = np.unique(np.stack([trees, labels]), axis=1, return_inverse=True)[1].ravel()
+        sizes, means = _means(rows, pieces)
+        centres = means[np.argsort(-sizes, kind="stable")[:k]]
+        costs = sizes[:, None] * ((means[:, None, :] - centres) ** 2).sum(axis=2)
+        costs = np.pad(costs, ((0, 0), (0, k - costs.shape[1])), constant_values=costs.max() + 1.0)
+        of_group = pieces[links.rows[np.unique(links.groups, return_index=True)[1]]]
+        solved = cheapest_labels(costs, np.unique(np.sort(of_group[links.apart], axis=1), axis=0))
+        if np.isfinite(solved.cost):
+            joined: Labels = solved.labels[pieces]
+            return joined
+        joined = np.argmin(costs, axis=1)[pieces].astype(np.int64)
+        sizes, centres = _means(rows, joined)
+        distances = np.full((len(rows), k), np.inf)
+        for j in np.flatnonzero(sizes):
+            distances[:, j] = ((rows.astype(np.float64) - centres[j]) ** 2).sum(axis=1)
+        distances[:, np.flatnonzero(np.isinf(distances[0]))] = distances[np.isfinite(distances)].max() + 1.0
+        return links.cheapest(name, distances, joined)[0]
+
+
+def _means(rows: Array, labels: Labels) -> tuple[Counts, Array]:
+    """Sizes and means of the clusters that have rows, by their numbers 0..k-1."""
+    sizes: Counts = np.bincount(labels)
+    sums = np.stack([np.bincount(labels, weights=column) for column in rows.T.astype(np.float64)], axis=1)
+    return sizes, sums / np.maximum(sizes, 1)[:, None]
+
+
+@final
 @attrs.frozen
 class ExcessOfMass(Labeler[Tree]):
     """Finds the clusters of largest excess of mass, their number and the noise, at one density for each cluster.
@@ -125,6 +212,17 @@ class ExcessOfMass(Labeler[Tree]):
     allow_single_cluster : bool, default False
         Whether all rows together may be the one cluster that is chosen; rows that leave it before its densest part ends
         are noise. Without it, data without a split are all noise.
+    selection : {"excess", "leaf"}, default "excess"
+        "leaf" takes the clusters that are not divided, which are more and of more even sizes; data without a split are
+        noise.
+    epsilon : float, default 0.0
+        Height of the tree, a distance, below which no cluster begins: clusters that separate there are taken together,
+        as DBSCAN with this radius would, while those that begin higher stay.
+    max_cluster_size : int or None, default None
+        Clusters that begin with more rows are not taken, those into which they divide are; only with "excess".
+    outliers : {"noise", "nearest"}, default "noise"
+        "nearest" gives noise the cluster of the row that is nearest by mutual reachability, with probability 0. Noise
+        whose links this would break stays noise.
 
     Notes
     -----
@@ -139,35 +237,58 @@ class ExcessOfMass(Labeler[Tree]):
     Campello, Moulavi, Zimek, Sander (2015), Hierarchical density estimates for data clustering, visualization, and
     outlier detection, ACM Transactions on Knowledge Discovery from Data 10(1): rule, algorithm 2; scores, section 6.
     McInnes, Healy (2017), Accelerated hierarchical density based clustering, ICDM workshops: the condensed hierarchy.
+    Malzer, Baum (2020), A hybrid approach to hierarchical density-based cluster selection, IEEE MFI: epsilon.
     """
 
     name: ClassVar[str] = "excess_of_mass"
     synonyms: ClassVar[tuple[str, ...]] = ("eom", "hdbscan")
     consumes: ClassVar[type[Outcome]] = Tree
+    linked: ClassVar[bool] = True
     finds_k: ClassVar[bool] = True
 
     min_cluster_size: int = integer(15, at_least=2)
     allow_single_cluster: bool = flag(False)
+    selection: str = choice("excess", ("excess", "leaf"))
+    epsilon: float = real(0.0, at_least=0.0)
+    max_cluster_size: int | None = integer(None, at_least=1, optional=True)
+    outliers: str = choice("noise", ("noise", "nearest"))
 
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the chosen clusters, noise -1, with probabilities and outlier scores."""
         from clusterkit.numerics.spanning_trees.hierarchy_jit import excess_of_mass, hierarchy
 
         n = len(outcome.rows)
-        tree = hierarchy(outcome.merges, outcome.heights)
-        extracted = excess_of_mass(tree, n, self.min_cluster_size, self.allow_single_cluster)
+        positive = outcome.heights[outcome.heights > 0]
+        linked = LinkedTree.of(outcome, task.links, float(positive[0]) if len(positive) else 0.0)
+        tree = hierarchy(linked.merges, linked.heights)
+        single = self.allow_single_cluster and linked.parts == 1
+        extracted = excess_of_mass(
+            tree,
+            n,
+            self.min_cluster_size,
+            single,
+            leaves=self.selection == "leaf",
+            epsilon=self.epsilon,
+            max_cluster_size=self.max_cluster_size,
+        )
         labels = by_appearance(extracted.owner)
         k = int(labels.max()) + 1
         births = np.zeros(k)
         inside = labels != NOISE
         births[labels[inside]] = extracted.birth[extracted.owner[inside]]
         farthest = np.divide(1.0, births, out=np.full(k, np.inf), where=births > 0)
+        facts: dict[str, object] = {"clusters": k, "noise": int(n - inside.sum())}
+        if k == 0:
+            facts["reason"] = self._why_none(n)
+        elif self.outliers == "nearest" and not inside.all():
+            labels, joined = _without_noise(outcome, labels, task.links)
+            facts, farthest = {**facts, "noise": int((labels < 0).sum()), "noise_joined": joined}, None
         return Labeling(
             labels,
             NearestRow.of(outcome, labels, farthest),
             probabilities=extracted.probability,
             outlier_scores=extracted.outlier_score,
-            facts={"clusters": k, "noise": int(n - inside.sum()), **({} if k else {"reason": self._why_none(n)})},
+            facts=facts,
         )
 
     def _why_none(self, n: int) -> str:
@@ -181,6 +302,26 @@ class ExcessOfMass(Labeler[Tree]):
             f"no groups of labeler__min_cluster_size={least} rows separate; a smaller number, or fewer "
             "solver__n_neighbors, may show some, and labeler__allow_single_cluster=True makes all of them one"
         )
+
+
+def _without_noise(tree: Tree, labels: Labels, links: LinkedGroups | None) -> tuple[Labels, int]:
+    """Labels of noise by the nearest row in a cluster, and the number of rows that got one."""
+    from clusterkit.numerics.spanning_trees.tree import nearest_by_reachability
+
+    inside, outside = np.flatnonzero(labels >= 0), np.flatnonzero(labels < 0)
+    # a row of noise is as sparse against all rows: among equals the nearest one counts
+    nearest, _ = nearest_by_reachability(tree.rows[inside], tree.core_distances[inside], 1, tree.rows[outside])
+    complete = labels.copy()
+    complete[outside] = labels[inside[nearest]]
+    if links is not None and links.m:
+        first = np.unique(links.groups, return_index=True)[1]
+        of_groups = complete[links.rows[first]]
+        noisy = labels[links.rows[first]] < 0
+        for a, b in links.apart.tolist():
+            if of_groups[a] == of_groups[b]:  # of two that would share a cluster noise stays noise
+                of_groups[b if noisy[b] else a] = NOISE
+        complete[links.rows] = of_groups[links.groups]
+    return complete, int((complete[outside] >= 0).sum())
 
 
 @final
@@ -217,19 +358,24 @@ class Genie(Labeler[Tree]):
 
     name: ClassVar[str] = "genie"
     consumes: ClassVar[type[Outcome]] = Tree
+    linked: ClassVar[bool] = True
 
     gini: float = real(0.3, at_least=0.0, at_most=1.0)
 
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the k clusters at which the merges end."""
-        from clusterkit.numerics.spanning_trees.hierarchy_jit import genie
+        from clusterkit.numerics.spanning_trees.hierarchy_jit import components, genie
 
-        if outcome.n_neighbors == 1 and outcome.heights.size and outcome.heights[0] > 0:
-            first_equal: Indices = np.arange(len(outcome.rows))  # equal rows would be joined at height 0
+        linked = LinkedTree.of(outcome, task.links)
+        if linked.links is not None:
+            first_equal: Indices = components(linked.merges, linked.heights > 0)
+        elif outcome.n_neighbors == 1 and outcome.heights.size and outcome.heights[0] > 0:
+            first_equal = np.arange(len(outcome.rows))  # equal rows would be joined at height 0
         else:
             first, inverse = distinct_rows(outcome.rows)
             first_equal = first[inverse]
-        labels = by_appearance(genie(outcome.merges, first_equal, task.k, self.gini))
+        labels = by_appearance(genie(linked.merges, first_equal, task.k, self.gini, linked.parts))
+        labels = linked.kept_apart("labeler 'genie'", labels, outcome.rows, task.k)
         return Labeling(labels, NearestRow.of(outcome, labels))
 
 
@@ -268,6 +414,7 @@ class MassCut(Labeler[Tree]):
 
     name: ClassVar[str] = "mass_cut"
     consumes: ClassVar[type[Outcome]] = Tree
+    linked: ClassVar[bool] = True
 
     min_side: int | None = integer(None, at_least=1, optional=True)
 
@@ -275,17 +422,20 @@ class MassCut(Labeler[Tree]):
         """Labels of the k clusters that remain after the edges of largest mass are cut."""
         from clusterkit.numerics.spanning_trees.hierarchy_jit import components
 
-        n, heights = len(outcome.rows), outcome.heights
-        merges = outcome.merges[nearest_first(outcome.rows, outcome.merges, heights)]
+        linked, n = LinkedTree.of(outcome, task.links), len(outcome.rows)
+        heights, between = linked.heights, linked.between
+        merges = linked.merges[nearest_first(outcome.rows, linked.merges, heights)]
         mass, side = edge_masses(merges, heights, births(outcome.core_distances, heights))
         least = least_side(n) if self.min_side is None else self.min_side
         # a distance of 0 between different samples is one whose square is below the smallest number
         apart = (outcome.rows[merges[:, 0]] != outcome.rows[merges[:, 1]]).any(axis=1) & (heights > 0)
         # order: by mass, later merges first on ties; merges with small sides come later, merges of equal samples never
-        order = np.lexsort((np.arange(n - 1), mass, side >= least, apart))[::-1][: task.k - 1]
+        order = np.lexsort((np.arange(n - 1), mass, side >= least, apart, between))[::-1][: task.k - 1]
         dropped = np.zeros(n - 1, bool)
-        dropped[order] = apart[order]
-        labels = by_appearance(components(merges, dropped))
+        dropped[order] = apart[order] | between[order]
+        labels = linked.kept_apart(
+            "labeler 'mass_cut'", by_appearance(components(merges, dropped)), outcome.rows, task.k
+        )
         return Labeling(labels, NearestRow.of(outcome, labels))
 
 
@@ -313,12 +463,14 @@ class Single(Labeler[Tree]):
     name: ClassVar[str] = "single"
     synonyms: ClassVar[tuple[str, ...]] = ("single_linkage", "hierarchical", "agglomerative", "cut_tree")
     consumes: ClassVar[type[Outcome]] = Tree
+    linked: ClassVar[bool] = True
 
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the k clusters of the highest merges."""
         from clusterkit.numerics.spanning_trees.hierarchy_jit import cut_off, hierarchy, trunks
 
-        tree, n = hierarchy(outcome.merges, outcome.heights), len(outcome.rows)
+        linked, n = LinkedTree.of(outcome, task.links), len(outcome.rows)
+        tree = hierarchy(linked.merges, linked.heights)
         merged_at = np.append(tree.height[tree.parent[:-1]], 0.0)
         allowed = merged_at > 0
         allowed[trunks(tree)[n:]] = False
@@ -330,5 +482,5 @@ class Single(Labeler[Tree]):
         order = np.lexsort((tree.first[places], -tree.size[places], -merged_at[places]))
         cuts = np.zeros(len(tree.parent), bool)
         cuts[places[order[: task.k - 1]]] = True
-        labels = by_appearance(cut_off(tree, cuts, n))
+        labels = linked.kept_apart("labeler 'single'", by_appearance(cut_off(tree, cuts, n)), outcome.rows, task.k)
         return Labeling(labels, NearestRow.of(outcome, labels))

@@ -152,8 +152,8 @@ def wait_for(jobs: Sequence[Future[object]]) -> None:
 
 
 THIN = 6_000_000
-"""Elements of the feature or kernel matrix below which one thread is faster; measured by tests/benchmarks/threads.py on
-two cores."""
+"""Elements of the feature or kernel matrix below which one thread is faster; measured by
+`tests/benchmarks/cores.py --thin` on two cores."""
 
 
 @cache

@@ -26,6 +26,7 @@ _HOME = {
     "connectivity": "clusterkit.plots._connectivity",
     "consensus_matrix": "clusterkit.plots._tables",
     "contours": "clusterkit.plots._domains",
+    "dendrogram": "clusterkit.plots._clusters",
     "edsvc_curves": "clusterkit.plots._searches",
     "number_curve": "clusterkit.plots._searches",
     "profile": "clusterkit.plots._tables",
@@ -46,6 +47,7 @@ __all__ = [
     "connectivity",
     "consensus_matrix",
     "contours",
+    "dendrogram",
     "edsvc_curves",
     "embedding",
     "number_curve",
@@ -61,7 +63,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from clusterkit.plots._clusters import clusters, embedding, silhouette, sizes
+    from clusterkit.plots._clusters import clusters, dendrogram, embedding, silhouette, sizes
     from clusterkit.plots._connectivity import connectivity
     from clusterkit.plots._domains import contours, trajectories
     from clusterkit.plots._searches import candidates, edsvc_curves, number_curve, search_curve

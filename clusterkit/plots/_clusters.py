@@ -3,6 +3,7 @@
 - `clusters`: samples as points in the colours of their clusters;
 - `sizes`: how many rows each cluster has;
 - `silhouette`: how much nearer each row is to its own cluster than to the next one;
+- `dendrogram`: the last merges of a spanning tree;
 - `embedding`: samples with many attributes in a plane that keeps neighbours together.
 """
 
@@ -34,6 +35,7 @@ from clusterkit.plots.figure import (
     spreads_of,
     styles_of,
 )
+from clusterkit.profiles.hierarchies import linkage_matrix
 from clusterkit.profiles.measures import labels_of
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_EMBEDDED",
     "clusters",
+    "dendrogram",
     "embedding",
     "silhouette",
     "sizes",
@@ -194,6 +197,61 @@ MOST_ROWS = 5000
 
 GAP = 0.02
 """Space between two clusters, as a share of the rows."""
+
+
+def dendrogram(model: Clusterer, ax: Axes | None = None, *, n_merges: int = 30) -> Axes:
+    """Draw the last merges of the spanning tree of a fit, with the number of rows below each.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        One that has a spanning tree, such as the recipes 'hdbscan', 'genie', 'mass-cut' and 'single-linkage'.
+    ax : Axes, optional
+        Axes to draw on; default: a new pyplot figure.
+    n_merges : int, default 30
+        Merges that are drawn, the highest ones.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    InvalidParameter
+        If the model has no spanning tree.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import clusterkit
+    >>> from clusterkit import plots
+    >>> from matplotlib.figure import Figure
+    >>> model = clusterkit.recipe("single-linkage", n_clusters=2).fit([[0.0], [1.0], [5.0]])
+    >>> plots.dendrogram(model, Figure().subplots()).get_ylabel()
+    'height of the merge'
+    """
+    from scipy.cluster import hierarchy
+
+    check_axes(ax, "dendrogram")
+    n_merges = check_count("n_merges", n_merges)
+    matrix = linkage_matrix(model)
+    matrix[:, 2] = np.minimum(matrix[:, 2], np.finfo(np.float64).max)
+    ax = axes_for(ax)
+    hierarchy.dendrogram(
+        matrix,
+        p=n_merges,
+        truncate_mode="lastp",
+        ax=ax,
+        color_threshold=0.0,
+        above_threshold_color=INK,
+        leaf_font_size=8,
+    )
+    ax.set_ylabel("height of the merge")
+    ax.set_title("the last merges; rows below each in brackets", loc="left", fontsize=10, color=INK)
+    for side in ("top", "right", "bottom"):
+        ax.spines[side].set_visible(False)
+    return ax
 
 
 def silhouette(model_or_labels: Clusterer | ArrayLike, X: ArrayLike, ax: Axes | None = None) -> Axes:

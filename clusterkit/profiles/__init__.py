@@ -7,6 +7,8 @@ Polars or PyArrow, with gaps and categories as they are.
   is in ``effects.py``, the words and the rules are in ``naming.py``, reasons for doubt in ``doubts.py``.
 - `representatives` (``representing.py``): a few rows that stand for each cluster.
 - `compare` (``comparing.py``): methods side by side: sizes, indices, stability, agreement, seconds.
+- `assign`, `relabel` (``rows.py``): certainty and distance of each row; numbers that last over refits.
+- `linkage_matrix`, `condensed_tree` (``hierarchies.py``): the merges of a spanning tree for scipy and as a frame.
 - ``raw_table.py``: rows of any table as columns of numbers and of categories; ``measures.py`` makes them comparable,
   draws rows, and reads the labels of a model.
 """
@@ -14,9 +16,11 @@ Polars or PyArrow, with gaps and categories as they are.
 from __future__ import annotations
 
 from clusterkit.profiles.comparing import Comparison, Method, compare
+from clusterkit.profiles.hierarchies import condensed_tree, linkage_matrix
 from clusterkit.profiles.naming import Condition, Rule
 from clusterkit.profiles.profiling import ClusterProfile, FeatureProfile, Profile, profile
 from clusterkit.profiles.representing import representatives
+from clusterkit.profiles.rows import Relabelled, assign, relabel
 
 __all__ = [
     "ClusterProfile",
@@ -25,8 +29,13 @@ __all__ = [
     "FeatureProfile",
     "Method",
     "Profile",
+    "Relabelled",
     "Rule",
+    "assign",
     "compare",
+    "condensed_tree",
+    "linkage_matrix",
     "profile",
+    "relabel",
     "representatives",
 ]

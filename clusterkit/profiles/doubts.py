@@ -14,12 +14,13 @@ from clusterkit.drivers.auto import CONFIRMS, restated_in_words
 from clusterkit.errors import counted, first_names, shortened
 from clusterkit.profiles.measures import GroupedSample, draw
 from clusterkit.profiles.raw_table import Column, RawTable
+from clusterkit.profiles.rows import NEIGHBOURS
 from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, NumberColumn
 from clusterkit.tables.preparing.redundant_columns import as_option
 from clusterkit.tables.reading.frames import columns_of
 
-__all__ = ["FAR", "NEIGHBOURS", "Doubts", "doubts"]
+__all__ = ["FAR", "Doubts", "doubts"]
 
 MOST_ROWS = 20_000
 """Rows whose gaps are counted, a sample of more: as many as a profile looks at."""
@@ -42,9 +43,6 @@ people see no difference."""
 
 SHOWN = 5
 """Columns or clusters that a sentence names."""
-
-NEIGHBOURS = 10
-"""Number of neighbours that are counted: as many as DBSCAN and LOF are used with."""
 
 FAR = 2.5
 """An outlier has its neighbours at this many times the usual distance, or farther; also used in reports."""

@@ -172,7 +172,7 @@ def main_sentences(analysis: Analysis) -> tuple[str, ...]:
     if k <= 1:
         return _one_group(analysis)
     sizes = sizes_of(analysis.clusters.clusters)
-    if chose_number(analysis) and analysis.model.perhaps_one_cluster_:
+    if chose_number(analysis) and getattr(analysis.model, "perhaps_one_cluster_", False):
         first = f"There may be no groups: the {n:,} rows were divided into {k} clusters of {sizes}, {found_by}."
     elif chose_number(analysis):
         first = f"The {n:,} rows fall into {k} clusters of {sizes}, {found_by}."
@@ -228,19 +228,19 @@ MEANING = (
 
 def certainty(analysis: Analysis) -> list[str]:
     """How sure the clusters are: the degree, what the confidence means, and the tests for one cluster."""
-    confidence = float(analysis.model.confidence_)
+    confidence = float(getattr(analysis.model, "confidence_", math.nan))
     if math.isnan(confidence):
         return [f"How sure that is could not be estimated: {_why_unsure(analysis)}."]
     tests, second, sure = one_cluster(analysis), _second(analysis), confidence_in_words(confidence)
-    if analysis.model.perhaps_one_cluster_:
+    if getattr(analysis.model, "perhaps_one_cluster_", False):
         if analysis.doubts.of_single:
             first = (
-                "Beside the far row the others are doubtful as groups: two tests, which pass over single rows, see no "
+                "Beside the far row the others are doubtful as groups: tests, which pass over single rows, see no "
                 f"sign of more than one cluster. The confidence is {sure}, because methods agree on rows so far away."
             )
         else:
             first = (
-                "This is doubtful: two tests see no sign of more than one cluster, so take the clusters as a "
+                "This is doubtful: tests see no sign of more than one cluster, so take the clusters as a "
                 "convenient way to divide the rows rather than as groups of their own. "
             ) + (
                 f"The confidence is low as well: {sure}."
@@ -252,7 +252,7 @@ def certainty(analysis: Analysis) -> list[str]:
         return [
             f"{first}{second}",
             f"{MEANING}{less}.",
-            *([f"The two tests: {tests}."] if tests else []),
+            *([f"The tests: {tests}."] if tests else []),
         ]
     degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
     if _of_choice(analysis).get("points", 0) > len(analysis.clusters.clusters):
@@ -277,6 +277,8 @@ def _why_unsure(analysis: Analysis) -> str:
     choice, n = _of_choice(analysis), analysis.clusters.n_rows
     if analysis.model.interrupted_:
         return "the fit was interrupted"
+    if not hasattr(analysis.model, "confidence_"):
+        return "only Auto estimates it, which compares several methods"
     if "distinct" not in choice:  # without comparison of candidates
         if n < FEWEST:
             return f"{counted(n, 'row')} are too few to compare clusterings of them"
@@ -293,7 +295,7 @@ def _why_unsure(analysis: Analysis) -> str:
 
 def _second(analysis: Analysis) -> str:
     """Sentences about clusterings with the same score, and the next best number of clusters, if there are some."""
-    choice, second = _of_choice(analysis), analysis.model.second_n_clusters_
+    choice, second = _of_choice(analysis), getattr(analysis.model, "second_n_clusters_", None)
     tied = list(choice.get("tied_with", ()))
     also = f" Its score is no better than that of: {'; '.join(tied[:TIES])}." if tied else ""
     if second is None:
@@ -313,17 +315,31 @@ def _belong(rows: int) -> str:
 
 
 def one_cluster(analysis: Analysis) -> str:
-    """The two tests of whether there is more than one cluster, and their answers; "" if they were not made."""
-    facts = _of_choice(analysis)
-    if "projection_p_value" not in facts:
-        return ""
-    p_value, statistic = float(facts["projection_p_value"]), float(facts["tree_statistic"])
-    p = "below 0.001" if p_value < 0.001 else f"{p_value:.2g}"
-    return (
-        f"the dip test, for two heaps of rows along a line, says {'yes' if p_value < LEVEL else 'no'} (p value {p}; "
-        f"yes below {LEVEL}), and the tree test, for a gap between dense regions, says "
-        f"{'yes' if statistic > THRESHOLD else 'no'} ({statistic:.2f}; yes above {THRESHOLD})"
-    )
+    """The tests of whether there is more than one cluster, and their answers; "" if they were not made."""
+    facts, parts = _of_choice(analysis), list[str]()
+    if "projection_p_value" in facts:
+        p_value = float(facts["projection_p_value"])
+        p = "below 0.001" if p_value < 0.001 else f"{p_value:.2g}"
+        parts.append(
+            "the dip test, for two heaps of rows along a line, "
+            f"says {'yes' if p_value < LEVEL else 'no'} (p value {p}; yes "
+            f"below {LEVEL})"
+        )
+    if "tree_statistic" in facts:
+        statistic = float(facts["tree_statistic"])
+        parts.append(
+            "the tree test, for a gap between dense regions, says "
+            f"{'yes' if statistic > THRESHOLD else 'no'} ({statistic:.2f}; yes above {THRESHOLD})"
+        )
+    if "gain_of_clusters" in facts:
+        gain = float(facts["gain_of_clusters"])
+        parts.append(
+            f"the likelihood, of several clusters against one, says {'yes' if gain > 0 else 'no'} ({gain:.2g} a row; "
+            "yes above 0)"
+        )
+    if facts.get("one_piece") == "curved":
+        parts.append("along the curve of the rows there is one heap, so that they are one piece, curved")
+    return ", and ".join(parts)
 
 
 def _of_choice(analysis: Analysis) -> Mapping[str, Any]:
@@ -352,7 +368,7 @@ def score_of_number() -> str:
         "The score of a clustering adds up how much wider the borders between clusters are than the gaps inside them, "
         "how stable it is when rows are left out, how far methods of other kinds agree with it, and, with little "
         "weight, how clearly the dense regions separate. Higher is better, and only scores within this report can be "
-        "compared. One cluster has no score: the two tests at the top are for that. Not every number is tried: only "
+        "compared. One cluster has no score: the tests at the top are for that. Not every number is tried: only "
         "those with a dot."
     )
 
@@ -361,10 +377,9 @@ def caveats(analysis: Analysis) -> list[str]:
     """Caveats, the most particular first."""
     sentences = [plain(text, 600) for text in (*analysis.doubts.sentences, *analysis.warnings)]
     n = analysis.clusters.n_rows
-    if analysis.model.perhaps_one_cluster_:
+    if getattr(analysis.model, "perhaps_one_cluster_", False):
         sentences.append(
-            "The two tests for more than one cluster have little power below some hundred rows, and where clusters "
-            "touch."
+            "The tests for more than one cluster have little power below some hundred rows, and where clusters touch."
         )
     if is_single(analysis):
         return sentences

@@ -16,6 +16,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
+from clusterkit.numerics.communities.records import NeighbourGraph
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import coding, memory, sums
 from clusterkit.samples.array_libraries import (
@@ -461,11 +462,17 @@ class StreamedSpace(FeatureSpace):
 class EmbeddedSpace(FeatureSpace):
     """Features that were found for the samples together; the map of new rows only approximates them.
 
-    For spectral embeddings: mapping the samples as new rows gives other features than they have here, so the feature
-    map has ``exact_on_training = False``.
+    For spectral embeddings and layouts of graphs: mapping the samples as new rows gives other features than they have
+    here, so the feature map has ``exact_on_training = False``.
+
+    Parameters
+    ----------
+    graph : NeighbourGraph or None
+        The graph of nearest neighbours from which the features were found, for stages that read it.
     """
 
     _H: Array
+    graph: NeighbourGraph | None = attrs.field(default=None, kw_only=True)
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Slices of the stored matrix."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from clusterkit import saving
 from clusterkit._typing import AnyArray, Array
-from clusterkit.contracts.outcomes import Domain, Embedding, Outcome, Tree
+from clusterkit.contracts.outcomes import Domain, Embedding, MergeTrees, Outcome, Tree
 from clusterkit.contracts.registry import registry
 from clusterkit.samples import Space, sums, transform
 from clusterkit.samples.array_libraries import host_dtype, is_device_array, to_host
@@ -74,6 +74,10 @@ def numbers(outcome: Outcome, space: Space) -> Array:
         return outcome.rows
     if isinstance(outcome, Tree):
         return np.concatenate([outcome.heights, outcome.core_distances, outcome.merges.ravel()])
+    if isinstance(outcome, MergeTrees):
+        of_graph = [outcome.graph.index.ravel(), outcome.graph.weights]
+        of_trees = [part for tree in outcome.trees for part in (tree.community, tree.merges.ravel(), tree.similarity)]
+        return np.concatenate([*of_graph, *of_trees])
     assert isinstance(outcome, Domain), f"an outcome is an Embedding, a Domain or a Tree: {type(outcome).__name__}"
     return np.append(outcome.value(space.points), outcome.level)
 

@@ -66,18 +66,36 @@ def module_page(name: str) -> str:
     """A table of the public names of a module; autosummary writes a page for each."""
     module = importlib.import_module(name)
     names = [each for each in module.__all__ if not isinstance(getattr(module, each), types.ModuleType)]
-    described = [each for each in names if callable(getattr(module, each)) and not alias(getattr(module, each))]
+    elsewhere = {each: page for each in names if (page := earlier_page(name, each))}
+    described = [
+        each
+        for each in names
+        if each not in elsewhere and callable(getattr(module, each)) and not alias(getattr(module, each))
+    ]
     rows = "\n".join(f"   {each}" for each in described)
     parts = [heading(name, "="), first_line(module), f".. currentmodule:: {name}\n"]
     parts.append(f".. autosummary::\n   :toctree: names\n   :nosignatures:\n\n{rows}\n")
     if name in RECORDS:
         rows = "\n".join(f"   {each}" for each in RECORDS[name])
         parts.append(f"What functions return:\n\n.. autosummary::\n   :toctree: names\n   :nosignatures:\n\n{rows}\n")
+    parts += [f"On another page:\n\n   {each}\n      :doc:`{page}`\n" for each, page in elsewhere.items()]
     for each in names:
-        if each not in described:
+        if each not in described and each not in elsewhere:
             value = getattr(module, each)
             parts.append(f".. py:data:: {each}\n\n   {constant(value)}\n")
     return "\n".join(parts)
+
+
+def earlier_page(name: str, each: str) -> str:
+    """The page of a class that a module before this one offers too, where neither defines it: Sphinx wants one page."""
+    value = getattr(importlib.import_module(name), each)
+    for other in public_modules():
+        if other == name or not isinstance(value, type):
+            return ""
+        offers = each in importlib.import_module(other).__all__
+        if offers and value.__module__ not in (name, other) and getattr(importlib.import_module(other), each) is value:
+            return f"names/{other}.{each}"
+    return ""
 
 
 def first_line(module: types.ModuleType) -> str:

@@ -1,7 +1,7 @@
 """Builds the site into build/site/html: ``python docs/site/build.py``.
 
-With ``--without-running`` the code of the gallery is shown and not run, which takes half the time. Every warning is an
-error. Nothing is fetched from the network.
+With ``--without-running`` the code of the gallery is shown and not run, which takes half the time. What it builds,
+where that lies and how long it took is printed. Every warning is an error. Nothing is fetched from the network.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import os
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import api
@@ -26,7 +27,13 @@ def main() -> int:
     os.environ["CLUSTERKIT_CHECKOUT"] = str(pages.ROOT)
     os.environ["CLUSTERKIT_PLUGINS"] = ""  # built-in stages only, whatever is installed
     os.environ["CLUSTERKIT_GALLERY"] = "show" if arguments.without_running else "run"
-    return build(TARGET)
+    began = time.monotonic()
+    what = "the pages and the reference" if arguments.without_running else "the pages, the reference and the gallery"
+    print(f"building {what}; this takes some minutes", flush=True)
+    errors = build(TARGET)
+    end = "built with errors, see above" if errors else f"the site: {(TARGET / 'html' / 'index.html').as_uri()}"
+    print(f"{end} ({time.monotonic() - began:.0f} s)")
+    return errors
 
 
 def build(target: Path) -> int:

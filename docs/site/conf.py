@@ -61,7 +61,7 @@ sphinx_gallery_conf = {
     "plot_gallery": os.environ.get("CLUSTERKIT_GALLERY", "run") == "run",
     "parallel": False,
     "thumbnail_size": (320, 224),
-    "default_thumb_file": str(ROOT / "docs" / "images" / "demo.png"),  # of examples that only print
+    "default_thumb_file": str(ROOT / "docs" / "images" / "demo.png"),  # of a build that does not run the examples
     "min_reported_time": 10**6,  # seconds of one machine say nothing to readers
 }
 
@@ -72,7 +72,7 @@ html_static_path = [str(ROOT / "docs" / "site" / "static")]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "start": [], "which-method": []}
+html_sidebars = {"index": []}
 html_theme_options = {
     "logo": {"text": "clusterkit"},
     "header_links_before_dropdown": 8,

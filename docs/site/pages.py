@@ -15,7 +15,10 @@ DOCS = ROOT / "docs"
 
 OUTSIDE = {
     "CHANGELOG.md": "about/changelog.md",
+    "CODE_OF_CONDUCT.md": "about/code-of-conduct.md",
     "CONTRIBUTING.md": "about/contributing.md",
+    "GOVERNANCE.md": "about/governance.md",
+    "ROADMAP.md": "about/roadmap.md",
     "SECURITY.md": "about/security.md",
     "tests/benchmarks/README.md": "about/benchmarks.md",
 }
@@ -29,29 +32,30 @@ FOLDERS = {
 """Pages that stand for a folder to which a link leads."""
 
 SECTIONS = {
-    "index": [
-        "start", "which-method", "recipes/index", "how-to/index", "gallery/index", "reference/index", "about/index",
-    ],
+    "index": ["start", "how-to/index", "recipes/index", "reference/index", "about/index"],
+    "start": ["which-method", "glossary"],
     "how-to/index": [
-        "how-to/keep-cluster-sizes", "how-to/label-a-domain", "consensus", "choose-parameters", "how-to/plot-a-fit",
-        "how-to/save-a-model", "how-to/tables", "how-to/large-data", "how-to/larger-than-memory", "how-to/on-a-cluster",
-        "how-to/data-sets", "min-max-svm", "how-to/compare-methods",
-        "how-to/*", "plugins/*",
+        "gallery/index", "how-to/tables", "how-to/understand-a-clustering", "how-to/keep-cluster-sizes",
+        "choose-parameters", "consensus", "how-to/plot-a-fit", "how-to/save-a-model", "how-to/export-to-onnx",
+        "how-to/compare-methods", "how-to/data-sets", "how-to/large-data", "how-to/larger-than-memory",
+        "how-to/weights-and-batches", "how-to/on-a-cluster", "how-to/on-a-graphics-processor", "how-to/label-a-domain",
+        "min-max-svm", "how-to/*", "plugins/*",
     ],
+    "recipes/index": ["recipes/*"],
     "reference/index": ["api/index", "reference/command-line", "reference/stages", "reference/*"],
     "about/index": [
-        "results", "results/*", "claims", "architecture", "promises", "stability", "decisions/index", "about/*", "*",
+        "results", "accuracy", "claims", "results/*", "decisions/index", "architecture", "promises", "stability",
+        "about/*", "*",
     ],
     "decisions/index": ["decisions/*"],
-    "recipes/index": ["recipes/*"],
 }  # fmt: skip
-"""Which pages stand below which, in this order. A star takes the pages of the folder that stand nowhere else, so that a
-new page needs no line here."""
+"""Which pages stand below which, in this order: four doors, and what is behind them. A star takes the pages of the
+folder that stand nowhere else, so that a new page needs no line here."""
 
 WRITTEN = {
-    "how-to/index": "# How to\n\nOne page for each task.\n",
+    "how-to/index": "# How-to\n\nOne page for each task.\n",
     "reference/index": "# Reference\n\nEvery public name, every command, every stage.\n",
-    "about/index": "# About\n\nWhat was measured, how it is built, what is promised, and how to take part.\n",
+    "about/index": "# Behind\n\nWhat was measured and decided, how it is built and how to take part.\n",
     "decisions/index": "# Decisions\n\nWhat was decided, with the reasons.\n",
 }
 """Pages that only the site has: headings above a list of pages."""

@@ -425,3 +425,37 @@ def test_rows_that_the_labeler_called_noise_are_told(run, write):
     answer = run("fit", path, "--set", 'pool=("hdbscan",)')
     number = re.search(r"labeler\.noise=(\d+)", answer.stdout)[1]
     assert f"none: {number} rows that the labeler called noise are in the nearest clusters" in answer.stdout
+
+
+def test_links_and_seeds_of_files_are_kept(tmp_path, run):
+    rng = np.random.default_rng(0)
+    X, kind = np.repeat([[0.0, 0.0], [4.0, 0.0]], 15, axis=0) + rng.normal(size=(30, 2)), np.repeat(["b", "a"], 15)
+    lines = ["x,y,kind", *(f"{x:.3f},{y:.3f},{kind[i] if i % 5 == 0 else ''}" for i, (x, y) in enumerate(X))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    (tmp_path / "links.csv").write_text("one,other,sign\n1,17,1\n2,30,-1\n")
+    common = ["fit", str(tmp_path / "t.csv"), "--recipe", "kmeans", "-k", "2", "-o", str(tmp_path / "out.csv")]
+    answer = run(*common, "--links", str(tmp_path / "links.csv"), "--drop", "kind")
+    labels = np.loadtxt(tmp_path / "out.csv", skiprows=1, dtype=int)
+    assert labels[0] == labels[16]
+    assert labels[1] != labels[29]
+    answer = run(*common, "--seeds", "kind")
+    labels = np.loadtxt(tmp_path / "out.csv", skiprows=1, dtype=int)
+    assert (labels[:15:5] == 1).all()
+    assert (labels[15::5] == 0).all()
+    assert "numbers of the seeds: 0 a, 1 b" in answer.output
+    (tmp_path / "links.csv").write_text("one,other,sign\n1,31,1\n")
+    answer = run(*common, "--links", str(tmp_path / "links.csv"), "--drop", "kind")
+    assert "names row 31; rows are counted 1..30" in answer.output
+
+
+def test_rows_are_compared_by_the_cosine_where_that_is_asked_for(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = (np.repeat(np.eye(3), 10, axis=0) + 0.05 * rng.normal(size=(30, 3))) * rng.uniform(0.01, 100, size=(30, 1))
+    np.save(tmp_path / "rows.npy", X)
+    answer = run("fit", tmp_path / "rows.npy", *KMEANS, "--metric", "cosine", "-o", "-")
+    assert groups(labels_of(answer.stdout)), answer.output
+    assert "left as they are" in answer.stderr  # no column is scaled by itself
+    refused = run("fit", tmp_path / "rows.npy", *KMEANS, "--metric", "cosin")
+    assert refused.exit_code != 0
+    assert "metric must be one of" in refused.stderr
+    assert "'cosine'" in refused.stderr

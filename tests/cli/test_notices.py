@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import logging
 import sys
+import types
 
 import pytest
 
+import clusterkit
 from clusterkit.cli import early
 
 
@@ -38,3 +40,22 @@ def test_a_pipe_does_not(log, monkeypatch):
         monkeypatch.setattr(sys, "stderr", stream)
         early.on_terminals()
         assert not log.handlers
+
+
+def test_a_notebook_shows_the_progress_of_a_fit_below_the_cell(monkeypatch):
+    lines = []
+
+    class Handle:
+        def update(self, data, raw):
+            lines.append(data["text/plain"])
+
+    display = types.ModuleType("IPython.display")
+    display.display = lambda data, raw, display_id: Handle()
+    package = types.ModuleType("IPython")
+    package.get_ipython = lambda: types.SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", package)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    X = [[0.0], [1.0], [9.0], [10.0]]
+    clusterkit.recipe("emmc", n_clusters=2, random_state=0, verbose=True).fit(X)
+    assert any(" of " in line for line in lines)
+    assert lines[-1] == ""

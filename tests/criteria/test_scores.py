@@ -20,7 +20,7 @@ from clusterkit.criteria.confidence import (
     subsample_stability,
     subsamples,
 )
-from clusterkit.criteria.one_cluster import dip_of
+from clusterkit.criteria.one_cluster import OneCluster, are_counts, dip_of, indicated_levels
 from clusterkit.criteria.rules import candidate_numbers, known_number, mass_ratio_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain, border_contrast, inner_contrast, mass_drop
 from clusterkit.metrics import adjusted_rand
@@ -364,3 +364,56 @@ def test_a_tie_names_the_other_partition():
     assert ranking.best == 0
     assert ranking.ties.tolist() == [1]
     assert ranking.margin == 0.0
+
+
+def skew(rng):
+    return rng.lognormal(size=(300, 1))
+
+
+def flanks(rng):
+    return rng.uniform(size=(300, 1))
+
+
+def counts(rng):
+    return rng.poisson(1.0, (300, 2)).astype(float)
+
+
+def independent_categories(rng):
+    codes = rng.integers(0, 3, (300, 4))
+    return np.hstack([(codes[:, [j]] == np.arange(3)).astype(float) for j in range(4)])
+
+
+def ring(rng):
+    angles = rng.uniform(0, 2 * np.pi, 300)
+    return np.column_stack([np.cos(angles), np.sin(angles)]) + 0.05 * rng.normal(size=(300, 2))
+
+
+@pytest.mark.parametrize("law", [skew, flanks, counts, independent_categories, ring])
+def test_laws_of_one_piece_are_not_called_several(law):
+    rng = np.random.default_rng(0)
+    one = OneCluster.of(law(rng), rng)
+    assert not one.several
+    assert one.curved == (law is ring)
+    assert (one.facts().get("one_piece") == "curved") == one.curved
+
+
+def test_counts_and_categories_with_clusters_are_called_several():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    whole = rng.poisson(np.array([1.0, 12.0, 30.0])[y][:, None], (300, 1)).astype(float)
+    codes = np.where(rng.random((300, 5)) < 0.8, (y[:, None] + np.arange(5)) % 3, rng.integers(0, 3, (300, 5)))
+    one_hot = np.hstack([(codes[:, [j]] == np.arange(3)).astype(float) for j in range(5)])
+    far = np.concatenate([rng.normal(size=280), 15 + rng.normal(size=20)])[:, None]
+    for rows in (whole, one_hot, far):
+        assert OneCluster.of(rows, rng).several
+
+
+def test_neighbouring_indicators_are_one_category():
+    codes = np.random.default_rng(0).integers(0, 3, (60, 2))
+    X = np.column_stack([codes[:, :1] == np.arange(3), codes[:, 1:] == np.arange(3), codes[:, 0] == 1]).astype(float)
+    levels = indicated_levels(2.5 * X)
+    assert levels.shape == (60, 3)
+    np.testing.assert_array_equal(levels[:, :2], codes)
+    assert indicated_levels(np.column_stack([X, np.arange(60.0)])) is None
+    assert are_counts(X)
+    assert not are_counts(np.repeat([[0.0], [3.0], [10.0]], 20, axis=0))

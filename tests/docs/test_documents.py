@@ -17,7 +17,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TOP_LEVEL = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+TOP_LEVEL = (
+    "README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "GOVERNANCE.md", "ROADMAP.md", "SECURITY.md",
+)  # fmt: skip
 DOCUMENTS = [*(ROOT / name for name in TOP_LEVEL), *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(
     r"^(?:<!--\s*(?P<mark>skip|run|file:\s*\S+)\s*-->\n\n?)?```(?P<language>\w+)\n(?P<code>.*?)^```$", re.M | re.S
@@ -27,7 +29,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.:/~$}])/(?:home|root|work|tmp|var|usr|opt|mn
 
 DEAR = {
     f"docs/{name}.md"
-    for name in ("how-to/every-kind-of-stage", "how-to/plot-a-fit", "recipes/edsvc", "recipes/emmc-auto")
+    for name in ("start", "how-to/every-kind-of-stage", "how-to/plot-a-fit", "recipes/edsvc", "recipes/emmc-auto")
 }
 """Pages whose code takes more than a second."""
 
@@ -107,6 +109,13 @@ def _run_command(words: list[str], where: str):
 
     answer = CliRunner().invoke(app, words)
     assert answer.exit_code == 0, f"{where}: clusterkit {shlex.join(words)}\n{answer.output}"
+
+
+def test_what_people_wrote_can_be_read():
+    """Pages of results and references are written by programs, and may be long; code is not counted."""
+    texts = [path.read_text(encoding="utf-8") for path in DOCUMENTS]
+    words = [re.search(r"\w", word) for text in texts if "<!-- Written by" not in text for word in _prose(text).split()]
+    assert sum(map(bool, words)) <= 70_000
 
 
 def test_blocks_are_recognised():

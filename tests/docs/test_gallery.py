@@ -1,4 +1,4 @@
-"""Every example of the gallery is short, runs without a warning of clusterkit, and says or draws something."""
+"""Every example of the gallery is short, runs without a warning of clusterkit, and draws something."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def test_example_is_short_and_has_a_title(path):
 
 @pytest.mark.parametrize("path", CASES)
 @pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive:UserWarning")
-def test_example_runs(path, tmp_path, monkeypatch, capsys):
+def test_example_runs(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = set(FOLDER.rglob("*"))
     try:
         runpy.run_path(str(path), run_name="__main__")
-        assert capsys.readouterr().out.strip() or pyplot.get_fignums()
+        assert pyplot.get_fignums(), "without a picture it shares its thumbnail with others"
     finally:
         pyplot.close("all")
     assert not [*tmp_path.iterdir()]

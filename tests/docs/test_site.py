@@ -104,3 +104,9 @@ def test_the_reference_is_in_two_groups_of_public_modules():
     assert "   clusterkit.contracts\n" in authors
     for name in api.public_modules():
         assert (f"   {name}\n" in users) != (f"   {name}\n" in authors), name
+
+
+def test_a_class_that_two_public_modules_offer_is_described_on_the_page_of_the_first():
+    assert "\n   FittedMap\n      :doc:`names/clusterkit.contracts.FittedMap`\n" in api.module_page(
+        "clusterkit.samples"
+    )

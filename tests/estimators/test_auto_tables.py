@@ -241,3 +241,48 @@ class TestColumns:
         model = Auto(3, pool=["kmeans"], random_state=0).fit(mixed[0])
         assert model.resolved_["auto"]["recipe"] == "kmeans"
         assert "column_roles" not in model.resolved_["auto"]
+
+
+@pytest.fixture(scope="module")
+def fitted_to_many_columns():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 40)
+    centres = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
+    X = np.hstack([centres[y] + rng.normal(size=(120, 2)), rng.normal(size=(120, 8))])
+    X = X / X.std(axis=0)
+    return Auto(random_state=0).fit(X), X, y
+
+
+class TestArraysOfManyColumns:
+    def test_irrelevant_columns_do_not_hide_clusters(self, fitted_to_many_columns, tmp_path):
+        model, X, y = fitted_to_many_columns
+        facts = model.resolved_["auto"]
+        assert facts["recipe"] == "mixture"
+        assert adjusted_rand(y, model.labels_) > 0.9
+        assert [name for name, role in facts["column_roles"].items() if role == "cluster-dependent"] == [
+            "column 1",
+            "column 2",
+        ]
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+        model.save(tmp_path / "m.clusterkit")
+        np.testing.assert_array_equal(load(tmp_path / "m.clusterkit").predict(X), model.labels_)
+
+    def test_the_next_best_number_stands_beside_it(self, fitted_to_many_columns):
+        model, *_ = fitted_to_many_columns
+        chosen, second = model.candidates_
+        assert chosen["n_clusters"] == 3
+        assert second["n_clusters"] == model.second_n_clusters_ != 3
+        assert chosen["score"] >= second["score"]
+        assert 0 < second["similarity"] < chosen["similarity"] == 1
+
+    def test_a_range_holds_for_the_mixture(self, fitted_to_many_columns):
+        _, X, _ = fitted_to_many_columns
+        model = Auto((4, 5), random_state=0).fit(X)
+        assert int(model.labels_.max()) + 1 in (4, 5)
+
+
+def test_a_confidence_is_low_where_one_cluster_is_said():
+    X = np.random.default_rng(1).uniform(size=(120, 2))
+    model = Auto(random_state=0).fit(X)
+    assert model.perhaps_one_cluster_
+    assert model.confidence_ <= 0.5

@@ -23,9 +23,12 @@ from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 from clusterkit.numerics.structures_jit import find, join, roots
 
 __all__ = [
+    "Condensed",
     "Extracted",
     "Hierarchy",
+    "binary_hierarchy",
     "components",
+    "condense",
     "cut_off",
     "excess_of_mass",
     "genie",
@@ -54,6 +57,21 @@ def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
 
     The result is the same for every minimum spanning tree of the rows.
     """
+    (parent, height, size, first), ties = _binary(merges, heights)
+    nodes = len(parent)
+    if ties:
+        room = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
+        nodes = _without_ties(len(merges) + 1, parent, height, size, first, *room)
+    return Hierarchy(parent[:nodes], height[:nodes], size[:nodes], first[:nodes])
+
+
+def binary_hierarchy(merges: Indices, heights: Array) -> Hierarchy:
+    """The hierarchy in which each merge (n - 1, 2) is a node of two children, in the order of the merges."""
+    return _binary(merges, heights)[0]
+
+
+def _binary(merges: Indices, heights: Array) -> tuple[Hierarchy, bool]:
+    """The merges as nodes, and whether any has a child of its height."""
     n = len(merges) + 1
     nodes = 2 * n - 1
     parent, height = np.full(nodes, -1, np.int32), np.zeros(nodes)
@@ -61,10 +79,7 @@ def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
     # disjoint sets: the lowest row of a set has -1 - (the node of the set), every other row a lower row of the set
     link = np.arange(-1, -n - 1, -1, dtype=np.int32)
     ties = _merge(merges, heights, parent, height, size, first, link)
-    if ties:
-        room = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
-        nodes = _without_ties(n, parent, height, size, first, *room)
-    return Hierarchy(parent[:nodes], height[:nodes], size[:nodes], first[:nodes])
+    return Hierarchy(parent, height, size, first), ties
 
 
 @njit
@@ -161,28 +176,79 @@ def _excess(leaving: float, birth: float) -> float:
     return 0.0 if birth == np.inf else leaving - birth
 
 
-def excess_of_mass(tree: Hierarchy, n: int, min_cluster_size: int, single: bool) -> Extracted:
-    """The clusters of largest excess of mass; the root counts as one only if `single`.
+class Condensed(NamedTuple):
+    """The clusters of at least a size in a hierarchy; cluster 0 is the root.
 
-    Rows that leave the root before it ends are noise, as in McInnes and Healy, because every row is in the root. The
-    root begins where they have left it. A root of fewer than `min_cluster_size` rows is no cluster.
+    `cluster` is the cluster of each node, and `fall` the λ at which a node that has left it did so. For each cluster
+    there are the λ at which it begins (`birth`), the cluster above or -1, the stability, the λ at which its last rows
+    leave it or it divides (`death`), and the rows with which it begins (`size`).
     """
+
+    cluster: Labels
+    fall: Array
+    birth: Array
+    above: Labels
+    stability: Array
+    death: Array
+    size: Counts
+
+
+def condense(tree: Hierarchy, n: int, min_cluster_size: int) -> Condensed:
+    """The clusters of at least `min_cluster_size` rows; O(n)."""
     nodes = len(tree.parent)
     large = np.zeros(nodes, np.int32)  # children that can be clusters
     cluster, fall, fallen = np.empty(nodes, np.int32), np.zeros(nodes), np.zeros(nodes, np.bool_)
     most = 2 * (n // min_cluster_size) + 1  # each division of a cluster makes one more that is not divided later
     birth, above, stability, death = np.zeros(most), np.full(most, -1), np.zeros(most), np.zeros(most)
-    count = _condense(*tree[:3], min_cluster_size, large, cluster, fall, fallen, birth, above, stability, death)
-    birth, above, stability, death = birth[:count], above[:count], stability[:count], death[:count]
-    within, deep = np.full(count, -1), death.copy()
-    _choose(stability, above, single, np.zeros(count, np.bool_), stability.copy(), np.zeros(count), within, deep)
+    size = np.full(most, n)
+    count = _condense(*tree[:3], min_cluster_size, large, cluster, fall, fallen, birth, above, stability, death, size)
+    return Condensed(cluster, fall, birth[:count], above[:count], stability[:count], death[:count], size[:count])
+
+
+def excess_of_mass(
+    tree: Hierarchy,
+    n: int,
+    min_cluster_size: int,
+    single: bool,
+    *,
+    leaves: bool = False,
+    epsilon: float = 0.0,
+    max_cluster_size: int | None = None,
+) -> Extracted:
+    """The clusters of largest excess of mass; the root counts as one only if `single`.
+
+    Rows that leave the root before it ends are noise, as in McInnes and Healy, because every row is in the root. The
+    root begins where they have left it. A root of fewer than `min_cluster_size` rows is no cluster.
+
+    Parameters
+    ----------
+    leaves : bool
+        Take the clusters that are not divided instead.
+    epsilon : float
+        Height below which no cluster may begin: the nearest one above it that begins higher takes its place.
+    max_cluster_size : int or None
+        Clusters that begin with more rows are not taken; the root has those of the clusters that it divides into.
+    """
+    condensed = condense(tree, n, min_cluster_size)
+    cluster, fall, birth, above, stability, death, size = condensed
+    count = len(birth)
+    size = size.copy()
+    size[0] = size[above == 0].sum()
+    within, deep, chosen = np.full(count, -1), death.copy(), np.zeros(count, np.bool_)
+    least = n + 1 if max_cluster_size is None else max_cluster_size
+    best, below = stability.copy(), np.zeros(count)
+    _choose(stability, above, size, least, single, leaves, chosen, best, below, within, deep)
+    if epsilon > 0.0 and count > 1 and not (chosen[0] and within[0] == 0):
+        _raise_to(birth, above, epsilon, single, chosen, within)
     owner, probability, score = np.empty(n, np.int64), np.zeros(n), np.zeros(n)
     _of_rows(cluster, fall, within, death, deep, owner, probability, score)
     birth = birth.copy()
     if within[0] == 0:
-        early = (cluster[:n] == 0) & (fall[:n] < death[0]) if n >= min_cluster_size else np.ones(n, np.bool_)
+        # the root ends where it divides, with epsilon at that height
+        end = death[0] if epsilon == 0.0 else 1.0 / epsilon
+        early = fall[:n] < end if n >= min_cluster_size else np.ones(n, np.bool_)
         owner[early], probability[early] = -1, 0.0
-        birth[0] = death[0]
+        birth[0] = end
     return Extracted(owner, probability, score, birth)
 
 
@@ -200,6 +266,7 @@ def _condense(
     above: Labels,
     stability: Array,
     death: Array,
+    begins: Counts,
 ) -> int:
     """The clusters of the condensed hierarchy, and their number.
 
@@ -224,29 +291,80 @@ def _condense(
         if size[v] < min_cluster_size:
             cluster[v], fall[v], fallen[v] = c, level, True
         else:
-            cluster[v], birth[count], above[count] = count, level, c
+            cluster[v], birth[count], above[count], begins[count] = count, level, c, size[v]
             count += 1
     return count
 
 
 @njit
 def _choose(
-    stability: Array, above: Labels, single: bool, chosen: Mask, best: Array, below: Array, within: Labels, deep: Array
+    stability: Array,
+    above: Labels,
+    size: Counts,
+    largest: int,
+    single: bool,
+    leaves: bool,
+    chosen: Mask,
+    best: Array,
+    below: Array,
+    within: Labels,
+    deep: Array,
 ) -> None:
-    """The chosen cluster that contains each cluster (`within`), or -1, and the largest death in or below each."""
+    """The chosen cluster that contains each cluster (`within`), or -1, and the largest death in or below each.
+
+    Chosen are those of the largest sum of stabilities, none with more rows than `largest`; or all that are not divided.
+    """
     count = len(stability)
+    divided = np.zeros(count, np.bool_)
     for c in range(count - 1, -1, -1):
-        chosen[c] = below[c] <= stability[c] and (c > 0 or single)
+        chosen[c] = not divided[c] if leaves else below[c] <= stability[c] and size[c] <= largest
+        chosen[c] = chosen[c] and (c > 0 or (single and not leaves))
         if not chosen[c]:
             best[c] = below[c]
         if c > 0:
+            divided[above[c]] = True
             below[above[c]] += best[c]
             deep[above[c]] = max(deep[above[c]], deep[c])
-    for c in range(count):
+    _highest(above, chosen, within)
+
+
+@njit
+def _highest(above: Labels, chosen: Mask, within: Labels) -> None:
+    """The highest chosen cluster that contains each cluster, or -1."""
+    for c in range(len(above)):
         if above[c] >= 0 and within[above[c]] >= 0:
             within[c] = within[above[c]]
-        elif chosen[c]:
-            within[c] = c
+        else:
+            within[c] = c if chosen[c] else -1
+
+
+@njit
+def _raise_to(birth: Array, above: Labels, epsilon: float, single: bool, chosen: Mask, within: Labels) -> None:
+    """Replace chosen clusters that begin below the height epsilon by the nearest ones above them that begin higher.
+
+    The root takes the place of a cluster only if `single`. Malzer, Baum (2020).
+    """
+    count = len(birth)
+    raised = np.zeros(count, np.bool_)
+    for c in range(count):
+        if within[c] != c:
+            continue
+        v = c
+        if 1.0 / birth[c] < epsilon:
+            while True:
+                up = above[v]
+                if up == 0:
+                    if single:
+                        v = 0
+                    break
+                v = up
+                if 1.0 / birth[v] > epsilon:
+                    break
+        raised[v] = True
+    for c in range(count):
+        chosen[c] = raised[c]
+        within[c] = -1
+    _highest(above, chosen, within)
 
 
 @njit
@@ -293,7 +411,7 @@ def _apart(sums: Counts, size: int, clusters: int, rows: int) -> int:
     return size * few - below + (rows - below) - size * (clusters - few)
 
 
-def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
+def genie(merges: Indices, first_equal: Indices, k: int, gini: float, parts: int = 1) -> Labels:
     """Labels of k clusters, as any numbers, from the edges of a spanning tree in ascending order.
 
     Parameters
@@ -305,6 +423,8 @@ def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
     gini : float
         Largest Gini index ``Σ_{i<j} |c_i - c_j| / ((m - 1) n)`` of the sizes c of m clusters at which the shortest edge
         is taken. Above, it is the shortest edge with an end in a cluster of the smallest size.
+    parts : int
+        Number of trees that stay apart: the last ``parts - 1`` edges are between them, and are never taken.
 
     Notes
     -----
@@ -314,13 +434,14 @@ def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
     parent, sums = np.arange(n), np.zeros((n + 1, 2), np.int64)
     after, before = np.arange(1, n + 1), np.arange(-1, n - 1)  # of the edges left; n - 1 is the end
     size, of_size = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)
-    _merge_even(merges, first_equal, k, gini, parent, sums, after, before, size, of_size)
+    _merge_even(merges, n - parts, first_equal, max(k, parts), gini, parent, sums, after, before, size, of_size)
     return parent
 
 
 @njit
 def _merge_even(
     merges: Indices,
+    usable: int,
     first_equal: Indices,
     k: int,
     gini: float,
@@ -351,11 +472,17 @@ def _merge_even(
             if pointed != smallest:
                 pointer, pointed = head, smallest
             # an edge that is passed over gets no end of this size any more
-            while size[find(parent, merges[pointer, 0])] != smallest and (
-                size[find(parent, merges[pointer, 1])] != smallest
+            while (
+                pointer < usable
+                and size[find(parent, merges[pointer, 0])] != smallest
+                and size[find(parent, merges[pointer, 1])] != smallest
             ):
                 pointer = after[pointer]
-            edge = pointer
+            if pointer < usable:
+                edge = pointer
+            else:  # all clusters of the smallest size are whole trees: the next size
+                smallest, pointed = smallest + 1, 0
+                continue
         if edge == pointer:
             pointer = after[edge]
         if before[edge] >= 0:

@@ -99,6 +99,7 @@ class Equal(Solver):
     """
 
     name: ClassVar[str] = "equal"
+    linked_balancer: ClassVar[str] = "transport"
     synonyms: ClassVar[tuple[str, ...]] = ("equal_clustering", "m3_svm")
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
     has_objective: ClassVar[bool] = True
@@ -166,6 +167,7 @@ class GeoClust(Solver):
     """
 
     name: ClassVar[str] = "geoclust"
+    linked_balancer: ClassVar[str] = "transport"
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
     has_objective: ClassVar[bool] = True
 

@@ -22,12 +22,14 @@ from clusterkit.contracts.outcomes import (
     Ending,
     FunctionDomain,
     KernelDomain,
+    MergeTrees,
     Outcome,
     Scores,
     Status,
     Tree,
 )
 from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.numerics.communities.graph import merge_tree, neighbour_graph
 from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
 from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian
@@ -106,6 +108,8 @@ def _outcome(stage: Labeler, space: KernelSpace, k: int, share: float, case: Cas
         q = stage.codebook(k).shape[1] if isinstance(stage, Codec) else k
         extend = Projected(case.rng("embedding").standard_normal((case.d, q)).astype(X.dtype))
         return (Scores if issubclass(wanted, Scores) else Embedding)(extend(X), extend)
+    if issubclass(MergeTrees, wanted):
+        return _merge_trees(X, 2 if share < 1.0 else 1, space.coordinates, case)
     if issubclass(Tree, wanted):
         return _tree(X, 3 if share < 1.0 else 1, space.coordinates)
     assert issubclass(wanted, Domain), f"consumes {wanted.__name__}, which no solver gives"
@@ -128,10 +132,18 @@ def _tree(X: Array, n_neighbors: int, transform: Transform) -> Tree:
     return Tree(tree.edges, tree.weights, tree.core_distances, X, k, transform)
 
 
+def _merge_trees(X: Array, count: int, transform: Transform, case: Case) -> MergeTrees:
+    """Merge trees of the shared neighbours of the samples, one or two of them."""
+    graph = neighbour_graph(X, 5, case.rng("graph"))
+    trees = tuple(merge_tree(graph.index, None, case.rng(f"tree {number}")) for number in range(count))
+    return MergeTrees(trees, graph, X, transform)
+
+
 SHARES = st.sampled_from([1.0, 0.7])
 """Share of the samples inside the contour: all of them, or so few that labelers must treat samples outside.
 
-For labelers of trees: the Euclidean tree, or one with core distances, in which many merges have one height."""
+For labelers of trees: the Euclidean tree, or one with core distances, in which many merges have one height; one merge
+tree, or two."""
 
 
 @law(LAWS, case=cases(), share=SHARES)
@@ -226,6 +238,10 @@ def _reads_trees(stage: Labeler) -> bool:
     return issubclass(stage.consumes, Tree)
 
 
+def _has_scores(stage: Labeler) -> bool:
+    return issubclass(stage.consumes, Tree | MergeTrees)
+
+
 @law(LAWS, case=cases(["blobs"], dtypes=["float64"]), applies=_reads_trees)
 def order_of_the_samples_does_not_matter(stage: Labeler, case: Case) -> None:
     """Samples in another order are in the same clusters of a tree, where no two distances are equal."""
@@ -236,7 +252,7 @@ def order_of_the_samples_does_not_matter(stage: Labeler, case: Case) -> None:
     np.testing.assert_array_equal(by_appearance(labels), by_appearance(moved))
 
 
-@law(LAWS, case=cases(["grid", "duplicates"]), applies=_reads_trees)
+@law(LAWS, case=cases(["grid", "duplicates"]), applies=_has_scores)
 def scores_of_samples_are_numbers_in_range(stage: Labeler, case: Case) -> None:
     """Degrees of membership are from 0 to 1, and 0 for noise; outlier scores are not negative."""
     labeling = _Bench.of(stage, case, 0.7).label()

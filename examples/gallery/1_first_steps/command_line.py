@@ -10,10 +10,12 @@ import contextlib
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 from click.testing import CliRunner
 from sklearn.datasets import load_iris
 
+from clusterkit import load, plots
 from clusterkit.cli import app
 
 run, iris = CliRunner().invoke, load_iris()
@@ -23,3 +25,5 @@ with contextlib.chdir(tempfile.mkdtemp()):
     print(run(app, "fit flowers.csv --recipe emmc -k 3 -o labels.csv --save flowers.model").output)
     print(run(app, "predict flowers.model flowers.csv -o again.csv").output)
     print("both files hold the same labels:", Path("labels.csv").read_text() == Path("again.csv").read_text())
+    plots.embedding(load("flowers.model"), iris.data)
+plt.show()

@@ -6,6 +6,7 @@ What is in a cluster?
 ``representatives`` are rows to look at. The wines are scaled for the fit and described as they are.
 """
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 
 import clusterkit
@@ -14,6 +15,8 @@ wine = load_wine()
 model = clusterkit.recipe("mixture", n_clusters=3, featuremap="zscore", random_state=0).fit(wine.data)
 profile = clusterkit.profile(model, wine.data, names=wine.feature_names)
 print(profile)
+clusterkit.plots.profile(profile)
+plt.show()
 
 # %%
 # The strongest columns of a cluster, in standard deviations of the column, with 95 % intervals:

@@ -9,6 +9,7 @@ stranger is at worst refused.
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_iris
 
@@ -20,7 +21,10 @@ train = rng.random(len(X)) < 0.8
 model = clusterkit.recipe("mixture", n_clusters=3, random_state=0).fit(X[train])
 print("sizes of the clusters:", np.bincount(model.labels_), " labels of new rows:", model.predict(X[~train])[::3])
 
-path = Path(tempfile.mkdtemp()) / "iris.clusterkit"
-model.save(path)
+model.save(path := Path(tempfile.mkdtemp()) / "iris.clusterkit")
 again = clusterkit.load(path)
 print("the loaded model gives the same labels:", np.array_equal(again.predict(X[~train]), model.predict(X[~train])))
+plt.scatter(*X[train].T[2:], c=model.labels_, s=20)
+plt.scatter(*X[~train].T[2:], c=again.predict(X[~train]), s=70, marker="*")
+plt.gca().set(xlabel="petal length", ylabel="petal width", title="stars: new rows")
+plt.show()

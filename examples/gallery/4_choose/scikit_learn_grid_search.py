@@ -6,6 +6,7 @@ A recipe is an estimator: it stands in a pipeline, and a grid search may exchang
 a few classes are known they can be the score; here all of them are used.
 """
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -23,3 +24,7 @@ grid = [
 comparison = GridSearchCV(model, grid, scoring="adjusted_rand_score", cv=StratifiedKFold(3)).fit(X, y)
 for mark, parameters in zip(comparison.cv_results_["mean_test_score"], comparison.cv_results_["params"], strict=True):
     print(f"{mark:.3f}", {name.removeprefix(f"{step}__"): value for name, value in parameters.items()})
+errors = comparison.cv_results_["std_test_score"]
+plt.barh(range(len(errors)), comparison.cv_results_["mean_test_score"], xerr=errors)
+plt.gca().set(xlabel="adjusted Rand index", ylabel="parameters, as listed above")
+plt.show()

@@ -1,4 +1,4 @@
-"""Laws of `identity`, `minmax`, `zscore`, and of chains of maps."""
+"""Laws of `identity`, `minmax`, `zscore`, `unit`, and of chains of maps; the metric that puts one in front."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from oracles.maps import mapped
+from scipy.sparse import csr_array
 
+from clusterkit import recipe
 from clusterkit.contracts import Task
 from clusterkit.contracts.featuremap import Chain
-from clusterkit.errors import InvalidParameter, UnknownName
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, UnknownName
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.featuremaps.scaling import Identity, MinMax, ZScore
+from clusterkit.featuremaps.scaling import Identity, MinMax, Unit, ZScore
+from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import DenseSpace, KernelSpace
 from clusterkit.testing.compare import small_groups
 
@@ -176,3 +179,65 @@ def test_the_deviation_by_passes_is_that_in_memory(n):
     with small_groups(5):
         H = ZScore().space_of(X, Task(n, 2), np.random.default_rng(0)).rows()
     np.testing.assert_allclose(H, (X - X.mean(axis=0)) / X.std(axis=0), rtol=1e-12)
+
+
+@given(X=data(), centre=st.booleans())
+def test_unit_rows_have_length_one_and_order_distances_as_cosines(X, centre):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusterkitWarning)
+        H = fit(Unit(center=centre), X).rows()
+    rows = X - X.mean(axis=0) if centre else X
+    lengths = np.linalg.norm(H, axis=1)
+    some = np.abs(rows).max(axis=1) > 1e-6 * np.abs(X).max()
+    np.testing.assert_allclose(lengths[some], 1.0, rtol=1e-12)
+    cosines = (rows @ rows.T)[some][:, some] / np.outer(*[np.linalg.norm(rows[some], axis=1)] * 2)
+    np.testing.assert_allclose((H @ H.T)[some][:, some], cosines, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-40, 1.0, 1e100])
+def test_the_size_of_a_row_makes_no_difference_to_its_direction(size):
+    X = np.array([[3.0, 4.0], [-5.0, 12.0]])
+    np.testing.assert_allclose(fit(Unit(), X * size).rows(), [[0.6, 0.8], [-5 / 13, 12 / 13]], rtol=1e-15)
+
+
+def test_sparse_rows_of_length_one_are_the_dense_ones():
+    X = np.array([[0.0, 3.0, 4.0], [0.0, 0.0, 0.0], [1e-180, 0.0, 1e-180]])
+    with pytest.warns(ClusterkitWarning, match="1 of 3 rows have no direction"):
+        sparse = fit(Unit(), SparseRows.of(csr_array(X))).rows()
+    with pytest.warns(ClusterkitWarning):
+        np.testing.assert_allclose(sparse.toarray(), fit(Unit(), X).rows(), rtol=1e-15)
+    with pytest.raises(InvalidData, match="center=True makes sparse rows dense"):
+        fit(Unit(center=True), SparseRows.of(csr_array(X)))
+
+
+def test_rows_without_a_direction_are_named_and_counted():
+    X = np.array([[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]])
+    with pytest.warns(ClusterkitWarning, match="2 of 3 rows have no direction, they are 0"):
+        space = fit(Unit(), X)
+    assert space.resolved == {"zero_rows": 2}
+    np.testing.assert_array_equal(space.rows()[[0, 2]], 0.0)
+    with pytest.warns(ClusterkitWarning, match="equal to the mean"):
+        assert fit(Unit(center=True), np.ones((3, 2))).resolved == {"zero_rows": 3}
+
+
+def test_the_metric_cosine_is_the_map_unit_in_front():
+    rng = np.random.default_rng(0)
+    X = np.repeat(np.eye(2), 20, axis=0) + 0.1 * rng.normal(size=(40, 2))
+    X *= rng.uniform(0.1, 100, size=(40, 1))
+    by_metric, written = (
+        recipe("kmeans", n_clusters=2, random_state=0, **how).fit(X)
+        for how in ({"metric": "cosine"}, {"featuremap": "unit"})
+    )
+    np.testing.assert_array_equal(by_metric.labels_, np.repeat([0, 1], 20) ^ by_metric.labels_[0])
+    np.testing.assert_array_equal(by_metric.labels_, written.labels_)
+    np.testing.assert_array_equal(by_metric.predict(7 * X), by_metric.labels_)
+    chain = recipe("elm-kmeans", n_clusters=2, metric="cosine").composition().featuremap
+    assert [part.name for part in chain.maps] == ["unit", "elm"]
+    again = recipe("kmeans", n_clusters=2, featuremap=["unit", "elm"], metric="cosine").composition().featuremap
+    assert [part.name for part in again.maps] == ["unit", "elm"]
+
+
+@pytest.mark.parametrize("metric", ["cosin", None, 3])
+def test_an_unknown_metric_is_refused_with_the_choices(metric):
+    with pytest.raises(InvalidParameter, match=r"metric must be one of .*'cosine'.*, got"):
+        recipe("kmeans", n_clusters=2, metric=metric).fit(np.eye(4))

@@ -10,6 +10,6 @@ table    Table 2. The six data sets, their scalings and ensembles, and the jobs:
 figures  Figures 1 and 2: against the base clusterings, and PSVC over its width.
 =======  ==============================================================================================================
 
-The search is the tuner in clusterkit/tuners/edsvc.py. The page docs/how-to/reproduce-tables.md says what the paper
+The search is the tuner in clusterkit/tuners/edsvc.py. The page docs/results/edsvc.md says what the paper
 leaves open and how it was read here.
 """

@@ -12,5 +12,5 @@ figures     Figure 2: purity and NMI against the number of nodes and the width o
 ==========  ===========================================================================================================
 
 The recipes are elm-kmeans and elm-nmf; the mathematics is in clusterkit/solvers/means/centroids.py and in
-clusterkit/solvers/factorisation/. The page docs/how-to/reproduce-tables.md says what the paper leaves open.
+clusterkit/solvers/factorisation/. The page docs/results/elm.md says what the paper leaves open.
 """

@@ -12,5 +12,5 @@ figures    The visual experiments: rings, moons and Gaussians.
 =========  ============================================================================================================
 
 The solvers are in clusterkit/solvers/one_class/, the labelers in clusterkit/labelers/graphs/ and
-clusterkit/labelers/basins/. The page docs/how-to/reproduce-tables.md says what the paper leaves open.
+clusterkit/labelers/basins/. The page docs/results/svc.md says what the paper leaves open.
 """

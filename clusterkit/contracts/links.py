@@ -1,0 +1,522 @@
+"""What is known about rows before the fit: pairs that belong together or apart, and the clusters of some rows.
+
+`Links` are the pairs as the user has them; they travel with the rows, so that cross-validation takes the right ones. A
+fit gets `LinkedGroups`: rows that belong together are one group, and pairs of groups are apart. Seeds, the known
+clusters of some rows, are links too (rows of one seed together, rows of different seeds apart) and moreover fix the
+numbers of these clusters.
+
+Contradictions are one error, which names an irreducible set of links: without any one of them the others could be kept.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, ArrayLike, Counts, Indices, Labels, Mask
+from clusterkit.errors import ClusterkitWarning, Infeasible, InvalidData, counted
+
+if TYPE_CHECKING:
+    from clusterkit.contracts.arguments import LinksLike
+
+__all__ = ["COLOURING_BUDGET", "LinkedGroups", "Links", "checked_links", "checked_seeds", "linked_groups"]
+
+UNKNOWN = -1
+"""The seed of a row whose cluster is not known."""
+
+COLOURING_BUDGET = 20_000_000
+"""Steps after which the question whether all links can be kept is left to the fit: about a tenth of a second."""
+
+TESTS = 400
+"""Most links that are left out in turn to make a set of conflicting links irreducible."""
+
+NAMED = 12
+"""Most links that an error names."""
+
+FORM = (
+    "links are rows of (i, j, sign): numbers of two rows, or labels of the index of a data frame, and +1 if both "
+    "belong together or -1 if they are apart"
+)
+
+
+@final
+@attrs.frozen(eq=False)
+class Links:
+    """Pairs of rows that belong together or apart, which are taken along when rows are taken.
+
+    An array of pairs holds numbers of rows, which are others in the folds of a cross-validation. An object of this
+    class has the length of the data, so that scikit-learn takes its rows with those of X, and renumbers the pairs. A
+    link whose rows are not both taken is left out.
+
+    Parameters
+    ----------
+    pairs : ndarray of int, shape (L, 2)
+        Numbers of two rows.
+    signs : ndarray of int, shape (L,)
+        +1: the rows belong together, -1: they are apart.
+    n_rows : int
+
+    Examples
+    --------
+    >>> links = Links.of([(0, 2, 1), (1, 2, -1)], n_rows=4)
+    >>> part = links[np.array([1, 2])]
+    >>> part.pairs.tolist(), part.signs.tolist(), len(part)
+    ([[0, 1]], [-1], 2)
+    """
+
+    pairs: Indices
+    signs: Labels
+    n_rows: int
+
+    @classmethod
+    def of(cls, links: LinksLike, n_rows: int, index: object = None) -> Links:
+        """Links of n rows from rows of (i, j, sign); with the `index` of a data frame i and j are labels of it.
+
+        Raises
+        ------
+        InvalidData
+            If they are no such rows, or name rows that there are not.
+        """
+        return checked_links(links, n_rows, index)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Length, as scikit-learn asks for it."""
+        return (self.n_rows,)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __getitem__(self, key: object) -> Links:
+        """The links among some of the rows, a mask or their indices, numbered anew."""
+        chosen: Any = key[0] if isinstance(key, tuple) else key
+        rows = np.arange(self.n_rows)[chosen]
+        number = np.full(self.n_rows, -1)
+        number[rows] = np.arange(len(rows))
+        pairs = number[self.pairs]
+        inside = (pairs >= 0).all(axis=1)
+        return Links(pairs[inside], self.signs[inside], len(rows))
+
+
+@final
+@attrs.frozen(eq=False)
+class LinkedGroups:
+    """Rows that belong together as groups, and pairs of groups that are apart; only rows that links or seeds name.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows of the data.
+    rows : ndarray of shape (r,)
+        The rows, ascending.
+    groups : ndarray of shape (r,)
+        Group of each of these rows, 0..m-1, numbered by first appearance.
+    apart : ndarray of shape (c, 2)
+        Pairs of groups in different clusters, each once, the lower number first.
+    seeds : ndarray of shape (m,)
+        The number of the cluster of each group, -1 where it is not known. Groups of one seed are one group.
+    """
+
+    n: int
+    rows: Indices
+    groups: Labels
+    apart: Indices
+    seeds: Labels
+
+    @property
+    def m(self) -> int:
+        """Number of groups."""
+        return len(self.seeds)
+
+    @property
+    def sizes(self) -> Counts:
+        """Number of rows of each group, (m,)."""
+        return np.bincount(self.groups, minlength=self.m)
+
+    def sums(self, values: Array, weights: Array | None = None) -> Array:
+        """Sums over the rows of each group, (m, k), float64, of values (n, k), with the weights (n,) of the rows."""
+        of_rows = values[self.rows].astype(np.float64)
+        if weights is not None:
+            with np.errstate(invalid="ignore"):
+                of_rows *= weights[self.rows, None]
+            of_rows[np.isnan(of_rows)] = np.inf  # a label that is forbidden, of a row of weight 0
+        order = np.argsort(self.groups, kind="stable")
+        begins = np.searchsorted(self.groups[order], np.arange(self.m))
+        sums: Array = np.add.reduceat(of_rows[order], begins, axis=0) if self.m else of_rows
+        return sums
+
+    def take(self, rows: Indices) -> LinkedGroups:
+        """What is known of some of the rows, numbered anew."""
+        number = np.full(self.n, -1)
+        number[rows] = np.arange(len(rows))
+        inside = number[self.rows] >= 0
+        return _numbered(len(rows), number[self.rows[inside]], self.groups[inside], self.apart, self.seeds)
+
+    def broken(self, labels: Labels) -> tuple[int, int]:
+        """How many rows have another label than the first row of their group, and how many pairs are not apart."""
+        first = np.full(self.m, len(self.rows))
+        np.minimum.at(first, self.groups, np.arange(len(self.rows)))
+        of_rows = labels[self.rows]
+        of_groups = of_rows[first] if self.m else of_rows
+        shared = self.sizes[self.groups] > 1
+        together = int((shared & (of_rows != of_groups[self.groups])).sum())
+        one, other = (of_groups[self.apart[:, end]] for end in (0, 1))
+        return together, int(((one == other) & (one >= 0)).sum())
+
+    def report(self, labels: Labels) -> Mapping[str, object]:
+        """What is known and whether these labels keep it, for `resolved_`."""
+        together, apart = self.broken(labels)
+        facts = {
+            "rows": len(self.rows),
+            "groups": self.m,
+            "pairs_apart": len(self.apart),
+            "seeded": int((self.seeds >= 0).sum()),
+        }
+        broken = {"rows_not_together": together, "pairs_not_apart": apart}
+        return {**facts, **{name: count for name, count in broken.items() if count}}
+
+    def numbers(self, labels: Labels, k: int) -> Labels | None:
+        """The number of each of k clusters so that those of the seeds have theirs; None where they have already."""
+        seeded = self.seeds[self.groups] >= 0
+        clusters, seeds = labels[self.rows[seeded]], self.seeds[self.groups[seeded]]
+        inside = clusters >= 0
+        clusters, seeds = clusters[inside], seeds[inside]
+        if (clusters == seeds).all():
+            return None
+        return _numbers(clusters, seeds, max(k, int(seeds.max(initial=-1)) + 1))
+
+    def cheapest(self, name: str, costs: Array, labels: Labels, weights: Array | None = None) -> tuple[Labels, float]:
+        """Labels of least cost under the links, from costs (n, k) and the cheapest labels (n,), and the gap.
+
+        The gap bounds the distance of the cost from the optimum, relative to the difference between random labels of
+        the groups and their cheapest ones. `name` is the stage that asks, for errors.
+
+        Raises
+        ------
+        Infeasible
+            If no labels keep the links, or none were found within the work budget.
+        """
+        from clusterkit.numerics.linked.apart_jit import BUDGET_OVER, IMPOSSIBLE
+        from clusterkit.numerics.linked.assignment import cheapest_labels
+
+        D, _ = self.columns(self.sums(costs, weights))
+        solved = cheapest_labels(D, self.apart)
+        row = int(self.rows[np.argmax(self.groups == solved.where)]) if self.m else 0
+        around = f"the links around row {row} with {costs.shape[1]} clusters"
+        advice = "Take more clusters, or leave some of its links out"
+        if solved.state == IMPOSSIBLE:
+            raise Infeasible(f"{name}: no labels keep {around} at a finite cost. {advice}")
+        if solved.state == BUDGET_OVER:
+            raise Infeasible(
+                f"{name}: the work budget is over without labels that keep {around}; whether there are any is not "
+                f"known. {advice}"
+            )
+        labels = labels.copy()
+        labels[self.rows] = solved.labels[self.groups]
+        finite = np.isfinite(D)
+        random = np.where(finite, D, 0.0).sum(axis=1) / finite.sum(axis=1)
+        scale, gap = float((random - D.min(axis=1)).sum()), max(0.0, solved.cost - solved.lower)
+        return labels, gap / scale if scale > 0 else float(gap > 0)
+
+    def columns(self, D: Array) -> tuple[Array, Labels]:
+        """Costs of the groups (m, k), inf for labels that the seeds exclude, and the number of each column.
+
+        Which column belongs to which seed is what is cheapest for the rows with seeds: solvers number clusters as they
+        like.
+        """
+        k, sown = D.shape[1], np.flatnonzero(self.seeds >= 0)
+        if not len(sown):
+            return D, np.arange(k)
+        from scipy.optimize import linear_sum_assignment
+
+        dearest = float(np.abs(D[np.isfinite(D)]).sum()) + 1.0
+        which, columns = linear_sum_assignment(np.where(np.isfinite(D[sown]), D[sown], dearest))
+        D, least = D.copy(), D[sown[which], columns]
+        D[sown] = np.inf
+        D[sown[which], columns] = least
+        return D, _numbers(columns, self.seeds[sown[which]], k)
+
+
+def _numbers(clusters: Labels, seeds: Labels, width: int) -> Labels:
+    """The number of each cluster under which most seeds agree; clusters without seeds keep theirs where they can."""
+    from scipy.optimize import linear_sum_assignment
+
+    shared = np.zeros((width, width))
+    np.add.at(shared, (clusters, seeds), 1.0)
+    numbers: Labels = linear_sum_assignment(shared + np.eye(width) / (4.0 * width), maximize=True)[1].astype(np.intp)
+    return numbers
+
+
+def checked_links(links: LinksLike, n: int, index: object = None) -> Links:
+    """Links of n rows in the form of `Links`; see `Links.of`."""
+    if isinstance(links, Links):
+        if links.n_rows != n:
+            raise InvalidData(f"links are of {links.n_rows} rows, and the data have {n}")
+        return links
+    table = _table(links)
+    names, marks = table[:, :2], table[:, 2]
+    signs = np.zeros(len(table), dtype=np.int64)
+    for position, mark in enumerate(marks):
+        try:
+            sign = float(mark)
+        except (TypeError, ValueError):
+            sign = 0.0
+        if sign not in (1.0, -1.0):
+            raise InvalidData(f"links: the sign of link {position} is {mark!r}; {FORM}")
+        signs[position] = int(sign)
+    pairs = _row_numbers(names, n) if index is None else _of_index(names, index)
+    known: Mask = np.all(pairs >= 0, axis=1)
+    if not known.all():
+        missing = int((~known).sum())
+        if not known.any():
+            raise InvalidData(
+                f"links: none of the {counted(missing, 'link')} names two labels of the index of the data"
+            )
+        warnings.warn(
+            f"{counted(missing, 'link')} of {len(known)} name labels that are not in the index of these {n} rows, as "
+            "in a fold of a cross-validation, and are left out",
+            ClusterkitWarning,
+            stacklevel=4,
+        )
+        pairs, signs = pairs[known], signs[known]
+    return Links(pairs, signs, n)
+
+
+def _table(links: Any) -> Any:
+    """The links as an array of objects, (L, 3)."""
+    if hasattr(links, "to_numpy"):
+        links = links.to_numpy()
+    try:
+        rows = [tuple(row) for row in links]
+    except TypeError:
+        raise InvalidData(f"{FORM}; got {links!r:.80}") from None
+    for position, row in enumerate(rows):
+        if len(row) != 3:
+            raise InvalidData(f"{FORM}; link {position} has {len(row)} entries")
+    table = np.empty((len(rows), 3), dtype=object)
+    for position, row in enumerate(rows):
+        for column in range(3):
+            table[position, column] = row[column]
+    return table
+
+
+def _row_numbers(names: Any, n: int) -> Indices:
+    pairs = np.empty(names.shape, dtype=np.int64)
+    for position, pair in enumerate(names):
+        for end, name in enumerate(pair):
+            try:
+                whole = float(name) == int(name)
+            except (TypeError, ValueError, OverflowError):
+                whole = False
+            if not whole or not 0 <= int(name) < n:
+                raise InvalidData(
+                    f"links: link {position} names row {name!r}, and rows are numbered 0..{n - 1}. In a "
+                    "cross-validation pass clusterkit.Links.of(links, n_rows=len(X)), which is cut with the rows, or a "
+                    "data frame and labels of its index"
+                )
+            pairs[position, end] = int(name)
+    return pairs
+
+
+def _of_index(names: Any, index: Any) -> Indices:
+    """Positions of labels in the index of a data frame, -1 for those that are not there."""
+    if not index.is_unique:
+        twice = index[index.duplicated()][0]
+        raise InvalidData(f"links name rows by the index of the data frame, which has {twice!r} more than once")
+    pairs: Indices = np.asarray(index.get_indexer(list(names.ravel())), dtype=np.int64).reshape(names.shape)
+    return pairs
+
+
+def checked_seeds(seeds: ArrayLike, n: int, k: int | None) -> Labels:
+    """Seeds (n,) as whole numbers, -1 where the cluster of a row is not known.
+
+    Raises
+    ------
+    InvalidData
+        If they are no n numbers of clusters, or there is no cluster with this number.
+    """
+    try:
+        values = np.asarray(seeds if not hasattr(seeds, "to_numpy") else seeds.to_numpy(dtype=float, na_value=np.nan))
+        values = values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"seeds must be numbers of clusters, -1 where a cluster is not known: {error}") from error
+    if values.shape != (n,):
+        raise InvalidData(
+            f"seeds.shape == {values.shape}, expected {(n,)}: one number for each row, -1 where not known"
+        )
+    values = np.where(np.isnan(values), UNKNOWN, values)
+    most = n if k is None else k
+    wrong = np.flatnonzero((values != np.floor(values)) | (values < UNKNOWN) | (values >= most))
+    if len(wrong):
+        raise InvalidData(
+            f"the seed of row {wrong[0]} is {values[wrong[0]]:g}; seeds are numbers of clusters, 0..{most - 1}, or -1 "
+            "where the cluster is not known"
+        )
+    return values.astype(np.int64)
+
+
+def linked_groups(links: Links | None, seeds: Labels | None, n: int, k: int | None) -> LinkedGroups:
+    """The groups of n rows, for k clusters or a number that is not known.
+
+    Raises
+    ------
+    Infeasible
+        If not all links can be kept; names an irreducible set of links that contradict each other.
+    """
+    no_pairs = np.empty((0, 2), np.int64)
+    together = no_pairs if links is None else links.pairs[links.signs > 0]
+    apart = no_pairs if links is None else links.pairs[links.signs < 0]
+    named = np.unique(np.concatenate([together.ravel(), apart.ravel()]))
+    if seeds is not None:
+        sown = np.flatnonzero(seeds >= 0)
+        named = np.union1d(named, sown)
+        first = np.full(int(seeds.max(initial=-1)) + 1, n)
+        np.minimum.at(first, seeds[sown], sown)
+        hubs = first[seeds[sown]]
+        together = np.concatenate([together, np.stack([hubs, sown], axis=1)[hubs != sown]])
+        present = first[first < n]
+        one, other = np.triu_indices(len(present), 1)
+        apart = np.concatenate([apart, np.stack([present[one], present[other]], axis=1)])
+    groups = _closure(np.searchsorted(named, together), len(named))
+    ends = groups[np.searchsorted(named, apart)]
+    clash: Indices = np.flatnonzero(ends[:, 0] == ends[:, 1])
+    if len(clash):
+        path = _shortest_path(together, int(apart[clash[0], 0]), int(apart[clash[0], 1]))
+        raise Infeasible(_contradiction(path, [tuple(apart[clash[0]])], seeds, "rows that belong together are apart"))
+    of_groups = np.full(int(groups.max(initial=-1)) + 1, UNKNOWN)
+    if seeds is not None:
+        of_groups[groups[np.searchsorted(named, sown)]] = seeds[sown]
+    linked = _numbered(n, named, groups, ends, of_groups)
+    if k is not None:
+        _refuse_too_many(linked, together, apart, seeds, k)
+    return linked
+
+
+def _closure(pairs: Indices, size: int) -> Labels:
+    """The group of each of `size` elements, numbered by first appearance."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(size, size))
+    groups: Labels = connected_components(graph, directed=False)[1].astype(np.int64)
+    return groups
+
+
+def _numbered(n: int, rows: Indices, groups: Labels, apart: Indices, seeds: Labels) -> LinkedGroups:
+    """Groups numbered by first appearance among `rows`, without those that have no row."""
+    order = np.argsort(rows)
+    rows, groups = rows[order], groups[order]
+    present, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    rank = np.empty(len(present), np.int64)
+    rank[np.argsort(first)] = np.arange(len(present))
+    number = np.full(len(seeds), -1)
+    number[present] = rank
+    pairs = np.sort(number[apart], axis=1).reshape(-1, 2)
+    pairs = np.unique(pairs[pairs[:, 0] >= 0], axis=0)
+    known = np.empty(len(present), np.int64)
+    known[rank] = seeds[present]
+    return LinkedGroups(n, rows, rank[inverse], pairs, known)
+
+
+def _shortest_path(together: Indices, begin: int, end: int) -> list[tuple[int, int]]:
+    """The fewest pairs that join two rows, in their order."""
+    near: dict[int, list[int]] = {}
+    for a, b in together.tolist():
+        near.setdefault(a, []).append(b)
+        near.setdefault(b, []).append(a)
+    before, queue = {begin: begin}, [begin]
+    for v in queue:
+        if v == end:
+            break
+        for u in near.get(v, ()):
+            if u not in before:
+                before[u] = v
+                queue.append(u)
+    path, v = [], end
+    while v != begin:
+        path.append((before[v], v))
+        v = before[v]
+    return path[::-1]
+
+
+def _refuse_too_many(links: LinkedGroups, together: Indices, apart: Indices, seeds: Labels | None, k: int) -> None:
+    """Raise `Infeasible` if the groups that are apart need more than k clusters."""
+    if not len(links.apart):
+        return
+    from clusterkit.numerics.linked.colouring_jit import colouring, dense_core
+
+    if not dense_core(links.apart, links.m, k)[0].any() or colouring(links.apart, links.m, k, COLOURING_BUDGET)[0] != 0:
+        return
+    # only groups with at least k others that are apart from them can be to blame
+    core = dense_core(links.apart, links.m, k)[0]
+    of_row = np.full(links.n, -1)
+    of_row[links.rows] = links.groups
+    inside = core[of_row[apart]].all(axis=1)
+    blamed = [(int(a), int(b), -1) for a, b in apart[inside].tolist()]
+    blamed += [(int(a), int(b), 1) for a, b in together.tolist() if core[of_row[a]]]
+    least = _irreducible(blamed, k)
+    raise Infeasible(
+        _contradiction(
+            [link[:2] for link in least if link[2] > 0],
+            [link[:2] for link in least if link[2] < 0],
+            seeds,
+            f"they need more than the {counted(k, 'cluster')} asked for",
+        )
+    )
+
+
+def _irreducible(links: list[tuple[int, int, int]], k: int) -> list[tuple[int, int, int]]:
+    """The links that are left when each that is not needed for the contradiction is left out, some at once first."""
+    size, tests = max(1, len(links) // 2), 0
+    while True:
+        at = 0
+        while at < len(links) and tests < TESTS:
+            fewer = links[:at] + links[at + size :]
+            tests += 1
+            if _contradict(fewer, k):
+                links = fewer
+            else:
+                at += size
+        if size == 1:
+            return links
+        size = max(1, size // 2)
+
+
+def _contradict(links: list[tuple[int, int, int]], k: int) -> bool:
+    """Whether links cannot all be kept with k clusters; no, where the budget does not decide it."""
+    from clusterkit.numerics.linked.colouring_jit import colouring
+
+    if not links:
+        return False
+    table = np.array(links, dtype=np.int64)
+    names, pairs = np.unique(table[:, :2], return_inverse=True)
+    pairs = pairs.reshape(-1, 2)
+    groups = _closure(pairs[table[:, 2] > 0], len(names))
+    ends = groups[pairs[table[:, 2] < 0]]
+    if (ends[:, 0] == ends[:, 1]).any():
+        return True
+    edges = np.unique(np.sort(ends, axis=1), axis=0)
+    return len(edges) > 0 and colouring(edges, int(groups.max()) + 1, k, COLOURING_BUDGET // 20)[0] == 0
+
+
+def _contradiction(
+    together: Sequence[tuple[int, int]], apart: Sequence[tuple[int, ...]], seeds: Labels | None, why: str
+) -> str:
+    """The error about links that cannot all be kept."""
+
+    def named(pair: tuple[int, ...], word: str) -> str:
+        i, j = int(pair[0]), int(pair[1])
+        if seeds is not None and seeds[i] >= 0 and seeds[j] >= 0 and (seeds[i] == seeds[j]) == (word == "together"):
+            return f"{i} and {j} {word} by their seeds {seeds[i]} and {seeds[j]}"
+        return f"{i} and {j} {word}"
+
+    words = [named(pair, "together") for pair in together] + [named(pair, "apart") for pair in apart]
+    shown = "; ".join(words[:NAMED]) + (f"; and {len(words) - NAMED} more" if len(words) > NAMED else "")
+    count = len(words)
+    return (
+        f"links contradict each other, {why}: rows {shown}. Without any one of these {count} the others could be kept"
+    )

@@ -1,0 +1,195 @@
+"""The graph of shared neighbours, its layouts in few dimensions, and the tree in which its communities merge.
+
+Two rows are joined by ``|N(i) and N(j)| / |N(i) or N(j)|`` if one is a neighbour of the other (Jarvis, Patrick 1973),
+so that dense and sparse parts weigh alike. A layout (McInnes, Healy, Melville 2018, with the kernel ``1 / (1 + r²)``)
+starts from the leading eigenvectors; the graph of shared neighbours in the layout has the communities of the first one
+more clearly apart. Small communities (Blondel et al. 2008) merge by the similarity of Bonald et al. (2018).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit.numerics.communities.records import MergeTree, NeighbourGraph
+from clusterkit.numerics.communities.search import canonical_order, nearest_rows
+from clusterkit.numerics.neighbour_graph import components
+from clusterkit.numerics.threads import limited_threads, over_rows, thread_pool
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["layouts", "matrix_of", "merge_tree", "neighbour_graph"]
+
+START_SWEEPS, START_DEGREE, START_SPARE, START_POWER = 4, 4, 8, 4
+"""Orthonormalisations, products between two of them, and spare columns of the iteration for the leading eigenvectors;
+each vector counts by this power of its value, as in a diffusion map. The start needs no more digits."""
+
+EXTENT = 10.0
+"""Largest coordinate of a start, as in UMAP: wide enough that clusters of the start stay apart."""
+
+JITTER = 1e-3
+"""Deviation of the noise on a start, so that rows with equal coordinates part."""
+
+SMALLEST_COMMUNITIES, MOST_RESOLUTION = 100, 300.0
+"""The communities that are merged have about so many rows: the resolution is n over it, up to the second number."""
+
+
+FEW = 500
+"""Rows up to which every row is a community of its own, so that any number of clusters can be cut from the tree."""
+
+
+def neighbour_graph(X: Array, n_neighbors: int, rng: Rng) -> NeighbourGraph:
+    """The graph of samples X (n, d); O(n² d), less with a sketch beyond the work of `search.EXACT_WORK`."""
+    X = np.ascontiguousarray(X, dtype=np.float32)
+    rows, place = canonical_order(X)
+    k = min(n_neighbors, len(rows) - 1)
+    if k < 1:
+        none = np.empty(0, dtype=np.int32)
+        starts, weights = np.zeros(2, dtype=np.int32), np.empty(0, dtype=np.float32)
+        return NeighbourGraph(rows, place, none.reshape(1, 0), starts, none, weights, "exact", 1.0, None, 1)
+    near = nearest_rows(X, rows, k, rng)
+    W = _weights(near.index)
+    parts = int(components(W).max()) + 1
+    return NeighbourGraph(
+        rows, place, near.index, W.indptr, W.indices, W.data, near.method, near.recall, near.sketch, parts
+    )
+
+
+def matrix_of(graph: NeighbourGraph) -> csr_array:
+    """The weights as a sparse array of scipy, (u, u), which shares their memory."""
+    from scipy.sparse import csr_array
+
+    return csr_array((graph.weights, graph.tails, graph.starts), shape=(graph.n, graph.n))
+
+
+def _weights(index: Indices) -> Any:
+    """Symmetric weights of shared neighbours, a sparse array (u, u)."""
+    from scipy.sparse import csr_array
+
+    from clusterkit.numerics.communities.search_jit import shared_weights
+
+    n, k = index.shape
+    weights = np.empty((n, k), dtype=np.float32)
+    over_rows(lambda begin, end: shared_weights(index, weights, begin, end), n, 2 * k * k)
+    starts = np.arange(0, n * k + 1, k, dtype=np.int32)
+    directed = csr_array((weights.reshape(-1), index.reshape(-1), starts), shape=(n, n))
+    W = (directed + directed.T).tocsr()
+    W.data *= np.float32(0.5)
+    W.sort_indices()
+    return W
+
+
+def layouts(graph: NeighbourGraph, epochs: int, negatives: int, seeds: list[int], rng: Rng) -> list[Array]:
+    """Coordinates of the vertices in one layout for each seed, (u, r) float32 each.
+
+    The layouts are made side by side by threads; each is the work of one of them, so that its bits do not depend on
+    their number.
+    """
+    from clusterkit.numerics.communities.layout_jit import DIMENSIONS, spread
+
+    count = len(seeds)
+    if graph.n < 3:
+        return [np.arange(graph.n, dtype=np.float32)[:, None] * np.ones(DIMENSIONS, np.float32) for _ in range(count)]
+    with limited_threads(0):
+        begin = _leading_coordinates(graph, DIMENSIONS, rng)
+    largest = graph.weights.max()
+    every = largest / graph.weights
+    used = every < epochs  # edges that would never be used
+    heads = np.repeat(np.arange(graph.n, dtype=np.int32), np.diff(graph.starts))[used]
+    tails, every = graph.tails[used], every[used].astype(np.float32)
+    placed: list[Array] = [begin] * count
+
+    def make(first: int, last: int) -> None:
+        for number in range(first, last):
+            noise = np.random.default_rng(seeds[number]).standard_normal(begin.shape, dtype=np.float32)
+            Y = np.ascontiguousarray(begin + np.float32(JITTER) * noise)
+            spread(Y, heads, tails, every, epochs, negatives, seeds[number])
+            placed[number] = Y
+
+    with thread_pool() as over:
+        over(make, 0, count, 10**9)
+    return placed
+
+
+def _leading_coordinates(graph: NeighbourGraph, count: int, rng: Rng) -> Array:
+    """Leading eigenvectors of ``D^(-1/2) W D^(-1/2)`` but the first, as coordinates of a diffusion map, (u, count)."""
+    from scipy.sparse import diags_array
+
+    W, n = matrix_of(graph), graph.n
+    roots = (1.0 / np.sqrt(np.maximum(np.asarray(W.sum(axis=1)).reshape(-1), 1e-9))).astype(np.float32)
+    S = (diags_array(roots) @ W @ diags_array(roots)).tocsr()
+    Q = rng.standard_normal((n, min(n, count + 1 + START_SPARE)), dtype=np.float32)
+    for _ in range(START_SWEEPS):
+        for _ in range(START_DEGREE):
+            Q = np.float32(0.5) * (Q + S @ Q)
+        Q = np.linalg.qr(Q)[0]
+    values, V = np.linalg.eigh(Q.T @ (S @ Q))
+    leading = np.argsort(-values, kind="stable")[1 : count + 1]
+    F = np.zeros((n, count), dtype=np.float32)
+    F[:, : len(leading)] = (Q @ V[:, leading]) * roots[:, None] * np.clip(values[leading], 0.0, 1.0) ** START_POWER
+    F -= F.mean(axis=0)
+    return np.float32(EXTENT) * F / np.float32(max(float(np.abs(F).max()), 1e-9))
+
+
+def merge_tree(index: Indices, Y: Array | None, rng: Rng) -> MergeTree:
+    """The merge tree of the shared neighbours in a layout Y (u, r), or of those of the graph where it is None."""
+    from clusterkit.numerics.communities.communities_jit import merge_all
+    from clusterkit.numerics.communities.layout_jit import nearest_in_layout
+
+    n, k = index.shape
+    if n < 3:
+        return MergeTree(np.zeros(n, dtype=np.int64), np.empty((0, 2), dtype=np.int64), np.empty(0))
+    nearest = index
+    if Y is not None:
+        nearest = np.full((n, k), -1, dtype=np.int32)
+        similar = np.full((n, k), -np.inf, dtype=np.float32)
+        over_rows(lambda begin, end: nearest_in_layout(Y, index, similar, nearest, begin, end), n, 4 * k * k)
+    W = _weights(nearest).astype(np.float64)
+    few = n <= FEW
+    community = np.arange(n) if few else _small_communities(W, min(n / SMALLEST_COMMUNITIES, MOST_RESOLUTION), rng)
+    B = _between(W, community)
+    volumes = np.asarray(B.sum(axis=1)).reshape(-1)
+    m, total = len(volumes), volumes.sum()
+    pairs, similar = merge_all(B.toarray(), volumes)
+    order = np.argsort(-similar, kind="stable")
+    names = np.arange(2 * m - 1)
+    names[m + order] = m + np.arange(m - 1)
+    return MergeTree(community, names[pairs[order]], similar[order] * total)
+
+
+def _between(W: Any, labels: Labels) -> Any:
+    """Sums of the weights between communities 0..m-1, a sparse array (m, m)."""
+    from scipy.sparse import csr_array
+
+    n = len(labels)
+    member = csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))
+    B = (member.T @ W @ member).tocsr()
+    B.sort_indices()
+    return B
+
+
+def _small_communities(W: Any, gamma: float, rng: Rng) -> Labels:
+    """Communities of largest modularity at the resolution gamma, by the Louvain method, (n,)."""
+    n = W.shape[0]
+    labels, B = np.arange(n), W
+    while True:
+        moved = _moved(B, np.arange(B.shape[0]), gamma, rng)
+        if moved.max() + 1 == B.shape[0]:
+            break
+        labels, B = moved[labels], _between(B, moved)
+    return _moved(W, labels, gamma, rng)  # vertices that a merge of their community left in the wrong one
+
+
+def _moved(W: Any, labels: Labels, gamma: float, rng: Rng) -> Labels:
+    """Labels after moves of single vertices, numbered anew from 0."""
+    from clusterkit.numerics.communities.communities_jit import move_all
+
+    degrees = np.asarray(W.sum(axis=1)).reshape(-1)
+    labels, totals = labels.copy(), np.zeros(len(labels))
+    totals[: labels.max() + 1] = np.bincount(labels, degrees)
+    starts, tails = W.indptr.astype(np.int64), W.indices.astype(np.int64)
+    move_all(starts, tails, W.data, degrees, labels, totals, gamma, rng.permutation(len(labels)))
+    return np.unique(labels, return_inverse=True)[1].reshape(-1)

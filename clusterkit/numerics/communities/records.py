@@ -1,0 +1,81 @@
+"""The graph of neighbours and the merge tree as records: arrays alone, so that spaces and outcomes may hold them."""
+
+from __future__ import annotations
+
+import attrs
+
+from clusterkit._typing import Array, Indices, Labels
+
+__all__ = ["MergeTree", "NeighbourGraph"]
+
+
+@attrs.frozen(eq=False)
+class NeighbourGraph:
+    """Rows joined to their nearest others, with weights of shared neighbours.
+
+    Parameters
+    ----------
+    rows : ndarray of int, shape (u,)
+        The vertices: distinct rows of the samples, in the order of `search.canonical_order`.
+    place : ndarray of int, shape (n,)
+        The vertex of every sample.
+    index : ndarray of int32, shape (u, k)
+        Neighbours of the vertices, nearest first.
+    starts, tails, weights : ndarray of shape (u + 1,), (e,), (e,)
+        Edges of each vertex in a compressed form: symmetric, each in both directions, sorted.
+    method : str
+        How neighbours were searched: "exact", "sketch" or "cells".
+    recall : float
+        Share of the true neighbours that were found, estimated on some rows.
+    sketch : int or None
+        Axes of the sketch.
+    components : int
+        Parts of the graph that no edge joins.
+    """
+
+    rows: Indices
+    place: Indices
+    index: Indices
+    starts: Indices
+    tails: Indices
+    weights: Array
+    method: str
+    recall: float
+    sketch: int | None
+    components: int
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return len(self.rows)
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """The search in short, for `resolved_`."""
+        facts: dict[str, object] = {"neighbours": self.method}
+        if self.method != "exact":
+            facts |= {"recall": round(self.recall, 3), "sketch": self.sketch}
+        if self.n < len(self.place):
+            facts["distinct_rows"] = self.n
+        if self.components > 1:
+            facts["components"] = self.components
+        return facts
+
+
+@attrs.frozen(eq=False)
+class MergeTree:
+    """Communities of the vertices, and the merges that join all of them.
+
+    Parameters
+    ----------
+    community : ndarray of int, shape (u,)
+        The community of each vertex, 0..m-1.
+    merges : ndarray of int, shape (m - 1, 2)
+        What is joined, in falling order of similarity: communities, and from m on earlier merges.
+    similarity : ndarray of shape (m - 1,)
+        ``W_ab Σ_ij W_ij / (vol_a vol_b)`` of the two: 1 if they are joined as often as by chance.
+    """
+
+    community: Labels
+    merges: Indices
+    similarity: Array

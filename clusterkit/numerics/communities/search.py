@@ -1,0 +1,345 @@
+"""The nearest rows of all rows in single precision, by blocks of products: exact, or from a sketch and ranked again.
+
+Up to `EXACT_WORK` products all pairs of rows are compared. Beyond it candidates come from the coordinates on leading
+principal axes (the sketch), and are ranked by all coordinates; from `CELLS_FROM` rows on each row is compared with
+those of the nearest cells of a k-means only. How many of the true neighbours are found is measured on some rows.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._typing import Array, Indices, Rng
+from clusterkit.numerics.threads import limited_threads, over_rows, thread_pool
+
+__all__ = ["CELLS_FROM", "EXACT_WORK", "Neighbours", "canonical_order", "nearest_of", "nearest_rows"]
+
+EXACT_WORK = 15_000_000_000
+"""Products ``n² d / 2`` up to which all pairs of rows are compared, less than half a second of a core: 6,000 rows of
+768 numbers, 10,000 of 256."""
+
+CELLS_FROM = 30_000
+"""Rows from which on not all pairs are compared, even in the sketch."""
+
+BLOCK = 1024
+"""Rows of a block of products: 4 MB of similarities, which a core works off while they are in its cache."""
+
+SKETCHES = (64,)
+"""Numbers of principal axes that are tried for the sketch: the first that finds `WANTED` of the neighbours."""
+
+WANTED = 0.95
+"""Share of the true neighbours that a sketch must find on the rows that it is tried on."""
+
+CANDIDATES = 3
+"""Candidates from the sketch for each neighbour that is asked for."""
+
+SKETCH_ROWS = 5000
+"""Rows from which the axes of the sketch are computed."""
+
+TRIED_ROWS = 200
+"""Rows whose true neighbours are computed, for the estimate of the recall: its standard error is below .01."""
+
+CELL_ROWS, PROBED_CELLS, CELL_TURNS, ROWS_A_CELL = 400, 10, 4, 60
+"""Mean size of a cell; nearest cells that a row is compared with; iterations of k-means, on so many rows for a cell."""
+
+LEVELS = 4096
+"""Levels of the distance from the mean by which rows are ordered, see `canonical_order`."""
+
+
+@attrs.frozen(eq=False)
+class Neighbours:
+    """The nearest other rows of each row.
+
+    Parameters
+    ----------
+    index : ndarray of int32, shape (n, k)
+        Nearest first; of equally near ones the lowest number.
+    squared : ndarray of float32, shape (n, k)
+        Squared distances.
+    method : str
+        "exact", "sketch" or "cells".
+    recall : float
+        Share of the true neighbours that were found, on some rows; 1 where all pairs are compared.
+    sketch : int or None
+        Number of axes of the sketch.
+    """
+
+    index: NDArray[np.int32]
+    squared: Array
+    method: str
+    recall: float
+    sketch: int | None
+
+
+def canonical_order(X: Array) -> tuple[Indices, Indices]:
+    """Distinct rows of X (n, d) in an order of their own, (u,), and the place of every row in it, (n,).
+
+    Algorithms whose answer depends on the order of the rows then do not depend on the order in which these came. The
+    key is the distance from the mean, cut into levels that are shuffled by a hash; it is nearly the same for rotated
+    rows. Equal rows have one place.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 1.0], [3.0, 0.0], [0.0, 1.0]])
+    >>> first, place = canonical_order(X)
+    >>> len(first), bool((X[first][place] == X).all())
+    (2, True)
+    """
+    from clusterkit.numerics.selection import mixed
+
+    n = len(X)
+    mean = X.mean(axis=0, dtype=np.float64)
+    key = np.empty(n)
+    for start in range(0, n, BLOCK):
+        gaps = X[start : start + BLOCK] - mean
+        key[start : start + BLOCK] = np.einsum("ij,ij->i", gaps, gaps)
+    by_key = np.argsort(key, kind="stable")
+    # rounding of the mean differs with the order of the rows: the key is cut to what all orders agree on
+    ordered = key[by_key]
+    scale = float(ordered[-1]) or 1.0
+    new = np.diff(ordered, prepend=-np.inf) > 1e-12 * scale
+    group = np.cumsum(new) - 1
+    sizes = np.bincount(group)
+    if (sizes > 1).any():  # rows at one distance from the mean: equal ones, or by their numbers
+        among = by_key[sizes[group] > 1]
+        _, rank = np.unique(X[among] + 0.0, axis=0, return_inverse=True)
+        ranks = np.zeros(n, dtype=np.intp)
+        ranks[among] = rank.reshape(-1)
+        by_key = by_key[np.lexsort((ranks[by_key], group))]
+        same = (np.diff(group, prepend=-1) == 0) & (np.diff(ranks[by_key], prepend=-1) == 0)
+    else:
+        same = np.zeros(n, dtype=bool)
+    level = np.floor(key[by_key] * (LEVELS / scale)).astype(np.uint64)
+    first = np.flatnonzero(~same)
+    shuffled = np.argsort(mixed(level[first]), kind="stable")
+    place = np.empty(len(first), dtype=np.intp)
+    place[shuffled] = np.arange(len(first))
+    inverse = np.empty(n, dtype=np.intp)
+    inverse[by_key] = place[np.cumsum(~same) - 1]
+    return by_key[first][shuffled], inverse
+
+
+def nearest_rows(X: Array, order: Indices, k: int, rng: Rng) -> Neighbours:
+    """The k nearest others of the rows ``X[order]``, numbered by their place in the order; k < u.
+
+    Parameters
+    ----------
+    X : ndarray of float32, shape (n, d), C-contiguous
+    order : ndarray of int, shape (u,)
+        Distinct rows, as by `canonical_order`.
+    k : int
+    rng : Generator
+        Draws the rows of the sketch, of the cells and of the estimate of the recall.
+
+    Notes
+    -----
+    Of equal bits for every number of threads: blocks of products do not depend on it.
+    """
+    from clusterkit.numerics.communities.search_jit import rank_again
+
+    u, d = len(order), X.shape[1]
+    centre = X.mean(axis=0, dtype=np.float64).astype(np.float32)
+    with limited_threads(0):
+        if u * u * d / 2 <= EXACT_WORK or d <= SKETCHES[0] or u <= BLOCK:
+            points = X[order] - centre
+            index, similar = _of_all_pairs(points, k)
+            return Neighbours(index, np.maximum(-2.0 * similar, 0.0), "exact", 1.0, None)
+        tried = np.sort(rng.choice(u, min(TRIED_ROWS, u), replace=False))
+        truth = _exact_of(X, order, tried, k, centre)
+        axes = _axes(X[order[np.sort(rng.choice(u, min(u, SKETCH_ROWS), replace=False))]] - centre, rng)
+        count = min(CANDIDATES * k, u - 1)
+        Z = np.empty((u, axes.shape[1]), dtype=np.float32)
+        for start in range(0, u, BLOCK):
+            Z[start : start + BLOCK] = (X[order[start : start + BLOCK]] - centre) @ axes
+        for width in (size for size in SKETCHES if size <= axes.shape[1]):
+            sketch = np.ascontiguousarray(Z[:, :width])
+            found_share = _shared(truth, _exact_of(sketch, np.arange(u), tried, count, np.float32(0.0)))
+            if found_share >= WANTED:
+                break
+        cells = u >= CELLS_FROM
+        candidates = _of_cells(sketch, count, rng) if cells else _of_all_pairs(sketch, count)[0]
+        similar = np.full((u, k), -np.inf, dtype=np.float32)
+        index = np.full((u, k), -1, dtype=np.int32)
+        over_rows(lambda i, j: rank_again(X, order, candidates, similar, index, i, j), u, count * d // 8)
+    recall = _shared(truth, index[tried])
+    return Neighbours(index, -similar, "cells" if cells else "sketch", recall, width)
+
+
+def _shared(truth: Indices, lists: Indices) -> float:
+    """Share of the entries of each row of `truth` that are in the same row of `lists`."""
+    return float((truth[:, :, None] == lists[:, None, :]).any(axis=2).mean())
+
+
+def _exact_of(X: Array, order: Indices, rows: Indices, k: int, centre: Array | np.float32) -> Indices:
+    """The k nearest others of some rows of ``X[order]``, (m, k)."""
+    queries = X[order[rows]] - centre
+    distances = np.empty((len(rows), len(order)), dtype=np.float32)
+    for start in range(0, len(order), BLOCK):
+        block = X[order[start : start + BLOCK]] - centre
+        squares = np.einsum("ij,ij->i", block, block)
+        np.matmul(queries, block.T, out=distances[:, start : start + BLOCK])
+        distances[:, start : start + BLOCK] *= -2.0
+        distances[:, start : start + BLOCK] += squares
+    distances[np.arange(len(rows)), rows] = np.inf
+    return np.argpartition(distances, k - 1, axis=1)[:, :k]
+
+
+def _axes(Y: Array, rng: Rng) -> Array:
+    """Leading principal axes of centred rows Y (m, d), (d, r), by subspace iteration."""
+    d = Y.shape[1]
+    C = Y.T @ Y
+    Q = rng.standard_normal((d, min(d, SKETCHES[-1] + 16))).astype(np.float32)
+    for _ in range(4):
+        Q = np.linalg.qr(C @ Q)[0]
+    _, V = np.linalg.eigh(Q.T @ C @ Q)
+    return np.ascontiguousarray((Q @ V[:, ::-1])[:, : min(d, SKETCHES[-1])])
+
+
+def _augmented(points: Array) -> tuple[Array, Array]:
+    """Two tables whose products are ``-|x - y|² / 2``, (n, d + 2) each."""
+    half = -0.5 * np.einsum("ij,ij->i", points, points)[:, None]
+    ones = np.ones_like(half)
+    return np.hstack([points, half, ones]), np.hstack([points, ones, half])
+
+
+def _of_all_pairs(points: Array, k: int) -> tuple[NDArray[np.int32], Array]:
+    """The k nearest others and half of their negative squared distances, from the products of all pairs of blocks."""
+    from clusterkit.numerics.communities.search_jit import insert_block
+
+    n = len(points)
+    index = np.full((n, k), -1, dtype=np.int32)
+    similar = np.full((n, k), -np.inf, dtype=np.float32)
+    left, right = _augmented(points)
+    blocks = -(-n // BLOCK)
+
+    def compare(pairs: list[tuple[int, int]], begin: int, end: int) -> None:
+        for a, b in pairs[begin:end]:
+            i, j = a * BLOCK, b * BLOCK
+            insert_block(left[i : i + BLOCK] @ right[j : j + BLOCK].T, i, j, similar, index)
+
+    with thread_pool() as over:
+        for pairs in _rounds(blocks):
+            over(partial(compare, pairs), 0, len(pairs), BLOCK * BLOCK)
+    return index, similar
+
+
+def _rounds(count: int) -> list[list[tuple[int, int]]]:
+    """All pairs of `count` blocks in rounds in which no block occurs twice: threads write to rows of their own.
+
+    Examples
+    --------
+    >>> _rounds(3)
+    [[(0, 0), (1, 1), (2, 2)], [(1, 2)], [(0, 1)], [(0, 2)]]
+    """
+    rounds = [[(a, a) for a in range(count)]]
+    seats = [*range(count), *([-1] if count % 2 else [])]
+    half = len(seats) // 2
+    for _ in range(len(seats) - 1):
+        pairs = zip(seats[:half], seats[: half - 1 : -1], strict=True)
+        rounds.append([(min(pair), max(pair)) for pair in pairs if min(pair) >= 0])
+        seats.insert(1, seats.pop())
+    return [pairs for pairs in rounds if pairs]
+
+
+def _of_cells(Z: Array, k: int, rng: Rng) -> NDArray[np.int32]:
+    """The k nearest others of each row of the sketch among the rows of the nearest cells, (n, k); -1 where too few."""
+    from clusterkit.numerics.communities.search_jit import insert_rows
+
+    n = len(Z)
+    m = n // CELL_ROWS
+    P = Z[np.sort(rng.choice(n, min(n, ROWS_A_CELL * m), replace=False))]
+    centres = P[np.sort(rng.choice(len(P), m, replace=False))].copy()
+    for _ in range(CELL_TURNS):
+        cell = _nearest_centre(P, centres)
+        ordered = np.argsort(cell, kind="stable")
+        filled, starts = np.unique(cell[ordered], return_index=True)
+        centres[filled] = np.add.reduceat(P[ordered], starts, axis=0) / np.bincount(cell)[filled, None]
+    cell = _nearest_centre(Z, centres)
+    rows = np.argsort(cell, kind="stable").astype(np.int32)
+    bounds = np.searchsorted(cell[rows], np.arange(m + 1))
+    near = np.argsort(np.square(centres).sum(axis=1)[None] - 2.0 * centres @ centres.T, axis=1, kind="stable")
+    near = near[:, :PROBED_CELLS]
+    left, right = _augmented(Z[rows])
+    similar = np.full((n, k), -np.inf, dtype=np.float32)
+    index = np.full((n, k), -1, dtype=np.int32)
+
+    def compare(begin: int, end: int) -> None:
+        for c in range(begin, end):
+            inside = slice(bounds[c], bounds[c + 1])
+            if inside.start == inside.stop:
+                continue
+            parts = [slice(bounds[q], bounds[q + 1]) for q in near[c]]
+            others = np.concatenate([right[part] for part in parts])
+            insert_rows(
+                left[inside] @ others.T, rows[inside], np.concatenate([rows[part] for part in parts]), similar, index
+            )
+
+    with thread_pool() as over:
+        over(compare, 0, m, CELL_ROWS * CELL_ROWS * PROBED_CELLS)
+    return index
+
+
+def _nearest_centre(P: Array, centres: Array) -> Indices:
+    """The nearest centre of each row, (n,)."""
+    halves = 0.5 * np.square(centres).sum(axis=1)
+    nearest = np.empty(len(P), dtype=np.intp)
+
+    def assign(begin: int, end: int) -> None:
+        for start in range(begin, end, BLOCK):
+            stop = min(start + BLOCK, end)
+            nearest[start:stop] = np.argmin(halves - P[start:stop] @ centres.T, axis=1)
+
+    # every block is the same whatever the threads: they share blocks, not rows
+    blocks = -(-len(P) // BLOCK)
+    with thread_pool() as over:
+        over(lambda i, j: assign(i * BLOCK, min(j * BLOCK, len(P))), 0, blocks, BLOCK * len(centres) * 4)
+    return nearest
+
+
+SPARE = 9
+"""Candidates beyond the neighbours asked for, whose distances are computed from differences."""
+
+
+def nearest_of(rows: Array, Y: Array, k: int) -> tuple[Array, Indices]:
+    """Squared distances and numbers of the k nearest of `rows` (n, d) to rows Y (m, d), (m, k) each, ascending.
+
+    Candidates come from products in single precision; their distances are computed from differences, so that they are 0
+    for equal rows, and equal ones are in the order of their numbers. O(m n d), in blocks.
+    """
+    k = min(k, len(rows))
+    count = min(len(rows), k + SPARE)
+    centre = rows[:QUERIES].mean(axis=0).astype(np.float32)
+    squared, index = np.empty((len(Y), k)), np.empty((len(Y), k), dtype=np.intp)
+    for begin in range(0, len(Y), QUERIES):
+        queries = Y[begin : begin + QUERIES]
+        centred = queries.astype(np.float32) - centre
+        near = np.empty((len(queries), 0), dtype=np.intp)
+        values = np.empty((len(queries), 0), dtype=np.float32)
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            block = rows[start : start + ROWS_AT_ONCE].astype(np.float32) - centre
+            D = centred @ (-2.0 * block.T)
+            D += np.einsum("ij,ij->i", block, block)
+            few = min(count, D.shape[1])
+            best = np.argpartition(D, few - 1, axis=1)[:, :few]
+            values = np.hstack([values, np.take_along_axis(D, best, axis=1)])
+            near = np.hstack([near, best + start])
+        if near.shape[1] > count:
+            best = np.argpartition(values, count - 1, axis=1)[:, :count]
+            near = np.take_along_axis(near, best, axis=1)
+        near = np.sort(near, axis=1)
+        distances = np.empty(near.shape)
+        for c in range(count):  # one candidate of all queries at a time: no table of (m, c, d)
+            gaps = rows[near[:, c]] - queries
+            distances[:, c] = np.einsum("ij,ij->i", gaps, gaps, dtype=np.float64)
+        order = np.argsort(distances, axis=1, kind="stable")[:, :k]
+        squared[begin : begin + QUERIES] = np.take_along_axis(distances, order, axis=1)
+        index[begin : begin + QUERIES] = np.take_along_axis(near, order, axis=1)
+    return squared, index
+
+
+QUERIES, ROWS_AT_ONCE = 1024, 8192
+"""New rows, and rows that they are compared with, of a block of products: 32 MB."""

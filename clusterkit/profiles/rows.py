@@ -1,0 +1,276 @@
+"""What is known of each row of a clustering: its cluster, how certain that is, how far out it lies.
+
+`assign` writes it beside the columns of a table, and `relabel` keeps the numbers of earlier clusters after another fit.
+`degrees_of_rows` compares each row with its nearest ones, which also finds the odd rows of a report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import AnyArray, Array, Indices, Labels, RandomState
+from clusterkit.contracts.arguments import Clusterer
+from clusterkit.contracts.labelings import NOISE
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import InvalidParameter
+from clusterkit.numerics.selection import sample_rows
+from clusterkit.profiles.measures import is_model, labels_of, not_fitted
+from clusterkit.profiles.raw_table import RawTable, as_frame
+from clusterkit.profiles.representing import coordinates
+
+__all__ = ["NEIGHBOURS", "DegreesOfRows", "Relabelled", "assign", "degrees_of_rows", "relabel"]
+
+NEIGHBOURS = 10
+"""Number of neighbours that are counted: as many as DBSCAN and LOF are used with."""
+
+MOST_ROWS = 5000
+"""Most rows among which neighbours are searched; a random sample if there are more."""
+
+
+class DegreesOfRows(NamedTuple):
+    """Rows compared with their nearest ones, each array (n,).
+
+    `share` is the part of its neighbours that is in other clusters; `distance` the distance from the farthest of them,
+    in units of the median of its cluster; `other` the cluster of most neighbours in other ones, -1 for none; and
+    `neighbours` how many were counted, 0 for a row that is alone in its cluster.
+    """
+
+    share: Array
+    distance: Array
+    other: Labels
+    neighbours: Indices
+
+
+def degrees_of_rows(points: Array, labels: Labels, among: Indices) -> DegreesOfRows:
+    """Compare each of the rows `points` (n, r) with its `NEIGHBOURS` nearest of the rows `among`, itself left out.
+
+    Of a cluster with fewer rows no more neighbours are counted than it has other rows. Noise is no cluster: neighbours
+    that are noise are in no other one, and the share of a noise row is 0. O(n m r) time for m rows `among`.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    n, m = len(points), len(among)
+    inside = np.zeros(n, dtype=bool)
+    inside[among] = True
+    size = min(NEIGHBOURS, m - 1)
+    distances, near = NearestNeighbors(n_neighbors=min(size + 1, m)).fit(points[among]).kneighbors(points)
+    near = among[near]
+    # a row that is searched is not its own neighbour; where equal rows hide it, the last one is left out in its place
+    itself = near == np.arange(n)[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    distances, near = distances[~itself].reshape(n, -1), near[~itself].reshape(n, -1)
+    around = labels[near]
+    others = (around != labels[:, None]) & (around != NOISE)
+    names, place = np.unique(labels, return_inverse=True)
+    place = place.ravel()
+    counts = np.bincount(place[among], minlength=len(names))
+    counted = np.minimum(counts[place] - inside, size)
+    share = (others & (np.arange(size) < counted[:, None])).sum(axis=1) / np.maximum(counted, 1)
+    share[labels == NOISE] = 0.0
+    radius = distances[:, -1] if size else np.zeros(n)
+    usual = np.ones(len(names))
+    for j, name in enumerate(names.tolist()):
+        # noise has no usual distance, nor has a row that is alone
+        mine = place == j
+        apart = labels != NOISE if name == NOISE else ~mine
+        alike = apart if (name == NOISE or mine.sum() == 1) and apart.any() else mine
+        usual[j] = np.median(radius[alike])
+    usual = usual[place]
+    distance = np.divide(radius, usual, out=np.ones(n), where=usual > 0)
+    other = np.full(n, NOISE)
+    for i in np.flatnonzero(others.any(axis=1)).tolist():
+        other[i] = np.bincount(around[i][others[i]]).argmax()
+    return DegreesOfRows(share, distance, other, counted)
+
+
+def assign(
+    model: Clusterer | Labels | Sequence[int], X: object, *, prefix: str = "", random_state: RandomState = 0
+) -> object:
+    """The table X with what the clustering says about each row, in three more columns.
+
+    Parameters
+    ----------
+    model : fitted estimator or array of shape (n,)
+        An estimator labels X by its `predict`, so that X may have new rows. One that cannot predict, and an array of
+        labels, need the rows that were fitted.
+    X : array-like, sparse matrix or data frame of shape (n, d)
+        The raw table. A data frame of pandas or Polars, or a table of PyArrow comes back as such, its index too.
+    prefix : str, default ""
+        Before the names of the columns.
+    random_state : int, Generator, RandomState or None, default 0
+        Seed of the sample of 5,000 rows among which neighbours are searched, if there are more.
+
+    Returns
+    -------
+    data frame
+        X with the columns ``cluster``, the label, -1 for noise; ``certainty`` in [0, 1], the largest degree of
+        membership where the method has degrees for new rows, or else the share of the ten nearest rows that is not in
+        another cluster, 0 for noise and nan for a row that is alone in its cluster; and ``distance``, that from the
+        tenth nearest row in units of the median of its cluster, of which 2.5 and more is an outlier.
+
+    Raises
+    ------
+    InvalidParameter
+        If X has a column of one of these names: choose a prefix.
+    InvalidData, NotFittedError, ImportError
+        If X has another number of rows than there are labels, the model is not fitted, or no library of data frames is
+        installed.
+
+    Notes
+    -----
+    O(n m r) time for m of at most 5,000 rows, and r coordinates in the space of the model.
+
+    Examples
+    --------
+    >>> import clusterkit, pandas as pd
+    >>> frame = pd.DataFrame({"age": [20, 21, 23, 70, 71, 74]})
+    >>> clusterkit.assign([0, 0, 0, 1, 1, 1], frame)[["age", "cluster", "certainty"]].iloc[[0, 5]]
+       age  cluster  certainty
+    0   20        0        1.0
+    5   74        1        1.0
+    """
+    table = RawTable.of(X, None, model, "assign")
+    names = [prefix + name for name in ("cluster", "certainty", "distance")]
+    if taken := [name for name in names if name in table.names]:
+        raise InvalidParameter(f"assign: X has a column {taken[0]!r} already; choose a prefix, such as prefix='new_'")
+    labels = _labels(model, X, table)
+    rng = Seeds.of(random_state).stream("rows")
+    degrees = None
+    if table.n > 1:
+        among = np.sort(sample_rows(table.n, MOST_ROWS, rng))
+        degrees = degrees_of_rows(coordinates(model, table, np.arange(table.n)), labels, among)
+    certainty = _memberships(model, X)
+    if certainty is None and degrees is not None:
+        certainty = np.where(degrees.neighbours > 0, 1.0 - degrees.share, np.nan)
+        certainty[labels == NOISE] = 0.0
+    alone = np.full(table.n, np.nan)
+    values: tuple[AnyArray, ...] = (
+        labels,
+        alone if certainty is None else certainty,
+        alone if degrees is None else degrees.distance,
+    )
+    return _beside(X, table, dict(zip(names, values, strict=True)))
+
+
+def _labels(model: Any, X: object, table: RawTable) -> Labels:
+    """The labels of the rows of X: those of `predict`, or of the fit where a method cannot predict."""
+    if is_model(model):
+        if not hasattr(model, "labels_"):
+            raise not_fitted(model, "assign")
+        if hasattr(model, "predict"):
+            return np.asarray(model.predict(X)).astype(np.intp)
+    return labels_of(model, table.n, "assign")
+
+
+def _memberships(model: Any, X: object) -> Array | None:
+    """The largest degree of membership of each row; None for methods without degrees for new rows."""
+    if not (is_model(model) and hasattr(model, "predict_proba")):
+        return None
+    degrees: Array = np.asarray(model.predict_proba(X)).max(axis=1)
+    return degrees
+
+
+def _beside(X: Any, table: RawTable, columns: Mapping[str, AnyArray]) -> object:
+    """X with further columns: a data frame of its own kind, or of the library that is installed."""
+    from clusterkit.tables.reading.frames import is_frame
+
+    if is_frame(X):
+        import narwhals as nw
+
+        frame: Any = nw.from_native(X, eager_only=True)
+        index = getattr(X, "index", None)
+        series = [nw.new_series(name, values, backend=frame.implementation) for name, values in columns.items()]
+        if index is not None and frame.implementation.is_pandas_like():
+            series = [nw.maybe_set_index(one, index=nw.maybe_get_index(frame)) for one in series]
+        native: object = frame.with_columns(*series).to_native()
+        return native
+    rows = table.columns(np.arange(table.n))
+    raw: dict[str, Any] = {
+        name: column.values
+        if column.kind != "category"
+        else np.array([None if code < 0 else column.levels[code] for code in column.values.tolist()], dtype=object)
+        for name, column in zip(table.names, rows, strict=True)
+    }
+    return as_frame(raw | dict(columns), None)
+
+
+@final
+@attrs.frozen(eq=False)
+class Relabelled:
+    """Labels with the numbers of an earlier clustering.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Labels of the rows; -1 stays -1.
+    numbers : mapping of int to int
+        The number of each cluster, by its label in the fit.
+    """
+
+    labels: Labels
+    numbers: Mapping[int, int]
+
+    def __call__(self, labels: Labels | Sequence[int]) -> Labels:
+        """Further labels of the same fit, such as those of its `predict`, in these numbers."""
+        return np.array([self.numbers.get(int(label), NOISE) for label in np.asarray(labels)], dtype=np.intp)
+
+
+def relabel(
+    model: Clusterer | Labels | Sequence[int], like: Clusterer | Labels | Sequence[int], X: object = None
+) -> Relabelled:
+    """Number the clusters of a fit as those of an earlier one that they share the most rows with.
+
+    Parameters
+    ----------
+    model : fitted estimator or array of shape (n,)
+        The later clustering.
+    like : fitted estimator or array
+        The earlier one, of the same rows in the same order; or, with X, a model that predicts them.
+    X : table of shape (n, d), optional
+        The rows of `model`, if `like` was fitted to others.
+
+    Returns
+    -------
+    Relabelled
+        Clusters are matched one to one, so that the matched pairs share as many rows as possible (Kuhn 1955). One that
+        is left over gets the next number that no earlier cluster had.
+
+    Raises
+    ------
+    InvalidData
+        If there are other numbers of rows.
+
+    Examples
+    --------
+    >>> import clusterkit
+    >>> after = clusterkit.relabel([1, 1, 0, 0, 2], like=[0, 0, 1, 1, 1])
+    >>> after.labels.tolist(), after([2, 0, -1]).tolist()
+    ([0, 0, 1, 1, 2], [2, 1, -1])
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    later = labels_of(model, len(np.asarray(getattr(model, "labels_", model))), "relabel")
+    if X is None:
+        earlier = labels_of(like, len(later), "relabel")
+    elif not hasattr(like, "predict"):
+        raise InvalidParameter(f"relabel: with X, like must be a model that predicts, got {type(like).__name__}")
+    else:
+        predictor: Any = like
+        earlier = labels_of(np.asarray(predictor.predict(X)), len(later), "relabel")
+    names, before = np.unique(later[later >= 0]), np.unique(earlier[earlier >= 0])
+    both = (later >= 0) & (earlier >= 0)
+    shared = np.zeros((len(names), len(before)))
+    np.add.at(shared, (np.searchsorted(names, later[both]), np.searchsorted(before, earlier[both])), 1)
+    pairs = zip(*linear_sum_assignment(-shared), strict=True)
+    numbers = {int(names[i]): int(before[j]) for i, j in pairs if shared[i, j]}
+    fresh = int(before.max(initial=-1)) + 1
+    for name in names.tolist():
+        if name not in numbers:
+            numbers[name] = fresh
+            fresh += 1
+    known = Relabelled(later, numbers)
+    return Relabelled(known(later), numbers)

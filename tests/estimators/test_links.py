@@ -1,0 +1,167 @@
+"""Links and seeds in fits: kept by every method that takes them, carried by scikit-learn, refused elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_wine, make_blobs
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import scale
+
+import clusterkit
+from clusterkit import Links, recipe
+from clusterkit.contracts import CostTable, Task
+from clusterkit.contracts.links import checked_seeds, linked_groups
+from clusterkit.errors import IncompatibleStages, Infeasible
+from clusterkit.fitting.label_iterations import balanced_by
+
+WINE, CULTIVAR = load_wine(return_X_y=True)
+WINE = scale(WINE)
+
+
+def links_of(y, count, seed=0):
+    """Random pairs, with the sign of the truth."""
+    pairs = np.random.default_rng(seed).integers(0, len(y), (count, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    return np.column_stack([pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1)])
+
+
+def broken(labels, links):
+    same = labels[links[:, 0]] == labels[links[:, 1]]
+    return int((same != (links[:, 2] > 0)).sum())
+
+
+SCORES = (
+    "kmeans",
+    "fuzzy-cmeans",
+    "mixture",
+    "kernel-kmeans",
+    "spectral",
+    "lapgmm",
+    "equal-clustering",
+    "emmc",
+    "emmc-multi",
+    "cpm3c",
+)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_every_method_with_scores_keeps_links(name):
+    links = links_of(CULTIVAR, 90)
+    model = recipe(name, n_clusters=3, random_state=0).fit(WINE, links=links)
+    assert broken(model.labels_, links) == 0
+    assert model.resolved_["balancer"]["gap"] == 0.0
+    assert "rows_not_together" not in model.resolved_["links"]
+    if name == "equal-clustering":
+        assert np.ptp(np.bincount(model.labels_)) <= 1
+
+
+@pytest.mark.parametrize("name", ["kmeans", "fuzzy-cmeans", "mixture"])
+def test_seeds_fix_the_numbers_of_clusters_in_every_output(name):
+    truth = (CULTIVAR + 1) % 3
+    seeds = np.where(np.arange(len(truth)) % 9 == 0, truth, -1)
+    model = recipe(name, n_clusters=3, random_state=0).fit(WINE, seeds=seeds)
+    assert (model.labels_[seeds >= 0] == seeds[seeds >= 0]).all()
+    assert (model.labels_ == truth).mean() > 0.9
+    assert (model.predict(WINE) == truth).mean() > 0.9
+    assert (np.argmax(model.decision_function(WINE), axis=1) == truth).mean() > 0.9
+    centres = np.stack([WINE[truth == j].mean(axis=0) for j in range(3)])
+    nearest = np.argmin(((model.cluster_centers_[:, None] - centres) ** 2).sum(axis=2), axis=1)
+    assert nearest.tolist() == [0, 1, 2]
+
+
+def test_some_clusters_may_have_no_seeds():
+    X, y = make_blobs([20] * 4, random_state=3, cluster_std=0.5)
+    seeds = np.where(np.arange(len(y)) < 30, np.where(y == 1, 3, -1), -1)
+    model = recipe("kmeans", n_clusters=4, random_state=0).fit(X, seeds=seeds)
+    assert (model.labels_[seeds == 3] == 3).all()
+    assert len(set(model.labels_)) == 4
+
+
+def test_links_are_cut_with_the_rows_of_a_cross_validation():
+    links = Links.of(links_of(CULTIVAR, 40), len(WINE))
+    search = GridSearchCV(recipe("kmeans", n_clusters=3, random_state=0), {"n_init": [1, 2]}, cv=2, error_score="raise")
+    search.fit(WINE, CULTIVAR, links=links)
+    assert search.best_estimator_.resolved_["links"]["groups"] > 0
+
+
+def test_metadata_routing_passes_links_and_seeds_on():
+    from sklearn import config_context
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    links = links_of(CULTIVAR, 40)
+    with config_context(enable_metadata_routing=True):
+        model = recipe("kmeans", n_clusters=3, random_state=0).set_fit_request(links=True)
+        chain = make_pipeline(StandardScaler(), model).fit(WINE, links=links)
+    assert broken(chain[-1].labels_, links) == 0
+
+
+def test_labels_of_a_frame_name_rows():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(WINE, index=[f"w{i}" for i in range(len(WINE))])
+    links = links_of(CULTIVAR, 40)
+    named = [(f"w{i}", f"w{j}", sign) for i, j, sign in links]
+    one = recipe("kmeans", n_clusters=3, random_state=0).fit(frame, links=named)
+    other = recipe("kmeans", n_clusters=3, random_state=0).fit(WINE, links=links)
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+
+
+def test_what_would_break_links_is_refused():
+    links = [(0, 1, 1)]
+    with pytest.raises(IncompatibleStages, match="balancer: 'ordinal' keeps no links; 'links', 'transport'"):
+        recipe("emmc-single", n_clusters=3, balancer="ordinal").fit(WINE, links=links)
+    with pytest.raises(IncompatibleStages, match="n_clusters: its choice compares fits without links"):
+        recipe("kmeans", n_clusters="auto").fit(WINE, links=links)
+    with pytest.raises(Infeasible, match="need more than the 2 clusters asked for"):
+        recipe("kmeans", n_clusters=2).fit(WINE, links=[(0, 1, -1), (1, 2, -1), (0, 2, -1)])
+
+
+def balanced(costs, links, balancer="links", seeds=None):
+    """Labels of a balancer at fixed costs, and their cost."""
+    n, k = costs.shape
+    groups = linked_groups(Links.of(links, n), None if seeds is None else checked_seeds(seeds, n, k), n, k)
+    stage = clusterkit.stages("balancer")[balancer]() if isinstance(balancer, str) else balancer
+    table = CostTable(costs)
+    labels = balanced_by(stage, table, Task(n, k, links=groups)).labels_of(table)
+    return labels, float(costs[np.arange(n), labels].sum())
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_links_never_lower_the_cost_and_permuted_rows_have_permuted_labels(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 30)
+    costs, links = rng.normal(size=(30, 3)), links_of(y, 25, seed)
+    labels, cost = balanced(costs, links)
+    assert broken(labels, links) == 0
+    assert cost >= costs.min(axis=1).sum() - 1e-12
+    order = rng.permutation(30)
+    place = np.argsort(order)
+    moved = np.column_stack([place[links[:, :2]], links[:, 2]])
+    again, same = balanced(costs[order], moved)
+    assert same == pytest.approx(cost)
+    np.testing.assert_array_equal(again, labels[order])  # the optimum of random costs is unique
+
+
+@given(seed=st.integers(0, 2**32 - 1), name=st.sampled_from(["transport", "band"]))
+def test_balancers_of_sizes_keep_links_and_sizes(seed, name):
+    rng = np.random.default_rng(seed)
+    y = np.arange(36) % 3
+    costs, links = rng.normal(size=(36, 3)), links_of(y, 14, seed)
+    labels, cost = balanced(costs, links, name)
+    assert broken(labels, links) == 0
+    assert np.ptp(np.bincount(labels, minlength=3)) <= (0 if name == "transport" else 1)
+    assert cost >= balanced(costs, links)[1] - 1e-9
+
+
+def test_bounds_of_each_cluster_follow_the_numbers_of_the_seeds():
+    X, y = make_blobs([30, 30, 30], random_state=1, cluster_std=3.0)
+    seeds = np.where(np.arange(90) % 10 == 0, y, -1)
+    balancer = {"name": "transport", "size_min": [40, 0, 20], "size_max": [45, 90, 25]}
+    sizes = np.bincount(recipe("kmeans", n_clusters=3, balancer=balancer, random_state=0).fit(X, seeds=seeds).labels_)
+    assert 40 <= sizes[0] <= 45
+    assert 20 <= sizes[2] <= 25
+    with pytest.raises(ValueError, match="a list of bounds needs the numbers of the clusters, which seeds fix"):
+        recipe("kmeans", n_clusters=3, balancer=balancer).fit(X)

@@ -1,0 +1,57 @@
+"""What is known of each row: assigned labels beside a table, and numbers of clusters that last over refits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clusterkit
+from clusterkit.errors import InvalidParameter
+from clusterkit.profiles.rows import degrees_of_rows
+from clusterkit.report.analysis import odd_rows
+
+
+def _blobs(rng, each=40):
+    return np.concatenate([rng.normal((0, 0), 0.4, (each, 2)), rng.normal((6, 0), 0.4, (each, 2)), [[3.0, 0.0]]])
+
+
+def test_new_rows_get_their_cluster_beside_their_columns_and_index():
+    pd = pytest.importorskip("pandas")
+    X = _blobs(np.random.default_rng(0))
+    model = clusterkit.recipe("kmeans", n_clusters=2, random_state=0).fit(X)
+    frame = pd.DataFrame(X[::2], columns=["x", "y"], index=[f"r{i}" for i in range(len(X[::2]))])
+    answer = clusterkit.assign(model, frame)
+    assert list(answer.columns) == ["x", "y", "cluster", "certainty", "distance"]
+    assert list(answer.index) == list(frame.index)
+    assert (answer["cluster"] == model.predict(frame.to_numpy())).all()
+    assert answer["certainty"].iloc[0] == 1.0
+    assert answer["distance"].idxmax() == "r40"  # the row between the clusters is far from its neighbours
+    with pytest.raises(InvalidParameter, match="prefix='new_'"):
+        clusterkit.assign(model, answer)
+
+
+def test_a_row_among_rows_of_another_cluster_is_uncertain():
+    X = np.r_[np.zeros(20), np.ones(20)][:, None] + np.linspace(0, 0.1, 40)[:, None]
+    labels = np.repeat([0, 1], 20)
+    labels[5] = 1
+    degrees = degrees_of_rows(X, labels, np.arange(40))
+    assert degrees.share[5] == 1.0
+    assert degrees.other[5] == 0
+    assert degrees.share[30] < 0.1
+    [border, *_], _ = odd_rows(X, labels, 3, np.random.default_rng(0))
+    assert (border.row, border.other) == (5, 0)
+
+
+@given(st.lists(st.integers(-1, 4), min_size=1, max_size=30), st.permutations(range(5)))
+def test_permuted_numbers_come_back(labels, order):
+    labels = np.array(labels)
+    permuted = np.where(labels < 0, -1, np.array(order)[labels])
+    again = clusterkit.relabel(permuted, like=labels)
+    assert (again.labels == labels).all()
+    assert (again(permuted) == labels).all()
+
+
+def test_a_cluster_that_is_new_gets_a_number_that_no_earlier_one_had():
+    assert clusterkit.relabel([0, 0, 1, 1, 2, 2], like=[3, 3, 3, 3, 1, 1]).labels.tolist() == [3, 3, 4, 4, 1, 1]

@@ -1,0 +1,143 @@
+"""`layout`, `paris` and `layers`, and the recipe `embeddings` that they make."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score, roc_auc_score
+
+import clusterkit
+from clusterkit import Pipeline, recipe
+from clusterkit.contracts.labelings import by_appearance
+from clusterkit.samples import EmbeddedSpace
+
+
+def on_the_sphere(n=600, k=6, d=96, background=0, seed=0):
+    """Directions around k others, with a length of their own, and a share of directions of their own."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(k, d)) / np.sqrt(d)
+    y = np.concatenate([rng.integers(k, size=n), np.full(background, -1)])
+    X = np.where(y[:, None] >= 0, centres[y], rng.normal(size=(len(y), d)) / np.sqrt(d))
+    X = (X + 0.6 * rng.normal(size=X.shape) / np.sqrt(d)) * rng.uniform(0.1, 10.0, size=(len(y), 1))
+    return X.astype(np.float32), y
+
+
+@pytest.fixture(scope="module")
+def sphere():
+    X, y = on_the_sphere()
+    return X, y, recipe("embeddings", random_state=0).fit(X)
+
+
+def test_the_number_of_clusters_is_found_and_every_row_has_one(sphere):
+    _, y, model = sphere
+    assert model.n_clusters_ == 6
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert model.labels_.min() == 0
+    assert model.resolved_["featuremap"]["neighbours"] == "exact"
+    assert model.resolved_["labeler"]["clusters"] == 6
+
+
+def test_features_stay_float32_and_the_graph_is_kept(sphere):
+    _, _, model = sphere
+    assert isinstance(model.space_, EmbeddedSpace)
+    assert model.space_.dtype == np.float32
+    assert model.space_.graph is model.outcome_.graph
+    lengths = np.linalg.norm(model.space_.points, axis=1)
+    np.testing.assert_allclose(lengths, 1.0, rtol=1e-6)
+    assert model.space_.width == 24  # three layouts of eight coordinates
+
+
+def test_rows_in_another_order_get_the_same_labels():
+    X, _ = load_digits(return_X_y=True)
+    X = X[:700].astype(np.float32)
+    order = np.random.default_rng(1).permutation(len(X))
+    labels = recipe("embeddings", random_state=0).fit_predict(X)
+    moved = recipe("embeddings", random_state=0).fit_predict(X[order])
+    assert adjusted_rand_score(labels[order], moved) >= 0.97
+
+
+def test_a_row_equal_to_a_fitted_one_gets_its_label_and_new_ones_follow(sphere):
+    X, _, model = sphere
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    new, y = on_the_sphere(seed=0, n=600)
+    rng = np.random.default_rng(9)
+    new = new + 0.01 * np.abs(new).max() * rng.normal(size=new.shape).astype(np.float32) * 0.1
+    assert adjusted_rand_score(y, model.predict(new)) > 0.95
+    shares = model.predict_proba(new)
+    assert shares.shape == (len(new), 6)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(shares.argmax(axis=1), model.predict(new))
+
+
+def test_layers_go_from_coarse_to_fine_and_one_of_them_is_chosen(sphere):
+    _, _, model = sphere
+    layers = model.layers_
+    numbers = [layer.n_clusters for layer in layers]
+    assert numbers == sorted(set(numbers))
+    [chosen] = [layer for layer in layers if layer.chosen]
+    np.testing.assert_array_equal(chosen.labels, model.labels_)
+    assert chosen.stability == pytest.approx(1.0)
+    assert all(0.0 <= layer.strength <= 1.0 for layer in layers)
+    assert all(sum(layer.sizes.values()) == len(model.labels_) for layer in layers)
+    with pytest.raises(AttributeError, match="no layers_ here: only methods that find clusters of several sizes"):
+        recipe("kmeans", n_clusters=2).fit(np.eye(5)).layers_  # noqa: B018 (a property that raises)
+
+
+def test_a_number_of_clusters_may_be_given(sphere):
+    X, y, _ = sphere
+    model = recipe("embeddings", n_clusters=6, random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert recipe("embeddings", n_clusters=3, random_state=0).fit(X).n_clusters_ == 3
+
+
+def test_background_is_told_by_its_score_or_left_out_as_noise():
+    X, y = on_the_sphere(900, 5, background=100)
+    model = recipe("embeddings", random_state=0).fit(X)
+    assert roc_auc_score(y < 0, model.outlier_scores_) >= 0.95
+    assert ((model.probabilities_ >= 0) & (model.probabilities_ <= 1)).all()
+    covered, noise = (
+        recipe("embeddings", random_state=0, labeler__outliers=how).fit(X) for how in ("nearest", "noise")
+    )
+    assert (covered.labels_ >= 0).all()
+    left_out = noise.labels_ < 0
+    assert noise.resolved_["labeler"]["noise"] == left_out.sum()
+    assert (noise.probabilities_[left_out] == 0).all()
+    assert left_out[y >= 0].mean() <= 0.05
+
+
+@pytest.mark.parametrize(
+    "X",
+    [np.ones((30, 4)), np.eye(3), np.zeros((12, 5)), np.repeat(np.eye(4), 15, axis=0), np.ones((1, 2))],
+    ids=["equal rows", "three rows", "zeros", "repeated rows", "one row"],
+)
+@pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
+def test_degenerate_rows_have_clusters_too(X):
+    model = recipe("embeddings", random_state=0).fit(X)
+    assert model.labels_.min() >= 0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_a_saved_model_predicts_alike(sphere, tmp_path):
+    _, _, model = sphere
+    model.save(tmp_path / "model.clusterkit")
+    loaded = clusterkit.load(tmp_path / "model.clusterkit")
+    new = on_the_sphere(seed=3)[0]
+    np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
+    assert [layer.n_clusters for layer in loaded.layers_] == [layer.n_clusters for layer in model.layers_]
+
+
+def test_a_tree_of_the_features_themselves_needs_no_layout():
+    X, y = on_the_sphere(400, 4)
+    model = Pipeline("unit", "paris", "layers", random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert model.resolved_["solver"] == {"neighbours": "exact", "components": 4}
+    auto = Pipeline("unit", "paris", random_state=0).fit(X)
+    np.testing.assert_array_equal(auto.labels_, model.labels_)
+
+
+def test_other_solvers_read_the_layout():
+    X, y = on_the_sphere(400, 4)
+    model = Pipeline(["unit", "layout"], "centroids", "argmax", n_clusters=4, n_init=5, random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    np.testing.assert_array_equal(by_appearance(model.predict(X)), by_appearance(model.labels_))
