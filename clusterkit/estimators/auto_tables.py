@@ -389,17 +389,17 @@ class Court:
             "certainty_of_mixture": round(best.certainty, 3),
             "gain_left": round(best.left, 3),
         }
-        own = mixture_confidence(stability, best.left)
+        of_mixture = mixture_confidence(stability, best.left)
         if of_numbers:
             same = similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k
             if (_confidence(pool) >= SURE and not same) or stability < STABLE_STRUCTURE or best.certainty < CERTAIN:
                 return self._of_pool(self.pool(wanted, roles, pool), facts)
         elif _confidence(pool) >= SURE and similarity < SAME_STRUCTURE and not self.restates(pool):
             return self._of_pool(pool, facts)
-        elif wanted is None and (_confidence(pool) < SURE or own < UNLIKELY):
+        elif wanted is None and (_confidence(pool) < SURE or of_mixture < UNLIKELY):
             free = self.pool(None, roles)
             # clusters of the mixture that are hardly real are no better than those that restate a column, and say so
-            if _confidence(free) >= UNSURE and (own < UNLIKELY or not self.restates(free)):
+            if _confidence(free) >= UNSURE and (of_mixture < UNLIKELY or not self.restates(free)):
                 return self._of_pool(free, facts)
         return self._of_mixture(best, pool, similarity, facts)
 
