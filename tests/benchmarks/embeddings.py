@@ -51,8 +51,8 @@ def generated(n, k, background=0.0, d=768, seed=0):
     y = rng.choice(k, size=n, p=p / p.sum())
     y[: round(background * n)] = -1
     rng.shuffle(y)
-    topics, own = unit(rng.normal(size=((k + 4) // 5, 48))), unit(rng.normal(size=(k, 48)))
-    centres, widths = 0.8 * topics[np.arange(k) // 5] + own, rng.uniform(0.7, 1.4, k)
+    topics, centre_of = unit(rng.normal(size=((k + 4) // 5, 48))), unit(rng.normal(size=(k, 48)))
+    centres, widths = 0.8 * topics[np.arange(k) // 5] + centre_of, rng.uniform(0.7, 1.4, k)
     Z, inside = np.empty((n, 48)), y >= 0
     noise = rng.normal(size=(n, 48)) / np.sqrt(48)
     Z[inside] = centres[y[inside]] + widths[y[inside], None] * noise[inside]
@@ -85,11 +85,11 @@ def data(name):
 
 def sides(chosen):
     """Functions of rows, a seed and the number of classes that give labels, by name."""
-    found = {"clusterkit": lambda X, seed, k: recipe("embeddings", random_state=seed).fit(X).labels_}
+    known = {"clusterkit": lambda X, seed, k: recipe("embeddings", random_state=seed).fit(X).labels_}
     if importlib.util.find_spec("evoc"):
         from evoc import EVoC
 
-        found["evoc"] = lambda X, seed, k: EVoC(random_state=seed).fit_predict(X)
+        known["evoc"] = lambda X, seed, k: EVoC(random_state=seed).fit_predict(X)
     if importlib.util.find_spec("umap"):
         from hdbscan import HDBSCAN
         from umap import UMAP
@@ -98,7 +98,7 @@ def sides(chosen):
             Y = UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=seed).fit_transform(X)
             return HDBSCAN(min_cluster_size=max(15, len(X) // 200)).fit_predict(Y)
 
-        found["umap+hdbscan"] = umap
+        known["umap+hdbscan"] = umap
     if importlib.util.find_spec("fast_hdbscan"):
         from fast_hdbscan import HDBSCAN as FastHdbscan
         from sklearn.decomposition import PCA
@@ -107,12 +107,12 @@ def sides(chosen):
             Y = PCA(min(50, X.shape[1]), random_state=seed).fit_transform(unit(X))
             return FastHdbscan(min_cluster_size=max(15, len(X) // 200)).fit_predict(Y)
 
-        found["fast_hdbscan"] = fast
+        known["fast_hdbscan"] = fast
     if importlib.util.find_spec("faiss"):
         import faiss
 
         def kmeans(X, seed, k):
-            fitted = faiss.Kmeans(X.shape[1], k, niter=25, nredo=3, seed=seed, spherical=True)
+            fitted = faiss.Kmeans(X.shape[1], k, nredo=3, seed=seed, spherical=True)
             fitted.train(unit(X))
             return fitted.index.search(unit(X), 1)[1][:, 0]
     else:
@@ -121,8 +121,8 @@ def sides(chosen):
         def kmeans(X, seed, k):
             return KMeans(k, n_init=3, random_state=seed).fit_predict(unit(X))
 
-    found["k-means, k told"] = kmeans
-    return {name: found[name] for name in found if not chosen or any(name.startswith(one) for one in chosen)}
+    known["k-means, k told"] = kmeans
+    return {name: known[name] for name in known if not chosen or any(name.startswith(one) for one in chosen)}
 
 
 def fitted(side, X, y, seed):
