@@ -36,6 +36,7 @@ __all__ = [
     "Choice",
     "confidence_in_words",
     "is_nested",
+    "is_wide",
     "restated_in_words",
     "second_in_words",
     "tree_work",
@@ -214,6 +215,29 @@ def _range(value: Any) -> str | None:
     return None if pair and params.is_count(value[1], int(value[0])) else wanted
 
 
+WIDE, UNIT = 100, 1e-3
+"""Fewest columns, and largest difference of a length from 1, of rows that are taken for embeddings."""
+
+
+def is_wide(X: Array) -> bool:
+    """Whether rows are many numbers of length 1, as embeddings are, or rows compared by the cosine.
+
+    Examples
+    --------
+    >>> X = np.eye(200)
+    >>> is_wide(X), is_wide(2 * X), is_wide(X[:, :50])
+    (True, False, False)
+    """
+    if X.shape[1] < WIDE:
+        return False
+    lengths = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+    return bool((np.abs(lengths - 1.0) <= UNIT).mean() >= ALMOST_ALL)
+
+
+ALMOST_ALL = 0.99
+"""Share of the rows that have length 1: a few may be 0."""
+
+
 def tree_work(n: int, d: int) -> int:
     """Estimate of the products that a spanning tree of n rows in d dimensions takes.
 
@@ -240,6 +264,8 @@ class AutoDriver(Driver):
        `clusterkit.criteria.rules`. No classes, and no objective of any method, enter it.
     3. **Report.** The confidence, the test for a single cluster and the second-best number of clusters inform; they
        overrule nothing.
+
+    Where rows are at least 100 numbers of length 1, recipe `embeddings` is a member too, fitted to all rows.
 
     The compositions passed to `run` are members too. Where `n_clusters` is None, theirs is taken as given.
 
@@ -279,7 +305,8 @@ class AutoDriver(Driver):
         if k is None and compositions:
             k = compositions[0].n_clusters
         members = [of_composition(c, f"composition {i + 1}") for i, c in enumerate(compositions)]
-        return self.choose([*members, *pool_of(self.pool)], k, X, seeds)
+        wide = pool_of(["embeddings"]) if self.pool is None and is_wide(X) else []
+        return self.choose([*members, *pool_of(self.pool), *wide], k, X, seeds)
 
     def choose(
         self, members: Sequence[Member], k: int | None, X: Array, seeds: Seeds, space: Array | None = None

@@ -18,6 +18,7 @@ from clusterkit.contracts import Driver, DriverResult, Predict
 from clusterkit.contracts.checks import NamingStage, check_instance
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
+from clusterkit.contracts.outcomes import MergeTrees
 from clusterkit.contracts.providers import Recipe
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
@@ -109,6 +110,11 @@ class Member:
     def scales(self) -> bool:
         """Whether the member is fitted to all rows of large data: trees, whose cost grows like n log n."""
         return self.composition.solver.name == "mst" and self.driver is None
+
+    @property
+    def takes_all_rows(self) -> bool:
+        """Whether the member is fitted to all rows whatever their number: graphs that are made for many."""
+        return issubclass(self.composition.labeler.consumes, MergeTrees)
 
     def alone(self) -> Member:
         """The variant of the member for a known number of clusters."""
@@ -369,7 +375,7 @@ class Fits:
 
     def on_all_rows(self, member: Member) -> bool:
         """Whether a member is fitted to all rows."""
-        return self.scored is None or (self.trees_on_all and member.scales)
+        return self.scored is None or (self.trees_on_all and member.scales) or member.takes_all_rows
 
     def fit(self, member: Member, k: int | None) -> DriverResult:
         """The fit of a member, with its warnings; equal in every call."""

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from clusterkit._typing import Array, Floats, RandomState
-from clusterkit.contracts import Driver, DriverResult
+from clusterkit.contracts import Driver, DriverResult, Task
 from clusterkit.contracts.arguments import InitLike, NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
@@ -26,6 +26,7 @@ from clusterkit.criteria.confidence import canonical, rand_matrix
 from clusterkit.drivers import auto_pooled, pooled
 from clusterkit.drivers.auto import CONFIRMS, AutoDriver, restated_in_words
 from clusterkit.drivers.auto_pooled import Complexity
+from clusterkit.drivers.compose import map_of
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators import same_place
 from clusterkit.estimators.auto_tables import Court, TableAnswer, is_judged, is_judged_array, restated_column
@@ -40,6 +41,8 @@ from clusterkit.estimators.samples import RowSpan, checked, of_rows, refuse_unsu
 from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
 from clusterkit.fitting.fit import missing_clusters, n_with_samples
 from clusterkit.numerics.selection import n_distinct
+from clusterkit.samples import FeatureSpace
+from clusterkit.samples.transform import RowMap, Transform
 
 if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation, Preparation
@@ -160,6 +163,9 @@ class Auto(FixedDriver):
     max_work : int, default 4e10
         Members that read spanning trees are fitted to all rows if the tree takes at most this work, ``n d min(n, 32 *
         2^d)`` products: 1,000,000 rows in 2 dimensions, 100,000 in 10.
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        How rows are compared. "cosine" scales them to length 1 first. Rows of length 1 with at least 100 columns, as
+        embeddings are, are clustered by recipe `embeddings` as well, all of them whatever `max_rows` is.
     preparation : Preparation or None, default None
         Preparation of the columns of a data frame (`clusterkit.tables.Preparation`); None: its defaults. An array is
         taken as it is.
@@ -239,6 +245,7 @@ n_features_in_
         pool: Sequence[str] | None = None,
         max_rows: int = 5000,
         max_work: int = 40_000_000_000,
+        metric: str = "euclidean",
         preparation: Preparation | None = None,
         random_state: RandomState = None,
         verbose: bool = False,
@@ -247,6 +254,7 @@ n_features_in_
         self.pool = pool
         self.max_rows = max_rows
         self.max_work = max_work
+        self.metric = metric
         self.preparation = preparation
         self.random_state = random_state
         self.verbose = verbose
@@ -254,12 +262,14 @@ n_features_in_
     def fit(self, X: SamplesLike, y: object = None) -> Self:  # type: ignore[override]  # its criterion counts rows
         """Cluster the rows of X, shape (n, d), a data frame or a mapping of names to columns; `y` is ignored."""
         self._driver()  # what is wrong with the parameters is said before the table is read
+        map_of(self.metric)
         refuse_unsuited(X)
         fitted = self._fitted_preparation(X)
         if fitted is None:
             rows: Array = checked(self, X, None, reset=True)
             self._fit_rows(rows, None)
-            warn_of_units(self, rows, None, SCALE_OR_FRAME)
+            if self.metric == "euclidean":  # other metrics compare whole rows
+                warn_of_units(self, rows, None, SCALE_OR_FRAME)
             return self
         attach(self, self.fit_table(X, fitted, fitted.transform(X, quiet=True)))
         return self
@@ -304,8 +314,7 @@ n_features_in_
 
     def _fit_rows(self, rows: Array, fitted: FittedPreparation | None) -> None:
         driver, seeds = self._driver(), Seeds.of(self.random_state)
-        # mixtures estimate covariances, which have d² entries
-        span = RowSpan.of(rows) if rows.shape[1] > len(rows) > 1 else None
+        span = self._span(rows)
         with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
             court = self._court_of_array(driver, rows, seeds) if fitted is None else None
             judged = None if court is None else court.answer()
@@ -324,6 +333,20 @@ n_features_in_
                 answer = attrs.evolve(answer, fit=of_rows(answer.fit, span))
         self._set(answer, rows)
 
+    def _span(self, rows: Array) -> RowSpan | Transform | None:
+        """What rows go through before they are compared: the map of the metric, and fewer coordinates if d > n."""
+        front = map_of(self.metric)
+        steps: tuple[RowMap, ...] = ()
+        if front is not None:
+            space = front.space_of(rows, Task(len(rows), None), Seeds.of(self.random_state).stream("metric"))
+            assert isinstance(space, FeatureSpace)
+            steps, rows = space.transform.steps, space.rows()
+        # mixtures estimate covariances, which have d² entries
+        few = RowSpan.of(rows) if rows.shape[1] > len(rows) > 1 else None
+        if not steps:
+            return few
+        return Transform(steps if few is None else (*steps, few), rows.dtype)
+
     def _set(self, answer: DriverResult, rows: Array) -> None:
         fit = attrs.evolve(answer.fit, missing_clusters=self._missing_clusters(answer.fit, rows))
         set_fitted(self, fit, None)
@@ -336,6 +359,7 @@ n_features_in_
     def check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, as a fit would."""
         self._driver()
+        map_of(self.metric)
         NestedParams.check_parameters(self)
 
     def why_not_inductive(self) -> str | None:
