@@ -25,7 +25,7 @@ from clusterkit.criteria.confidence import Evidence, distinct, structure_confide
 from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts, few_points
 from clusterkit.criteria.rules import Ranking, candidate_numbers, known_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain
-from clusterkit.drivers.auto_fits import Candidate, Fits, Member, fit_member, of_composition, pool_of
+from clusterkit.drivers.auto_fits import Candidate, Fits, Known, Member, fit_member, of_composition, pool_of
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted, first_names, percent, shortened
 from clusterkit.fitting.fit import check_magnitude, one_cluster
 from clusterkit.samples.limits import Report, notify, reusing
@@ -309,13 +309,25 @@ class AutoDriver(Driver):
         return self.choose([*members, *pool_of(self.pool), *wide], k, X, seeds)
 
     def choose(
-        self, members: Sequence[Member], k: int | None, X: Array, seeds: Seeds, space: Array | None = None
+        self,
+        members: Sequence[Member],
+        k: int | None,
+        X: Array,
+        seeds: Seeds,
+        space: Array | None = None,
+        known: Known | None = None,
     ) -> DriverResult:
         """Choose among members, at k clusters or, where it is None, at any number.
 
-        Candidates are compared in the coordinates `space`, (n, r), or in X where it is None.
+        Candidates are compared in the coordinates `space`, (n, r), or in X where it is None. What is `known` about the
+        rows goes to every candidate; who ignores it is out.
         """
         n = len(X)
+        if known is not None and n > self.max_rows:
+            raise InvalidData(
+                f"links, seeds and sample_weight are of all rows, and candidates are fitted to a sample of "
+                f"{self.max_rows} of these {n}: set max_rows={n}, or fit one recipe"
+            )
         check_magnitude(X)
         least = k if k is not None else 0 if self.between is None else self.between[0]
         if least > n:
@@ -326,7 +338,7 @@ class AutoDriver(Driver):
         if k is not None:
             members = [member.alone() for member in members if member.takes in (None, k)]
         with reusing():
-            return self._choose(members, k, Fits(X, self._sample(n, seeds), self._trees_on_all(X), seeds, space))
+            return self._choose(members, k, Fits(X, self._sample(n, seeds), self._trees_on_all(X), seeds, space, known))
 
     def _choose(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:
         n, seeds = len(fits.X), fits.seeds
@@ -469,7 +481,7 @@ class AutoDriver(Driver):
                 message = f"all {len(fits.X)} samples are equal, so they are in one cluster"
                 warnings.warn(message, ClusterkitWarning, stacklevel=4)
         else:
-            answer = fit_member(taking[0], k, fits.X, fits.seeds.child(taking[0].name, k))
+            answer = fit_member(taking[0], k, fits.X, fits.seeds.child(taking[0].name, k), fits.known)
             return attrs.evolve(answer, report={**answer.report, **_nothing()})
         return DriverResult(fitted, _nothing())
 
