@@ -208,9 +208,10 @@ class ClusterLayer:
     strength : float
         How well the layer stands out; the largest of all layers has 1.
     stability : float
-        Agreement of independent runs on it, an adjusted Rand index.
+        Agreement of independent runs on it, an adjusted Rand index; 1 where nothing is drawn.
     persistence : float
-        How far its similarity may change before clusters merge or part: a factor e for 1.
+        How far its similarity, or for trees the smallest size of a cluster, may change before clusters merge or part: a
+        factor e for 1.
     chosen : bool
         Whether `labels_` of the model are those of the layer.
     """

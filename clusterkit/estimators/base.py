@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, cast, final
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,8 @@ from clusterkit._typing import Array, Floats, Labels
 from clusterkit.contracts import Predict
 from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.driver import FitResult
-from clusterkit.contracts.labelings import NOISE, cluster_sizes
-from clusterkit.contracts.outcomes import Domain, Embedding, Outcome
+from clusterkit.contracts.labelings import NOISE, ClusterLayer, by_appearance, cluster_sizes
+from clusterkit.contracts.outcomes import Domain, Embedding, Outcome, Tree
 from clusterkit.drivers.compose import Tuning
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.estimators import same_place
@@ -32,8 +33,11 @@ if TYPE_CHECKING:
 __all__ = ["FittedAttributes", "set_fitted"]
 
 
+T = TypeVar("T")
+
+
 @final
-class only_where_made:
+class only_where_made(Generic[T]):
     """A fitted array that only some methods have; elsewhere an AttributeError says which do.
 
     A value in the instance takes precedence, as this descriptor has no ``__set__``: ``hasattr(estimator, name)`` is
@@ -52,7 +56,7 @@ class only_where_made:
     def __init__(
         self,
         methods: str,
-        compute: Callable[[FittedAttributes], Floats | None] = lambda estimator: None,
+        compute: Callable[[FittedAttributes], T | None] = lambda estimator: None,
         instead: str = "",
     ) -> None:
         self.methods = methods
@@ -62,13 +66,14 @@ class only_where_made:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, instance: FittedAttributes | None, owner: type | None = None) -> Floats:
+    def __get__(self, instance: FittedAttributes | None, owner: type | None = None) -> T:
         if instance is not None and not hasattr(instance, "labels_"):
             raise AttributeError(f"no {self.name} before the fit; call fit(X) first")
         values = None if instance is None else self.compute(instance)
         if values is None:
             raise AttributeError(f"no {self.name} here: only {self.methods} have them{self.instead}")
-        values = beside_labels(instance, values)
+        if isinstance(values, np.ndarray):
+            values = cast("T", beside_labels(instance, values))
         vars(instance)[self.name] = values
         return values
 
@@ -94,6 +99,23 @@ def _of_probabilities(estimator: FittedAttributes) -> Floats | None:
     return table
 
 
+def _of_tree(estimator: FittedAttributes) -> tuple[ClusterLayer, ...] | None:
+    """The most persistent cuts of a spanning tree, from coarse to fine; None without a tree, or with links."""
+    tree = estimator.outcome_
+    if not isinstance(tree, Tree) or "links" in estimator.resolved_ or len(tree.rows) < 2:
+        return None
+    from clusterkit.numerics.spanning_trees.layers import persistent_cuts
+
+    cuts = persistent_cuts(tree.merges, tree.heights, max(tree.n_neighbors, 2), MOST_LAYERS)
+    strongest = max((cut.persistence for cut in cuts), default=1.0)
+    chosen = by_appearance(estimator.labels_)
+    return tuple(
+        ClusterLayer(labels, cut.persistence / strongest, 1.0, math.log(cut.end / cut.least), (labels == chosen).all())
+        for cut in cuts
+        for labels in [by_appearance(cut.labels)]
+    )
+
+
 def _means(estimator: FittedAttributes) -> Floats | None:
     """Means of the clusters in the units of the columns, (k, d); None without means, or where no column is kept."""
     # fits of rows outside memory and of batches store no outcome
@@ -105,6 +127,9 @@ def _means(estimator: FittedAttributes) -> Floats | None:
         return None
     return estimator.space_.transform.inverse(means)
 
+
+MOST_LAYERS = 10
+"""Most layers of a spanning tree, those of the largest persistence: each has a label for every sample."""
 
 ARRAYS: Mapping[str, tuple[str, ...]] = {
     "history_": ("",),
@@ -150,22 +175,27 @@ class FittedAttributes(Outputs):
     preparation_: FittedPreparation
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
-    memberships_ = only_where_made(
+    memberships_ = only_where_made[Floats](
         "methods with degrees of membership, such as recipes 'fuzzy-cmeans' and 'hdbscan',",
         _of_probabilities,
         ". Of any clustering, sklearn.metrics.silhouette_samples says how well each row fits",
     )
-    outlier_scores_ = only_where_made(
+    outlier_scores_ = only_where_made[Floats](
         "methods whose outcome is a domain, such as recipe 'svc', and recipe 'hdbscan'", _outside_domain
     )
-    cluster_centers_ = only_where_made(
+    cluster_centers_ = only_where_made[Floats](
         "methods with means, such as recipes 'kmeans' and 'mixture', behind feature maps that only scale the columns",
         _means,
         ". Of any clustering, clusterkit.profile(model, X) has the means in the units of the columns, and "
         "clusterkit.representatives(model, X) typical rows",
     )
-    probabilities_ = only_where_made("methods with one degree of membership a sample, such as recipe 'hdbscan',")
-    layers_ = only_where_made("methods that find clusters of several sizes at once, such as recipe 'embeddings',")
+    probabilities_ = only_where_made[Floats](
+        "methods with one degree of membership a sample, such as recipe 'hdbscan',"
+    )
+    layers_ = only_where_made[tuple[ClusterLayer, ...]](
+        "methods that find clusters of several sizes at once, such as recipes 'embeddings' and 'hdbscan',",
+        _of_tree,
+    )
 
     def try_out(self) -> None:
         """Label a row of zeros, and compute the other outputs for it; check the shapes of the fitted arrays."""

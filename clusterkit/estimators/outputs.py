@@ -6,6 +6,7 @@ an error that says why.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, final, overload
@@ -24,6 +25,7 @@ from clusterkit.drivers.compose import check
 from clusterkit.errors import IncompatibleStages
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import new_rows
+from clusterkit.files import replacing
 from clusterkit.fitting.samples import engine_for
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, as_type, to_host
 from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
@@ -197,6 +199,23 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         inside = np.flatnonzero(labels >= 0)[::step]
         count = len(np.unique(labels[inside]))
         return float(silhouette_score(rows[inside], labels[inside])) if 1 < count < len(inside) else 0.0
+
+    def report(self, path: str, X: object, **options: object) -> None:
+        """Write a page about the clusters of the rows X that were fitted, as `clusterkit.report.make_report` makes it.
+
+        Parameters
+        ----------
+        path : str
+            File for the page: .html.
+        X : data frame, mapping of str to array, or array of shape (n, d)
+            The rows of the fit, in its order.
+        **options : object
+            Other arguments of `clusterkit.report.make_report`, such as ``methods=["kmeans", "genie"]``.
+        """
+        make: Any = importlib.import_module("clusterkit.report").make_report  # a room above this one
+        text, _ = make(X, model=self._fitted(), **options)
+        with replacing(path) as part:
+            part.write_text(text, encoding="utf-8")
 
     def gives(self, kinds: tuple[type[Outcome], ...]) -> bool:
         """Whether the fit has, or before it will have, an outcome of one of these types that extends to new rows."""

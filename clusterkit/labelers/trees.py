@@ -23,7 +23,7 @@ from clusterkit.contracts import Labeler, Labeling, Task
 from clusterkit.contracts.labelings import NOISE, by_appearance
 from clusterkit.contracts.links import LinkedGroups
 from clusterkit.contracts.outcomes import Outcome, Tree
-from clusterkit.contracts.params import flag, integer, real
+from clusterkit.contracts.params import choice, flag, integer, real
 from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.spanning_trees.tree import births, edge_masses, least_side, nearest_first
 from clusterkit.samples import Space
@@ -212,6 +212,17 @@ class ExcessOfMass(Labeler[Tree]):
     allow_single_cluster : bool, default False
         Whether all rows together may be the one cluster that is chosen; rows that leave it before its densest part ends
         are noise. Without it, data without a split are all noise.
+    selection : {"excess", "leaf"}, default "excess"
+        "leaf" takes the clusters that are not divided, which are more and of more even sizes; data without a split are
+        noise.
+    epsilon : float, default 0.0
+        Height of the tree, a distance, below which no cluster begins: clusters that separate there are taken together,
+        as DBSCAN with this radius would, while those that begin higher stay.
+    max_cluster_size : int or None, default None
+        Clusters that begin with more rows are not taken, those into which they divide are; only with "excess".
+    outliers : {"noise", "nearest"}, default "noise"
+        "nearest" gives noise the cluster of the row that is nearest by mutual reachability, with probability 0. Noise
+        whose links this would break stays noise.
 
     Notes
     -----
@@ -226,6 +237,7 @@ class ExcessOfMass(Labeler[Tree]):
     Campello, Moulavi, Zimek, Sander (2015), Hierarchical density estimates for data clustering, visualization, and
     outlier detection, ACM Transactions on Knowledge Discovery from Data 10(1): rule, algorithm 2; scores, section 6.
     McInnes, Healy (2017), Accelerated hierarchical density based clustering, ICDM workshops: the condensed hierarchy.
+    Malzer, Baum (2020), A hybrid approach to hierarchical density-based cluster selection, IEEE MFI: epsilon.
     """
 
     name: ClassVar[str] = "excess_of_mass"
@@ -236,6 +248,10 @@ class ExcessOfMass(Labeler[Tree]):
 
     min_cluster_size: int = integer(15, at_least=2)
     allow_single_cluster: bool = flag(False)
+    selection: str = choice("excess", ("excess", "leaf"))
+    epsilon: float = real(0.0, at_least=0.0)
+    max_cluster_size: int | None = integer(None, at_least=1, optional=True)
+    outliers: str = choice("noise", ("noise", "nearest"))
 
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the chosen clusters, noise -1, with probabilities and outlier scores."""
@@ -246,19 +262,33 @@ class ExcessOfMass(Labeler[Tree]):
         linked = LinkedTree.of(outcome, task.links, float(positive[0]) if len(positive) else 0.0)
         tree = hierarchy(linked.merges, linked.heights)
         single = self.allow_single_cluster and linked.parts == 1
-        extracted = excess_of_mass(tree, n, self.min_cluster_size, single)
+        extracted = excess_of_mass(
+            tree,
+            n,
+            self.min_cluster_size,
+            single,
+            leaves=self.selection == "leaf",
+            epsilon=self.epsilon,
+            max_cluster_size=self.max_cluster_size,
+        )
         labels = by_appearance(extracted.owner)
         k = int(labels.max()) + 1
         births = np.zeros(k)
         inside = labels != NOISE
         births[labels[inside]] = extracted.birth[extracted.owner[inside]]
         farthest = np.divide(1.0, births, out=np.full(k, np.inf), where=births > 0)
+        facts: dict[str, object] = {"clusters": k, "noise": int(n - inside.sum())}
+        if k == 0:
+            facts["reason"] = self._why_none(n)
+        elif self.outliers == "nearest" and not inside.all():
+            labels, joined = _without_noise(outcome, labels, task.links)
+            facts, farthest = {**facts, "noise": int((labels < 0).sum()), "noise_joined": joined}, None
         return Labeling(
             labels,
             NearestRow.of(outcome, labels, farthest),
             probabilities=extracted.probability,
             outlier_scores=extracted.outlier_score,
-            facts={"clusters": k, "noise": int(n - inside.sum()), **({} if k else {"reason": self._why_none(n)})},
+            facts=facts,
         )
 
     def _why_none(self, n: int) -> str:
@@ -272,6 +302,26 @@ class ExcessOfMass(Labeler[Tree]):
             f"no groups of labeler__min_cluster_size={least} rows separate; a smaller number, or fewer "
             "solver__n_neighbors, may show some, and labeler__allow_single_cluster=True makes all of them one"
         )
+
+
+def _without_noise(tree: Tree, labels: Labels, links: LinkedGroups | None) -> tuple[Labels, int]:
+    """Labels of noise by the nearest row in a cluster, and the number of rows that got one."""
+    from clusterkit.numerics.spanning_trees.tree import nearest_by_reachability
+
+    inside, outside = np.flatnonzero(labels >= 0), np.flatnonzero(labels < 0)
+    # a row of noise is as sparse against all rows: among equals the nearest one counts
+    nearest, _ = nearest_by_reachability(tree.rows[inside], tree.core_distances[inside], 1, tree.rows[outside])
+    complete = labels.copy()
+    complete[outside] = labels[inside[nearest]]
+    if links is not None and links.m:
+        first = np.unique(links.groups, return_index=True)[1]
+        of_groups = complete[links.rows[first]]
+        noisy = labels[links.rows[first]] < 0
+        for a, b in links.apart.tolist():
+            if of_groups[a] == of_groups[b]:  # of two that would share a cluster noise stays noise
+                of_groups[b if noisy[b] else a] = NOISE
+        complete[links.rows] = of_groups[links.groups]
+    return complete, int((complete[outside] >= 0).sum())
 
 
 @final

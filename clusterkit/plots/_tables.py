@@ -166,7 +166,7 @@ def roles(clusters: Profile, ax: Axes | None = None, *, max_columns: int = 20) -
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
     ax.set_xlim(0.0, 1.15 * max(ax.get_xlim()[1], LIKELY))
-    ax.legend(frameon=False, fontsize=8, loc="lower right")
+    ax.legend(labelcolor=INK, frameon=False, fontsize=8, loc="lower right")
     return ax
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 import warnings
@@ -20,11 +21,11 @@ from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import subsample_stability, subsamples
-from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.number import is_open
-from clusterkit.estimators.preparing import fit_prepared, stages_of_tables
+from clusterkit.estimators.preparing import attach, fit_prepared, stages_of_tables
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles import Comparison, Method, Profile, compare, profile, representatives
 from clusterkit.profiles.comparing import evidence_index
@@ -142,7 +143,7 @@ class Analysis:
     preparation : FittedPreparation
     X : ndarray of shape (n, features)
         The prepared rows.
-    model : Auto
+    model : Auto, or another fitted estimator
         The fit whose clusters are described.
     wanted : int, pair, "auto" or None
         The number of clusters that was asked for.
@@ -160,12 +161,15 @@ class Analysis:
         Warnings of the fits.
     doubts : Doubts
         Reasons why clusters may be no groups.
+    runner_up : ndarray of shape (m,) or None
+        Labels of the compared rows with the next best number of clusters; None where the number was given or nothing
+        else was to choose.
     """
 
     table: Table
     preparation: FittedPreparation
     X: Array
-    model: Auto
+    model: Any
     wanted: NumberLike
     comparison: Comparison
     compared_rows: Indices
@@ -177,6 +181,7 @@ class Analysis:
     seconds: float
     warnings: tuple[str, ...]
     doubts: Doubts
+    runner_up: Labels | None = None
 
     @property
     def labels(self) -> Labels:
@@ -187,7 +192,7 @@ class Analysis:
     def method(self) -> str:
         """Name of the method that was chosen."""
         auto: Any = self.model.resolved_.get("auto", {})
-        return str(auto.get("recipe") or "none")
+        return str(auto.get("recipe") or getattr(self.model, "_recipe", None) or "none")
 
     @property
     def compared_points(self) -> Array:
@@ -209,6 +214,7 @@ def analyse(
     methods: Sequence[str] = (),
     preparation: Preparation | None = None,
     seed: int = 0,
+    model: Any = None,
 ) -> Analysis:
     """Cluster a table, compare methods, and describe the clusters.
 
@@ -222,6 +228,8 @@ def analyse(
         `RIVALS`.
     preparation : Preparation, optional
     seed : int
+    model : fitted estimator, optional
+        One that was fitted to the rows of this table, whose clusters are described instead of those of a new fit.
 
     Returns
     -------
@@ -236,11 +244,15 @@ def analyse(
     """
     began = time.perf_counter()
     pool = _pool(methods)
-    model = Auto(n_clusters=n_clusters, pool=pool, random_state=seed)
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ClusterkitWarning)
-        X = fit_prepared(model, table, preparation)
+        if model is None:
+            model = Auto(n_clusters=n_clusters, pool=pool, random_state=seed)
+            X = fit_prepared(model, table, preparation)
+        else:
+            model, X = _of_fitted(model, table)
+            n_clusters = getattr(model, "n_clusters", None)
         fitted = model.preparation_
         seeds = Seeds.of(seed)
         rows = sample_rows(len(X), COMPARED_ROWS, seeds.stream("compared"))
@@ -249,6 +261,8 @@ def analyse(
     messages += [str(warning.message) for warning in caught if issubclass(warning.category, ClusterkitWarning)]
     for text in dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, TableWarning)):
         warnings.warn(text, TableWarning, stacklevel=3)  # not on the page alone: the table may have been misread
+    wants_other = (n_clusters is None or is_open(n_clusters)) and not model.interrupted_
+    runner_up = _runner_up(model, part, preparation, pool, seed) if wants_other else None
     clusters = profile(model, table, random_state=seed)
     borders, outliers = odd_rows(X, model.labels_, LISTED, seeds.stream("odd"))
     examples = representatives(_without(outliers, model.labels_), X, random_state=seed)
@@ -257,8 +271,44 @@ def analyse(
     outliers = [one for one in outliers if one.row not in typical or one.value >= FAR]
     return Analysis(
         table, fitted, X, model, n_clusters, comparison, rows, clusters, examples, tuple(borders), tuple(outliers),
-        seed, time.perf_counter() - began, tuple(dict.fromkeys(messages)), doubts(model, table, X),
+        seed, time.perf_counter() - began, tuple(dict.fromkeys(messages)), doubts(model, table, X), runner_up,
     )  # fmt: skip
+
+
+def _of_fitted(model: Any, table: Table) -> tuple[Any, Array]:
+    """A fitted model with a preparation of the table, and the prepared rows.
+
+    Raises
+    ------
+    InvalidParameter, InvalidData
+        If it is not fitted, or has another number of rows.
+    """
+    if not hasattr(model, "labels_"):
+        raise InvalidParameter(f"report: the {type(model).__name__} is not fitted; call its fit first")
+    fitted = vars(model).get("preparation_")
+    if fitted is None:  # it was fitted to the numbers as they are
+        model, fitted = copy.copy(model), Preparation(scale="none").fit(table)
+        attach(model, fitted)
+    X = attrs.evolve(fitted, coded=False).transform(table, quiet=True)
+    if len(X) != len(model.labels_):
+        raise InvalidData(f"report: the table has {len(X)} rows and the model was fitted to {len(model.labels_)}")
+    return model, X
+
+
+def _runner_up(
+    model: Auto, table: Table, preparation: Preparation | None, pool: tuple[str, ...] | None, seed: int
+) -> Labels | None:
+    """The clusters of a table where the next best number of clusters is asked for; None if there is none."""
+    if getattr(model, "second_n_clusters_", None) in (None, model.n_clusters_):
+        return None
+    second = Auto(n_clusters=model.second_n_clusters_, pool=pool, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is odd about the table was said by the first fit
+        try:
+            fit_prepared(second, table, preparation)
+        except (InvalidData, InvalidParameter):  # a sample may lack what the table has
+            return None
+    return second.labels_
 
 
 def _without(odd: Sequence[OddRow], labels: Labels) -> Labels:
@@ -297,7 +347,7 @@ def _comparison(
 
     Methods that take the columns of tables as they are get the table, all others its features X.
     """
-    k, seed = max(model.n_clusters_, 1), model.random_state
+    k, seed = max(model.n_clusters_, 1), 0 if model.random_state is None else model.random_state
     rivals: dict[str, Any] = {"chosen": model.labels_[rows]}
     auto: Any = model.resolved_.get("auto", {})
     fitted, again = model.preparation_, dict[str, Method]()
@@ -336,9 +386,9 @@ def _of_table(model: Any, table: Table, spec: Preparation | None, seed: Any) -> 
     from sklearn.base import clone
 
     def labels_of(part: Table) -> Labels:
-        copy = clone(model)
-        fit_prepared(copy, part, spec)
-        return np.asarray(copy.labels_)
+        again = clone(model)
+        fit_prepared(again, part, spec)
+        return np.asarray(again.labels_)
 
     began = time.perf_counter()
     fit_prepared(model, table, spec)

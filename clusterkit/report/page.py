@@ -19,7 +19,7 @@ import attrs
 import numpy as np
 
 from clusterkit import plots
-from clusterkit._typing import Indices
+from clusterkit._typing import Indices, Labels
 from clusterkit._version import __version__
 from clusterkit.contracts.arguments import NumberLike
 from clusterkit.contracts.registry import registry
@@ -74,6 +74,8 @@ def pictures(analysis: Analysis) -> dict[str, str]:
     n_clusters = min(len(analysis.clusters.clusters), 31)
     height = min(0.9 + 0.28 * (n_clusters + 1), 7.0)
     drawn["map"] = _svg("map", (7.4, 4.6), lambda ax: _map(analysis, ax))
+    if _seen_in_plane(analysis) < SEEN:
+        drawn["neighbours"] = _svg("neighbours", (7.4, 4.6), lambda ax: _map_of_neighbours(analysis, ax))
     drawn["sizes"] = _svg("sizes", (7.4, height), lambda ax: plots.sizes(analysis.labels, ax))
     candidates: list[Any] = list(getattr(analysis.model, "candidates_", []))
     if chose_number(analysis) and len({row["n_clusters"] for row in candidates}) > 1:
@@ -95,6 +97,27 @@ def pictures(analysis: Analysis) -> dict[str, str]:
                 lambda ax: plots.silhouette(analysis.labels[rows], analysis.compared_points, ax),
             )
     return drawn
+
+
+SEEN = 0.5
+"""Share of the variance that two principal components show, below which a second map keeps neighbours together."""
+
+MOST_EMBEDDED = 1000
+"""Most points of that map, which takes time with more."""
+
+
+def _seen_in_plane(analysis: Analysis) -> float:
+    """The share of the variance of the features that the two principal components of the map show."""
+    rows = analysis.X[_some(analysis, MOST_POINTS)]
+    if rows.shape[1] <= 2 or len(rows) < 30:
+        return 1.0
+    squares = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False) ** 2
+    return float(squares[:2].sum() / squares.sum()) if squares.sum() > 0 else 1.0
+
+
+def _map_of_neighbours(analysis: Analysis, ax: Any) -> None:
+    rows = _some(analysis, MOST_EMBEDDED)
+    plots.embedding(analysis.labels[rows], analysis.X[rows], ax)
 
 
 def _map(analysis: Analysis, ax: Any) -> None:
@@ -184,8 +207,9 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
     shown = sorted(analysis.clusters.clusters, key=lambda cluster: -cluster.size)[:MOST_CLUSTERS]
     shown.sort(key=lambda cluster: cluster.label)
     n_more = len(analysis.clusters.clusters) - len(shown)
-    columns = _telling(analysis)
-    more_columns = _more(len(analysis.preparation.used) - len(columns))
+    columns, naming = _telling(analysis), _naming(analysis)
+    columns = [naming, *columns] if naming else columns
+    more_columns = _more(len(analysis.preparation.used) - len(columns) + bool(naming))
     values: dict[str, Any] = {
         "title": plain(analysis.table.title.rpartition("/")[2] or analysis.table.title),
         "verdict": sentences.main_sentences(analysis),
@@ -215,12 +239,14 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "compared": f"{analysis.comparison.n_compared:,}",
         "candidates": candidates,
         "clusters": [_cluster(cluster, analysis, columns) for cluster in shown],
+        "crossed": _crossed(analysis, shown),
+        "named": naming or "",
         "more": counted(n_more, "smaller cluster") + (" is" if n_more == 1 else " are") if n_more else "",
         "columns": [plain(name, 40) for name in columns],
         "more_columns": more_columns,
-        "rows_of": f"Tables of rows show the {len(columns)} columns that tell the clusters apart most; there "
-        f"{'is' if more_columns.startswith('1 ') else 'are'} {more_columns}: clusterkit fit TABLE -o FILE --with-data "
-        "writes all of them with the labels.",
+        "rows_of": f"Tables of rows show the {len(columns) - bool(naming)} columns that tell the clusters apart most; "
+        f"there {'is' if more_columns.startswith('1 ') else 'are'} {more_columns}: clusterkit fit TABLE -o FILE "
+        "--with-data writes all of them with the labels.",
         "more_candidates": len(_numbers(analysis)) - len(candidates) if candidates else 0,
         "borders": _odd(analysis.borders, analysis, columns),
         "outliers": _odd(analysis.outliers, analysis, columns),
@@ -249,6 +275,71 @@ def _telling(analysis: Analysis) -> list[str]:
             strength[feature.column] = max(strength.get(feature.column, 0.0), feature.strength)
     ranked = sorted(strength, key=lambda name: -strength[name])[:MOST_CELLS]
     return [name for name in analysis.preparation.used if name in ranked]
+
+
+NAMING = 0.9
+"""Share of different values from which a column that is left out names its rows."""
+
+MOST_CLASSES = 3
+"""Most columns that are left out and crossed with the clusters."""
+
+MOST_LEVELS = 12
+"""Most values of such a column."""
+
+FEWEST_OF_LEVEL = 5
+"""Fewest rows of each of its values, on the average."""
+
+
+def _left_out(analysis: Analysis) -> Iterable[tuple[str, list[str | None], int]]:
+    """Name, values and number of different values of the columns that are left out."""
+    by_name = {column.name: column for column in analysis.table.columns()}
+    for name in analysis.preparation.left_out:
+        if name in by_name:
+            values = list(as_levels(by_name[name]))
+            yield name, values, len({*values} - {None})
+
+
+def _naming(analysis: Analysis) -> str | None:
+    """The column that is left out and names the rows, words before numbers; None if there is none."""
+    fits = [
+        (name, any(text is not None and not text.strip().lstrip("-").isdigit() for text in values[:MOST_POINTS]))
+        for name, values, n_levels in _left_out(analysis)
+        if n_levels >= NAMING * len(values)
+    ]
+    return min(fits, key=lambda fit: not fit[1], default=(None, False))[0]
+
+
+def _crossed(analysis: Analysis, shown: Sequence[ClusterProfile]) -> list[Mapping[str, object]]:
+    """The clusters in tables with columns that are left out and like classes, and with the runner-up's clusters."""
+    tables: list[Mapping[str, object]] = []
+    for name, values, n_levels in _left_out(analysis):
+        if 2 <= n_levels <= MOST_LEVELS and n_levels * FEWEST_OF_LEVEL <= len(values) and len(tables) < MOST_CLASSES:
+            levels = sorted({text for text in values if text is not None})
+            cells = np.array([levels.index(text) if text is not None else len(levels) for text in values])
+            names = [plain(level, 40) for level in levels] + (["no value"] if (cells == len(levels)).any() else [])
+            title = f"The clusters and the column {plain(name, 60)}, which was left out"
+            tables.append(_table_of(title, analysis.labels, cells, names, shown))
+    if analysis.runner_up is not None:
+        others = np.unique(analysis.runner_up)
+        names = ["none" if label < 0 else f"{label}" for label in others.tolist()]
+        title = f"The clusters and those of the next best number, {(others >= 0).sum()}"
+        labels = analysis.labels[analysis.compared_rows]
+        tables.append(_table_of(title, labels, np.searchsorted(others, analysis.runner_up), names, shown))
+    return tables
+
+
+def _table_of(
+    title: str, labels: Labels, cells: Indices, names: Sequence[str], shown: Sequence[ClusterProfile]
+) -> Mapping[str, object]:
+    """Numbers of rows of each cluster in each of the cells, with their shares of the cluster as shades."""
+    rows = []
+    for label in [cluster.label for cluster in shown] + ([-1] if (labels < 0).any() else []):
+        counts = np.bincount(cells[labels == label], minlength=len(names)).tolist()
+        total = max(sum(counts), 1)
+        rows.append(
+            ("none" if label < 0 else f"{label}", [(f"{count:,}", round(100 * count / total)) for count in counts])
+        )
+    return {"title": title, "names": names, "rows": rows}
 
 
 def _cells(analysis: Analysis, rows: Indices, columns: Sequence[str]) -> list[list[str]]:
@@ -455,6 +546,7 @@ def make_report(
     methods: Sequence[str] = (),
     preparation: Preparation | None = None,
     seed: int = 0,
+    model: object = None,
     command: str = "",
     fingerprint: str = "",
     made: str = "",
@@ -472,6 +564,9 @@ def make_report(
     preparation : Preparation, optional
         Treatment of gaps, categories, dates and units.
     seed : int, default 0
+    model : fitted estimator, optional
+        One that was fitted to these rows: its clusters are described, and nothing is fitted but what it is compared
+        with. `n_clusters` and `preparation` are then those of the model.
     command : str, default ""
         Command line that repeats the report, for its last section.
     fingerprint : str, default ""
@@ -516,7 +611,7 @@ def make_report(
 
         columns = {column.name: column for column in columns_of(data)}
         table = Table("a data frame" if is_frame(data) else "a table", columns, tuple(columns))
-    analysis = analyse(table, n_clusters=n_clusters, methods=methods, preparation=preparation, seed=seed)
+    analysis = analyse(table, n_clusters=n_clusters, methods=methods, preparation=preparation, seed=seed, model=model)
     return page(analysis, command=command, fingerprint=fingerprint, made=made), analysis
 
 

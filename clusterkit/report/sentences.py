@@ -172,7 +172,7 @@ def main_sentences(analysis: Analysis) -> tuple[str, ...]:
     if k <= 1:
         return _one_group(analysis)
     sizes = sizes_of(analysis.clusters.clusters)
-    if chose_number(analysis) and analysis.model.perhaps_one_cluster_:
+    if chose_number(analysis) and getattr(analysis.model, "perhaps_one_cluster_", False):
         first = f"There may be no groups: the {n:,} rows were divided into {k} clusters of {sizes}, {found_by}."
     elif chose_number(analysis):
         first = f"The {n:,} rows fall into {k} clusters of {sizes}, {found_by}."
@@ -228,11 +228,11 @@ MEANING = (
 
 def certainty(analysis: Analysis) -> list[str]:
     """How sure the clusters are: the degree, what the confidence means, and the tests for one cluster."""
-    confidence = float(analysis.model.confidence_)
+    confidence = float(getattr(analysis.model, "confidence_", math.nan))
     if math.isnan(confidence):
         return [f"How sure that is could not be estimated: {_why_unsure(analysis)}."]
     tests, second, sure = one_cluster(analysis), _second(analysis), confidence_in_words(confidence)
-    if analysis.model.perhaps_one_cluster_:
+    if getattr(analysis.model, "perhaps_one_cluster_", False):
         if analysis.doubts.of_single:
             first = (
                 "Beside the far row the others are doubtful as groups: tests, which pass over single rows, see no "
@@ -277,6 +277,8 @@ def _why_unsure(analysis: Analysis) -> str:
     choice, n = _of_choice(analysis), analysis.clusters.n_rows
     if analysis.model.interrupted_:
         return "the fit was interrupted"
+    if not hasattr(analysis.model, "confidence_"):
+        return "only Auto estimates it, which compares several methods"
     if "distinct" not in choice:  # without comparison of candidates
         if n < FEWEST:
             return f"{counted(n, 'row')} are too few to compare clusterings of them"
@@ -293,7 +295,7 @@ def _why_unsure(analysis: Analysis) -> str:
 
 def _second(analysis: Analysis) -> str:
     """Sentences about clusterings with the same score, and the next best number of clusters, if there are some."""
-    choice, second = _of_choice(analysis), analysis.model.second_n_clusters_
+    choice, second = _of_choice(analysis), getattr(analysis.model, "second_n_clusters_", None)
     tied = list(choice.get("tied_with", ()))
     also = f" Its score is no better than that of: {'; '.join(tied[:TIES])}." if tied else ""
     if second is None:
@@ -375,7 +377,7 @@ def caveats(analysis: Analysis) -> list[str]:
     """Caveats, the most particular first."""
     sentences = [plain(text, 600) for text in (*analysis.doubts.sentences, *analysis.warnings)]
     n = analysis.clusters.n_rows
-    if analysis.model.perhaps_one_cluster_:
+    if getattr(analysis.model, "perhaps_one_cluster_", False):
         sentences.append(
             "The tests for more than one cluster have little power below some hundred rows, and where clusters touch."
         )

@@ -240,8 +240,8 @@ def test_tables_with_categories_and_gaps_are_fitted_as_they_are(tmp_path):
 def test_peers_of_tables_get_standardised_numbers_and_codes():
     table = table_of(
         {
-            "x": np.where(np.arange(30) % 7 == 6, np.nan, np.arange(30.0)),
-            "kind": np.array(["a", "b", "a", None, "b"] * 6, dtype=object),
+            "x": np.where(np.arange(30) % 7 == 5, np.nan, np.arange(30.0) ** 2),
+            "kind": np.array(["a", "b", "a", None, "b", "a"] * 5, dtype=object),
         }
     )
     coded = Coded.of(table)

@@ -17,6 +17,7 @@ pytest.importorskip("matplotlib", reason="the report needs the extra 'report'")
 
 import clusterkit
 from clusterkit.cli import app
+from clusterkit.errors import InvalidData
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.profiles.doubts import doubts
 from clusterkit.report import make_report, sentences
@@ -24,6 +25,7 @@ from clusterkit.report import page as page_module
 from clusterkit.report.analysis import OddRow, odd_rows
 from clusterkit.report.page import page as render
 from clusterkit.report.sentences import plain
+from clusterkit.tables import Preparation
 
 MOST_BYTES = 2_000_000
 SCRIPT, IMAGE, ESCAPE = "<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "\x1b[31mred\x1b[0m"
@@ -439,3 +441,34 @@ def test_columns_of_a_table_have_their_roles_in_the_report():
     assert mixture.model.column_roles_["site"] == "covariate"
     assert mixture.evidence > 0.5
     assert np.isfinite([mixture.stability, mixture.seconds]).all()
+
+
+def test_left_out_names_classes_and_the_next_best_number_stand_beside_the_clusters():
+    rng = np.random.default_rng(3)
+    group = np.repeat([0, 1, 2], 30)
+    table = {
+        "country": np.array([f"Land{i:02d}" for i in range(90)]),
+        "group": np.array(["rich", "middle", "poor"])[group],
+        "income": np.array([40.0, 12.0, 1.5])[group] + rng.normal(size=90),
+        "children": np.array([1.5, 3.0, 5.0])[group] + 0.2 * rng.normal(size=90),
+    }
+    page, analysis = make_report(table, preparation=Preparation(drop=("group",)))
+    assert analysis.clusters.left_out.keys() >= {"country"}
+    assert ">Land" in page
+    assert "the column group, which was left out" in page
+    if analysis.model.second_n_clusters_ is not None:
+        assert f"next best number, {analysis.model.second_n_clusters_}:" in page
+    # the paragraph on statistics comes after the first cluster
+    assert page.index('id="cluster-0"') < page.index("95 % bootstrap interval") < page.index('id="cluster-1"')
+
+
+def test_a_fitted_model_writes_its_own_page(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal((0, 0), 0.3, (40, 2)), rng.normal((3, 3), 0.3, (40, 2))])
+    model = clusterkit.recipe("kmeans", n_clusters=2, random_state=0).fit(X)
+    model.report(str(tmp_path / "page.html"), X, methods=["genie"])
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "2 clusters, as asked for, of 40 and 40 rows, found by the method kmeans" in text
+    assert "only Auto estimates it" in text
+    with pytest.raises(InvalidData, match="79 rows and the model was fitted to 80"):
+        model.report(str(tmp_path / "page.html"), X[1:])

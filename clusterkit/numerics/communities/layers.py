@@ -3,7 +3,7 @@
 A layer is a cut of every tree at one similarity θ, for one least size s of a cluster. It is good if it covers the rows,
 if the trees agree on it, and if no cut is near it::
 
-    coverage² × mean adjusted Rand index of two trees × mean width of ln(similarity + .02) around θ
+    coverage^8 × (mean adjusted Rand index of two trees)² × mean width of ln(similarity + .02) around θ
 
 Among the layers whose score is at least `NEAR` of the best, the one is taken that agrees best with all of them (the
 medoid, weighted by the scores): where manifolds have no single right number, several layers nearly tie.
@@ -21,7 +21,7 @@ from clusterkit.numerics.communities.records import MergeTree, NeighbourGraph
 
 __all__ = ["Layer", "best_layer", "distinct_layers", "fill", "layer_of", "layers_of", "shares_inside"]
 
-SHARES, LEAST = (800, 400, 200, 100, 40), 10
+SHARES, LEAST = (2000, 800, 400, 200, 100, 40), 10
 """Least sizes of a cluster that are tried: these fractions of the rows, and never fewer than that many."""
 
 WIDEST = 8
@@ -29,6 +29,10 @@ WIDEST = 8
 
 OFFSET = 0.02
 """Added to similarities before their logarithm: below it two clusters are as good as unconnected."""
+
+COVERING, AGREEING = 8, 2
+"""Powers of coverage and stability in the score of a layer. A level at which many small clusters have fallen out may be
+very stable and persistent: of 200 classes of unlike sizes the 44 largest."""
 
 NEAR = 0.3
 """Score of a layer that counts for the choice, relative to the best; see `best_layer`. From .2 to .4 the answers are as
@@ -70,7 +74,7 @@ class Layer:
     @property
     def score(self) -> float:
         """How good the layer is; only a comparison has a meaning."""
-        return self.coverage**2 * max(self.stability, 0.0) * self.persistence
+        return self.coverage**COVERING * max(self.stability, 0.0) ** AGREEING * self.persistence
 
 
 def layers_of(trees: Sequence[MergeTree]) -> list[Layer]:

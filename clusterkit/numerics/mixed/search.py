@@ -54,9 +54,10 @@ SPARSE = (0.15, 0.4)
 SPARSE_ROUNDS = 5
 """Rounds of weights there."""
 
-EXPLAINING, EXPLAINED = 2, 0.3
-"""Categories within whose levels starts are made, at most, and the share of the numbers' variance that they explain: a
-category that shifts all numbers hides the clusters from starts on the numbers as they are."""
+EXPLAINING, EXPLAINED, SHIFTED = 2, 0.5, 0.1
+"""Categories within whose levels starts are made, at most, and the mean share of variance that they explain of the
+numbers of which they explain a tenth: a category that shifts numbers far hides the clusters from starts on the numbers
+as they are."""
 
 MOST_COLUMNS = 300
 """Columns up to which covariances and covariates are tried: their cost grows with the cube, and with the square."""
@@ -393,14 +394,15 @@ class Search:
                 yield f"sparse {share}", self._sparse(A, groups, first, k, share)
 
     def _explaining(self) -> list[int]:
-        """The categories that may be covariates and explain most of the numbers, two at most."""
+        """The categories that may be covariates and explain most of some numbers, two at most."""
         table = self.table
-        total = float(np.square(table.X - table.X.mean(axis=0)).sum())
-        shares = {
-            j: 1.0 - float(np.square(self._within(j)).sum()) / max(total, 1e-9)
-            for j in range(table.q)
-            if table.shifting[j] is not None and not self.excluded[j]
-        }
+        total = np.maximum(np.square(table.X - table.X.mean(axis=0)).sum(axis=0), 1e-9)
+        shares = {}
+        for j in range(table.q):
+            if table.shifting[j] is not None and not self.excluded[j]:
+                of_numbers = 1.0 - np.square(self._within(j)).sum(axis=0) / total
+                of_numbers = of_numbers[of_numbers >= SHIFTED]
+                shares[j] = float(of_numbers.mean()) if len(of_numbers) else 0.0
         best = sorted(shares, key=lambda j: (-round(shares[j], 9), j))[:EXPLAINING]
         return [j for j in best if shares[j] >= EXPLAINED]
 

@@ -23,10 +23,12 @@ from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 from clusterkit.numerics.structures_jit import find, join, roots
 
 __all__ = [
+    "Condensed",
     "Extracted",
     "Hierarchy",
     "binary_hierarchy",
     "components",
+    "condense",
     "cut_off",
     "excess_of_mass",
     "genie",
@@ -174,28 +176,79 @@ def _excess(leaving: float, birth: float) -> float:
     return 0.0 if birth == np.inf else leaving - birth
 
 
-def excess_of_mass(tree: Hierarchy, n: int, min_cluster_size: int, single: bool) -> Extracted:
-    """The clusters of largest excess of mass; the root counts as one only if `single`.
+class Condensed(NamedTuple):
+    """The clusters of at least a size in a hierarchy; cluster 0 is the root.
 
-    Rows that leave the root before it ends are noise, as in McInnes and Healy, because every row is in the root. The
-    root begins where they have left it. A root of fewer than `min_cluster_size` rows is no cluster.
+    `cluster` is the cluster of each node, and `fall` the λ at which a node that has left it did so. For each cluster
+    there are the λ at which it begins (`birth`), the cluster above or -1, the stability, the λ at which its last rows
+    leave it or it divides (`death`), and the rows with which it begins (`size`).
     """
+
+    cluster: Labels
+    fall: Array
+    birth: Array
+    above: Labels
+    stability: Array
+    death: Array
+    size: Counts
+
+
+def condense(tree: Hierarchy, n: int, min_cluster_size: int) -> Condensed:
+    """The clusters of at least `min_cluster_size` rows; O(n)."""
     nodes = len(tree.parent)
     large = np.zeros(nodes, np.int32)  # children that can be clusters
     cluster, fall, fallen = np.empty(nodes, np.int32), np.zeros(nodes), np.zeros(nodes, np.bool_)
     most = 2 * (n // min_cluster_size) + 1  # each division of a cluster makes one more that is not divided later
     birth, above, stability, death = np.zeros(most), np.full(most, -1), np.zeros(most), np.zeros(most)
-    count = _condense(*tree[:3], min_cluster_size, large, cluster, fall, fallen, birth, above, stability, death)
-    birth, above, stability, death = birth[:count], above[:count], stability[:count], death[:count]
-    within, deep = np.full(count, -1), death.copy()
-    _choose(stability, above, single, np.zeros(count, np.bool_), stability.copy(), np.zeros(count), within, deep)
+    size = np.full(most, n)
+    count = _condense(*tree[:3], min_cluster_size, large, cluster, fall, fallen, birth, above, stability, death, size)
+    return Condensed(cluster, fall, birth[:count], above[:count], stability[:count], death[:count], size[:count])
+
+
+def excess_of_mass(
+    tree: Hierarchy,
+    n: int,
+    min_cluster_size: int,
+    single: bool,
+    *,
+    leaves: bool = False,
+    epsilon: float = 0.0,
+    max_cluster_size: int | None = None,
+) -> Extracted:
+    """The clusters of largest excess of mass; the root counts as one only if `single`.
+
+    Rows that leave the root before it ends are noise, as in McInnes and Healy, because every row is in the root. The
+    root begins where they have left it. A root of fewer than `min_cluster_size` rows is no cluster.
+
+    Parameters
+    ----------
+    leaves : bool
+        Take the clusters that are not divided instead.
+    epsilon : float
+        Height below which no cluster may begin: the nearest one above it that begins higher takes its place.
+    max_cluster_size : int or None
+        Clusters that begin with more rows are not taken; the root has those of the clusters that it divides into.
+    """
+    condensed = condense(tree, n, min_cluster_size)
+    cluster, fall, birth, above, stability, death, size = condensed
+    count = len(birth)
+    size = size.copy()
+    size[0] = size[above == 0].sum()
+    within, deep, chosen = np.full(count, -1), death.copy(), np.zeros(count, np.bool_)
+    least = n + 1 if max_cluster_size is None else max_cluster_size
+    best, below = stability.copy(), np.zeros(count)
+    _choose(stability, above, size, least, single, leaves, chosen, best, below, within, deep)
+    if epsilon > 0.0 and count > 1 and not (chosen[0] and within[0] == 0):
+        _raise_to(birth, above, epsilon, single, chosen, within)
     owner, probability, score = np.empty(n, np.int64), np.zeros(n), np.zeros(n)
     _of_rows(cluster, fall, within, death, deep, owner, probability, score)
     birth = birth.copy()
     if within[0] == 0:
-        early = (cluster[:n] == 0) & (fall[:n] < death[0]) if n >= min_cluster_size else np.ones(n, np.bool_)
+        # the root ends where it divides, with epsilon at that height
+        end = death[0] if epsilon == 0.0 else 1.0 / epsilon
+        early = fall[:n] < end if n >= min_cluster_size else np.ones(n, np.bool_)
         owner[early], probability[early] = -1, 0.0
-        birth[0] = death[0]
+        birth[0] = end
     return Extracted(owner, probability, score, birth)
 
 
@@ -213,6 +266,7 @@ def _condense(
     above: Labels,
     stability: Array,
     death: Array,
+    begins: Counts,
 ) -> int:
     """The clusters of the condensed hierarchy, and their number.
 
@@ -237,29 +291,80 @@ def _condense(
         if size[v] < min_cluster_size:
             cluster[v], fall[v], fallen[v] = c, level, True
         else:
-            cluster[v], birth[count], above[count] = count, level, c
+            cluster[v], birth[count], above[count], begins[count] = count, level, c, size[v]
             count += 1
     return count
 
 
 @njit
 def _choose(
-    stability: Array, above: Labels, single: bool, chosen: Mask, best: Array, below: Array, within: Labels, deep: Array
+    stability: Array,
+    above: Labels,
+    size: Counts,
+    largest: int,
+    single: bool,
+    leaves: bool,
+    chosen: Mask,
+    best: Array,
+    below: Array,
+    within: Labels,
+    deep: Array,
 ) -> None:
-    """The chosen cluster that contains each cluster (`within`), or -1, and the largest death in or below each."""
+    """The chosen cluster that contains each cluster (`within`), or -1, and the largest death in or below each.
+
+    Chosen are those of the largest sum of stabilities, none with more rows than `largest`; or all that are not divided.
+    """
     count = len(stability)
+    divided = np.zeros(count, np.bool_)
     for c in range(count - 1, -1, -1):
-        chosen[c] = below[c] <= stability[c] and (c > 0 or single)
+        chosen[c] = not divided[c] if leaves else below[c] <= stability[c] and size[c] <= largest
+        chosen[c] = chosen[c] and (c > 0 or (single and not leaves))
         if not chosen[c]:
             best[c] = below[c]
         if c > 0:
+            divided[above[c]] = True
             below[above[c]] += best[c]
             deep[above[c]] = max(deep[above[c]], deep[c])
-    for c in range(count):
+    _highest(above, chosen, within)
+
+
+@njit
+def _highest(above: Labels, chosen: Mask, within: Labels) -> None:
+    """The highest chosen cluster that contains each cluster, or -1."""
+    for c in range(len(above)):
         if above[c] >= 0 and within[above[c]] >= 0:
             within[c] = within[above[c]]
-        elif chosen[c]:
-            within[c] = c
+        else:
+            within[c] = c if chosen[c] else -1
+
+
+@njit
+def _raise_to(birth: Array, above: Labels, epsilon: float, single: bool, chosen: Mask, within: Labels) -> None:
+    """Replace chosen clusters that begin below the height epsilon by the nearest ones above them that begin higher.
+
+    The root takes the place of a cluster only if `single`. Malzer, Baum (2020).
+    """
+    count = len(birth)
+    raised = np.zeros(count, np.bool_)
+    for c in range(count):
+        if within[c] != c:
+            continue
+        v = c
+        if 1.0 / birth[c] < epsilon:
+            while True:
+                up = above[v]
+                if up == 0:
+                    if single:
+                        v = 0
+                    break
+                v = up
+                if 1.0 / birth[v] > epsilon:
+                    break
+        raised[v] = True
+    for c in range(count):
+        chosen[c] = raised[c]
+        within[c] = -1
+    _highest(above, chosen, within)
 
 
 @njit

@@ -106,8 +106,8 @@ class MixedMixture(Solver):
     Labels that say what one category says are left aside where there are others. Above 300 columns only variances by
     column are tried, and no covariates. Starts are compared on at most 5,000 rows. About O(n k (p² + q)) an iteration
     for p numbers and q categories, ten to fifteen starts; 600 rows of 8 columns take about .3 s, and 1.5 s without the
-    number of clusters. Rows are in memory; of tables that do not fit, `estimators/mixed_blocks.py` fits a sample and then
-    iterates over blocks. There is no path for Dask or devices, and none in ONNX.
+    number of clusters. Rows are in memory; of tables that do not fit, `estimators/mixed_blocks.py` fits a sample and
+    then iterates over blocks. There is no path for Dask or devices, and none in ONNX.
 
     References
     ----------

@@ -39,6 +39,9 @@ class Mst(Solver):
         ``core_i`` is the distance of sample i to its `n_neighbors`-th nearest sample, where the sample itself counts
         as the first: scikit-learn's `min_samples`, and one more than that of the package hdbscan. 1 gives the
         Euclidean tree. With fewer samples it is lowered to their number, which `resolved_` reports.
+    min_samples : int or None, default None
+        The same number by its name in scikit-learn, in whose convention the sample counts; the package hdbscan does not
+        count it, so its 5 is a 6 here. None leaves it to `n_neighbors`.
 
     Notes
     -----
@@ -61,6 +64,12 @@ class Mst(Solver):
     synonyms: ClassVar[tuple[str, ...]] = ("spanning_tree", "minimum_spanning_tree", "tree")
 
     n_neighbors: int = params.integer(5, at_least=1)
+    min_samples: int | None = params.integer(None, at_least=1, optional=True)
+
+    @property
+    def core_neighbors(self) -> int:
+        """The neighbour to which core distances reach, by whichever name it was set."""
+        return self.n_neighbors if self.min_samples is None else self.min_samples
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
@@ -75,10 +84,10 @@ def _prepare(spec: Mst, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
         f"the spanning tree of {space.n} x {space.width} features",
         "Use fewer rows, or fewer attributes by featuremap 'pca'.",
     )
-    if spec.n_neighbors > space.n > 1:
+    if spec.core_neighbors > space.n > 1:
         warnings.warn(
-            f"solver 'mst': n_neighbors={spec.n_neighbors} is more than the {space.n} rows, so that the density at a "
-            "row is that of all of them, and no group stands out; a smaller solver__n_neighbors may show clusters",
+            f"solver 'mst': n_neighbors={spec.core_neighbors} is more than the {space.n} rows, so that the density at "
+            "a row is that of all of them, and no group stands out; a smaller solver__n_neighbors may show clusters",
             ClusterkitWarning,
             stacklevel=2,
         )
@@ -96,13 +105,13 @@ class _PreparedMst(Prepared):
     @property
     def resolved(self) -> Mapping[str, object]:
         n = self.space.n
-        return {"n_neighbors": n} if self.spec.n_neighbors > n else {}
+        return {"n_neighbors": n} if self.spec.core_neighbors > n else {}
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Tree:
         """The tree; nothing in it is random."""
         from clusterkit.numerics.spanning_trees.tree import compiles_first, minimum_spanning_tree
 
-        k = min(self.spec.n_neighbors, self.space.n)
+        k = min(self.spec.core_neighbors, self.space.n)
         if compiles_first(self.space.n, self.space.width, k):
             notify(Report("mst: compiling, once for an installation", 0, None))
         rows = self.space.rows()
