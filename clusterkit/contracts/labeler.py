@@ -159,7 +159,7 @@ class Codec(Labeler[Scores]):
         codec, scores = self.calibrate(outcome.rows, task), outcome.rows
         labels = np.empty(len(scores), dtype=np.intp)
         blocks = ((rows, scores[rows]) for rows in block_plan(len(scores), task.k, np.float64))
-        for rows, cheapest in each_block(_Decoding(codec, outcome.scale, task.k), blocks, len(scores)):
+        for rows, cheapest in each_block(_Decoding(codec, outcome.scale, task.k), blocks, len(scores), task.k):
             labels[rows] = cheapest
         return codec._labeling(outcome, labels, None, task.k)
 
@@ -179,11 +179,6 @@ class _Decoding:
     codec: Codec
     scale: Array | None
     k: int
-
-    @property
-    def multiplies(self) -> bool:
-        """Whether the codec may have products of matrices."""
-        return not self.codec.largest
 
     def __call__(self, rows: slice, scores: Array) -> Labels:
         """Labels of the rows of the block, (b,)."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import deepcopy
 from functools import cache
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import Rows, SparseRows
+from clusterkit.numerics.threads import CHUNK, limited_threads, over_rows
 
 __all__ = [
     "compiled_pays",
@@ -24,7 +26,8 @@ __all__ = [
 
 
 SINGLE_THREAD = 4_000_000
-"""With fewer products in an iteration (n k d), a second thread costs more time than it saves."""
+"""With fewer products in an iteration (n k d), a second thread costs more time than it saves; above, the starts run
+side by side, each in one thread."""
 
 
 def kmeans(
@@ -75,15 +78,63 @@ def kmeans(
         # The warning means that there are fewer distinct rows than clusters; the caller reads that from `distinct`.
         warnings.simplefilter("ignore", ConvergenceWarning)
         matrix = X.csr if isinstance(X, SparseRows) else X
-        with _threads().limit(limits=1 if matrix.size * k < SINGLE_THREAD else None):
-            fitted = KMeans(k, n_init=n_init, max_iter=max_iter, random_state=seed).fit(matrix, sample_weight=weights)
-    centres = fitted.cluster_centers_
+        if n_init > 1 and k > 1 and matrix.size * k >= SINGLE_THREAD:
+            centres = _side_by_side(matrix, k, n_init, max_iter, seed, weights)
+        else:
+            with limited_threads(0), _threads().limit(limits=1, user_api="openmp"):
+                model = KMeans(k, n_init=n_init, max_iter=max_iter, random_state=seed)
+                centres = model.fit(matrix, sample_weight=weights).cluster_centers_
     # The labels come from `nearest`, which labels new rows as well, so that both agree to the last bit.
     labels = nearest(X, centres)
     present, first = np.unique(labels, return_index=True)
     present = present[np.argsort(first)]
     centres = centres[np.concatenate([present, np.setdiff1d(np.arange(k), present)])]
     return nearest(X, centres), centres, len(present)
+
+
+def _side_by_side(X: Any, k: int, n_init: int, max_iter: int, seed: int, weights: Array | None) -> Array:
+    """Centres of the best of several starts, which run side by side, each in one thread.
+
+    The starts are those that scikit-learn's `KMeans` makes one after the other: the first centre of a start takes one
+    random number, each of the others as many as it has candidates. A fit of several threads would add up in an order
+    that differs from run to run.
+    """
+    from sklearn.cluster import KMeans, kmeans_plusplus
+
+    drawn = np.random.RandomState(seed)
+    mean = X.mean(axis=0) if isinstance(X, np.ndarray) else 0.0
+    X = X - mean if isinstance(X, np.ndarray) else X
+    states = []
+    for _ in range(n_init):
+        states.append(deepcopy(drawn))
+        drawn.random_sample(1 + (k - 1) * (2 + int(np.log(k))))
+
+    def start(number: int) -> tuple[Array, float, Labels]:
+        with _threads().limit(limits=1, user_api="openmp"):  # of this thread: each has a number of its own
+            seeds, _ = kmeans_plusplus(X, k, sample_weight=weights, random_state=states[number])
+            model = KMeans(k, init=seeds, n_init=1, max_iter=max_iter).fit(X, sample_weight=weights)
+        return model.cluster_centers_, float(model.inertia_), model.labels_
+
+    starts: list[Any] = [None] * n_init
+
+    def some(begin: int, end: int) -> None:
+        for number in range(begin, end):
+            starts[number] = start(number)
+
+    with limited_threads(0):
+        over_rows(some, n_init, CHUNK)  # one start a range
+    best, inertia, labels = starts[0]
+    for other, lower, others in starts[1:]:
+        if lower < inertia and not _same_clusters(labels, others, k):
+            best, inertia, labels = other, lower, others
+    return np.asarray(best + mean)
+
+
+def _same_clusters(labels: Labels, others: Labels, k: int) -> bool:
+    """Whether two labellings differ in the numbers of the clusters only, as starts that end alike do."""
+    renamed = np.full(k, -1)
+    renamed[labels] = others
+    return bool(np.array_equal(renamed[labels], others)) and len(np.unique(renamed[labels])) == len(np.unique(labels))
 
 
 def weighted_kmeans(X: Array, weights: Array, k: int, *, n_init: int, seed: int) -> Array:
@@ -104,7 +155,7 @@ def weighted_kmeans(X: Array, weights: Array, k: int, *, n_init: int, seed: int)
     X, weights = X[weights > 0], weights[weights > 0]
     if len(X) <= k:
         return X[np.arange(k) % len(X)]
-    with warnings.catch_warnings(), _threads().limit(limits=1):
+    with warnings.catch_warnings(), limited_threads(0), _threads().limit(limits=1, user_api="openmp"):
         warnings.simplefilter("ignore", ConvergenceWarning)
         return KMeans(k, n_init=n_init, random_state=seed).fit(X, sample_weight=weights).cluster_centers_
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from contextvars import Context
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -13,10 +13,9 @@ from typing import Generic, TypeVar, final
 import attrs
 
 from clusterkit._typing import Array
-from clusterkit.numerics.threads import THIN, available, is_undivided, limited_threads, undivided
-from clusterkit.samples import sums
+from clusterkit.numerics.threads import available, is_undivided, limited_threads, undivided
 
-__all__ = ["each_block", "in_threads", "one_above_a_group"]
+__all__ = ["each_block", "in_threads"]
 
 Value = TypeVar("Value")
 
@@ -25,29 +24,19 @@ AHEAD = 2
 
 FEW_ROWS = 2**15
 """Number of rows that take a millisecond or two, so that threads would cost more than they save."""
+FEW_NUMBERS = 1_500_000
+"""Numbers in fewer wide rows that take as long: 12 MB, read and multiplied with some ten columns."""
 
 
 def each_block(
-    function: Callable[[slice, Array], Value], blocks: Iterable[tuple[slice, Array]], n: int
+    function: Callable[[slice, Array], Value], blocks: Iterable[tuple[slice, Array]], n: int, width: int
 ) -> Iterator[tuple[slice, Value]]:
-    """The function of every block of n rows in memory, in the order of the blocks.
+    """The function of every block of n rows with `width` features in memory, in the order of the blocks.
 
-    Above one group (`clusterkit.samples.sums.GROUP`) threads call it, as they do in the passes of an engine, so that a
-    fit in memory agrees with those bit for bit. Below, one thread does, with all threads of BLAS, whose number is part
-    of the bits; a function whose attribute `multiplies` is False has no products of matrices, and gets threads anyway.
+    Threads call it where the rows are many or wide enough, as they do in the passes of an engine. Products of matrices
+    have one thread of BLAS in any case, so that their bits do not depend on the number of threads.
     """
-    least = sums.GROUP if getattr(function, "multiplies", True) else min(sums.GROUP, FEW_ROWS)
-    return in_threads(function, blocks) if n > least else _in_turn(function, blocks)
-
-
-def one_above_a_group(n: int) -> AbstractContextManager[None]:
-    """Context for products of single blocks of n rows in memory, which then have the bits that passes give them.
-
-    Above one group it limits BLAS to one thread, up to there it changes nothing. A plan of other blocks would not do
-    instead: on two threads OpenBLAS was seen to round blocks of 64 and of 4,096 rows otherwise than on one, and blocks
-    of fewer than 64 rows too.
-    """
-    return limited_threads(0 if n > sums.GROUP else THIN)
+    return (in_threads if n > FEW_ROWS or n * width > FEW_NUMBERS else _in_turn)(function, blocks)
 
 
 def in_threads(
@@ -81,8 +70,8 @@ def in_threads(
             for rows, X in blocks:
                 awaited.append(_Job(function, rows, X))
                 todo.put(awaited[-1])
-                if len(awaited) > AHEAD * workers:
-                    yield _result(awaited.popleft(), todo)
+                while awaited and (not awaited[0].done.locked() or len(awaited) > AHEAD * workers):
+                    yield _result(awaited.popleft(), todo)  # sums of many features need room: none waits longer
             while awaited:
                 yield _result(awaited.popleft(), todo)
         finally:
@@ -92,8 +81,9 @@ def in_threads(
 def _in_turn(
     function: Callable[[slice, Array], Value], blocks: Iterable[tuple[slice, Array]]
 ) -> Iterator[tuple[slice, Value]]:
-    for block, X in blocks:
-        yield block, function(block, X)
+    with limited_threads(0):
+        for block, X in blocks:
+            yield block, function(block, X)
 
 
 @final

@@ -133,11 +133,6 @@ class Differences(BlockFunction):
     first: Array
     weights: Array | None = None
 
-    @property
-    def multiplies(self) -> bool:
-        """Whether it has products of matrices."""
-        return self.weights is not None
-
     def __call__(self, rows: slice, H: Array) -> Sums:
         """The differences of a block, added up, (L,)."""
         if is_device_array(H):
@@ -243,10 +238,10 @@ class FeatureSpace(Space):
     def passed(self, function: Callable[[slice, Array], Value]) -> Iterator[tuple[slice, Value]]:
         """``function(rows, H_b)`` of all blocks, in their order.
 
-        Above one group (`clusterkit.samples.sums.GROUP`) several threads call it, as they do in the passes of an
-        engine: the two agree bit for bit, whatever the number of threads.
+        Where the rows are many or wide several threads call it, as they do in the passes of an engine: the two agree
+        bit for bit, whatever the number of threads.
         """
-        return each_block(function, self.blocks(), self.n)
+        return each_block(function, self.blocks(), self.n, 0 if self.sparse else self.width)
 
     def pieces(self) -> Iterator[tuple[slice, Array]]:
         """Row slices with their rows of H, as large as memory allows: for passes that add nothing up."""
@@ -256,8 +251,8 @@ class FeatureSpace(Space):
         """One pass: the sum of ``part(rows, H_b)`` over all blocks, in the one order of `clusterkit.samples.sums`.
 
         A solver that reads the features by this method alone runs wherever the samples lie; `part` must then be a
-        frozen callable that pickles. With more than one group of blocks several threads call `part` at once, so it may
-        write only to the rows of its own block.
+        frozen callable that pickles. Several threads may call `part` at once, so it may write only to the rows of its
+        own block.
         """
         return sums.total(self.passed(part))
 
@@ -450,7 +445,7 @@ class StreamedSpace(FeatureSpace):
     def passed(self, function: Callable[[slice, Array], Value]) -> Iterator[tuple[slice, Value]]:
         """The function of all blocks, which are mapped by the threads that call it."""
         blocks = ((rows, self.points[rows]) for rows in block_plan(self.n, self.width, self.dtype))
-        return each_block(lambda rows, Y: function(rows, self.mapping(Y)), blocks, self.n)
+        return each_block(lambda rows, Y: function(rows, self.mapping(Y)), blocks, self.n, self.width)
 
     def take(self, index: Indices) -> StreamedSpace:
         """The space of some samples."""
@@ -594,7 +589,7 @@ def _mapped(points: Array, mapping: RowMap) -> Array:
         H[rows] = mapping(Y)
 
     blocks = ((rows, points[rows]) for rows in block_plan(len(points), mapping.width, points.dtype))
-    for _ in each_block(fill, blocks, len(points)):
+    for _ in each_block(fill, blocks, len(points), mapping.width):
         pass
     return H
 

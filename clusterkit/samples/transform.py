@@ -250,11 +250,12 @@ class Transform(BlockFunction):
     def passed(self, function: Callable[[slice, Array], Value], Y: Array) -> Iterator[tuple[slice, Value]]:
         """``function(rows, features of the rows)`` of all blocks of Y, in their order.
 
-        With more than one group of blocks several threads call the function, see
+        Where the rows are many or wide several threads call the function, see
         `clusterkit.samples.block_threads.each_block`.
         """
-        plan = block_plan(len(Y), self.width or Y.shape[1], self.dtype)
-        return each_block(lambda rows, X: function(rows, self(X)), ((rows, Y[rows]) for rows in plan), len(Y))
+        width = self.width or Y.shape[1]
+        blocks = ((rows, Y[rows]) for rows in block_plan(len(Y), width, self.dtype))
+        return each_block(lambda rows, X: function(rows, self(X)), blocks, len(Y), width)
 
     def apply(self, Y: Array, B: Array) -> Array:
         """Features times B, (m, q), never holding more than a block of features."""

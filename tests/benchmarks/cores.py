@@ -9,10 +9,12 @@ Each fit runs in a process of its own, which may use the first cores of this mac
 OpenMP and clusterkit. The same fit before loads the compiled functions. The numbers of cores take turns, and while
 there is time a method is measured again; printed are the least seconds. Labels must be equal on every number of cores.
 
-Another process looks every four milliseconds which threads of the fit run or wait for a core. `parallel` is the share
-of the time in which at least two do. Where only one does, the time belongs to the function of clusterkit that the
-thread is in. With T seconds on one core and s serial seconds on two, T / (s + (T - s) / p) is the speed-up foretold for
-p cores (Amdahl). It knows nothing of memory that is too slow for p cores, so that it is a bound. Linux only.
+Another process looks every four milliseconds which threads of the fit run or wait for a core, and how long each has
+run. `parallel` is the share of the processor's time in which at least two do. Where only one does, the time belongs to
+the function of clusterkit that the thread is in. With T processor seconds on one core, and on two W of which s are
+serial, T / (s + (W - s) / p) is the speed-up foretold for p cores (Amdahl). Other programs on the machine change the
+seconds, but hardly this number. It knows nothing of memory that is too slow for p cores, so that it is a bound. Linux
+only.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +40,7 @@ HERE = Path(__file__).parents[2]
 PAGE = HERE / "docs" / "how-speed-grows.md"
 EVERY = 0.004
 """Seconds between two looks at the threads of a fit."""
-FORETOLD = (8, 16)
+FORETOLD = (2, 8, 16)
 """Numbers of cores for which a speed-up is foretold."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -129,16 +132,16 @@ def child(case: str, rows: int) -> None:
     print(json.dumps({**answer, "main": threading.main_thread().native_id, "looks": watched.looks}))
 
 
-def _running(pid: int) -> list[int]:
-    """Threads of a process that run or wait for a core."""
-    tasks = []
+Look = dict[int, tuple[bool, int]]
+"""By thread: whether it runs or waits for a core, and for how many nanoseconds it has run."""
+
+
+def _look_at(pid: int) -> Look:
+    tasks: Look = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
-        try:
+        with contextlib.suppress(OSError):
             state = (task / "stat").read_bytes().rpartition(b")")[2].split()[0]
-        except OSError:
-            continue
-        if state == b"R":
-            tasks.append(int(task.name))
+            tasks[int(task.name)] = state == b"R", int((task / "schedstat").read_bytes().split()[0])
     return tasks
 
 
@@ -155,42 +158,45 @@ def measured(case: str, cores: list[int], rows: int) -> dict[str, Any]:
     assert process.stdout is not None
     reader = threading.Thread(target=lambda: output.append(process.stdout.read()))  # type: ignore[union-attr]
     reader.start()
-    looks: list[tuple[float, list[int]]] = []
+    looks: list[tuple[float, Look]] = []
     while reader.is_alive():
         with contextlib.suppress(OSError):
-            looks.append((time.monotonic(), _running(process.pid)))
+            looks.append((time.monotonic(), _look_at(process.pid)))
         time.sleep(EVERY)
     if process.wait():
         raise SystemExit(f"the fit of {case} on {len(cores)} cores ended with {process.returncode}")
     answer = json.loads(output[0].splitlines()[-1])
-    seconds = answer["end"] - answer["begin"]
     parallel, serial = _shares(looks, answer)
     return {
         "cores": len(cores),
-        "seconds": seconds,
+        "seconds": answer["end"] - answer["begin"],
         "work": answer["work"],
         "labels": answer["labels"],
         "parallel": parallel,
-        "serial": {place: round(share * seconds, 4) for place, share in serial.most_common(8)},
+        "serial": {place: round(share * answer["work"], 4) for place, share in serial.most_common(8)},
     }
 
 
-def _shares(looks: list[tuple[float, list[int]]], answer: dict[str, Any]) -> tuple[float, Counter[str]]:
-    """The share of the looks with several threads at work, and of those with one by its function."""
-    inside = [look for look in looks if answer["begin"] <= look[0] <= answer["end"]]
-    places, at, serial, several = answer["looks"], 0, Counter[str](), 0
-    for moment, tasks in inside:
-        at_work = [task for task in tasks if task != answer["skip"]]
+def _shares(looks: list[tuple[float, Look]], answer: dict[str, Any]) -> tuple[float, Counter[str]]:
+    """The share of the processor's time with several threads at work, and of the rest by its function."""
+    places, at, serial, several, total = answer["looks"], 0, Counter[str](), 0, 0
+    for (_, before), (moment, now) in pairwise(looks):
+        if not answer["begin"] <= moment <= answer["end"]:
+            continue
+        used = {task: ran - before[task][1] for task, (_, ran) in now.items() if task in before}
+        used.pop(answer["skip"], None)
+        at_work = [task for task, (runs, _) in now.items() if runs and task in used]
+        total += sum(used.values())
         if len(at_work) > 1:
-            several += 1
+            several += sum(used.values())
             continue
         # a function that holds the interpreter's lock is seen at its end, so the next look tells where it was
         while at < len(places) - 1 and places[at][0] < moment:
             at += 1
         seen = places[at][1] if places else {}
         task = str(at_work[0]) if at_work else ""
-        serial[seen.get(task) or seen.get(str(answer["main"]), "outside clusterkit")] += 1 / len(inside)
-    return (several / len(inside) if inside else 0.0), serial
+        serial[seen.get(task) or seen.get(str(answer["main"]), "outside clusterkit")] += sum(used.values())
+    return several / max(1, total), Counter({place: spent / max(1, total) for place, spent in serial.items()})
 
 
 def _numbers(most: int) -> list[int]:
@@ -200,10 +206,10 @@ def _numbers(most: int) -> list[int]:
     return sorted({*numbers, most})
 
 
-def foretold(one: float, two: dict[str, Any], cores: int) -> float:
-    """Speed-up on so many cores by the serial seconds on two."""
-    serial = min(one, (1 - two["parallel"]) * two["seconds"])
-    return one / (serial + (one - serial) / cores)
+def foretold(one: dict[str, Any], two: dict[str, Any], cores: int) -> float:
+    """Speed-up on so many cores by the serial part of the work on two."""
+    serial = (1 - two["parallel"]) * two["work"]
+    return float(one["work"] / (serial + (two["work"] - serial) / cores))
 
 
 def _line(name: str, runs: list[dict[str, Any]]) -> str:
@@ -214,7 +220,7 @@ def _line(name: str, runs: list[dict[str, Any]]) -> str:
         faster = f" x{one / run['seconds']:.2f}" if one and cores > 1 else ""
         words.append(f"{cores:>3d}: {run['seconds']:7.3f} s{faster} ({run['parallel']:4.0%} parallel)")
     if one and 2 in best:
-        words.append("foretold " + ", ".join(f"x{foretold(one, best[2], p):.1f} at {p}" for p in FORETOLD))
+        words.append("foretold " + ", ".join(f"x{foretold(best[1], best[2], p):.1f} at {p}" for p in FORETOLD))
     words.append("labels equal" if len({run["labels"] for run in runs}) == 1 else "labels DIFFERENT")
     return "  ".join(words)
 
@@ -229,8 +235,9 @@ def measure(options: argparse.Namespace) -> None:
 
     cores = sorted(os.sched_getaffinity(0))
     names = [name for name in CASES if not options.only or name in options.only]
-    begin, runs = time.monotonic(), {name: [] for name in names}
-    record = {"machine": describe(), "cases": runs, "rows": {}}
+    begin = time.monotonic()
+    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    record: dict[str, Any] = {"machine": describe(), "cases": runs, "rows": {}}
     print(record["machine"])
     for _ in range(options.rounds):
         for name in names:

@@ -7,9 +7,10 @@ from contextvars import ContextVar
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from clusterkit.numerics.threads import is_undivided, undivided
-from clusterkit.samples import block_threads, sums
+from clusterkit.samples import block_threads
 from clusterkit.samples.block_threads import each_block, in_threads
 
 HERE = ContextVar("HERE", default="nowhere")
@@ -111,20 +112,21 @@ def test_a_thread_of_a_pass_does_the_blocks_of_another_pass_alone(cores):
     assert inside == {threading.get_ident()}
 
 
-@pytest.mark.parametrize(("multiplies", "alone"), [(True, True), (False, False), (None, True)])
-def test_below_a_group_only_functions_without_products_get_threads(monkeypatch, multiplies, alone):
+@pytest.mark.parametrize(
+    ("n", "width", "alone"),
+    [
+        (block_threads.FEW_ROWS, 2, True),
+        (block_threads.FEW_ROWS + 1, 1, False),
+        (3000, 500, True),
+        (3000, 501, False),
+    ],
+)
+def test_few_narrow_rows_get_one_thread_and_products_one_thread_of_blas_always(monkeypatch, n, width, alone):
     passes = []
     monkeypatch.setattr(block_threads, "in_threads", lambda function, blocks: passes.append(function) or ())
-
-    class Function:
-        def __call__(self, rows, X):
-            return None
-
-    if multiplies is not None:
-        Function.multiplies = multiplies
-    list(each_block(Function(), blocks(30), block_threads.FEW_ROWS + 1))
+    limits = [
+        {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+        for _ in each_block(lambda rows, X: None, blocks(30), n, width)
+    ]
     assert (not passes) == alone
-    list(each_block(Function(), blocks(30), block_threads.FEW_ROWS))
-    assert len(passes) == (not alone)
-    list(each_block(Function(), blocks(30), sums.GROUP + 1))
-    assert len(passes) == (not alone) + 1
+    assert all(limit == {1} for limit in limits)

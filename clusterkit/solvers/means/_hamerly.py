@@ -23,7 +23,6 @@ from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.numerics.lloyd import compiled_pays
 from clusterkit.numerics.threads import THIN, ParallelFor, limited_threads, thread_pool
 from clusterkit.samples import FeatureSpace
-from clusterkit.samples.block_threads import one_above_a_group
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.transform import BLOCK_ROWS
 from clusterkit.solvers.means._class_means import CentroidSums, ExactSums
@@ -320,7 +319,7 @@ class NearestByProducts:
             ties = np.flatnonzero(self.hamerly_bound[index] <= 0.0) if block is not None else ()
             if block is not None and len(ties):
                 inside, whole = block
-                with one_above_a_group(geometry.space.n):
+                with limited_threads(0):  # as in the passes
                     scores = geometry.block_scores(whole, inside, centres, constants)
                 nearest[ties] = np.argmax(scores[index[ties] - inside.start], axis=1)
             movers = np.flatnonzero(nearest != old)

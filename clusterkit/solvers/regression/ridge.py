@@ -16,6 +16,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import KernelRows, LinearRows, Outcome, Scores
 from clusterkit.contracts.pass_solver import Finished, PassSolver, RowFunction
+from clusterkit.numerics.threads import limited_threads
 from clusterkit.numerics.triangles import packed_upper, upper_of
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, device_copy, is_device_array, move_to
@@ -134,6 +135,15 @@ def factorise_gram(space: FeatureSpace, C: float | None, df: float, weights: Arr
 
 
 def _factorise(M: Array, C: float | None, df: float, spectrum: Callable[[], tuple[Array, Array]]) -> RegularisedInverse:
+    # the limit of the fit is for all its features; the eigenvalues of some thousand need one thread, and a second that
+    # finds no idle core makes them fifty times as slow
+    with limited_threads(M.size):
+        return _factorised(M, C, df, spectrum)
+
+
+def _factorised(
+    M: Array, C: float | None, df: float, spectrum: Callable[[], tuple[Array, Array]]
+) -> RegularisedInverse:
     from scipy.linalg.lapack import dtrtri
 
     resolved: dict[str, Any] = {}
