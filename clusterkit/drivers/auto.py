@@ -25,7 +25,7 @@ from clusterkit.criteria.confidence import Evidence, distinct, structure_confide
 from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts, few_points
 from clusterkit.criteria.rules import Ranking, candidate_numbers, known_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain
-from clusterkit.drivers.auto_fits import Candidate, Fits, Member, fit_member, of_composition, pool_of
+from clusterkit.drivers.auto_fits import Candidate, Fits, Known, Member, fit_member, of_composition, pool_of
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted, first_names, percent, shortened
 from clusterkit.fitting.fit import check_magnitude, one_cluster
 from clusterkit.samples.limits import Report, notify, reusing, side_by_side
@@ -36,6 +36,7 @@ __all__ = [
     "Choice",
     "confidence_in_words",
     "is_nested",
+    "is_wide",
     "restated_in_words",
     "second_in_words",
     "tree_work",
@@ -214,6 +215,29 @@ def _range(value: Any) -> str | None:
     return None if pair and params.is_count(value[1], int(value[0])) else wanted
 
 
+WIDE, UNIT = 100, 1e-3
+"""Fewest columns, and largest difference of a length from 1, of rows that are taken for embeddings."""
+
+
+def is_wide(X: Array) -> bool:
+    """Whether rows are many numbers of length 1, as embeddings are, or rows compared by the cosine.
+
+    Examples
+    --------
+    >>> X = np.eye(200)
+    >>> is_wide(X), is_wide(2 * X), is_wide(X[:, :50])
+    (True, False, False)
+    """
+    if X.shape[1] < WIDE:
+        return False
+    lengths = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+    return bool((np.abs(lengths - 1.0) <= UNIT).mean() >= ALMOST_ALL)
+
+
+ALMOST_ALL = 0.99
+"""Share of the rows that have length 1: a few may be 0."""
+
+
 def tree_work(n: int, d: int) -> int:
     """Estimate of the products that a spanning tree of n rows in d dimensions takes.
 
@@ -240,6 +264,8 @@ class AutoDriver(Driver):
        `clusterkit.criteria.rules`. No classes, and no objective of any method, enter it.
     3. **Report.** The confidence, the test for a single cluster and the second-best number of clusters inform; they
        overrule nothing.
+
+    Where rows are at least 100 numbers of length 1, recipe `embeddings` is a member too, fitted to all rows.
 
     The compositions passed to `run` are members too. Where `n_clusters` is None, theirs is taken as given.
 
@@ -279,16 +305,29 @@ class AutoDriver(Driver):
         if k is None and compositions:
             k = compositions[0].n_clusters
         members = [of_composition(c, f"composition {i + 1}") for i, c in enumerate(compositions)]
-        return self.choose([*members, *pool_of(self.pool)], k, X, seeds)
+        wide = pool_of(["embeddings"]) if self.pool is None and is_wide(X) else []
+        return self.choose([*members, *pool_of(self.pool), *wide], k, X, seeds)
 
     def choose(
-        self, members: Sequence[Member], k: int | None, X: Array, seeds: Seeds, space: Array | None = None
+        self,
+        members: Sequence[Member],
+        k: int | None,
+        X: Array,
+        seeds: Seeds,
+        space: Array | None = None,
+        known: Known | None = None,
     ) -> DriverResult:
         """Choose among members, at k clusters or, where it is None, at any number.
 
-        Candidates are compared in the coordinates `space`, (n, r), or in X where it is None.
+        Candidates are compared in the coordinates `space`, (n, r), or in X where it is None. What is `known` about the
+        rows goes to every candidate; who ignores it is out.
         """
         n = len(X)
+        if known is not None and n > self.max_rows:
+            raise InvalidData(
+                f"links, seeds and sample_weight are of all rows, and candidates are fitted to a sample of "
+                f"{self.max_rows} of these {n}: set max_rows={n}, or fit one recipe"
+            )
         check_magnitude(X)
         least = k if k is not None else 0 if self.between is None else self.between[0]
         if least > n:
@@ -299,7 +338,7 @@ class AutoDriver(Driver):
         if k is not None:
             members = [member.alone() for member in members if member.takes in (None, k)]
         with reusing():
-            return self._choose(members, k, Fits(X, self._sample(n, seeds), self._trees_on_all(X), seeds, space))
+            return self._choose(members, k, Fits(X, self._sample(n, seeds), self._trees_on_all(X), seeds, space, known))
 
     def _choose(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:
         n, seeds = len(fits.X), fits.seeds
@@ -424,9 +463,9 @@ class AutoDriver(Driver):
                     notify(Report("candidates", index + 1, len(jobs)))
             except KeyboardInterrupt:
                 interrupted = True
-        for job in jobs:
-            if (error := fits.errors.get((job[0].name, job[1]))) is not None:
-                fits.failures.setdefault(job[0].name, error)
+        for member, number in jobs:
+            if (failure := fits.errors.get((member.name, number))) is not None:
+                fits.failures.setdefault(*failure)
         if k is None or not candidates:
             return candidates, interrupted
         # on rows with fewer distinct values some methods find fewer clusters than asked for
@@ -454,7 +493,7 @@ class AutoDriver(Driver):
                 message = f"all {len(fits.X)} samples are equal, so they are in one cluster"
                 warnings.warn(message, ClusterkitWarning, stacklevel=4)
         else:
-            answer = fit_member(taking[0], k, fits.X, fits.seeds.child(taking[0].name, k))
+            answer = fit_member(taking[0], k, fits.X, fits.seeds.child(taking[0].name, k), fits.known)
             return attrs.evolve(answer, report={**answer.report, **_nothing()})
         return DriverResult(fitted, _nothing())
 

@@ -16,8 +16,10 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts import Driver, DriverResult, Predict
 from clusterkit.contracts.checks import NamingStage, check_instance
-from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.composition import Composition, Problem, linked, weighted
 from clusterkit.contracts.driver import FitResult
+from clusterkit.contracts.links import Links, linked_groups
+from clusterkit.contracts.outcomes import MergeTrees
 from clusterkit.contracts.providers import Recipe
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
@@ -25,7 +27,7 @@ from clusterkit.criteria.confidence import canonical, subsample_stability, subsa
 from clusterkit.criteria.rules import most_clusters
 from clusterkit.criteria.terrain import Terrain
 from clusterkit.drivers import compose
-from clusterkit.errors import InvalidParameter
+from clusterkit.errors import Infeasible, InvalidParameter
 from clusterkit.fitting.fit import fit
 from clusterkit.samples import memory
 from clusterkit.samples.limits import Report, notify, side_by_side
@@ -36,6 +38,7 @@ __all__ = [
     "Candidate",
     "Complete",
     "Fits",
+    "Known",
     "Member",
     "Votes",
     "composition_of",
@@ -110,6 +113,11 @@ class Member:
     def scales(self) -> bool:
         """Whether the member is fitted to all rows of large data: trees, whose cost grows like n log n."""
         return self.composition.solver.name == "mst" and self.driver is None
+
+    @property
+    def takes_all_rows(self) -> bool:
+        """Whether the member is fitted to all rows whatever their number: graphs that are made for many."""
+        return issubclass(self.composition.labeler.consumes, MergeTrees)
 
     def alone(self) -> Member:
         """The variant of the member for a known number of clusters."""
@@ -211,6 +219,39 @@ def composition_of(parameters: Mapping[str, object], n_clusters: int | None) -> 
             values[slot] = compose.with_parameter(slot, stage, inner, value)
     counts: dict[str, Any] = {name: cast(int, values.pop(name)) for name in ("n_init", "max_iter")}
     return compose.compose(values, n_clusters, **counts)
+
+
+@final
+@attrs.frozen(eq=False)
+class Known:
+    """What is known about all rows of a fit: it is passed to every candidate, and who breaks or ignores it is out.
+
+    Parameters
+    ----------
+    n : int
+    links : Links or None
+    seeds : ndarray of shape (n,) or None
+    sample_weight : ndarray of shape (n,) or None
+    """
+
+    n: int
+    links: Links | None = None
+    seeds: Labels | None = None
+    sample_weight: Array | None = None
+
+    def on(self, c: Composition, driver: Driver | None) -> Composition:
+        """The composition with it; raises `IncompatibleStages` where a stage or the driver ignores it."""
+        if self.sample_weight is not None:
+            deaf = [] if driver is None or driver.weighted else [Problem("driver", f"'{driver.name}' counts rows")]
+            c = weighted(c, self.sample_weight, self.n, deaf)
+        if self.links is None and self.seeds is None:
+            return c
+        deaf = [] if driver is None or driver.linked else [Problem("driver", f"'{driver.name}' keeps no links")]
+        return linked(c, linked_groups(self.links, self.seeds, self.n, c.n_clusters), deaf)
+
+    def broken(self, labels: Labels) -> bool:
+        """Whether labels (n,) break a link."""
+        return linked_groups(self.links, self.seeds, self.n, None).broken(labels) != (0, 0)
 
 
 VOTERS = 5
@@ -339,6 +380,8 @@ class Fits:
     seeds : Seeds
     space : ndarray of shape (n, r) or None
         The coordinates in which candidates are compared; None: X.
+    known : Known or None
+        Links, seeds and weights of the rows.
     """
 
     X: Array
@@ -346,8 +389,9 @@ class Fits:
     trees_on_all: bool
     seeds: Seeds
     space: Array | None = None
+    known: Known | None = None
     failures: dict[str, Exception] = attrs.field(factory=dict, init=False)
-    errors: dict[tuple[str, int | None], Exception] = attrs.field(factory=dict, init=False)
+    errors: dict[tuple[str, int | None], tuple[str, Exception]] = attrs.field(factory=dict, init=False)
     S: Array = attrs.field(init=False)
     parts: tuple[Indices, ...] = attrs.field(init=False)
     _part_rows: tuple[Array, ...] = attrs.field(init=False)
@@ -374,11 +418,12 @@ class Fits:
 
     def on_all_rows(self, member: Member) -> bool:
         """Whether a member is fitted to all rows."""
-        return self.scored is None or (self.trees_on_all and member.scales)
+        return self.scored is None or (self.trees_on_all and member.scales) or member.takes_all_rows
 
     def fit(self, member: Member, k: int | None) -> DriverResult:
         """The fit of a member, with its warnings; equal in every call."""
-        return fit_member(member, k, self.X if self.on_all_rows(member) else self.S, self._seeds(member, k))
+        X = self.X if self.on_all_rows(member) else self.S
+        return fit_member(member, k, X, self._seeds(member, k), self.known)
 
     @property
     def most_at_once(self) -> int:
@@ -393,12 +438,18 @@ class Fits:
         try:
             fitted = self.fit(member, k).fit
         except FAILURES as error:
-            self.errors[member.name, k] = error
+            # at few clusters links may be impossible that are kept at more
+            only_here = self.known is not None and isinstance(error, Infeasible)
+            self.errors[member.name, k] = f"{member.name} at {k}" if only_here else member.name, error
             return None, False
         labels = fitted.labels if self.scored is None or not self.on_all_rows(member) else fitted.labels[self.scored]
         if (labels < 0).all():
             return None, fitted.interrupted
-        labels = canonical(terrain.adopted(labels))
+        labels = terrain.adopted(labels)
+        if self.known is not None and self.known.broken(labels):
+            self.errors[member.name, k] = member.name, Infeasible("its noise has no cluster that keeps the links")
+            return None, fitted.interrupted
+        labels = canonical(labels)
         many = member.finds_number and labels.max() >= most_clusters(len(labels))
         usable = labels.max() > 0 and not many
         return (Candidate(member, k, labels) if usable else None), fitted.interrupted
@@ -487,11 +538,12 @@ def run_driver(driver: Driver, composition: Composition, X: Array, seeds: Seeds)
     return answer
 
 
-def fit_member(member: Member, k: int | None, X: Array, seeds: Seeds) -> DriverResult:
-    """A member at k clusters, by its driver if it has one."""
+def fit_member(member: Member, k: int | None, X: Array, seeds: Seeds, known: Known | None = None) -> DriverResult:
+    """A member at k clusters, by its driver if it has one, with what is known about the rows."""
+    composition = member.at(k) if known is None else known.on(member.at(k), member.driver)
     if member.driver is None:
-        return DriverResult(fit(member.at(k), X, seeds))
-    return run_driver(member.driver, member.at(k), X, seeds)
+        return DriverResult(fit(composition, X, seeds))
+    return run_driver(member.driver, composition, X, seeds)
 
 
 def _labelled(X: Array, labels: Labels) -> Votes:

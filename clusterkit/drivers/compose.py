@@ -55,6 +55,7 @@ __all__ = [
     "compose",
     "deep_parameters",
     "legal_compositions",
+    "map_of",
     "measured",
     "resolve",
     "resolve_as",
@@ -286,15 +287,26 @@ def measured(featuremap: FeatureMap, metric: str) -> FeatureMap:
     InvalidParameter
         If there is no such metric.
     """
-    if not isinstance(metric, str) or metric not in METRICS:
-        raise InvalidParameter(f"metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}")
-    first = METRICS[metric]
+    front = map_of(metric)
     maps = featuremap.maps if isinstance(featuremap, Chain) else (featuremap,)
-    if first is None or maps[0].name == first:
+    if front is None or maps[0].name == front.name:
         return featuremap
-    front = resolve_as(FeatureMap, "featuremap", first)
     # the identity behind the map of a metric would be one more copy of the rows
     return front if [part.name for part in maps] == ["identity"] else Chain((front, *maps))
+
+
+def map_of(metric: str) -> FeatureMap | None:
+    """The feature map of a metric; None for the Euclidean one.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is no such metric.
+    """
+    if not isinstance(metric, str) or metric not in METRICS:
+        raise InvalidParameter(f"metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}")
+    name = METRICS[metric]
+    return None if name is None else resolve_as(FeatureMap, "featuremap", name)
 
 
 def _initialiser(name: str) -> Partitioner:

@@ -15,17 +15,20 @@ import attrs
 import numpy as np
 from scipy.sparse import issparse
 
-from clusterkit._typing import Array, Floats, RandomState
-from clusterkit.contracts import Driver, DriverResult
-from clusterkit.contracts.arguments import InitLike, NumberLike, SamplesLike
-from clusterkit.contracts.composition import Composition
+from clusterkit._typing import Array, ArrayLike, Floats, RandomState
+from clusterkit.contracts import Driver, DriverResult, Task
+from clusterkit.contracts.arguments import InitLike, LinksLike, NumberLike, SamplesLike
+from clusterkit.contracts.composition import Composition, checked_weights
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import by_appearance
+from clusterkit.contracts.links import checked_links, checked_seeds, linked_groups
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import canonical, rand_matrix
 from clusterkit.drivers import auto_pooled, pooled
 from clusterkit.drivers.auto import CONFIRMS, AutoDriver, restated_in_words
+from clusterkit.drivers.auto_fits import Known, pool_of
 from clusterkit.drivers.auto_pooled import Complexity
+from clusterkit.drivers.compose import map_of
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators import same_place
 from clusterkit.estimators.auto_tables import Court, TableAnswer, is_judged, is_judged_array, restated_column
@@ -36,10 +39,12 @@ from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import checked_number, is_open, limits_of, set_report
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.preparing import attach, stages_of_tables
-from clusterkit.estimators.samples import RowSpan, checked, of_rows, refuse_unsuited
+from clusterkit.estimators.samples import RowSpan, checked, index_of, of_rows, refuse_unsuited
 from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
 from clusterkit.fitting.fit import missing_clusters, n_with_samples
 from clusterkit.numerics.selection import n_distinct
+from clusterkit.samples import FeatureSpace
+from clusterkit.samples.transform import RowMap, Transform
 
 if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation, Preparation
@@ -160,6 +165,9 @@ class Auto(FixedDriver):
     max_work : int, default 4e10
         Members that read spanning trees are fitted to all rows if the tree takes at most this work, ``n d min(n, 32 *
         2^d)`` products: 1,000,000 rows in 2 dimensions, 100,000 in 10.
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        How rows are compared. "cosine" scales them to length 1 first. Rows of length 1 with at least 100 columns, as
+        embeddings are, are clustered by recipe `embeddings` as well, all of them whatever `max_rows` is.
     preparation : Preparation or None, default None
         Preparation of the columns of a data frame (`clusterkit.tables.Preparation`); None: its defaults. An array is
         taken as it is.
@@ -239,6 +247,7 @@ n_features_in_
         pool: Sequence[str] | None = None,
         max_rows: int = 5000,
         max_work: int = 40_000_000_000,
+        metric: str = "euclidean",
         preparation: Preparation | None = None,
         random_state: RandomState = None,
         verbose: bool = False,
@@ -247,27 +256,67 @@ n_features_in_
         self.pool = pool
         self.max_rows = max_rows
         self.max_work = max_work
+        self.metric = metric
         self.preparation = preparation
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: SamplesLike, y: object = None) -> Self:  # type: ignore[override]  # its criterion counts rows
-        """Cluster the rows of X, shape (n, d), a data frame or a mapping of names to columns; `y` is ignored."""
+    def fit(
+        self,
+        X: SamplesLike,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        links: LinksLike | None = None,
+        seeds: ArrayLike | None = None,
+    ) -> Self:
+        """Cluster the rows of X, shape (n, d), a data frame or a mapping of names to columns; `y` is ignored.
+
+        `links` and `seeds` are as in `Pipeline`, and go to every candidate: who breaks them is out. So does
+        `sample_weight`, and methods that count rows are out; what compares candidates counts rows all the same.
+        """
         self._driver()  # what is wrong with the parameters is said before the table is read
+        map_of(self.metric)
         refuse_unsuited(X)
         fitted = self._fitted_preparation(X)
+        what = (sample_weight, links, seeds)
         if fitted is None:
             rows: Array = checked(self, X, None, reset=True)
-            self._fit_rows(rows, None)
-            warn_of_units(self, rows, None, SCALE_OR_FRAME)
+            self._fit_rows(rows, None, self._known(len(rows), *what, index_of(X)))
+            if self.metric == "euclidean":  # other metrics compare whole rows
+                warn_of_units(self, rows, None, SCALE_OR_FRAME)
             return self
-        attach(self, self.fit_table(X, fitted, fitted.transform(X, quiet=True)))
+        rows = fitted.transform(X, quiet=True)
+        known = self._known(len(rows), *what, index_of(X))
+        attach(self, self.fit_table(X, fitted, rows, known))
         return self
 
-    def fit_table(self, table: object, fitted: FittedPreparation, rows: Array) -> FittedPreparation:
-        """Cluster a table whose features `rows`, (n, features), a preparation made; returns that of new rows."""
+    def _known(
+        self,
+        n: int,
+        sample_weight: ArrayLike | None,
+        links: LinksLike | None,
+        seeds: ArrayLike | None,
+        index: object,
+    ) -> Known | None:
+        """What is known about n rows; None for nothing. Links that contradict each other are refused."""
+        if sample_weight is None and links is None and seeds is None:
+            return None
+        k = self.n_clusters if isinstance(self.n_clusters, int) else None
+        pairs = None if links is None else checked_links(links, n, index)
+        sown = None if seeds is None else checked_seeds(seeds, n, k)
+        weights = None if sample_weight is None else checked_weights(sample_weight, n)
+        linked_groups(pairs, sown, n, k)
+        return Known(n, pairs, sown, weights)
+
+    def fit_table(
+        self, table: object, fitted: FittedPreparation, rows: Array, known: Known | None = None
+    ) -> FittedPreparation:
+        """Cluster a table whose features `rows`, (n, features), a preparation made; returns that of new rows.
+
+        Where something is known about the rows, columns are not judged: candidates are those of the features.
+        """
         driver, seeds = self._driver(), Seeds.of(self.random_state)
-        court = self._court(driver, table, fitted, rows, seeds)
+        court = None if known is not None else self._court(driver, table, fitted, rows, seeds)
         with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
             answer = None if court is None else court.answer()
             if court is not None and answer is not None:
@@ -275,7 +324,7 @@ n_features_in_
                 self._set(_beside_columns(answer.driven, rows, court.columns, of_others), rows)
                 fitted = answer.preparation or fitted
         if answer is None:
-            self._fit_rows(rows, fitted)
+            self._fit_rows(rows, fitted, known)
         self.n_features_in_ = len(fitted.columns)
         self.feature_names_in_ = np.array(fitted.columns, dtype=object)
         self._takes_sparse_rows = False
@@ -302,27 +351,45 @@ n_features_in_
             return None
         return Court.of_array(driver, rows, columns, stages, seeds)
 
-    def _fit_rows(self, rows: Array, fitted: FittedPreparation | None) -> None:
+    def _fit_rows(self, rows: Array, fitted: FittedPreparation | None, known: Known | None = None) -> None:
         driver, seeds = self._driver(), Seeds.of(self.random_state)
-        # mixtures estimate covariances, which have d² entries
-        span = RowSpan.of(rows) if rows.shape[1] > len(rows) > 1 else None
+        span = self._span(rows)
         with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
-            court = self._court_of_array(driver, rows, seeds) if fitted is None else None
+            judges = fitted is None and known is None and self.metric == "euclidean"
+            court = self._court_of_array(driver, rows, seeds) if judges else None
             judged = None if court is None else court.answer()
             if court is not None and judged is not None:
                 self._set(_beside_columns(judged.driven, rows, court.columns, _without(court, judged)), rows)
                 return
-            answer = driver.run([], rows if span is None else span(rows), seeds)
-            if span is None:
+            fitted_to = rows if span is None else span(rows)
+            if known is None:
+                answer = driver.run([], fitted_to, seeds)
+            else:
+                answer = driver.choose(pool_of(driver.pool), driver.n_clusters, fitted_to, seeds, known=known)
+            if span is None and known is None:
                 columns = _columns(self, rows, fitted)
 
                 def of_others(name: str) -> DriverResult:
                     return driver.run([], np.delete(rows, columns[name], axis=1), seeds.child("without a column"))
 
                 answer = _beside_columns(answer, rows, columns, of_others)
-            else:
+            elif span is not None:
                 answer = attrs.evolve(answer, fit=of_rows(answer.fit, span))
         self._set(answer, rows)
+
+    def _span(self, rows: Array) -> RowSpan | Transform | None:
+        """What rows go through before they are compared: the map of the metric, and fewer coordinates if d > n."""
+        front = map_of(self.metric)
+        steps: tuple[RowMap, ...] = ()
+        if front is not None:
+            space = front.space_of(rows, Task(len(rows), None), Seeds.of(self.random_state).stream("metric"))
+            assert isinstance(space, FeatureSpace)
+            steps, rows = space.transform.steps, space.rows()
+        # mixtures estimate covariances, which have d² entries
+        few = RowSpan.of(rows) if rows.shape[1] > len(rows) > 1 else None
+        if not steps:
+            return few
+        return Transform(steps if few is None else (*steps, few), rows.dtype)
 
     def _set(self, answer: DriverResult, rows: Array) -> None:
         fit = attrs.evolve(answer.fit, missing_clusters=self._missing_clusters(answer.fit, rows))
@@ -336,6 +403,7 @@ n_features_in_
     def check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, as a fit would."""
         self._driver()
+        map_of(self.metric)
         NestedParams.check_parameters(self)
 
     def why_not_inductive(self) -> str | None:

@@ -90,6 +90,9 @@ CERTAIN = 0.96
 """Mean probability of the clusters from which a mixture of numbers is believed. Pieces of curves, which are stable too,
 had .90 to .95 in six sets, clusters in 80 of 84 sets .96 and more."""
 
+UNLIKELY = 0.1
+"""Confidence of a mixture below which its clusters are not taken where the pool has others that are likely."""
+
 FURTHER = 0.01
 """What a score loses for each cluster beyond the number that was taken."""
 
@@ -372,13 +375,13 @@ class Court:
                 best, roles = self.best_mixture(), self.roles()
         except NeedsMemory:
             return None
-        mixture, stability, given = best.fit, best.stability, self.driver.n_clusters
-        k = given or n_with_samples(mixture.labels)
+        mixture, stability, wanted = best.fit, best.stability, self.driver.n_clusters
+        k = wanted or n_with_samples(mixture.labels)
         facts: dict[str, object] = {"column_roles": dict(roles)}
         if k < 2:
             return self._of_pool(self.pool(None, roles), facts)
         of_numbers = self.is_of_numbers
-        pool = self.pool_on(given, np.arange(self.rows.shape[1])) if of_numbers else self.pool(k, roles)
+        pool = self.pool_on(wanted, np.arange(self.rows.shape[1])) if of_numbers else self.pool(k, roles)
         similarity = _similarity(pool.fit.labels, mixture.labels)
         facts |= {
             "similarity_of_mixture_and_pool": round(similarity, 3),
@@ -386,15 +389,17 @@ class Court:
             "certainty_of_mixture": round(best.certainty, 3),
             "gain_left": round(best.left, 3),
         }
+        of_mixture = mixture_confidence(stability, best.left)
         if of_numbers:
             same = similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k
             if (_confidence(pool) >= SURE and not same) or stability < STABLE_STRUCTURE or best.certainty < CERTAIN:
-                return self._of_pool(self.pool(given, roles, pool), facts)
+                return self._of_pool(self.pool(wanted, roles, pool), facts)
         elif _confidence(pool) >= SURE and similarity < SAME_STRUCTURE and not self.restates(pool):
             return self._of_pool(pool, facts)
-        elif given is None and _confidence(pool) < SURE:
+        elif wanted is None and (_confidence(pool) < SURE or of_mixture < UNLIKELY):
             free = self.pool(None, roles)
-            if _confidence(free) >= UNSURE and not self.restates(free):
+            # clusters of the mixture that are hardly real are no better than those that restate a column, and say so
+            if _confidence(free) >= UNSURE and (of_mixture < UNLIKELY or not self.restates(free)):
                 return self._of_pool(free, facts)
         return self._of_mixture(best, pool, similarity, facts)
 
@@ -412,6 +417,7 @@ class Court:
         of_pool = pool.fit.resolved.get("auto", {})
         tests = {name: of_pool[name] for name in TESTS if name in of_pool}
         second = None if best.second is None else n_with_samples(best.second.labels)
+        second = None if second == k else second  # a mixture may leave a cluster without rows
         facts = {
             "recipe": "mixture",
             "n_clusters": k,

@@ -22,7 +22,7 @@ from clusterkit.estimators import same_place
 from clusterkit.estimators.base import FittedAttributes, set_fitted
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import set_report
-from clusterkit.estimators.outputs import inductive
+from clusterkit.estimators.outputs import inductive, weighing
 from clusterkit.estimators.pipeline import Pipeline, check_place, choose_number, takes_arrays
 from clusterkit.estimators.place import PlacedSamples, predicted
 from clusterkit.estimators.preparing import features_of
@@ -92,6 +92,7 @@ exact_on_training_, n_features_in_
         self.random_state = random_state
         self.verbose = verbose
 
+    @weighing
     def fit(
         self,
         X: SamplesLike,
@@ -140,6 +141,14 @@ exact_on_training_, n_features_in_
         if placed.array is not None:
             warn_of_units(self, placed.array, placed.with_samples(answer.fit.space), SCALE_FIRST)
         return self
+
+    def why_not_weighted(self) -> str | None:
+        """Why `fit` takes no weights; None if it takes them."""
+        try:
+            driver, base = self._driver(), self._base()
+        except ValueError:
+            return None  # fit reports what is wrong
+        return base.why_not_weighted() if driver.weighted else f"driver '{driver.name}' counts rows"
 
     @inductive
     def predict(self, X: SamplesLike) -> Labels:

@@ -7,7 +7,9 @@ an error that says why.
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
+from functools import partial
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, final, overload
 
@@ -36,6 +38,7 @@ __all__ = [
     "inductive",
     "inductive_instead",
     "learning",
+    "weighing",
 ]
 
 
@@ -100,6 +103,37 @@ def inductive_instead(c: Composition) -> str:
 
 
 M = TypeVar("M", bound=Callable[..., object])
+
+
+class _Weighing:
+    """Descriptor of a `fit` whose signature has `sample_weight` only where all stages count weights."""
+
+    def __init__(self, method: Callable[..., object]) -> None:
+        self.method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self.method
+        bound: Any = MethodType(self.method, instance)
+        if instance.why_not_weighted() is None:
+            return bound
+        plain: Any = partial(bound)
+        signature = inspect.signature(bound)
+        fewer = [each for name, each in signature.parameters.items() if name != "sample_weight"]
+        plain.__signature__ = signature.replace(parameters=fewer)
+        return plain
+
+
+def weighing(method: M) -> M:
+    """Decorator of `fit`, whose signature then has `sample_weight` only where ``self.why_not_weighted()`` is None.
+
+    scikit-learn reads the signature to see whether weights may be passed. Who passes them anyway gets the error that
+    names the stages that count rows.
+    """
+    descriptor: Any = _Weighing(method)
+    return cast("M", descriptor)
+
 
 SCORED_ROWS = 5000
 """Most rows of the silhouette of `score`, which needs all distances between them: 200 MB."""

@@ -25,7 +25,7 @@ from clusterkit.contracts.arguments import (
     SolverLike,
     TunerLike,
 )
-from clusterkit.contracts.composition import Composition, Problem, linked, weighted
+from clusterkit.contracts.composition import Composition, Problem, linked, weight_problems, weighted
 from clusterkit.contracts.links import checked_links, checked_seeds, linked_groups
 from clusterkit.contracts.params import MOST_REPEATS, check_count
 from clusterkit.contracts.seeds import Seeds
@@ -36,7 +36,7 @@ from clusterkit.estimators import same_place
 from clusterkit.estimators.base import FittedAttributes, set_fitted
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, is_open, limits_of, set_report
-from clusterkit.estimators.outputs import inductive, inductive_instead, learning
+from clusterkit.estimators.outputs import inductive, inductive_instead, learning, weighing
 from clusterkit.estimators.place import (
     PlacedSamples,
     domain_of_sample,
@@ -256,6 +256,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         self.random_state = random_state
         self.verbose = verbose
 
+    @weighing
     def fit(
         self,
         X: SamplesLike,
@@ -342,6 +343,16 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if self.chooses_number(c):
             problems.append(Problem("n_clusters", "its choice compares fits by rows; a number takes weights"))
         return weighted(c, sample_weight, n, problems)
+
+    def why_not_weighted(self) -> str | None:
+        """Which stages count rows, so that `fit` takes no weights; None if it takes them."""
+        c = self.planned()
+        if c is None:
+            return None  # fit reports what is wrong
+        problems = [problem.reason for problem in weight_problems(c)]
+        if self.tuner is not None or self.chooses_number(c):
+            problems.append("a tuner, or the choice of n_clusters, compares fits by rows")
+        return "; ".join(problems) or None
 
     def linked(
         self,

@@ -34,7 +34,7 @@ from clusterkit.samples.coding import why_no_table
 from clusterkit.samples.device_engine import ArrayRows
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.rows import Rows
-from clusterkit.samples.transform import ChosenColumns
+from clusterkit.samples.transform import ChosenColumns, Transform
 
 if TYPE_CHECKING:
     from clusterkit.tables import Column
@@ -485,12 +485,12 @@ class SpanPredictor:
 
     Parameters
     ----------
-    span : RowSpan or ChosenColumns
+    span : RowSpan, ChosenColumns or Transform
     predict : callable
         Coordinates to labels.
     """
 
-    span: RowSpan | ChosenColumns
+    span: RowSpan | ChosenColumns | Transform
     predict: Predict
 
     def __call__(self, Y: Array) -> Labels:
@@ -502,10 +502,11 @@ class SpanPredictor:
         return rows.through(self.span).through(self.predict)
 
 
-def of_rows(fit: FitResult, span: RowSpan | ChosenColumns) -> FitResult:
+def of_rows(fit: FitResult, span: RowSpan | ChosenColumns | Transform) -> FitResult:
     """A fit to the coordinates of a span, or to some columns, as one of the rows: predictions take whole rows."""
     predict = None if fit.predict is None else SpanPredictor(span, fit.predict)
     space: Any = fit.space
     if space is not None:
-        space = attrs.evolve(space, before=(span, *space.before))
+        steps = span.steps if isinstance(span, Transform) else (span,)
+        space = attrs.evolve(space, before=(*steps, *space.before))
     return attrs.evolve(fit, predict=predict, space=space)

@@ -38,6 +38,7 @@ __all__ = [
 
 Value = TypeVar("Value")
 Key = TypeVar("Key")
+Data = TypeVar("Data")
 
 CHUNK = 4_000_000
 """Kernel values of one call: about 10 ms, so that Ctrl-C takes effect between calls."""
@@ -227,7 +228,7 @@ FEW_NUMBERS = 1_500_000
 
 
 def each_block(
-    function: Callable[[slice, Any], Value], blocks: Iterable[tuple[slice, Any]], n: int, width: int
+    function: Callable[[slice, Data], Value], blocks: Iterable[tuple[slice, Data]], n: int, width: int
 ) -> Iterator[tuple[slice, Value]]:
     """The function of every block of n rows with `width` features in memory, in the order of the blocks.
 
@@ -238,7 +239,7 @@ def each_block(
 
 
 def in_threads(
-    function: Callable[[Key, Any], Value], blocks: Iterable[tuple[Key, Any]], most: int | None = None
+    function: Callable[[Key, Data], Value], blocks: Iterable[tuple[Key, Data]], most: int | None = None
 ) -> Iterator[tuple[Key, Value]]:
     """The function of every block, in the order of the blocks.
 
@@ -260,8 +261,8 @@ def in_threads(
         yield from _in_turn(function, blocks)
         return
     workers = available() if most is None else max(1, min(most, available()))
-    todo: SimpleQueue[_Job[Key, Value] | None] = SimpleQueue()
-    awaited: deque[_Job[Key, Value]] = deque()
+    todo: SimpleQueue[_Job[Key, Data, Value] | None] = SimpleQueue()
+    awaited: deque[_Job[Key, Data, Value]] = deque()
     # an error that a notebook keeps also keeps the pass that it ended: its threads must not hold up the end of Python
     work = partial(threading.Thread, target=_work, args=(todo,), name="clusterkit-block", daemon=True)
     threads = [work() for _ in range(workers - 1)]
@@ -280,7 +281,7 @@ def in_threads(
             _end(threads, todo)
 
 
-def _in_turn(function: Callable[[Key, Any], Value], blocks: Iterable[tuple[Key, Any]]) -> Iterator[tuple[Key, Value]]:
+def _in_turn(function: Callable[[Key, Data], Value], blocks: Iterable[tuple[Key, Data]]) -> Iterator[tuple[Key, Value]]:
     with limited_threads(0):
         for block, X in blocks:
             yield block, function(block, X)
@@ -288,12 +289,12 @@ def _in_turn(function: Callable[[Key, Any], Value], blocks: Iterable[tuple[Key, 
 
 @final
 @attrs.define(eq=False)
-class _Job(Generic[Key, Value]):
+class _Job(Generic[Key, Data, Value]):
     """A block to compute, with a lock that opens when it is done: a future costs more than the work on a thin block."""
 
-    function: Callable[[Key, Any], Value]
+    function: Callable[[Key, Data], Value]
     key: Key
-    X: Any
+    X: Data | None
     done: threading.Lock = attrs.field(factory=threading.Lock, init=False)
     value: Value = attrs.field(init=False)
     error: BaseException | None = attrs.field(default=None, init=False)
@@ -313,7 +314,7 @@ class _Job(Generic[Key, Value]):
             self.done.release()
 
 
-def _work(todo: SimpleQueue[_Job[Key, Value] | None]) -> None:
+def _work(todo: SimpleQueue[_Job[Key, Data, Value] | None]) -> None:
     """Work loop of a thread: one job after the other, until the queue gives None."""
     # the number of threads of OpenMP is one of each thread, unlike that of BLAS
     with undivided(), _controller().limit(limits=1, user_api="openmp"):
@@ -321,7 +322,7 @@ def _work(todo: SimpleQueue[_Job[Key, Value] | None]) -> None:
             job.run()
 
 
-def _result(job: _Job[Key, Value], todo: SimpleQueue[_Job[Key, Value] | None]) -> tuple[Key, Value]:
+def _result(job: _Job[Key, Data, Value], todo: SimpleQueue[_Job[Key, Data, Value] | None]) -> tuple[Key, Value]:
     """The key and the value of a job; until it is done, the calling thread computes other jobs."""
     while not job.done.acquire(blocking=False):
         try:
@@ -339,7 +340,7 @@ def _result(job: _Job[Key, Value], todo: SimpleQueue[_Job[Key, Value] | None]) -
     return job.key, job.value
 
 
-def _end(threads: list[threading.Thread], todo: SimpleQueue[_Job[Key, Value] | None]) -> None:
+def _end(threads: list[threading.Thread], todo: SimpleQueue[_Job[Key, Data, Value] | None]) -> None:
     """Begin no further job, and wait for those that are running."""
     while not todo.empty():
         with suppress(Empty):

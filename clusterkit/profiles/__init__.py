@@ -5,6 +5,7 @@ Polars or PyArrow, with gaps and categories as they are.
 
 - `profile` (``profiling.py``): what distinguishes each cluster: effects with intervals, a name, a rule. The arithmetic
   is in ``effects.py``, the words and the rules are in ``naming.py``, reasons for doubt in ``doubts.py``.
+- of documents instead (``documents.py``): the words of each cluster, and of each layer.
 - `representatives` (``representing.py``): a few rows that stand for each cluster.
 - `compare` (``comparing.py``): methods side by side: sizes, indices, stability, agreement, seconds.
 - `assign`, `relabel` (``rows.py``): certainty and distance of each row; numbers that last over refits.
@@ -16,6 +17,7 @@ Polars or PyArrow, with gaps and categories as they are.
 from __future__ import annotations
 
 from clusterkit.profiles.comparing import Comparison, Method, compare
+from clusterkit.profiles.documents import DocumentProfile, Topic
 from clusterkit.profiles.hierarchies import condensed_tree, linkage_matrix
 from clusterkit.profiles.naming import Condition, Rule
 from clusterkit.profiles.profiling import ClusterProfile, FeatureProfile, Profile, profile
@@ -26,11 +28,13 @@ __all__ = [
     "ClusterProfile",
     "Comparison",
     "Condition",
+    "DocumentProfile",
     "FeatureProfile",
     "Method",
     "Profile",
     "Relabelled",
     "Rule",
+    "Topic",
     "assign",
     "compare",
     "condensed_tree",

@@ -233,8 +233,8 @@ def is_model(value: object) -> bool:
     return hasattr(value, "fit") and not isinstance(value, type)
 
 
-def labels_of(model: object, n: int, caller: str) -> Labels:
-    """Labels of the n rows, from a fitted model or an array.
+def labels_of(model: object, n: int, caller: str, rows: str = "X") -> Labels:
+    """Labels of the n rows of what `rows` names, from a fitted model or an array.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def labels_of(model: object, n: int, caller: str) -> Labels:
         )
     if len(labels) != n:
         raise InvalidData(
-            f"{caller}: X has {n} rows and there are {len(labels)} labels; give the rows that were fitted"
+            f"{caller}: {rows} has {n} rows and there are {len(labels)} labels; give the rows that were fitted"
         )
     return labels.astype(np.intp)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, final
+from typing import Any, final, overload
 
 import attrs
 import numpy as np
@@ -19,6 +19,7 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidParameter, counted, first_names
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.preparing import fit_prepared
+from clusterkit.profiles.documents import DocumentProfile, Naming, topics_of
 from clusterkit.profiles.effects import Effects, effects
 from clusterkit.profiles.measures import (
     GroupedSample,
@@ -246,18 +247,43 @@ class Profile:
         return as_html(header[:last], [row[:last] for row in rows])
 
 
+@overload
 def profile(
     model: Clusterer | Labels | Sequence[int],
     X: object,
     *,
+    names: Sequence[str] | None = ...,
+    max_rows: int = ...,
+    n_bootstraps: int = ...,
+    max_features: int = ...,
+    resamples: int = ...,
+    random_state: RandomState = ...,
+) -> Profile: ...
+@overload
+def profile(
+    model: Clusterer | Labels | Sequence[int],
+    *,
+    texts: object,
+    names: Sequence[str] | None = ...,
+    max_features: int = ...,
+    n_representatives: int = ...,
+    naming: Naming | None = ...,
+) -> DocumentProfile: ...
+def profile(
+    model: Clusterer | Labels | Sequence[int],
+    X: object = None,
+    *,
+    texts: object = None,
     names: Sequence[str] | None = None,
     max_rows: int = 20_000,
     n_bootstraps: int = 200,
     max_features: int = 50,
     resamples: int = 0,
+    n_representatives: int = 3,
+    naming: Naming | None = None,
     random_state: RandomState = 0,
-) -> Profile:
-    """Describe each cluster by the columns of the table that it was made of.
+) -> Profile | DocumentProfile:
+    """Describe each cluster by the columns of the table that it was made of, or by the words of its documents.
 
     Parameters
     ----------
@@ -266,25 +292,34 @@ def profile(
     X : array-like, sparse matrix or data frame of shape (n, d)
         The raw table, in the units in which you think: it need not be what the model was fitted on, only have the same
         rows. Gaps, words and dates are fine; pandas, Polars and PyArrow keep their types.
+    texts : sequence of str, or sparse matrix of shape (n, t), optional
+        In the place of X for documents: the texts of the rows, or counts of terms (tf-idf weights also do).
     names : sequence of str, optional
-        Names of the columns; default: of the data frame, of the model, or x0, x1, ...
+        Names of the columns; default: of the data frame, of the model, or x0, x1, ... Of a sparse matrix of counts: the
+        terms.
     max_rows : int, default 20000
         If there are more rows, a sample is used, in which small clusters have more rows and correspondingly less
         weight. Sizes are always of all rows. For wide tables fewer rows are used, 20 million cells at most.
     n_bootstraps : int, default 200
         Resamples of the interval.
     max_features : int, default 50
-        Columns listed for each cluster, the strongest first.
+        Columns listed for each cluster, or words, the strongest first.
     resamples : int, default 0
         Fits of the same method, with as many clusters, to random halves of the rows, for the `stability` of each
         cluster: the mean over these fits of the largest Jaccard index of its rows in the half with a cluster of the fit
         (Hennig 2007). Above .85 a cluster is stable, below .6 it should not be trusted. 20 say enough.
+    n_representatives : int, default 3
+        Documents listed for each cluster, those with most of its words first.
+    naming : callable, optional
+        Function that names a cluster of documents from its `Topic` (words, and numbers of the rows that stand for it),
+        by a language model for example; default: the first three words.
     random_state : int, Generator, RandomState or None, default 0
         Seed of the sample and of the bootstrap.
 
     Returns
     -------
-    Profile
+    Profile, or DocumentProfile for texts
+        The latter has the topics of all layers as well, for a model with `layers_`.
 
     Raises
     ------
@@ -309,6 +344,10 @@ def profile(
 
     The differences describe the clusters; they do not prove them, since the clusters were made of the same columns.
 
+    Words of documents weigh ``tf ln(1 + A / f)``: the share tf of the words of the cluster, the mean number A of words
+    of a cluster, and the number f of times the word occurs in all (class-based tf-idf, Grootendorst 2022, BERTopic,
+    arXiv:2203.05794).
+
     Examples
     --------
     >>> import clusterkit
@@ -320,6 +359,12 @@ def profile(
     >>> smallest.name, smallest.rule.text
     ('low length, low width, low sepal length', 'width ≤ 0.8')
     """
+    if (X is None) == (texts is None):
+        raise InvalidParameter("profile takes the table X, or texts: one of the two")
+    if texts is not None:
+        most = check_count("max_features", max_features)
+        shown = check_count("n_representatives", n_representatives)
+        return topics_of(model, texts, names, most, shown, naming)
     max_rows = check_count("max_rows", max_rows)
     n_bootstraps = check_count("n_bootstraps", n_bootstraps)
     max_features = check_count("max_features", max_features)

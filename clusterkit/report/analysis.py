@@ -23,6 +23,7 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import subsample_stability, subsamples
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.estimators.auto import Auto
+from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.number import is_open
 from clusterkit.estimators.preparing import attach, fit_prepared, stages_of_tables
@@ -169,7 +170,7 @@ class Analysis:
     table: Table
     preparation: FittedPreparation
     X: Array
-    model: Any
+    model: FittedAttributes
     wanted: NumberLike
     comparison: Comparison
     compared_rows: Indices
@@ -214,7 +215,7 @@ def analyse(
     methods: Sequence[str] = (),
     preparation: Preparation | None = None,
     seed: int = 0,
-    model: Any = None,
+    model: FittedAttributes | None = None,
 ) -> Analysis:
     """Cluster a table, compare methods, and describe the clusters.
 
@@ -347,7 +348,7 @@ def _comparison(
 
     Methods that take the columns of tables as they are get the table, all others its features X.
     """
-    k, seed = max(model.n_clusters_, 1), 0 if model.random_state is None else model.random_state
+    k, seed = max(model.n_clusters_, 1), getattr(model, "random_state", None) or 0
     rivals: dict[str, Any] = {"chosen": model.labels_[rows]}
     auto: Any = model.resolved_.get("auto", {})
     fitted, again = model.preparation_, dict[str, Method]()

@@ -24,6 +24,7 @@ from clusterkit._version import __version__
 from clusterkit.contracts.arguments import NumberLike
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import counted, with_title
+from clusterkit.estimators.base import FittedAttributes
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.plots.figure import INK, SPINES, TITLE
 from clusterkit.profiles import ClusterProfile, FeatureProfile, profiling
@@ -546,7 +547,7 @@ def make_report(
     methods: Sequence[str] = (),
     preparation: Preparation | None = None,
     seed: int = 0,
-    model: object = None,
+    model: FittedAttributes | None = None,
     command: str = "",
     fingerprint: str = "",
     made: str = "",

@@ -241,7 +241,7 @@ def side_by_side(function: Callable[[Task], T], tasks: Iterable[Task], most: int
     if _meters.get():
         yield from map(function, tasks)
         return
-    caller, ended = threading.get_ident(), threading.Event()
+    caller, ended, errors = threading.get_ident(), threading.Event(), list[BaseException]()
 
     def check(report: Report | None = None) -> None:
         if ended.is_set():
@@ -249,11 +249,12 @@ def side_by_side(function: Callable[[Task], T], tasks: Iterable[Task], most: int
 
     def work(context: Context, task: Task) -> T:
         check()
-        if threading.get_ident() != caller:
-            context.run(_listeners.set, (check,))
+        listeners = context[_listeners] if threading.get_ident() == caller and _listeners in context else ()
+        context.run(_listeners.set, (*listeners, check))
         try:
             return context.run(function, task)
-        except BaseException:
+        except BaseException as error:
+            errors.append(error)
             ended.set()
             raise
 
@@ -263,6 +264,10 @@ def side_by_side(function: Callable[[Task], T], tasks: Iterable[Task], most: int
         try:
             for _, value in passed:
                 yield value
+        except KeyboardInterrupt:
+            if errors:  # the first one ended the others
+                raise errors[0] from None
+            raise
         finally:
             ended.set()
             cast("Generator[object]", passed).close()

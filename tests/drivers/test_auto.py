@@ -389,3 +389,27 @@ def test_a_handful_of_rows_has_no_confidence():
     rng = np.random.default_rng(1)
     assert math.isnan(Auto(2, random_state=0).fit(rng.normal(size=(5, 2))).confidence_)
     assert not math.isnan(Auto(2, pool=["kmeans", "genie"], random_state=0).fit(rng.normal(size=(40, 2))).confidence_)
+
+
+def directions(n=150):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=n)
+    return (np.eye(3, 120)[y] + 0.05 * rng.normal(size=(n, 120))) * rng.uniform(0.1, 10.0, size=(n, 1)), y
+
+
+def test_rows_are_compared_by_the_cosine_where_that_is_asked_for():
+    X, y = directions()
+    model = Auto(metric="cosine", pool=["kmeans"], n_clusters=3, random_state=0).fit(X)
+    assert adjusted_rand(y, model.labels_) == 1.0
+    np.testing.assert_array_equal(model.predict(3 * X), model.labels_)
+    with pytest.raises(InvalidParameter, match=r"metric must be one of .*'cosine'.*, got 'angle'"):
+        Auto(metric="angle").fit(X)
+
+
+@pytest.mark.deep
+def test_wide_rows_of_length_one_are_clustered_as_embeddings_too():
+    X, y = directions()
+    model = Auto(metric="cosine", max_rows=100, random_state=0).fit(X)
+    assert adjusted_rand(y, model.labels_) == 1.0
+    assert any("embeddings" in row["found_by"] for row in model.candidates_)
+    assert not any("embeddings" in row["found_by"] for row in Auto(random_state=0).fit(X).candidates_)

@@ -200,7 +200,7 @@ class TestColumns:
         centres = np.array([[-2.2, 0.0], [2.2, 0.0], [0.0, 3.0]])
         shifts = np.array([[0.0, 0.0], [5.0, 4.0], [-4.0, 6.0]])
         numbers = centres[groups] + shifts[site] + rng.normal(size=(300, 2))
-        drawn = np.where(rng.random((300, 2)) < 0.8, groups[:, None], rng.integers(3, size=(300, 2)))
+        drawn = np.where(rng.random((300, 2)) < (0.8, 0.72), groups[:, None], rng.integers(3, size=(300, 2)))
         table = pandas.DataFrame(numbers, columns=["a", "b"])
         table["c"], table["d"] = np.array(list("xyz"))[drawn[:, 0]], np.array(list("uvw"))[drawn[:, 1]]
         table["site"] = np.array(["north", "south", "east"])[site]

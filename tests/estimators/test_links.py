@@ -165,3 +165,20 @@ def test_bounds_of_each_cluster_follow_the_numbers_of_the_seeds():
     assert 20 <= sizes[2] <= 25
     with pytest.raises(ValueError, match="a list of bounds needs the numbers of the clusters, which seeds fix"):
         recipe("kmeans", n_clusters=3, balancer=balancer).fit(X)
+
+
+def test_auto_passes_links_and_seeds_to_every_candidate():
+    links = links_of(CULTIVAR, 60)
+    pool = ("kmeans", "hdbscan", "genie")
+    model = clusterkit.Auto(pool=pool, random_state=0).fit(WINE, links=links)
+    assert broken(model.labels_, links) == 0
+    assert any("hdbscan" in name for name in model.resolved_["auto"]["failed"])  # its noise breaks links
+    truth = (CULTIVAR + 1) % 3
+    seeds = np.where(np.arange(len(truth)) % 9 == 0, truth, -1)
+    labels = clusterkit.Auto(n_clusters=3, pool=pool, random_state=0).fit_predict(WINE, seeds=seeds)
+    assert (labels[seeds >= 0] == seeds[seeds >= 0]).all()
+    weighted = clusterkit.Auto(n_clusters=3, pool=("kmeans", "genie"), random_state=0)
+    assert len(weighted.fit_predict(WINE, sample_weight=np.arange(1.0, len(WINE) + 1))) == len(WINE)
+    assert weighted.resolved_["auto"]["recipe"] == "kmeans"
+    with pytest.raises(ValueError, match="candidates are fitted to a sample of 100 of these 178: set max_rows=178"):
+        clusterkit.Auto(max_rows=100).fit(WINE, links=links)

@@ -103,7 +103,7 @@ def test_pooled_fits_count_weights():
 @pytest.mark.parametrize(
     ("name", "changes", "reason"),
     [
-        ("emmc", {}, "balancer: 'band' counts rows; balancer=None takes weights"),
+        ("equal-clustering", {}, "solver: 'equal' counts rows here"),
         ("nmf", {}, "solver: 'nmf' counts rows"),
         ("kernel-kmeans", {}, "solver: 'centroids' counts rows here"),
         ("kmeans", {"n_clusters": "auto"}, "n_clusters: its choice compares fits by rows"),
@@ -160,3 +160,30 @@ def test_weights_out_of_all_proportion_are_refused_and_extreme_ones_are_not(name
         model = recipe(name, n_clusters=2, random_state=0).fit(rows, sample_weight=np.full(30, weight))
         assert model.n_clusters_ == 2
         assert np.isfinite(model.objective_)
+
+
+@pytest.mark.parametrize(
+    "balancer", ["band", "ordinal", "transport", {"name": "transport", "size_min": 0.3, "size_max": 0.36}]
+)
+def test_balancers_of_sizes_count_weights(balancer):
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, len(X))
+    name = "emmc-single" if balancer == "ordinal" else "kmeans"
+    model = recipe(name, n_clusters=3, balancer=balancer, random_state=0).fit(X, sample_weight=weights)
+    shares = np.bincount(model.labels_, weights=weights) / weights.sum()
+    assert np.ptp(shares) <= (
+        0.06 + 1e-9 if isinstance(balancer, dict) else max(0.03, 2 * weights.max() / weights.sum())
+    )
+    if balancer != "ordinal":
+        assert 0 <= model.resolved_["balancer"]["gap"] < 0.01
+
+
+def test_fit_offers_weights_only_where_they_count():
+    from sklearn.utils.validation import has_fit_parameter
+
+    assert has_fit_parameter(recipe("emmc", n_clusters=2), "sample_weight")
+    for name in ("equal-clustering", "spectral", "genie"):
+        model = recipe(name, n_clusters=2)
+        assert not has_fit_parameter(model, "sample_weight")
+        assert has_fit_parameter(model, "links")
+        with pytest.raises(IncompatibleStages, match="sample_weight cannot be used here"):
+            model.fit(X, sample_weight=np.arange(1.0, len(X) + 1))
