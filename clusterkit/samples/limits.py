@@ -228,7 +228,8 @@ def side_by_side(function: Callable[[Task], T], tasks: Iterable[Task], most: int
 
     Each task has one thread and the context of the caller: fits share what they `reuse`. Reports of fits in other
     threads reach nobody; those in the calling thread, which works too, do. Ctrl-C and errors end the other fits at
-    their next report. Where work is `metered` the tasks run one after the other.
+    their next report. Where work is `metered`, or a single thread is wanted, the tasks run one after the other, each
+    with all threads that it asks for.
 
     Parameters
     ----------
@@ -238,7 +239,7 @@ def side_by_side(function: Callable[[Task], T], tasks: Iterable[Task], most: int
     most : int, optional
         Most threads to use; None: one for each core.
     """
-    if _meters.get():
+    if _meters.get() or most == 1:
         yield from map(function, tasks)
         return
     caller, ended, errors = threading.get_ident(), threading.Event(), list[BaseException]()
