@@ -14,9 +14,9 @@ from clusterkit.contracts.labelings import ClusterLayer
 from clusterkit.contracts.outcomes import Domain, Embedding, MergeTrees, Outcome, Scores, Tree
 from clusterkit.contracts.stage import OutcomeT, Stage, Task
 from clusterkit.errors import NotExportable
+from clusterkit.numerics.threads import each_block
 from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_device_of
-from clusterkit.samples.block_threads import each_block
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import block_plan

@@ -28,7 +28,7 @@ from clusterkit.criteria.terrain import Separation, Terrain
 from clusterkit.drivers.auto_fits import Candidate, Fits, Known, Member, fit_member, of_composition, pool_of
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted, first_names, percent, shortened
 from clusterkit.fitting.fit import check_magnitude, one_cluster
-from clusterkit.samples.limits import Report, notify, reusing
+from clusterkit.samples.limits import Report, notify, reusing, side_by_side
 
 __all__ = [
     "CONFIRMS",
@@ -444,16 +444,28 @@ class AutoDriver(Driver):
         jobs: list[tuple[Member, int | None]] = [*finding, *((m, j) for m, j in taking if m.takes in (None, j))]
         candidates: list[Candidate] = []
         interrupted = False
-        for index, (member, number) in enumerate(jobs):
+
+        def one(job: tuple[Member, int | None]) -> tuple[Candidate | None, bool]:
+            nonlocal interrupted
+            if interrupted:
+                return None, True
+            candidate, ended = fits.candidate(*job, terrain)
+            interrupted = interrupted or ended  # the other threads begin no further fit
+            return candidate, ended
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # warnings about candidates that are not chosen help nobody
             try:
-                candidate, interrupted = fits.candidate(member, number, terrain)
-                if candidate is not None and (k is not None or self._within(candidate.n_clusters)):
-                    candidates.append(candidate)
-                notify(Report("candidates", index + 1, len(jobs)))
+                # the spanning trees of all rows, which take longest, come first
+                for index, (candidate, _) in enumerate(side_by_side(one, jobs, fits.most_at_once)):
+                    if candidate is not None and (k is not None or self._within(candidate.n_clusters)):
+                        candidates.append(candidate)
+                    notify(Report("candidates", index + 1, len(jobs)))
             except KeyboardInterrupt:
                 interrupted = True
-            if interrupted:
-                break
+        for member, number in jobs:
+            if (failure := fits.errors.get((member.name, number))) is not None:
+                fits.failures.setdefault(*failure)
         if k is None or not candidates:
             return candidates, interrupted
         # on rows with fewer distinct values some methods find fewer clusters than asked for

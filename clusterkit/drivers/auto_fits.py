@@ -29,7 +29,8 @@ from clusterkit.criteria.terrain import Terrain
 from clusterkit.drivers import compose
 from clusterkit.errors import Infeasible, InvalidParameter
 from clusterkit.fitting.fit import fit
-from clusterkit.samples.limits import Report, notify
+from clusterkit.samples import memory
+from clusterkit.samples.limits import Report, notify, side_by_side
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import block_plan
 
@@ -331,6 +332,9 @@ class Complete:
         return (labels < np.array(0)).where(rows.through(self.nearest), labels)
 
 
+PAIRS = 16
+"""Bytes for each pair of rows that a fit of a pool may need: a kernel matrix and a copy of it."""
+
 FAILURES = (ValueError, RuntimeError, ArithmeticError)
 """Errors that a member may raise on data for which its method fails: of the library, of linear algebra and of ARPACK.
 The fit goes on with the other members."""
@@ -387,6 +391,7 @@ class Fits:
     space: Array | None = None
     known: Known | None = None
     failures: dict[str, Exception] = attrs.field(factory=dict, init=False)
+    errors: dict[tuple[str, int | None], tuple[str, Exception]] = attrs.field(factory=dict, init=False)
     S: Array = attrs.field(init=False)
     parts: tuple[Indices, ...] = attrs.field(init=False)
     _part_rows: tuple[Array, ...] = attrs.field(init=False)
@@ -420,26 +425,29 @@ class Fits:
         X = self.X if self.on_all_rows(member) else self.S
         return fit_member(member, k, X, self._seeds(member, k), self.known)
 
+    @property
+    def most_at_once(self) -> int:
+        """Fits that the memory cap allows at once, if each has a matrix of all pairs of the rows that are compared."""
+        return max(1, memory.cap() // (PAIRS * len(self.S) ** 2))
+
     def candidate(self, member: Member, k: int | None, terrain: Terrain) -> tuple[Candidate | None, bool]:
         """A candidate: a member at a number of clusters; and whether Ctrl-C ended its fit early.
 
         None where it fails, finds fewer than two clusters, or so many that the mean cluster has less than √m rows.
         """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # warnings about candidates that are not chosen help nobody
-            try:
-                fitted = self.fit(member, k).fit
-            except FAILURES as error:
-                # at few clusters links may be impossible that are kept at more
-                only_here = self.known is not None and isinstance(error, Infeasible)
-                self.failures.setdefault(f"{member.name} at {k}" if only_here else member.name, error)
-                return None, False
+        try:
+            fitted = self.fit(member, k).fit
+        except FAILURES as error:
+            # at few clusters links may be impossible that are kept at more
+            only_here = self.known is not None and isinstance(error, Infeasible)
+            self.errors[member.name, k] = f"{member.name} at {k}" if only_here else member.name, error
+            return None, False
         labels = fitted.labels if self.scored is None or not self.on_all_rows(member) else fitted.labels[self.scored]
         if (labels < 0).all():
             return None, fitted.interrupted
         labels = terrain.adopted(labels)
         if self.known is not None and self.known.broken(labels):
-            self.failures.setdefault(member.name, Infeasible("its noise has no cluster that keeps the links"))
+            self.errors[member.name, k] = member.name, Infeasible("its noise has no cluster that keeps the links")
             return None, fitted.interrupted
         labels = canonical(labels)
         many = member.finds_number and labels.max() >= most_clusters(len(labels))
@@ -454,6 +462,11 @@ class Fits:
         KeyboardInterrupt
             Raised also if Ctrl-C ended a refit early, whose labels would count against the candidate.
         """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those of the candidate itself say more
+            return self._stability(candidate)
+
+    def _stability(self, candidate: Candidate) -> float:
         return subsample_stability(candidate.labels, self.parts, lambda part: self._refit(part, candidate))
 
     def _refit(self, part: int, candidate: Candidate) -> Labels | None:
@@ -463,24 +476,24 @@ class Fits:
             rows = self._part_rows[part]
             labels: Labels | None = None
             if k is None or 1 <= k <= len(rows):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    try:
-                        again = fit_member(member, k, rows, self._seeds(member, k).child("part", part)).fit
-                        if again.interrupted:
-                            raise KeyboardInterrupt
-                        labels = again.labels
-                    except FAILURES:  # too few rows for this method: nothing is found again
-                        labels = None
+                try:
+                    again = fit_member(member, k, rows, self._seeds(member, k).child("part", part)).fit
+                    if again.interrupted:
+                        raise KeyboardInterrupt
+                    labels = again.labels
+                except FAILURES:  # too few rows for this method: nothing is found again
+                    labels = None
             self._refits[place] = labels
         return self._refits[place]
 
     def stabilities(self, candidates: Sequence[Candidate]) -> Array:
         """Stability of each candidate, (m,), with reports of the progress."""
         values = np.zeros(len(candidates))
-        for i, candidate in enumerate(candidates):
-            values[i] = self.stability(candidate)
-            notify(Report("stability", i + 1, len(candidates)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for i, value in enumerate(side_by_side(self._stability, candidates, self.most_at_once)):
+                values[i] = value
+                notify(Report("stability", i + 1, len(candidates)))
         return values
 
     def complete(self, candidate: Candidate, fitted: FitResult, terrain: Terrain) -> FitResult:

@@ -18,10 +18,14 @@ from clusterkit.contracts.outcomes import Ending
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import IncompatibleStages
 from clusterkit.fitting.fit import BoundComposition, bind, fit, run
-from clusterkit.fitting.samples import ArrayOrSamples
-from clusterkit.samples.limits import Report, notify
+from clusterkit.fitting.samples import ArrayOrSamples, ArraySamples, as_samples
+from clusterkit.numerics.threads import THIN
+from clusterkit.samples.limits import Report, notify, side_by_side
 
 __all__ = ["MapFits", "PooledDriver", "agreement", "fit_under_maps", "require_judgeable", "summed_objectives"]
+
+FEATURES = 1000
+"""Most features of a row that count where the size of a fit is estimated: the default of `elm`."""
 
 
 @final
@@ -112,24 +116,31 @@ def fit_under_maps(compositions: Sequence[Composition], X: ArrayOrSamples, seeds
     bound_compositions: list[BoundComposition] = []
     winners: list[FitResult] = []
     interrupted = False
-    while len(bound_compositions) < n_maps and not interrupted:
-        index = len(bound_compositions)
-        try:
-            bound = bind(compositions[0], X, seeds.child("map", index))
-            runs: list[FitResult] = []
-            for c in compositions:
-                runs.append(run(attrs.evolve(bound, composition=c)).on_host())
-                if runs[-1].interrupted:
-                    break
-            winner = runs[first_least([candidate.objective for candidate in runs], bound.space.dtype)]
+
+    def under_map(index: int) -> tuple[BoundComposition, FitResult, bool]:
+        bound = bind(compositions[0], X, seeds.child("map", index))
+        runs: list[FitResult] = []
+        for c in compositions:
+            runs.append(run(attrs.evolve(bound, composition=c)).on_host())
+            if runs[-1].interrupted:
+                break
+        winner = runs[first_least([candidate.objective for candidate in runs], bound.space.dtype)]
+        return bound, winner, runs[-1].interrupted
+
+    # the passes of a large fit use all cores themselves
+    samples = as_samples(X)
+    is_small = isinstance(samples, ArraySamples) and samples.n * min(samples.n, FEATURES) < THIN
+    try:
+        for bound, winner, interrupted in side_by_side(under_map, range(n_maps), None if is_small else 1):
             bound_compositions.append(bound)
             winners.append(winner)
-            interrupted = runs[-1].interrupted
-            notify(Report("maps", index + 1, n_maps, winner.objective))
-        except KeyboardInterrupt:
-            if not winners:
-                raise
-            interrupted = True
+            notify(Report("maps", len(winners), n_maps, winner.objective))
+            if interrupted:
+                break
+    except KeyboardInterrupt:
+        if not winners:
+            raise
+        interrupted = True
     return MapFits(tuple(bound_compositions), tuple(winners), interrupted)
 
 

@@ -1,4 +1,4 @@
-"""Rows divided among threads, for compiled functions that release the interpreter lock.
+"""Rows divided among threads, for compiled functions that release the interpreter lock; blocks of rows on all cores.
 
 These are plain threads, not numba's parallel loops: numba needs a threading layer that either must not be entered from
 two threads at once or does not survive a fork. Products of thin matrices get one thread (`suited`): a second one costs
@@ -9,16 +9,23 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache
-from typing import Any, TypeAlias
+from contextlib import contextmanager, suppress
+from contextvars import Context
+from functools import cache, partial
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeAlias, TypeVar, final
+
+import attrs
 
 __all__ = [
     "THIN",
     "ParallelFor",
     "available",
+    "each_block",
+    "in_threads",
     "is_undivided",
     "limited_threads",
     "over_rows",
@@ -28,6 +35,10 @@ __all__ = [
     "wait_for",
 ]
 
+
+Value = TypeVar("Value")
+Key = TypeVar("Key")
+Data = TypeVar("Data")
 
 CHUNK = 4_000_000
 """Kernel values of one call: about 10 ms, so that Ctrl-C takes effect between calls."""
@@ -205,3 +216,137 @@ def limited_threads(elements: int) -> Iterator[None]:
                 _take_over()
                 _limit.restore_original_limits()
                 _take_over()  # no thread owns the limit afterwards, so that a caller's limit can end
+
+
+AHEAD = 2
+"""Blocks that wait for each thread, so that no thread waits for the sum."""
+
+FEW_ROWS = 2**15
+"""Number of rows that take a millisecond or two, so that threads would cost more than they save."""
+FEW_NUMBERS = 1_500_000
+"""Numbers in fewer wide rows that take as long: 12 MB, read and multiplied with some ten columns."""
+
+
+def each_block(
+    function: Callable[[slice, Data], Value], blocks: Iterable[tuple[slice, Data]], n: int, width: int
+) -> Iterator[tuple[slice, Value]]:
+    """The function of every block of n rows with `width` features in memory, in the order of the blocks.
+
+    Threads call it where the rows are many or wide enough, as they do in the passes of an engine. Products of matrices
+    have one thread of BLAS in any case, so that their bits do not depend on the number of threads.
+    """
+    return (in_threads if n > FEW_ROWS or n * width > FEW_NUMBERS else _in_turn)(function, blocks)
+
+
+def in_threads(
+    function: Callable[[Key, Data], Value], blocks: Iterable[tuple[Key, Data]], most: int | None = None
+) -> Iterator[tuple[Key, Value]]:
+    """The function of every block, in the order of the blocks.
+
+    Several blocks at once use the cores better than several threads for one thin product. And the products do not
+    depend on the number of threads: BLAS divides a matrix among its threads, and sums of other parts round differently.
+
+    Parameters
+    ----------
+    function : callable
+        Function of the key of a block, such as its row slice, and its data; several threads call it, each time in an
+        empty context.
+    blocks : iterable
+        Keys with their data. The calling thread asks for the next ones, and works with the others when enough of them
+        wait.
+    most : int, optional
+        Most threads to use; None: `available()`.
+    """
+    if is_undivided():  # one of the threads of a pass already
+        yield from _in_turn(function, blocks)
+        return
+    workers = available() if most is None else max(1, min(most, available()))
+    todo: SimpleQueue[_Job[Key, Data, Value] | None] = SimpleQueue()
+    awaited: deque[_Job[Key, Data, Value]] = deque()
+    # an error that a notebook keeps also keeps the pass that it ended: its threads must not hold up the end of Python
+    work = partial(threading.Thread, target=_work, args=(todo,), name="clusterkit-block", daemon=True)
+    threads = [work() for _ in range(workers - 1)]
+    with limited_threads(0):
+        try:
+            for thread in threads:
+                thread.start()
+            for key, X in blocks:
+                awaited.append(_Job(function, key, X))
+                todo.put(awaited[-1])
+                while awaited and (not awaited[0].done.locked() or len(awaited) > AHEAD * workers):
+                    yield _result(awaited.popleft(), todo)  # sums of many features need room: none waits longer
+            while awaited:
+                yield _result(awaited.popleft(), todo)
+        finally:
+            _end(threads, todo)
+
+
+def _in_turn(function: Callable[[Key, Data], Value], blocks: Iterable[tuple[Key, Data]]) -> Iterator[tuple[Key, Value]]:
+    with limited_threads(0):
+        for block, X in blocks:
+            yield block, function(block, X)
+
+
+@final
+@attrs.define(eq=False)
+class _Job(Generic[Key, Data, Value]):
+    """A block to compute, with a lock that opens when it is done: a future costs more than the work on a thin block."""
+
+    function: Callable[[Key, Data], Value]
+    key: Key
+    X: Data | None
+    done: threading.Lock = attrs.field(factory=threading.Lock, init=False)
+    value: Value = attrs.field(init=False)
+    error: BaseException | None = attrs.field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.done.acquire()
+
+    def run(self) -> None:
+        """Compute the value in an empty context, so that it does not depend on the thread."""
+        X, self.X = self.X, None
+        try:
+            assert X is not None, "a job is run once"
+            self.value = Context().run(self.function, self.key, X)
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.done.release()
+
+
+def _work(todo: SimpleQueue[_Job[Key, Data, Value] | None]) -> None:
+    """Work loop of a thread: one job after the other, until the queue gives None."""
+    # the number of threads of OpenMP is one of each thread, unlike that of BLAS
+    with undivided(), _controller().limit(limits=1, user_api="openmp"):
+        while (job := todo.get()) is not None:
+            job.run()
+
+
+def _result(job: _Job[Key, Data, Value], todo: SimpleQueue[_Job[Key, Data, Value] | None]) -> tuple[Key, Value]:
+    """The key and the value of a job; until it is done, the calling thread computes other jobs."""
+    while not job.done.acquire(blocking=False):
+        try:
+            other = todo.get_nowait()
+        except Empty:
+            job.done.acquire()
+            break
+        if other is not None:
+            with undivided():
+                other.run()
+            if isinstance(other.error, KeyboardInterrupt):
+                raise other.error
+    if job.error is not None:
+        raise job.error
+    return job.key, job.value
+
+
+def _end(threads: list[threading.Thread], todo: SimpleQueue[_Job[Key, Data, Value] | None]) -> None:
+    """Begin no further job, and wait for those that are running."""
+    while not todo.empty():
+        with suppress(Empty):
+            todo.get_nowait()
+    for _ in threads:
+        todo.put(None)
+    for thread in threads:
+        if thread.ident is not None:  # it was started
+            thread.join()

@@ -13,6 +13,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.numerics.lloyd import weighted_kmeans
 from clusterkit.numerics.selection import smallest
+from clusterkit.numerics.threads import in_threads
 from clusterkit.samples import DenseSpace, EmbeddedSpace, FeatureSpace, squared_distances_to
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -27,7 +28,6 @@ from clusterkit.samples.array_libraries import (
     to_device_of,
     to_host,
 )
-from clusterkit.samples.block_threads import in_threads
 from clusterkit.samples.sums import Addable, Sums
 from clusterkit.samples.survey import draw_weighted
 

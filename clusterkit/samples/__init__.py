@@ -13,7 +13,7 @@ Spaces:
 Rows and passes over them:
 
 - `rows.py`: rows by slices (`Rows`), also of a temporary file; `survey.py`: what the first pass finds out;
-- `sums.py`: the fixed order of every sum; `block_threads.py`: blocks on all cores;
+- `sums.py`: the fixed order of every sum;
 - `engines.py`: who runs the passes (`Engine`, `LocalEngine`);
 - `devices.py`, `device_engine.py`, `array_libraries.py`: devices, their engine, and the array API;
 - `memory.py`, `limits.py`: caps of memory, time and work, values that fits share, and reports of a running fit.

@@ -12,8 +12,8 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import AnyArray, Array, Labels
+from clusterkit.numerics.threads import in_threads
 from clusterkit.samples import memory
-from clusterkit.samples.block_threads import in_threads
 from clusterkit.samples.rows import Rows
 from clusterkit.samples.sums import Addable, total
 from clusterkit.samples.transform import block_plan

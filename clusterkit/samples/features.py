@@ -18,6 +18,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics.communities.records import NeighbourGraph
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.numerics.threads import each_block
 from clusterkit.samples import coding, memory, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -29,7 +30,6 @@ from clusterkit.samples.array_libraries import (
     to_device_of,
     to_host,
 )
-from clusterkit.samples.block_threads import each_block
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.sums import Addable, Sums, SymmetricSum, products_of_rows, target_sums
 from clusterkit.samples.transform import IdentityMap, RowMap, Transform, block_plan, multiply, scaling_of

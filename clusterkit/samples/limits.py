@@ -1,19 +1,24 @@
 """Context of running fits: limits of time and of work, values that several fits share, and reports of progress.
 
 `deadline` limits the wall-clock time of a computation that reports its progress. `metered` limits its work, counted in
-kernel evaluations and thus the same on any machine. Inside `reusing`, intermediate values that fits to the same samples
-have in common are computed once. `listening` sends the reports of running fits to a progress bar or a hook of a plugin.
+kernel evaluations and thus the same on any machine. `side_by_side` runs fits on all cores at once. Inside `reusing`,
+intermediate values that fits to the same samples have in common are computed once. `listening` sends the reports of
+running fits to a progress bar or a hook of a plugin.
 """
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Hashable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import TypeVar
+from contextvars import Context, ContextVar, copy_context
+from typing import TypeVar, cast
 
 import attrs
+
+from clusterkit.numerics.threads import in_threads
 
 __all__ = [
     "Deadline",
@@ -25,6 +30,7 @@ __all__ = [
     "notify",
     "reuse",
     "reusing",
+    "side_by_side",
     "spend",
 ]
 
@@ -107,8 +113,19 @@ def spend(evaluations: int) -> None:
 
 T = TypeVar("T")
 
-_stores: ContextVar[dict[tuple[int, Hashable], tuple[object, object]] | None] = ContextVar("stores", default=None)
-"""Values by the identity of the samples and a key, with the samples, of the innermost block of `reusing`."""
+
+@attrs.define(eq=False)
+class _Shared:
+    """A value that fits share, with the samples that it belongs to: an object that lives on keeps its identity."""
+
+    samples: object
+    lock: threading.Lock = attrs.field(factory=threading.Lock)
+    value: object = None
+    is_known: bool = False
+
+
+_stores: ContextVar[dict[tuple[int, Hashable], _Shared] | None] = ContextVar("stores", default=None)
+"""Values by the identity of the samples and a key, of the innermost block of `reusing`."""
 
 
 @contextmanager
@@ -148,10 +165,11 @@ def reuse(samples: object, key: Hashable, compute: Callable[[], T]) -> T:
     store = _stores.get()
     if store is None:
         return compute()
-    place = (id(samples), key)
-    if place not in store:
-        store[place] = (samples, compute())  # the samples too: an object that lives on keeps its identity
-    value: T = store[place][1]  # type: ignore[assignment]
+    shared = store.setdefault((id(samples), key), _Shared(samples))
+    with shared.lock:  # a fit in another thread may be computing it
+        if not shared.is_known:
+            shared.value, shared.is_known = compute(), True
+    value: T = shared.value  # type: ignore[assignment]
     return value
 
 
@@ -200,6 +218,60 @@ def notify(report: Report) -> None:
     """Send a report to everyone who listens."""
     for listener in _listeners.get():
         listener(report)
+
+
+Task = TypeVar("Task")
+
+
+def side_by_side(function: Callable[[Task], T], tasks: Iterable[Task], most: int | None = None) -> Iterator[T]:
+    """The function of every task, such as a fit, in the order of the tasks, on all cores at once.
+
+    Each task has one thread and the context of the caller: fits share what they `reuse`. Reports of fits in other
+    threads reach nobody; those in the calling thread, which works too, do. Ctrl-C and errors end the other fits at
+    their next report. Where work is `metered`, or a single thread is wanted, the tasks run one after the other, each
+    with all threads that it asks for.
+
+    Parameters
+    ----------
+    function : callable
+        Called in several threads. What it returns must not depend on the other tasks.
+    tasks : iterable
+    most : int, optional
+        Most threads to use; None: one for each core.
+    """
+    if _meters.get() or most == 1:
+        yield from map(function, tasks)
+        return
+    caller, ended, errors = threading.get_ident(), threading.Event(), list[BaseException]()
+
+    def check(report: Report | None = None) -> None:
+        if ended.is_set():
+            raise KeyboardInterrupt
+
+    def work(context: Context, task: Task) -> T:
+        check()
+        listeners = context[_listeners] if threading.get_ident() == caller and _listeners in context else ()
+        context.run(_listeners.set, (*listeners, check))
+        try:
+            return context.run(function, task)
+        except BaseException as error:
+            errors.append(error)
+            ended.set()
+            raise
+
+    # filters of warnings are those of the process: what threads leave of each other's is undone at the end
+    with warnings.catch_warnings():
+        passed = in_threads(work, ((copy_context(), task) for task in tasks), most)
+        try:
+            for _, value in passed:
+                yield value
+        except KeyboardInterrupt:
+            if errors:  # the first one ended the others
+                raise errors[0] from None
+            raise
+        finally:
+            ended.set()
+            cast("Generator[object]", passed).close()
 
 
 @attrs.define(eq=False)

@@ -10,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
+from clusterkit.numerics.threads import each_block
 from clusterkit.samples import sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -20,7 +21,6 @@ from clusterkit.samples.array_libraries import (
     is_device_array,
     to_device_of,
 )
-from clusterkit.samples.block_threads import each_block
 from clusterkit.samples.row_graph import Node
 
 __all__ = [
@@ -251,7 +251,7 @@ class Transform(BlockFunction):
         """``function(rows, features of the rows)`` of all blocks of Y, in their order.
 
         Where the rows are many or wide several threads call the function, see
-        `clusterkit.samples.block_threads.each_block`.
+        `clusterkit.numerics.threads.each_block`.
         """
         width = self.width or Y.shape[1]
         blocks = ((rows, Y[rows]) for rows in block_plan(len(Y), width, self.dtype))

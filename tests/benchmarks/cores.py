@@ -1,8 +1,8 @@
 """Seconds of fits on 1, 2, 4, ... all cores, and what of their time is serial.
 
     python tests/benchmarks/cores.py --seconds 300
-    python tests/benchmarks/cores.py --only auto kmeans --record cores.json
-    python tests/benchmarks/cores.py --page cores.json    # the tables of docs/how-speed-grows.md from a record
+    python tests/benchmarks/cores.py --only auto kmeans --record docs/results/cores.json    # adds to a record
+    python tests/benchmarks/cores.py --page --record docs/results/cores.json    # the tables of docs/how-speed-grows.md
     python tests/benchmarks/cores.py --thin    # one thread against all, the source of `THIN` in numerics/threads.py
 
 Each fit runs in a process of its own, which may use the first cores of this machine only, with as many threads of BLAS,
@@ -38,6 +38,7 @@ import numpy as np
 
 HERE = Path(__file__).parents[2]
 PAGE = HERE / "docs" / "how-speed-grows.md"
+MARK = "<!-- What follows is written by tests/benchmarks/cores.py --page. -->"
 EVERY = 0.004
 """Seconds between two looks at the threads of a fit."""
 FORETOLD = (2, 8, 16)
@@ -77,7 +78,7 @@ CASES: dict[str, tuple[Callable[[int], Any], int, Callable[[int], np.ndarray], i
     "equal-clustering": (_recipe("equal-clustering"), 20, _moons, 40_000),
     "spectral": (_recipe("spectral"), 6, lambda n: _blobs(n, 5, 6), 20_000),
     "mixture": (_recipe("mixture"), 8, lambda n: _blobs(n, 20, 8, 6.0), 50_000),
-    "emmc-multistart": (_recipe("emmc-multistart"), 4, lambda n: _blobs(n, 10, 4, 4.0), 1000),
+    "emmc-multistart": (_recipe("emmc-multistart"), 4, lambda n: _blobs(n, 10, 4, 4.0), 400),
 }
 """By name: the model of a number of clusters (0: not given), that number, the rows, how many of them."""
 
@@ -237,16 +238,17 @@ def measure(options: argparse.Namespace) -> None:
     names = [name for name in CASES if not options.only or name in options.only]
     begin = time.monotonic()
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
-    record: dict[str, Any] = {"machine": describe(), "cases": runs, "rows": {}}
-    print(record["machine"])
-    for _ in range(options.rounds):
+    halves: dict[str, float] = {}
+    print(describe())
+    for turn in range(options.rounds):
         for name in names:
-            rows = record["rows"][name] = int(CASES[name][3] * options.scale)
+            rows = int(CASES[name][3] * options.scale)
             for number in _numbers(len(cores)):
                 expected = 2 * max((run["seconds"] for run in runs[name]), default=0.0)
-                if time.monotonic() - begin + expected > options.seconds:
-                    continue
-                runs[name].append(measured(name, cores[:number], rows))
+                if time.monotonic() - begin + expected <= options.seconds:
+                    runs[name].append(measured(name, cores[:number], rows))
+            if turn == 0 and runs[name] and time.monotonic() - begin + runs[name][0]["seconds"] <= options.seconds:
+                halves[name] = measured(name, cores[:1], rows // 2)["work"]
     for name in names:
         if not runs[name]:
             print(f"{name:18s} not measured: no time was left")
@@ -257,7 +259,59 @@ def measure(options: argparse.Namespace) -> None:
             for place, seconds in min(two, key=_seconds)["serial"].items():
                 print(f"{'':20s}{seconds:7.3f} s serial in {place}")
     if options.record:
+        record = json.loads(options.record.read_text(encoding="utf-8")) if options.record.exists() else {}
+        for name in names:
+            if runs[name]:
+                rows = int(CASES[name][3] * options.scale)
+                record[name] = {"machine": describe(), "rows": rows, "half": halves.get(name), "runs": runs[name]}
         options.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+WORDS = {
+    "auto": "blobs of 5 attributes",
+    "emmc-multi": "blobs of 100 attributes, k = 8",
+    "svc": "two moons, width given",
+    "kmeans": "blobs of 10 attributes, k = 10",
+    "kmeans-many": "blobs of 128 attributes, k = 256, one start",
+    "hdbscan": "two moons",
+    "nmf": "500 attributes, k = 10, at most 200 iterations",
+    "equal-clustering": "two moons in 20 parts",
+    "spectral": "blobs of 5 attributes, k = 6",
+    "mixture": "blobs of 20 attributes, k = 8",
+    "emmc-multistart": "blobs of 10 attributes, k = 4",
+}
+"""What the page says of the data of a case."""
+
+
+def page(record: dict[str, Any]) -> str:
+    """The two tables of the page."""
+    lines = [
+        "| recipe | rows | seconds on 1 core, of the processor | on 2 cores | both at work | foretold for 2, 8, 16 cores |",
+        "|---|---|---|---|---|---|",
+    ]
+    growth = ["| recipe | rows | seconds of the half | of all | exponent |", "|---|---|---|---|---|"]
+    serial = ["| recipe | on one core alone, seconds of the processor |", "|---|---|"]
+    for name in [name for name in CASES if name in record]:
+        case = record[name]
+        best = {
+            n: min((r for r in case["runs"] if r["cores"] == n), key=lambda r: r["work"], default=None) for n in (1, 2)
+        }
+        one, two = best[1], best[2]
+        if one is None or two is None:
+            continue
+        ups = ", ".join(f"{foretold(one, two, p):.1f}" for p in FORETOLD)
+        where = f"`{name.removesuffix('-many')}`, {WORDS[name]}"
+        lines.append(
+            f"| {where} | {case['rows']:,} | {one['work']:.2f} | {two['work']:.2f} | {two['parallel']:.0%} | {ups} |"
+        )
+        places = [f"`{place}` {seconds:.2f}" for place, seconds in two["serial"].items() if seconds >= 0.02][:4]
+        serial.append(f"| {where} | {', '.join(places) or 'nothing above 0.02'} |")
+        if case["half"]:
+            exponent = np.log2(one["work"] / case["half"])
+            growth.append(f"| {where} | {case['rows']:,} | {case['half']:.2f} | {one['work']:.2f} | {exponent:.1f} |")
+    machines = sorted({case["machine"] for case in record.values()})
+    tables = ["## Cores", *machines, "\n".join(lines), "\n".join(serial), "## Rows", "\n".join(growth)]
+    return "\n\n".join(tables) + "\n"
 
 
 def thin() -> None:
@@ -295,6 +349,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="most measurements of each fit")
     parser.add_argument("--scale", type=float, default=1.0, help="factor of the numbers of rows")
     parser.add_argument("--record", type=Path, help="file for the figures, as JSON")
+    parser.add_argument("--page", action="store_true", help="write the tables of the page from the record")
     parser.add_argument("--thin", action="store_true", help="one thread against all, by the size of the features")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--rows", type=int, help=argparse.SUPPRESS)
@@ -303,6 +358,10 @@ def main() -> None:
         child(options.child, options.rows)
     elif options.thin:
         thin()
+    elif options.page:
+        before, mark, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
+        tables = page(json.loads(options.record.read_text(encoding="utf-8")))
+        PAGE.write_text(f"{before}{mark}\n\n{tables}", encoding="utf-8")
     else:
         measure(options)
 

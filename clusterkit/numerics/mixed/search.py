@@ -27,6 +27,7 @@ from clusterkit.numerics.mixed.evidence import (
 )
 from clusterkit.numerics.mixed.expectation import expectation_maximisation, maximise
 from clusterkit.numerics.mixed.table import MixedTable, PartitionSums
+from clusterkit.numerics.threads import in_threads
 
 __all__ = ["Search", "Solution"]
 
@@ -44,6 +45,10 @@ WHOLE_ROUNDS = 3
 
 COPY = 0.9
 """Adjusted Rand index with one category from which labels say what the category says."""
+
+THREADED = 10_000
+"""Cells of the table from which on starts are improved side by side: below, an improvement takes a few milliseconds,
+most of them in the interpreter."""
 
 REPEATS = 3
 """Further random centres of k-means on all columns."""
@@ -209,31 +214,38 @@ class Search:
 
     def _candidates(self, k: int) -> list[Solution]:
         """Labels with k clusters from all starts, those that are copies of a category left out if there are others."""
-        candidates = []
         first: tuple[str, Labels] | None = None
-        for name, labels in self._distinct_starts(k):
-            first = first or (name, labels)
-            for structure in self.structures[:2]:
-                solution = self._improved(self.table, _soft(labels, k), k, structure, name, SHORT_ROUNDS, SHORT_STEPS)
-                candidates += [] if solution is None else [solution]
+
+        def starts() -> Iterator[tuple[Structure, tuple[str, Labels]]]:
+            nonlocal first
+            for start in self._distinct_starts(k):
+                first = first or start
+                for structure in self.structures[:2]:
+                    yield structure, start
+
+        def improved(structure: Structure, start: tuple[str, Labels]) -> Solution | None:
+            name, labels = start
+            return self._improved(self.table, _soft(labels, k), k, structure, name, SHORT_ROUNDS, SHORT_STEPS)
+
+        most = None if self.table.n * (self.table.p + self.table.q) >= THREADED else 1
+        candidates = [one for _, one in in_threads(improved, starts(), most) if one is not None]
         if not candidates:
             return [self._without_roles(k, first)]
         candidates.sort(key=lambda solution: -solution.value)
-        finals = []
-        for solution in _distinct(candidates)[:POLISHED]:
-            for structure in dict.fromkeys((solution.structure, self.structures[-1])):
-                better = self._improved(
-                    self.table,
-                    _soft(solution.labels, k),
-                    k,
-                    structure,
-                    solution.start,
-                    LONG_ROUNDS,
-                    LONG_STEPS,
-                    solution,
-                )
-                is_better = better is not None and (structure != solution.structure or better.value >= solution.value)
-                finals.append(better if is_better and better is not None else solution)
+
+        def polished(structure: Structure, solution: Solution) -> Solution:
+            better = self._improved(
+                self.table, _soft(solution.labels, k), k, structure, solution.start, LONG_ROUNDS, LONG_STEPS, solution
+            )
+            is_better = better is not None and (structure != solution.structure or better.value >= solution.value)
+            return better if is_better and better is not None else solution
+
+        best = [
+            (structure, solution)
+            for solution in _distinct(candidates)[:POLISHED]
+            for structure in dict.fromkeys((solution.structure, self.structures[-1]))
+        ]
+        finals = [final for _, final in in_threads(polished, best, most)]
         others = [solution for solution in (*finals, *candidates) if not self._is_copy(solution)]
         return others or finals
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from clusterkit.numerics.threads import is_undivided, undivided
-from clusterkit.samples import block_threads
-from clusterkit.samples.block_threads import each_block, in_threads
+from clusterkit.numerics import threads
+from clusterkit.numerics.threads import each_block, in_threads, is_undivided, undivided
 
 HERE = ContextVar("HERE", default="nowhere")
 
@@ -23,7 +22,7 @@ def blocks(n, size=3):
 
 @pytest.fixture(params=[1, 2, 5])
 def cores(request, monkeypatch):
-    monkeypatch.setattr(block_threads, "available", lambda: request.param)
+    monkeypatch.setattr(threads, "available", lambda: request.param)
     return request.param
 
 
@@ -48,7 +47,7 @@ def test_no_more_is_read_ahead_than_waits_for_a_thread(cores):
             yield rows, X
 
     for done, _ in enumerate(in_threads(lambda rows, X: None, reading())):
-        assert len(read) - done <= block_threads.AHEAD * cores + 1
+        assert len(read) - done <= threads.AHEAD * cores + 1
 
 
 @pytest.mark.parametrize("failing", [0, 7, 99])
@@ -115,15 +114,15 @@ def test_a_thread_of_a_pass_does_the_blocks_of_another_pass_alone(cores):
 @pytest.mark.parametrize(
     ("n", "width", "alone"),
     [
-        (block_threads.FEW_ROWS, 2, True),
-        (block_threads.FEW_ROWS + 1, 1, False),
+        (threads.FEW_ROWS, 2, True),
+        (threads.FEW_ROWS + 1, 1, False),
         (3000, 500, True),
         (3000, 501, False),
     ],
 )
 def test_few_narrow_rows_get_one_thread_and_products_one_thread_of_blas_always(monkeypatch, n, width, alone):
     passes = []
-    monkeypatch.setattr(block_threads, "in_threads", lambda function, blocks: passes.append(function) or ())
+    monkeypatch.setattr(threads, "in_threads", lambda function, blocks: passes.append(function) or ())
     limits = [
         {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
         for _ in each_block(lambda rows, X: None, blocks(30), n, width)
