@@ -286,7 +286,8 @@ WORDS = {
 def page(record: dict[str, Any]) -> str:
     """The two tables of the page."""
     lines = [
-        "| recipe | rows | seconds on 1 core, of the processor | on 2 cores | both at work | foretold for 2, 8, 16 cores |",
+        "| recipe | rows | seconds on 1 core, of the processor | on 2 cores | both at work "
+        "| foretold for 2, 8, 16 cores |",
         "|---|---|---|---|---|---|",
     ]
     growth = ["| recipe | rows | seconds of the half | of all | exponent |", "|---|---|---|---|---|"]
