@@ -43,10 +43,10 @@ class FindsK(Pipeline):
 
     def __init__(self, featuremap="rbf", solver="svdd", labeler="complete_graph", random_state=None):
         super().__init__(featuremap, solver, labeler, random_state=random_state)
-        del self.n_clusters, self.balancer, self.init, self.tuner, self.n_init, self.max_iter, self.verbose
+        del self.n_clusters, self.balancer, self.init, self.tuner, self.n_init, self.max_iter, self.verbose, self.metric
 
     balancer = init = "auto"
-    tuner, n_init, max_iter, verbose = None, 1, 100, False
+    tuner, n_init, max_iter, verbose, metric = None, 1, 100, False, "euclidean"
 
 
 def expected(estimator) -> dict[str, str]:
