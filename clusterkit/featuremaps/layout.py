@@ -35,7 +35,7 @@ class Layout(FeatureMap):
     O(n² d) for the graph up to 1.5e10 products, beyond by a sketch of 64 principal axes, ranked again by all
     attributes, from 30,000 rows on within cells of k-means; O(n) for each layout. All in float32, without a table of
     n². The search is in numerics/communities/search.py (`nearest_rows`), a layout in numerics/communities/layout_jit.py
-    (`spread`).
+    (`spread`). The solver `Paris` (solvers/graph/paris.py) makes a tree of each layout.
 
     Parameters
     ----------

@@ -9,7 +9,6 @@ from typing import Any, final, overload
 
 import attrs
 import numpy as np
-from sklearn.base import clone
 
 from clusterkit._typing import Array, Labels, Mask, RandomState, Rng
 from clusterkit.contracts.arguments import Clusterer
@@ -17,8 +16,6 @@ from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.params import check_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidParameter, counted, first_names
-from clusterkit.estimators.auto import Auto
-from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.profiles.documents import DocumentProfile, Naming, topics_of
 from clusterkit.profiles.effects import Effects, effects
 from clusterkit.profiles.measures import (
@@ -398,6 +395,11 @@ def _stabilities(model: Any, table: RawTable, labels: Labels, resamples: int, rn
     """The stability of each cluster, by its label; halves that cannot be fitted count as 0."""
     if not is_model(model):
         raise InvalidParameter("profile: resamples needs a fitted model, which is fitted to other rows; got labels")
+    from sklearn.base import clone
+
+    from clusterkit.estimators.auto import Auto
+    from clusterkit.estimators.preparing import fit_prepared
+
     names: Labels = np.unique(labels[labels >= 0])
     jaccard = np.zeros((resamples, len(names)))
     present = np.zeros(len(names))

@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from clusterkit import Pipeline, recipe
 from clusterkit.drivers.compose import resolve
 
+TAGS_OF_CLASSIFIERS = "the check asks a clusterer that has predict_proba for the tags of a classifier"
 FINDS_K = "the checks set n_clusters, which this recipe finds; the same checks run without that parameter below"
 TWO = "check_clustering sets three clusters, this recipe makes two"
 SETS_K = {
@@ -54,7 +55,9 @@ def expected(estimator) -> dict[str, str]:
         return {}
     labeler = getattr(estimator, "labeler", "auto")
     labeler = resolve("labeler", "argmax" if labeler == "auto" else labeler)
-    if labeler.finds_k and labeler.name != "layers":  # which takes a number too
+    if labeler.name == "layers":
+        return dict.fromkeys(("check_estimator_sparse_array", "check_estimator_sparse_matrix"), TAGS_OF_CLASSIFIERS)
+    if labeler.finds_k:
         return dict.fromkeys(SETS_K, FINDS_K)
     return {"check_clustering": TWO} if labeler.max_clusters == 2 else {}
 

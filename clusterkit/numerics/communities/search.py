@@ -233,7 +233,7 @@ def _rounds(count: int) -> list[list[tuple[int, int]]]:
     Examples
     --------
     >>> _rounds(3)
-    [[(0, 0), (1, 1), (2, 2)], [(1, 2)], [(0, 1)], [(0, 2)]]
+    [[(0, 0), (1, 1), (2, 2)], [(1, 2)], [(0, 2)], [(0, 1)]]
     """
     rounds = [[(a, a) for a in range(count)]]
     seats = [*range(count), *([-1] if count % 2 else [])]

@@ -33,7 +33,8 @@ class Paris(Solver):
     the graph of shared neighbours in the layout. On other features it is the tree of the graph of their own shared
     neighbours. Communities of about a hundred rows or fewer maximise modularity at a high resolution (Louvain); two
     clusters a, b merge in the order of ``W_ab Σ W / (vol_a vol_b)``. O(n k²) and O(m²) for m communities. The moves are
-    in numerics/communities/communities_jit.py (`move_all`), the merges beside them (`merge_all`).
+    in numerics/communities/communities_jit.py (`move_all`), the merges beside them (`merge_all`). The labeler `Layers`
+    (labelers/layers.py) reads the trees.
 
     Parameters
     ----------
