@@ -401,7 +401,8 @@ class Court:
         if of_numbers:
             same = similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k
             sure = _confidence(pool) >= SURE and not same and not self.is_lattice
-            if sure or stability < STABLE_STRUCTURE or best.certainty < CERTAIN:
+            lacks = n_with_samples(mixture.labels) < k  # clusters that were asked for
+            if sure or lacks or stability < STABLE_STRUCTURE or best.certainty < CERTAIN:
                 return self._of_pool(self.pool(wanted, roles, pool), facts)
         elif _confidence(pool) >= SURE and similarity < SAME_STRUCTURE and not self.restates(pool):
             return self._of_pool(pool, facts)
