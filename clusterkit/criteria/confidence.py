@@ -57,8 +57,8 @@ number themselves."""
 # generated structure" on 200 generated sets of ten families, each with a weight of 1 / its number of clusters, by
 # tests/benchmarks/confidence.py; `UNKNOWN_ALONE` on 77 more of right_numbers.py, seeds below 100. While the form was
 # chosen by cross-validation on these, figures of parts of the shapes and named sets were visible, so the figures on
-# those are not strictly blind. `UNKNOWN` is fitted to the answers of the pool on 173 other sets: those of 216 of
-# tests/benchmarks/batteries.py that a mixture does not answer, 36 curves in four to eight columns, and 11 tables.
+# those are not strictly blind. `UNKNOWN` is fitted to the answers of the pool on 173 sets that a mixture does not
+# answer: 135 of 216 of tests/benchmarks/batteries.py, 31 of 36 curves in four to eight columns, and 7 of 11 tables.
 
 
 @final

@@ -10,7 +10,8 @@ other where that one is sure:
 2. The pool runs on the features of all numbers. It runs on those that are not irrelevant, and on the relevant ones,
    where it is surer of these. Where no number is relevant it runs on the features of the relevant columns.
 3. Of numbers without categories, and of arrays, the pool has the answer where it is sure, up to rows on borders, which
-   the mixture decides. Else the mixture has it where it is stable and certain of the rows, and else the pool.
+   the mixture decides. Else the mixture has it where it is stable and certain of the rows, and else the pool. On a
+   lattice, of columns of few values, distances have gaps whatever the clusters, and the pool is never sure.
 4. Of other tables the mixture has the answer, unless the pool is sure of another structure. Where the number is open it
    is that of the mixture, unless the pool is sure of its own number and not of the clusters at that of the mixture.
 
@@ -35,7 +36,7 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import by_appearance
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import column_agreement, rand_matrix, subsample_stability, subsamples
-from clusterkit.criteria.one_cluster import MOST_OF_ONE
+from clusterkit.criteria.one_cluster import MOST_OF_ONE, are_few
 from clusterkit.criteria.rules import SAME_STRUCTURE
 from clusterkit.drivers.auto import AutoDriver, is_nested
 from clusterkit.drivers.single import SingleDriver
@@ -103,7 +104,7 @@ MOST_NUMBERS = 10
 """Numbers of clusters beyond the least of a range that a mixture is fitted at."""
 
 MOSTLY_LEVELS = 0.5
-"""Share of columns of few values from which a table without texts and gaps is one of categories."""
+"""Share of columns of few values from which a table without texts and gaps is one of categories, and data a lattice."""
 
 
 @final
@@ -312,6 +313,13 @@ class Court:
         columns = mixed_columns(self.coded, tuple(self.kinds.values()))
         return len(columns.levels) < MOSTLY_LEVELS * len(self.columns)
 
+    @cached_property
+    def is_lattice(self) -> bool:
+        """Whether most columns have few values: the gaps between these are no borders of clusters."""
+        n = len(self.coded)
+        few = [are_few(len(np.unique(column)), n) for column in self.coded.T]
+        return sum(few) >= MOSTLY_LEVELS * len(few)
+
     def features(self, roles: Mapping[str, str], wanted: Sequence[str]) -> Indices:
         """The features of the numbers with these roles; of all relevant columns, or all, where there is no number."""
         of_numbers = [name for name in self.columns if name not in self.categories and roles.get(name) in wanted]
@@ -392,7 +400,9 @@ class Court:
         of_mixture = mixture_confidence(stability, best.left)
         if of_numbers:
             same = similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k
-            if (_confidence(pool) >= SURE and not same) or stability < STABLE_STRUCTURE or best.certainty < CERTAIN:
+            sure = _confidence(pool) >= SURE and not same and not self.is_lattice
+            lacks = n_with_samples(mixture.labels) < k  # clusters that were asked for
+            if sure or lacks or stability < STABLE_STRUCTURE or best.certainty < CERTAIN:
                 return self._of_pool(self.pool(wanted, roles, pool), facts)
         elif _confidence(pool) >= SURE and similarity < SAME_STRUCTURE and not self.restates(pool):
             return self._of_pool(pool, facts)

@@ -11,6 +11,7 @@ from sklearn.base import clone
 import clusterkit
 from clusterkit import Auto, load, recipe, search
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.estimators import auto_tables
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.metrics import adjusted_rand
 from clusterkit.profiles.doubts import doubts
@@ -286,3 +287,14 @@ def test_a_confidence_is_low_where_one_cluster_is_said():
     model = Auto(random_state=0).fit(X)
     assert model.perhaps_one_cluster_
     assert model.confidence_ <= 0.5
+
+
+def test_the_pool_is_never_sure_of_a_lattice(monkeypatch):
+    """Gaps between answers from 1 to 5 are no borders."""
+    rng = np.random.default_rng(0)
+    places = np.repeat([2.0, 4.0], 60)[:, None] + 0.6 * rng.normal(size=(120, 6))
+    monkeypatch.setattr(auto_tables, "_confidence", lambda answer: 1.0)
+    monkeypatch.setattr(auto_tables, "_similarity", lambda one, other: 0.0)
+    of_answers = Auto(2, random_state=0).fit(np.clip(np.round(places), 1, 5))
+    assert of_answers.resolved_["auto"]["recipe"] == "mixture"
+    assert Auto(2, random_state=0).fit(places).resolved_["auto"]["recipe"] != "mixture"
