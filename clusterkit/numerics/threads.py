@@ -25,6 +25,7 @@ __all__ = [
     "ParallelFor",
     "available",
     "each_block",
+    "estimated_elements",
     "in_threads",
     "is_undivided",
     "limited_threads",
@@ -165,6 +166,21 @@ def wait_for(jobs: Sequence[Future[object]]) -> None:
 THIN = 6_000_000
 """Elements of the feature or kernel matrix below which one thread is faster; measured by
 `tests/benchmarks/cores.py --thin` on two cores."""
+
+
+FEATURES = 1000
+"""Most features of a row that count in an estimate: the default of the feature map `elm`."""
+
+
+def estimated_elements(n: int) -> int:
+    """Elements of the matrix of features of a fit of n rows, at most `FEATURES` of each.
+
+    Examples
+    --------
+    >>> estimated_elements(200), estimated_elements(20_000)
+    (40000, 20000000)
+    """
+    return n * min(n, FEATURES)
 
 
 @cache
