@@ -396,8 +396,8 @@ Examples:
 @click.option(
     "--metric",
     metavar="NAME",
-    help="How rows are compared: euclidean, or cosine for embeddings of texts and images, whose columns are then not "
-    "scaled.  [default: that of the recipe]",
+    help="How rows are compared: euclidean; cosine, for embeddings of texts and images; haversine, for latitude and "
+    "longitude in degrees. With the last two, columns are not scaled.  [default: that of the recipe]",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @prepare.options
@@ -485,8 +485,8 @@ def fit(
         early.check_unnamed(name, settings)
     early.check(data, name, settings)
     model = estimator(name, clusters, seed, settings, metric)
-    if metric == "cosine" and preparation.scale == "auto":
-        preparation = preparation._replace(scale="none")  # units of single columns would turn the directions
+    if metric in ("cosine", "haversine") and preparation.scale == "auto":
+        preparation = preparation._replace(scale="none")  # units of single columns would turn directions
     if clusters is not None:
         check_number(name, model, clusters)
     table, classes = table_options.open(data)

@@ -27,6 +27,7 @@ def clusterkit_featuremaps() -> dict[str, str]:
         "pca": "clusterkit.featuremaps.pca:Pca",
         "rbf": "clusterkit.featuremaps.rbf:Rbf",
         "relevant": "clusterkit.featuremaps.relevant:Relevant",
+        "sphere": "clusterkit.featuremaps.sphere:Sphere",
         "unit": "clusterkit.featuremaps.scaling:Unit",
         "zscore": "clusterkit.featuremaps.scaling:ZScore",
     }
@@ -232,6 +233,7 @@ def clusterkit_savables() -> dict[str, str]:
         "SparseSpace": "clusterkit.samples.features:SparseSpace",
         "StreamedSpace": "clusterkit.samples.features:StreamedSpace",
         "TfIdfWeights": "clusterkit.featuremaps.log_tfidf:_TfIdfWeights",
+        "SpherePoints": "clusterkit.featuremaps.sphere:SpherePoints",
         "UnitRows": "clusterkit.featuremaps.scaling:UnitRows",
         "Transform": "clusterkit.samples.transform:Transform",
         # plans for the columns of a table

@@ -46,6 +46,8 @@ class FeatureMap(Stage):
     """For maps that read all samples: True if the features are few for each sample. Samples that a device computes are
     then mapped on the host, and the features go to the device, where everything behind the map works; `resolved_` says
     so."""
+    takes_degrees: ClassVar[bool] = False
+    """True if the data are two columns of degrees, latitude and longitude; others are refused with `InvalidData`."""
     takes_tables: ClassVar[bool] = False
     """True if the columns of a table come as they are: a number each, the code of a level, or NaN in a gap. The map
     then has the parameters `kinds` and `names`, which say for each column what it is."""

@@ -72,7 +72,7 @@ AUTO = "auto"
 OFFER = "Give a number, or 'auto' to have it chosen"
 """Advice where the number of clusters is missing, in the words of the estimators."""
 
-METRICS: Mapping[str, str | None] = {"euclidean": None, "cosine": "unit"}
+METRICS: Mapping[str, str | None] = {"euclidean": None, "cosine": "unit", "haversine": "sphere"}
 """How rows are compared, and the feature map that is put in front of all others for it."""
 
 KINDS: Mapping[str, str] = {**SLOTS, "tuner": "tuner"}

@@ -16,7 +16,7 @@ from clusterkit.contracts import Predict
 from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import NOISE, ClusterLayer, by_appearance, cluster_sizes
-from clusterkit.contracts.outcomes import Domain, Embedding, Outcome, Tree
+from clusterkit.contracts.outcomes import Domain, Embedding, Outcome, Scores, Tree
 from clusterkit.drivers.compose import Tuning
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.estimators import same_place
@@ -128,6 +128,15 @@ def _means(estimator: FittedAttributes) -> Floats | None:
     return estimator.space_.transform.inverse(means)
 
 
+def _inertia(estimator: FittedAttributes) -> float | None:
+    """The objective of k-means, the sum of squared distances to the means; None for other methods."""
+    holder = estimator.predictor_ if estimator.outcome_ is None else estimator.outcome_
+    memberships = isinstance(estimator.outcome_, Scores) and estimator.outcome_.are_memberships
+    if memberships or not hasattr(getattr(holder, "extend", None), "means") or math.isnan(estimator.objective_):
+        return None
+    return float(estimator.objective_)
+
+
 MOST_LAYERS = 10
 """Most layers of a spanning tree, those of the largest persistence: each has a label for every sample."""
 
@@ -188,6 +197,11 @@ class FittedAttributes(Outputs):
         _means,
         ". Of any clustering, clusterkit.profile(model, X) has the means in the units of the columns, and "
         "clusterkit.representatives(model, X) typical rows",
+    )
+    inertia_ = only_where_made[float](
+        "methods that minimise it, such as recipe 'kmeans' in the space of its features,",
+        _inertia,
+        ". objective_ is what the method minimises",
     )
     probabilities_ = only_where_made[Floats](
         "methods with one degree of membership a sample, such as recipe 'hdbscan',"

@@ -159,9 +159,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         Number of starts; the result with the lowest objective is kept.
     max_iter : int, default 100
         Most iterations of the loop between labels and solver; iterations inside the solver are ``solver__max_iter``.
-    metric : {"euclidean", "cosine"}, default "euclidean"
+    metric : {"euclidean", "cosine", "haversine"}, default "euclidean"
         How rows are compared. "cosine" puts the feature map `unit` in front of `featuremap`: rows of length 1, for
-        embeddings of texts or images.
+        embeddings of texts or images. "haversine" puts `sphere` there: latitude and longitude in degrees.
     random_state : int, Generator, RandomState or None, default None
         The seed from which every slot gets a random stream of its own.
     verbose : bool, default False

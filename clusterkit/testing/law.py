@@ -59,6 +59,11 @@ class Law:
                     name: attrs.evolve(value, absolute=True) if isinstance(value, Case) else value
                     for name, value in drawn.items()
                 }
+            if getattr(stage, "takes_degrees", False):
+                drawn = {
+                    name: attrs.evolve(value, degrees=True, d=2) if isinstance(value, Case) else value
+                    for name, value in drawn.items()
+                }
             with warnings.catch_warnings():
                 # Documented answers to odd data warn; a RuntimeWarning of numpy is an accident.
                 warnings.simplefilter("ignore", ClusterkitWarning)

@@ -56,6 +56,8 @@ class Case:
     seed : int
     absolute : bool
         Whether negative values lose their sign, for stages that refuse negative values.
+    degrees : bool
+        Whether the values are made latitudes and longitudes, of two columns, for stages that take nothing else.
     """
 
     pattern: str
@@ -65,6 +67,7 @@ class Case:
     dtype: str = "float64"
     seed: int = 0
     absolute: bool = False
+    degrees: bool = False
 
     def rng(self, use: str = "") -> Rng:
         """A stream for one use; asking twice gives equal streams."""
@@ -91,6 +94,9 @@ class Case:
             X[:] = 0.0
         if self.absolute:
             X = np.abs(X)
+        if self.degrees:
+            half = np.array([90.0, 180.0])
+            X = (X + half) % (2.0 * half) - half
         return np.ascontiguousarray(X, dtype=self.dtype)
 
     @property

@@ -1,0 +1,51 @@
+"""Places on a sphere: distances order as great circles do, 180° is no border, and wrong columns are named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import haversine_distances
+
+from clusterkit import recipe
+from clusterkit.errors import InvalidData
+from clusterkit.featuremaps.sphere import SpherePoints
+
+
+def places(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.column_stack([np.degrees(np.arcsin(rng.uniform(-1, 1, n))), rng.uniform(-180, 180, n)])
+
+
+def test_distances_order_as_those_over_the_ground():
+    X = places(120)
+    chords = np.linalg.norm(SpherePoints(1.0)(X)[:, None] - SpherePoints(1.0)(X)[None], axis=2)
+    angles = haversine_distances(np.radians(X))
+    np.testing.assert_allclose(2 * np.arcsin(np.clip(chords / 2, 0, 1)), angles, atol=1e-7)
+    one, other = np.triu_indices(120, 1)
+    order = np.argsort(angles[one, other])
+    assert (np.diff(chords[one, other][order]) >= -1e-9).all()
+
+
+def test_places_on_both_sides_of_180_degrees_are_one_cluster_with_a_centre_between_them():
+    rng = np.random.default_rng(0)
+    island = np.column_stack([rng.normal(-17, 1, 60), (rng.normal(180, 1.5, 60) + 180) % 360 - 180])
+    X = np.concatenate([island, np.column_stack([rng.normal(47, 1, 60), rng.normal(8, 1.5, 60)])])
+    model = recipe("kmeans", n_clusters=2, metric="haversine", random_state=0).fit(X)
+    assert len(set(model.labels_[:60])) == len(set(model.labels_[60:])) == 1
+    centre = model.cluster_centers_[model.labels_[0]]
+    assert centre == pytest.approx([-17, np.sign(centre[1]) * 180], abs=1.0)
+    assert (recipe("hdbscan", metric="haversine").fit(X).labels_[:60] == 0).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.eye(3), "takes two columns, latitude and longitude in degrees, and there are 3"),
+        (np.array([[100.0, 20], [3, 4], [5, 6]]), "column 1 has values from 3 to 100, and latitudes are -90 to 90"),
+        (np.array([[100.0, 20], [3, 4], [5, 6]]), "The columns may be in the wrong order"),
+        (np.array([[1.0, 20], [3, 400], [5, 6]]), "column 2 has values from 6 to 400, and longitudes are -180 to 360"),
+    ],
+)
+def test_other_columns_are_refused(X, message):
+    with pytest.raises(InvalidData, match=message):
+        recipe("kmeans", n_clusters=2, metric="haversine").fit(X)
