@@ -244,8 +244,8 @@ FEW_NUMBERS = 1_500_000
 
 
 def each_block(
-    function: Callable[[slice, Data], Value], blocks: Iterable[tuple[slice, Data]], n: int, width: int
-) -> Iterator[tuple[slice, Value]]:
+    function: Callable[[Key, Data], Value], blocks: Iterable[tuple[Key, Data]], n: int, width: int
+) -> Iterator[tuple[Key, Value]]:
     """The function of every block of n rows with `width` features in memory, in the order of the blocks.
 
     Threads call it where the rows are many or wide enough, as they do in the passes of an engine. Products of matrices
