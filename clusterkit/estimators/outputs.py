@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from clusterkit._typing import Array, ArrayLike, Floats
 from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.composition import Composition
-from clusterkit.contracts.outcomes import Domain, Embedding, MergeTrees, MixtureScores, Outcome, Scores
+from clusterkit.contracts.outcomes import Domain, Embedding, MergeTrees, MixtureScores, Outcome
 from clusterkit.contracts.registry import registry
 from clusterkit.drivers.compose import check
 from clusterkit.errors import IncompatibleStages
@@ -163,27 +163,6 @@ class _only_of(inductive[Any, Any, Any]):
                 "clusterkit.profile(model, X) and clusterkit.representatives(model, X) say what is in it"
             )
         return super().__get__(instance, owner)
-
-
-class _OnlyWithMemberships(inductive[Any, Any, Any]):
-    """A method that exists only after a fit whose outcome has degrees of membership for new rows."""
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        if instance is not None:
-            outcome = getattr(instance, "outcome_", None)
-            has = isinstance(outcome, Scores) and outcome.are_memberships and outcome.extend is not None
-            if not (has or (outcome is None and instance.gives((MixtureScores,)))):
-                raise AttributeError(
-                    f"no {self.name} here: only fits with degrees of membership have it, those of recipes 'mixture', "
-                    "'lapgmm' and 'fuzzy-cmeans'"
-                )
-        return super().__get__(instance, owner)
-
-
-def _with_memberships(method: M) -> M:
-    """Decorator for `_OnlyWithMemberships`; to type checkers it changes nothing."""
-    descriptor: Any = _OnlyWithMemberships(method)
-    return cast("M", descriptor)
 
 
 class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):

@@ -311,7 +311,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         set_fitted(self, fit, tuning, self.reported_labeler(tuning.composition))
         set_report(self, report)
         placed.place(self)
-        if placed.array is not None:
+        if placed.array is not None and self.metric == "euclidean":  # other metrics compare whole rows
             warn_of_units(self, placed.array, placed.with_samples(fit.space), SCALE_FIRST)
         return self
 

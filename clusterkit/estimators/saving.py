@@ -30,6 +30,9 @@ PRIVATE = frozenset({"_recipe", "_takes_sparse_rows", "_modules"})
 """Attributes with other names that a fitted estimator may have."""
 
 
+LATER = frozenset({"metric"})
+"""Parameters that files of older versions lack: they have their defaults."""
+
 UNSAVED = frozenset({"_learned", "_learned_by"})
 """Attributes that go on from batch to batch (`partial_fit`) and are not part of a fitted model."""
 
@@ -91,10 +94,10 @@ class SavedAsData:
         """The estimator from the fields in a file, which are checked."""
         estimator: Any = cls
         names = estimator._get_param_names()
-        missing = [name for name in names if name not in fields]
+        missing = [name for name in names if name not in fields and name not in LATER]
         if missing:
             raise ValueError(f"{cls.__name__} lacks {', '.join(missing)}")
-        model = cls(**{name: fields[name] for name in names})
+        model = cls(**{name: fields[name] for name in names if name in fields})
         for name, value in fields.items():
             if name in names:
                 continue

@@ -97,17 +97,3 @@ def test_k_means_has_the_inertia_of_scikit_learn():
         number = {} if other == "hdbscan" else {"n_clusters": 3}
         with pytest.raises(AttributeError, match="no inertia_ here"):
             _ = recipe(other, random_state=0, **number).fit(X).inertia_
-
-
-@pytest.mark.parametrize("name", ["mixture", "fuzzy-cmeans", "lapgmm"])
-def test_methods_with_memberships_have_probabilities_of_new_rows(name):
-    from sklearn.datasets import make_blobs
-
-    from clusterkit import recipe
-
-    X, _ = make_blobs(90, random_state=0)
-    model = recipe(name, n_clusters=3, random_state=0).fit(X)
-    degrees = model.predict_proba(X + 0.1)
-    assert degrees.sum(axis=1) == pytest.approx(1.0)
-    np.testing.assert_array_equal(degrees.argmax(axis=1), model.predict(X + 0.1))
-    assert not hasattr(recipe("kmeans", n_clusters=3).fit(X), "predict_proba")

@@ -12,7 +12,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Indices
+from clusterkit._typing import Array, Counts, Indices, Rng
 from clusterkit.numerics.selection import distinct_rows
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "minimum_spanning_tree",
     "nearest_by_reachability",
     "nearest_first",
+    "tree_of_neighbours",
 ]
 
 
@@ -101,6 +102,78 @@ def minimum_spanning_tree(X: Array, n_neighbors: int = 1) -> SpanningTree:
     return _in_order(
         np.concatenate([first[edges], hanging]), np.concatenate([squares, core[inverse[copies]]]), core[inverse]
     )
+
+
+QUERIED = 16
+"""Rows of a component whose nearest row outside of it is looked for; the shortest of these distances joins it."""
+
+
+def tree_of_neighbours(X: Array, n_neighbors: int, degree: int, rng: Rng) -> tuple[SpanningTree, dict[str, object]]:
+    """The minimum spanning tree of the edges to the nearest rows, and how these were searched.
+
+    Much faster than the tree of all pairs where rows have hundreds of numbers, and the same wherever the path of the
+    true tree leads along neighbours. Components of the graph are joined by the nearest rows of some of their rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    n_neighbors : int
+        As in `minimum_spanning_tree`.
+    degree : int
+        Neighbours of a row in the graph.
+    rng : Generator
+
+    Returns
+    -------
+    tree : SpanningTree
+    facts : dict
+        "neighbours" ("exact", "sketch" or "cells") and "components"; with a sketch "recall".
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+    from clusterkit.numerics.communities.search import nearest_of, nearest_rows
+
+    n, rows = len(X), np.ascontiguousarray(X, dtype=np.float32)
+    if n < 2:
+        return SpanningTree(np.empty((0, 2), np.int64), np.empty(0), np.zeros(n)), {"neighbours": "exact"}
+    k = min(max(degree, n_neighbors - 1), n - 1)
+    near = nearest_rows(rows, np.arange(n), k, rng)
+    squares = np.empty((n, k))
+    for c in range(k):  # from differences: 0 for equal rows
+        gaps = X - X[near.index[:, c]]
+        squares[:, c] = np.einsum("ij,ij->i", gaps, gaps, dtype=np.float64)
+    core = np.sort(squares, axis=1)[:, min(n_neighbors, n) - 2] if n_neighbors > 1 else np.zeros(n)
+    heads, tails = np.repeat(np.arange(n), k), near.index.reshape(-1).astype(np.int64)
+    weights = np.maximum(np.maximum(squares.reshape(-1), core[heads]), core[tails])
+
+    def forest() -> tuple[Indices, Array, Indices]:
+        # scipy takes weights of 0 for missing edges: ranks take their place, which also decide between equal ones
+        order = np.lexsort((np.maximum(heads, tails), np.minimum(heads, tails), weights))
+        ends = np.minimum(heads, tails)[order] * np.int64(n) + np.maximum(heads, tails)[order]
+        _, first = np.unique(ends, return_index=True)
+        ends = ends[first]
+        graph = csr_array((first + 1.0, (ends // n, ends % n)), shape=(n, n))
+        of_rank = order[minimum_spanning_tree(graph).tocoo().data.astype(np.int64) - 1]
+        return np.stack([heads[of_rank], tails[of_rank]], axis=1), weights[of_rank], connected_components(graph)[1]
+
+    edges, lengths, component = forest()
+    facts: dict[str, object] = {"neighbours": near.method, "components": int(component.max()) + 1}
+    if near.method != "exact":
+        facts["recall"] = round(near.recall, 3)
+    while component.max() > 0:
+        sizes = np.bincount(component)
+        smaller = sizes < sizes.max()
+        for part in np.flatnonzero(smaller if smaller.any() else np.arange(len(sizes)) > 0):
+            members, others = np.flatnonzero(component == part), np.flatnonzero(component != part)
+            members = members[:: max(1, len(members) // QUERIED)]
+            i, j = members, others[nearest_of(rows[others], rows[members], 1)[1][:, 0]]
+            reach = np.maximum(np.maximum(np.square(X[i] - X[j]).sum(axis=1, dtype=np.float64), core[i]), core[j])
+            best = int(np.argmin(reach))
+            heads, tails = np.append(heads, i[best]), np.append(tails, j[best])
+            weights = np.append(weights, reach[best])
+        edges, lengths, component = forest()
+    return _in_order(edges, lengths, core), facts
 
 
 def _in_order(edges: Indices, squares: Array, core: Array) -> SpanningTree:

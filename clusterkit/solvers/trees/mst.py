@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import ClassVar, final
+from typing import ClassVar, Literal, final
 
 import attrs
 
@@ -18,6 +18,11 @@ from clusterkit.samples.limits import Report, notify, reuse
 from clusterkit.samples.transform import IdentityMap
 
 __all__ = ["Mst"]
+
+
+def _edges(value: object) -> str | None:
+    return None if value == "all" or params.is_count(value, 2) else "an integer >= 2 or 'all'"
+
 
 BYTES_A_ROW = 400
 """Most bytes that a row takes besides its coordinates: lists of neighbours, edges, bounds, and the k-d tree."""
@@ -42,6 +47,11 @@ class Mst(Solver):
     min_samples : int or None, default None
         The same number by its name in scikit-learn, in whose convention the sample counts; the package hdbscan does not
         count it, so its 5 is a 6 here. None leaves it to `n_neighbors`.
+    edges : int or "all", default "all"
+        A number takes the edges to so many nearest samples only, found as by the map `layout`: for embeddings of
+        hundreds of attributes, where the exact tree looks at all pairs in double precision. 15 is enough. `resolved_`
+        then has how neighbours were searched, with the share found, and the number of components, which are joined by
+        the nearest samples of some of their rows.
 
     Notes
     -----
@@ -65,6 +75,8 @@ class Mst(Solver):
 
     n_neighbors: int = params.integer(5, at_least=1)
     min_samples: int | None = params.integer(None, at_least=1, optional=True)
+    # no `params.choice`: the laws are those of the exact tree
+    edges: int | Literal["all"] = params.free("all", _edges, invalid=(0, 1, 1.5, "some", None))
 
     @property
     def core_neighbors(self) -> int:
@@ -101,17 +113,30 @@ class _PreparedMst(Prepared):
 
     spec: Mst
     space: FeatureSpace
+    facts: dict[str, object] = attrs.field(factory=dict)
 
     @property
     def resolved(self) -> Mapping[str, object]:
         n = self.space.n
-        return {"n_neighbors": n} if self.spec.core_neighbors > n else {}
+        return {**({"n_neighbors": n} if self.spec.core_neighbors > n else {}), **self.facts}
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Tree:
         """The tree; nothing in it is random."""
-        from clusterkit.numerics.spanning_trees.tree import compiles_first, minimum_spanning_tree
+        from clusterkit.numerics.spanning_trees.tree import (
+            compiles_first,
+            minimum_spanning_tree,
+            tree_of_neighbours,
+        )
 
         k = min(self.spec.core_neighbors, self.space.n)
+        if self.spec.edges != "all":
+            rows = self.space.rows()
+            tree, facts = tree_of_neighbours(rows, k, self.spec.edges, rng)
+            self.facts.update(facts)
+            status = Status(1, Ending.CONVERGED, f"minimum spanning tree of the edges to {self.spec.edges} neighbours")
+            return Tree(
+                tree.edges, tree.weights, tree.core_distances, rows, k, self.space.transform, status=status
+            )  # fmt: skip
         if compiles_first(self.space.n, self.space.width, k):
             notify(Report("mst: compiling, once for an installation", 0, None))
         rows = self.space.rows()

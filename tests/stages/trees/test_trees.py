@@ -15,7 +15,7 @@ from clusterkit import Pipeline, recipe
 from clusterkit.contracts.labelings import by_appearance
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, NeedsMemory
 from clusterkit.numerics.spanning_trees.hierarchy_jit import genie
-from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
+from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree, tree_of_neighbours
 
 INVARIANT = ("single", "mass_cut", "excess_of_mass")
 """Labelers that read merges of equal height as one."""
@@ -234,3 +234,28 @@ def test_core_distances_reach_no_further_than_the_samples():
         model = fit(X, "single", 2, n_neighbors=50)
     assert model.resolved_["solver"]["n_neighbors"] == 8
     assert model.outcome_.n_neighbors == 8
+
+
+@given(seed=st.integers(0, 2**31 - 1), n_neighbors=st.integers(1, 6))
+def test_the_tree_of_all_neighbours_is_the_tree_of_all_pairs(seed, n_neighbors):
+    X = np.random.default_rng(seed).normal(size=(40, 6))
+    tree, facts = tree_of_neighbours(X, n_neighbors, 39, np.random.default_rng(0))
+    exact = minimum_spanning_tree(X, n_neighbors)
+    assert facts == {"neighbours": "exact", "components": 1}
+    np.testing.assert_allclose(tree.core_distances, exact.core_distances)
+    np.testing.assert_allclose(tree.weights, exact.weights)
+
+
+def test_hdbscan_and_genie_run_on_the_edges_to_few_neighbours():
+    rng = np.random.default_rng(0)
+    y = rng.integers(4, size=400)
+    X = (5 * np.eye(4, 64)[y] + 0.2 * rng.normal(size=(400, 64))).astype(np.float32)
+    X[:20] = X[20]  # equal rows
+    y[:20] = y[20]
+    model = recipe("hdbscan", solver__edges=10, metric="cosine").fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    assert model.resolved_["solver"] == {"neighbours": "exact", "components": 4}
+    for name in ("genie", "mass-cut"):
+        model = recipe(name, n_clusters=4, solver__edges=10, metric="cosine").fit(X)
+        assert adjusted_rand_score(y, model.labels_) == 1.0
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
