@@ -310,7 +310,10 @@ def page(record: dict[str, Any]) -> str:
             exponent = np.log2(one["work"] / case["half"])
             growth.append(f"| {where} | {case['rows']:,} | {case['half']:.2f} | {one['work']:.2f} | {exponent:.1f} |")
     machines = sorted({case["machine"] for case in record.values()})
-    tables = ["## Cores", *machines, "\n".join(lines), "\n".join(serial), "## Rows", "\n".join(growth)]
+    iterations = (
+        "Processor seconds on one core. Other rows may need other numbers of iterations, which the exponent includes."
+    )
+    tables = ["## Cores", *machines, "\n".join(lines), "\n".join(serial), "## Rows", iterations, "\n".join(growth)]
     return "\n\n".join(tables) + "\n"
 
 
