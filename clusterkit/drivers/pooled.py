@@ -19,13 +19,10 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import IncompatibleStages
 from clusterkit.fitting.fit import BoundComposition, bind, fit, run
 from clusterkit.fitting.samples import ArrayOrSamples, ArraySamples, as_samples
-from clusterkit.numerics.threads import THIN
+from clusterkit.numerics.threads import THIN, estimated_elements
 from clusterkit.samples.limits import Report, notify, side_by_side
 
 __all__ = ["MapFits", "PooledDriver", "agreement", "fit_under_maps", "require_judgeable", "summed_objectives"]
-
-FEATURES = 1000
-"""Most features of a row that count where the size of a fit is estimated: the default of `elm`."""
 
 
 @final
@@ -129,7 +126,7 @@ def fit_under_maps(compositions: Sequence[Composition], X: ArrayOrSamples, seeds
 
     # the passes of a large fit use all cores themselves
     samples = as_samples(X)
-    is_small = isinstance(samples, ArraySamples) and samples.n * min(samples.n, FEATURES) < THIN
+    is_small = isinstance(samples, ArraySamples) and estimated_elements(samples.n) < THIN
     try:
         for bound, winner, interrupted in side_by_side(under_map, range(n_maps), None if is_small else 1):
             bound_compositions.append(bound)

@@ -24,7 +24,7 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.params import is_count
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import InvalidData
-from clusterkit.numerics.threads import limited_threads
+from clusterkit.numerics.threads import estimated_elements, limited_threads
 from clusterkit.samples import FeatureSpace, devices
 from clusterkit.samples.array_libraries import is_device_array
 from clusterkit.samples.devices import Device
@@ -93,7 +93,7 @@ def is_jobs(value: object) -> bool:
 
 def elements(n: int, featuremap: FeatureMap) -> int:
     """Elements of the matrix of a fit of n rows: n times at most 1000 features (their default), or n² kernel values."""
-    return n * (min(n, 1000) if issubclass(featuremap.gives, FeatureSpace) else n)
+    return estimated_elements(n) if issubclass(featuremap.gives, FeatureSpace) else n * n
 
 
 LOGGER = logging.getLogger("clusterkit")

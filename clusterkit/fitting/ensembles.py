@@ -24,8 +24,8 @@ from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.fitting.fit import fit
-from clusterkit.numerics.threads import limited_threads
-from clusterkit.samples.limits import Report, notify
+from clusterkit.numerics.threads import THIN, estimated_elements, limited_threads
+from clusterkit.samples.limits import Report, notify, side_by_side
 
 __all__ = [
     "ClusterRange",
@@ -103,7 +103,11 @@ def cluster_range(member_clusters: ClusterRange, n: int) -> tuple[int, int]:
 
 
 def draw_members(
-    n_members: int, k_range: tuple[int, int], seeds: Seeds, cluster: Callable[[int, int, int], Member]
+    n_members: int,
+    k_range: tuple[int, int],
+    seeds: Seeds,
+    cluster: Callable[[int, int, int], Member],
+    most: int | None = 1,
 ) -> Labels:
     """Labelings (n_members, n), each with a number of clusters drawn uniformly from a range and a seed of its own.
 
@@ -116,6 +120,8 @@ def draw_members(
         Member m uses the child ("member", m), so that a longer ensemble begins with the shorter one.
     cluster : callable
         Number of the member, number of clusters and integer seed to a `Member`.
+    most : int or None, default 1
+        Most members that are made at once; None: one for each core, for functions that threads may call.
 
     Warns
     -----
@@ -128,19 +134,21 @@ def draw_members(
         If Ctrl-C comes before the first member is finished.
     """
     members: list[ArrayLike] = []
-    for m in range(n_members):
+
+    def made(m: int) -> Member:
         member_seeds = seeds.child("member", m)
         k = int(member_seeds.stream("k").integers(k_range[0], k_range[1] + 1))
-        try:
-            member = cluster(m, k, member_seeds.integer("seed"))
-        except KeyboardInterrupt:
-            if not members:
-                raise
-            break
-        members.append(member.labels)
-        notify(Report("ensemble", m + 1, n_members))
-        if member.interrupted:
-            break
+        return cluster(m, k, member_seeds.integer("seed"))
+
+    try:
+        for member in side_by_side(made, range(n_members), most):
+            members.append(member.labels)
+            notify(Report("ensemble", len(members), n_members))
+            if member.interrupted:
+                break
+    except KeyboardInterrupt:
+        if not members:
+            raise
     if len(members) < n_members:
         warnings.warn(f"interrupted: {len(members)} of {n_members} members are made", ClusterkitWarning, stacklevel=3)
     return checked(members, [f"member {m}" for m in range(len(members))])
@@ -165,11 +173,13 @@ def kmeans_ensemble(X: Array, n_members: int, member_clusters: ClusterRange, rng
     scikit-learn. Warnings are those of `draw_members` and of the fits (equal samples, empty clusters).
     """
     X = np.ascontiguousarray(X)
-    return draw_members(n_members, cluster_range(member_clusters, len(X)), Seeds.of(rng), partial(_kmeans_member, X))
+    most = None if estimated_elements(len(X)) < THIN else 1  # the passes of a large fit use all cores themselves
+    k_range = cluster_range(member_clusters, len(X))
+    return draw_members(n_members, k_range, Seeds.of(rng), partial(_kmeans_member, X), most)
 
 
 def _kmeans_member(X: Array, m: int, k: int, seed: int) -> Member:
-    with limited_threads(len(X) * min(len(X), 1000)):
+    with limited_threads(estimated_elements(len(X))):
         clusters = fit(kmeans_composition(k), X, Seeds.of(seed))
     return Member(clusters.labels, clusters.interrupted)
 

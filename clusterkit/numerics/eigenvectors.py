@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
+from clusterkit.numerics.threads import limited_threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -173,6 +174,7 @@ class Eigenvectors:
         return self.residual <= RESIDUAL
 
 
+@limited_threads(0)  # products with single vectors: a second thread gains nothing, and loses much where no core is idle
 def leading_eigenvectors(
     W: csr_array,
     roots: Array,

@@ -21,7 +21,7 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.numerics.gaussian_jit import FAST, distances_to
-from clusterkit.numerics.threads import over_rows
+from clusterkit.numerics.threads import ParallelFor, over_rows
 
 __all__ = [
     "LabelledGroups",
@@ -63,7 +63,9 @@ def approach(H: Array, centres: Array, first: int, distances: Array, nearest: La
     over_rows(lambda start, stop: _approach(H, start, stop, centres, first, distances, nearest), len(H), centres.size)
 
 
-def compare(H: Array, first: int, index: Indices, centres: Array, distances: Array) -> None:
+def compare(
+    H: Array, first: int, index: Indices, centres: Array, distances: Array, over: ParallelFor | None = None
+) -> None:
     """Squared distances of some rows to all centres.
 
     Parameters
@@ -76,10 +78,19 @@ def compare(H: Array, first: int, index: Indices, centres: Array, distances: Arr
     centres : ndarray of shape (c, L)
     distances : ndarray of shape (c, r)
         float64, written.
+    over : callable, optional
+        Makes the pass, for callers that make many; None: threads of its own.
     """
     H, centres = np.ascontiguousarray(H), np.ascontiguousarray(centres, dtype=H.dtype)
     loop = _compare if H.shape[1] * H.itemsize < WIDE else _compare_wide
-    over_rows(lambda start, stop: loop(H, first, index, start, stop, centres, distances), len(index), centres.size)
+
+    def part(start: int, stop: int) -> None:
+        loop(H, first, index, start, stop, centres, distances)
+
+    if over is None:
+        over_rows(part, len(index), centres.size)
+    else:
+        over(part, 0, len(index), centres.size)
 
 
 @njit

@@ -25,6 +25,7 @@ __all__ = [
     "ParallelFor",
     "available",
     "each_block",
+    "estimated_elements",
     "in_threads",
     "is_undivided",
     "limited_threads",
@@ -167,6 +168,21 @@ THIN = 6_000_000
 `tests/benchmarks/cores.py --thin` on two cores."""
 
 
+FEATURES = 1000
+"""Most features of a row that count in an estimate: the default of the feature map `elm`."""
+
+
+def estimated_elements(n: int) -> int:
+    """Elements of the matrix of features of a fit of n rows, at most `FEATURES` of each.
+
+    Examples
+    --------
+    >>> estimated_elements(200), estimated_elements(20_000)
+    (40000, 20000000)
+    """
+    return n * min(n, FEATURES)
+
+
 @cache
 def _controller() -> Any:
     from threadpoolctl import ThreadpoolController
@@ -228,8 +244,8 @@ FEW_NUMBERS = 1_500_000
 
 
 def each_block(
-    function: Callable[[slice, Data], Value], blocks: Iterable[tuple[slice, Data]], n: int, width: int
-) -> Iterator[tuple[slice, Value]]:
+    function: Callable[[Key, Data], Value], blocks: Iterable[tuple[Key, Data]], n: int, width: int
+) -> Iterator[tuple[Key, Value]]:
     """The function of every block of n rows with `width` features in memory, in the order of the blocks.
 
     Threads call it where the rows are many or wide enough, as they do in the passes of an engine. Products of matrices

@@ -16,6 +16,7 @@ from clusterkit.contracts import BlockLabels, Partitioner, Task
 from clusterkit.contracts.params import MOST_REPEATS, choice, integer
 from clusterkit.numerics.lloyd import compiled_pays
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.numerics.threads import thread_pool
 from clusterkit.partitioners._kmeans_parallel import NearestOf, scattered_centres
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, memory
 from clusterkit.samples.survey import draw_rows, draw_weighted
@@ -57,25 +58,26 @@ def drawn_by_distance(
         compare(H, rows.start, np.arange(rows.start, rows.stop), at_seeds, best[None, rows])
     radius = float(np.sqrt(best.max()))
     noise = relative_noise * radius * (radius + float(np.linalg.norm(at_seeds[0])))
-    while len(seeds) < k:
-        cumulate(best, noise, cumulated)
-        if cumulated[-1] == 0.0:
-            break
-        # side="right" never lands on a sample of weight 0
-        drawn = np.searchsorted(cumulated, rng.random(trials) * cumulated[-1], side="right")
-        at_drawn = space.rows(drawn).astype(np.float64, copy=False)
-        between = ((at_seeds[:, None] - at_drawn) ** 2).sum(axis=2).min(axis=1)
-        index = spare[: reachable(best, labels, 0.25 * (1.0 - DRAW_MARGIN) * between, spare)]
-        begin = 0
-        for rows, H in space.pieces():
-            end = begin + int(np.searchsorted(index[begin:], rows.stop))
-            compare(H, rows.start, index[begin:end], at_drawn, compared[:, begin:end])
-            begin = end
-        chosen = int(np.argmax(gains(compared[:, :begin], index, best))) if trials > 1 else 0
-        adopt(compared[chosen], index, len(seeds), best, labels)
-        seeds.append(int(drawn[chosen]))
-        at_seeds = np.concatenate([at_seeds, at_drawn[chosen : chosen + 1]])
-        best[seeds] = 0.0
+    with thread_pool() as over:
+        while len(seeds) < k:
+            cumulate(best, noise, cumulated)
+            if cumulated[-1] == 0.0:
+                break
+            # side="right" never lands on a sample of weight 0
+            drawn = np.searchsorted(cumulated, rng.random(trials) * cumulated[-1], side="right")
+            at_drawn = space.rows(drawn).astype(np.float64, copy=False)
+            between = ((at_seeds[:, None] - at_drawn) ** 2).sum(axis=2).min(axis=1)
+            index = spare[: reachable(best, labels, 0.25 * (1.0 - DRAW_MARGIN) * between, spare)]
+            begin = 0
+            for rows, H in space.pieces():
+                end = begin + int(np.searchsorted(index[begin:], rows.stop))
+                compare(H, rows.start, index[begin:end], at_drawn, compared[:, begin:end], over)
+                begin = end
+            chosen = int(np.argmax(gains(compared[:, :begin], index, best))) if trials > 1 else 0
+            adopt(compared[chosen], index, len(seeds), best, labels)
+            seeds.append(int(drawn[chosen]))
+            at_seeds = np.concatenate([at_seeds, at_drawn[chosen : chosen + 1]])
+            best[seeds] = 0.0
     return labels, np.array(seeds)
 
 

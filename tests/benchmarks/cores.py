@@ -184,7 +184,7 @@ def _shares(looks: list[tuple[float, Look]], answer: dict[str, Any]) -> tuple[fl
     for (_, before), (moment, now) in pairwise(looks):
         if not answer["begin"] <= moment <= answer["end"]:
             continue
-        used = {task: ran - before[task][1] for task, (_, ran) in now.items() if task in before}
+        used = {task: ran - before.get(task, (True, 0))[1] for task, (_, ran) in now.items()}  # a new one began at 0
         used.pop(answer["skip"], None)
         at_work = [task for task, (runs, _) in now.items() if runs and task in used]
         total += sum(used.values())
@@ -286,8 +286,7 @@ WORDS = {
 def page(record: dict[str, Any]) -> str:
     """The two tables of the page."""
     lines = [
-        "| recipe | rows | seconds on 1 core, of the processor | on 2 cores | both at work "
-        "| foretold for 2, 8, 16 cores |",
+        "| recipe | rows | seconds on 1 core | on 2 cores | both at work | faster on 2, 8, 16, foretold |",
         "|---|---|---|---|---|---|",
     ]
     growth = ["| recipe | rows | seconds of the half | of all | exponent |", "|---|---|---|---|---|"]
@@ -311,7 +310,10 @@ def page(record: dict[str, Any]) -> str:
             exponent = np.log2(one["work"] / case["half"])
             growth.append(f"| {where} | {case['rows']:,} | {case['half']:.2f} | {one['work']:.2f} | {exponent:.1f} |")
     machines = sorted({case["machine"] for case in record.values()})
-    tables = ["## Cores", *machines, "\n".join(lines), "\n".join(serial), "## Rows", "\n".join(growth)]
+    iterations = (
+        "Processor seconds on one core. Other rows may need other numbers of iterations, which the exponent includes."
+    )
+    tables = ["## Cores", *machines, "\n".join(lines), "\n".join(serial), "## Rows", iterations, "\n".join(growth)]
     return "\n\n".join(tables) + "\n"
 
 

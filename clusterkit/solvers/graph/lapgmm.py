@@ -18,6 +18,7 @@ from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.errors import InvalidParameter
+from clusterkit.numerics.threads import each_block, limited_threads
 from clusterkit.samples import FeatureSpace, Space, memory
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.row_graph import Node
@@ -90,8 +91,11 @@ class Mixture:
     def expectation(self, H: Array) -> tuple[Array, float]:
         """Posteriors of all samples, (n, k), and their log-likelihood, in blocks of rows."""
         F, total = np.empty((len(H), len(self.means))), 0.0
-        for rows in block_plan(len(H), H.shape[1], np.float64):
-            F[rows], densities = self.posteriors(H[rows])
+        blocks = ((rows, H[rows]) for rows in block_plan(len(H), H.shape[1], np.float64))
+        # a row takes a product with a matrix of every component
+        work = len(self.means) * H.shape[1]
+        for rows, (shares, densities) in each_block(lambda _, block: self.posteriors(block), blocks, len(H), work):
+            F[rows] = shares
             total += float(densities.sum())
         return F, total
 
@@ -131,12 +135,12 @@ def maximise(
     (n, d), k = H.shape, F.shape[1]
     shares = F.sum(axis=0) + 10.0 * EPS
     means = np.empty((k, d))
-    factors = np.empty((k, d) if covariance == "diag" else (k, d, d))
-    spreads = np.zeros(factors.shape)
-    constants = np.log(shares / shares.sum()) - 0.5 * d * math.log(2.0 * math.pi)
-    for j in range(k):
-        members = np.flatnonzero(F[:, j] > NEGLIGIBLE * shares[j] / n)
-        weights = F[members, j] / shares[j]
+    spreads = np.zeros((k, d) if covariance == "diag" else (k, d, d))
+
+    def moments(j: int, share: Array) -> None:
+        """Write the mean and the spread of a component."""
+        members = np.flatnonzero(share > NEGLIGIBLE * shares[j] / n)
+        weights = share[members] / shares[j]
         plan = list(block_plan(len(members), d, np.float64))
         # one block is gathered once, several are gathered again for the second pass
         only = H[members] - origin if len(plan) == 1 else None
@@ -148,6 +152,27 @@ def maximise(
             gaps = (H[members[rows]] - origin if only is None else only) - mean
             gaps *= np.sqrt(weights[rows])[:, None]
             spreads[j] += np.einsum("ij,ij->j", gaps, gaps) if covariance == "diag" else gaps.T @ gaps
+
+    for _ in each_block(moments, ((j, F[:, j]) for j in range(k)), n, d * k):
+        pass
+    with limited_threads(0):  # of small matrices
+        return _mixture(origin, means, spreads, shares, floor, covariance, pooling, stage)
+
+
+def _mixture(
+    origin: Array,
+    means: Array,
+    spreads: Array,
+    shares: Array,
+    floor: float,
+    covariance: Literal["full", "tied", "diag"],
+    pooling: float,
+    stage: str,
+) -> Mixture:
+    """The mixture of the means and spreads of its components, (k, d) and (k, d, d) or (k, d)."""
+    k, d = means.shape
+    factors = np.empty(spreads.shape)
+    constants = np.log(shares / shares.sum()) - 0.5 * d * math.log(2.0 * math.pi)
     pooled = np.tensordot(shares / shares.sum(), spreads, axes=1)
     if covariance == "tied":
         factors[:], logarithms = _factors(pooled[None], floor, stage)

@@ -27,6 +27,7 @@ from clusterkit.numerics.neighbour_graph import (
     self_tuned_weights,
 )
 from clusterkit.numerics.selection import distinct_rows
+from clusterkit.numerics.threads import limited_threads
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, memory
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.limits import Report, notify
@@ -104,7 +105,8 @@ def leading(W: Any, roots: Array, known: Array, count: int, tol: float, rng: Rng
     basis = min(n - 1, max(2 * count + 1, BASIS))
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     try:
-        values, vectors = eigsh(operator, count, which="LA", v0=start, ncv=basis, maxiter=RESTARTS, tol=tol)
+        with limited_threads(0):
+            values, vectors = eigsh(operator, count, which="LA", v0=start, ncv=basis, maxiter=RESTARTS, tol=tol)
         method = "Lanczos"
     except ArpackError:
         if isinstance(W, np.ndarray):
