@@ -306,6 +306,12 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 fit, report = answer.fit, answer.report
             else:
                 tuning = self.tuned(composition, placed.array, streams)
+                if tuning.composition.rows is not None and not (links is None and seeds is None):
+                    raise IncompatibleStages(
+                        f"links and seeds need a fit to all rows: of {samples.n} rows the tuner chose "
+                        f"{len(tuning.composition.rows)} to be fitted. Fit fewer rows, or set the parameters that it "
+                        "chooses"
+                    )
                 fit = SingleDriver().run([tuning.composition], samples, streams).fit
         self._takes_sparse_rows = isinstance(placed.array, SparseRows)
         set_fitted(self, fit, tuning, self.reported_labeler(tuning.composition))

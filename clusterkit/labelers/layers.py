@@ -28,6 +28,10 @@ from clusterkit.samples.transform import Transform
 
 __all__ = ["Layers", "NearestVotes"]
 
+EQUAL = 1e-12
+"""Squared distance from a training row, in units of that of the farthest neighbour that votes, up to which a row is
+equal to it: the rounding of a row that is scaled to length one."""
+
 FARTHEST_VOTE = 1e-3
 """Vote of the farthest neighbour, relative to that of a row at distance 0."""
 
@@ -70,7 +74,7 @@ class NearestVotes:
         squared, index = nearest_of(self.rows, self.transform(Y), self.n_neighbors)
         farthest = np.where(squared[:, -1:] > 0.0, squared[:, -1:], 1.0)
         weights = 1.0 - squared / farthest + FARTHEST_VOTE
-        equal = squared == 0.0
+        equal = squared <= EQUAL * squared[:, -1:]
         weights = np.where(equal.any(axis=1, keepdims=True), equal, weights)
         votes = np.zeros((len(squared), int(self.labels.max(initial=NOISE)) + 2))
         np.add.at(votes, (np.arange(len(votes))[:, None], self.labels[index] + 1), weights)
@@ -82,7 +86,8 @@ class NearestVotes:
         squared, index = rows.nearest(self.rows, self.n_neighbors)
         farthest = squared.columns([self.n_neighbors - 1])
         weights = 1.0 - squared / (farthest > 0.0).where(farthest, 1.0) + FARTHEST_VOTE
-        weights = (squared.least() > 0.0).where(weights, squared.equals(0.0).as_type(np.float64))
+        limit = farthest * EQUAL
+        weights = (squared.least() > limit).where(weights, 1.0 - (squared > limit).as_type(np.float64))
         member = np.eye(int(self.labels.max(initial=NOISE)) + 2)[self.labels + 1]
         return (weights.expanded(2) * index.entries(member)).sum(axis=1).squeezed(1).argmax() - np.array(1)
 
