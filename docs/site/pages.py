@@ -39,7 +39,7 @@ SECTIONS = {
         "choose-parameters", "consensus", "how-to/plot-a-fit", "how-to/save-a-model", "how-to/export-to-onnx",
         "how-to/compare-methods", "how-to/data-sets", "how-to/large-data", "how-to/larger-than-memory",
         "how-to/weights-and-batches", "how-to/on-a-cluster", "how-to/on-a-graphics-processor", "how-to/label-a-domain",
-        "min-max-svm", "how-to/*", "plugins/*",
+        "min-max-svm", "how-to/*", "coming-from/*", "plugins/*",
     ],
     "recipes/index": ["recipes/*"],
     "reference/index": ["api/index", "reference/command-line", "reference/stages", "reference/*"],
