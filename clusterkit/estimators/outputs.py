@@ -165,6 +165,18 @@ class _only_of(inductive[Any, Any, Any]):
         return super().__get__(instance, owner)
 
 
+class _of_memberships(_only_of):
+    """Decorator for a method that exists after a fit whose outcome are memberships, or votes, of new rows too."""
+
+    kinds = (MixtureScores, MergeTrees)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        outcome = None if instance is None else getattr(instance, "outcome_", None)
+        if getattr(outcome, "are_memberships", False) and instance.gives((Embedding,)):
+            return inductive.__get__(self, instance, owner)
+        return super().__get__(instance, owner)
+
+
 class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """`transform`, `decision_function` and `score` of a fitted clusterer."""
 
@@ -197,11 +209,12 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         scores, _ = self._extended(X, "decision_function")
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    @_only_of.kind(MixtureScores, MergeTrees)
+    @_of_memberships
     def predict_proba(self, X: SamplesLike) -> Floats:
         """Probability of each cluster for new rows, (m, k); rows sum to 1.
 
-        Mixtures of mixed columns have it, and recipe `embeddings`: shares of the votes of the nearest rows.
+        Mixtures and fuzzy c-means have it: their degrees of membership; and recipe `embeddings`: shares of the votes of
+        the nearest rows.
         """
         if isinstance(self._fitted().outcome_, MergeTrees):
             check_same_place(self, X, "predict_proba")

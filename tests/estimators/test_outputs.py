@@ -165,3 +165,14 @@ def test_what_every_answer_offers_is_the_same_and_what_it_lacks_is_told(method):
         if not hasattr(model, name):
             with pytest.raises(AttributeError, match=rf"no {name} here: only .*any clustering|Any clustering"):
                 getattr(model, name)
+
+
+@pytest.mark.parametrize("name", ["mixture", "lapgmm", "fuzzy-cmeans"])
+def test_memberships_of_new_rows_are_probabilities(name):
+    X = np.r_[np.random.default_rng(0).normal(0, 1, (40, 2)), np.random.default_rng(1).normal(5, 1, (40, 2))]
+    model = recipe(name, n_clusters=2, random_state=0)
+    assert not hasattr(model, "predict_proba")
+    degrees = model.fit(X).predict_proba(X[:7])
+    np.testing.assert_allclose(degrees.sum(axis=1), 1.0)
+    assert np.array_equal(degrees.argmax(axis=1), model.predict(X[:7]))
+    assert not hasattr(recipe("kmeans", n_clusters=2, random_state=0).fit(X), "predict_proba")

@@ -55,7 +55,7 @@ def expected(estimator) -> dict[str, str]:
         return {}
     labeler = getattr(estimator, "labeler", "auto")
     labeler = resolve("labeler", "argmax" if labeler == "auto" else labeler)
-    if labeler.name == "layers":
+    if labeler.name == "layers" or getattr(estimator, "_recipe", "") in ("fuzzy-cmeans", "lapgmm", "mixture"):
         return dict.fromkeys(("check_estimator_sparse_array", "check_estimator_sparse_matrix"), TAGS_OF_CLASSIFIERS)
     if labeler.finds_k:
         return dict.fromkeys(SETS_K, FINDS_K)
