@@ -399,7 +399,7 @@ class Court:
             "certainty_of_mixture": round(best.certainty, 3),
             "gain_left": round(best.left, 3),
         }
-        own = mixture_confidence(stability, best.left)
+        confidence = mixture_confidence(stability, best.left)
         if of_numbers:
             same = similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k
             sure = _confidence(pool) >= SURE and not same and not self.is_lattice
@@ -408,10 +408,10 @@ class Court:
                 return self._of_pool(self.pool(wanted, roles, pool), facts)
         elif _confidence(pool) >= SURE and similarity < SAME_STRUCTURE and not self.restates(pool):
             return self._of_pool(pool, facts)
-        elif wanted is None and (_confidence(pool) < SURE or own < UNLIKELY):
+        elif wanted is None and (_confidence(pool) < SURE or confidence < UNLIKELY):
             free = self.pool(None, roles)
             # clusters of the mixture that are hardly real are no better than those that restate a column, and say so
-            if _confidence(free) >= UNSURE and (own < UNLIKELY or not self.restates(free)):
+            if _confidence(free) >= UNSURE and (confidence < UNLIKELY or not self.restates(free)):
                 return self._of_pool(free, facts)
         return self._of_mixture(best, pool, similarity, facts)
 
