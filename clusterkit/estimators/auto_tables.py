@@ -36,7 +36,7 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import by_appearance
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import column_agreement, rand_matrix, subsample_stability, subsamples
-from clusterkit.criteria.one_cluster import MOST_OF_ONE, are_few
+from clusterkit.criteria.one_cluster import MOST_OF_ONE, are_few, indicated_levels
 from clusterkit.criteria.rules import SAME_STRUCTURE
 from clusterkit.drivers.auto import AutoDriver, is_nested
 from clusterkit.drivers.single import SingleDriver
@@ -335,7 +335,9 @@ class Court:
         every = tuple(dict.fromkeys(roles.values())) if self.is_of_numbers else ("cluster-dependent", "redundant")
         best: DriverResult | None = None
         seen: set[bytes] = set()
-        for wanted in (every, ("cluster-dependent", "redundant"), ("cluster-dependent",)):
+        # some indicators of a category depend on each other, whatever the clusters
+        indicators = self.preparation is None and indicated_levels(self.rows) is not None
+        for wanted in (every,) if indicators else (every, ("cluster-dependent", "redundant"), ("cluster-dependent",)):
             index = self.features(roles, wanted)
             if index.tobytes() in seen or (best is not None and _confidence(best) > 1.0 - SURER):
                 continue
