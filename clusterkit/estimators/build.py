@@ -73,6 +73,6 @@ class Recipes(dict[str, Recipe]):
         return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
-def recipes() -> Recipes:
+def recipes() -> dict[str, Recipe]:
     """All recipes by name, including those of plugins; recipes that cannot be loaded are left out."""
     return Recipes(registry.available("recipe"))
