@@ -96,35 +96,20 @@ def condensed_tree(model: object, min_cluster_size: int | None = None, library: 
     InvalidParameter, ImportError
         If the model has no spanning tree, or no library of data frames is installed.
     """
-    from clusterkit.numerics.spanning_trees.hierarchy_jit import hierarchy
+    from clusterkit.numerics.spanning_trees.hierarchy_jit import condense, hierarchy
 
     tree = tree_of(model, "condensed_tree")
     if min_cluster_size is None:
         estimator: Any = model
         min_cluster_size = estimator.get_params().get("labeler__min_cluster_size", 5)
     least = check_count("min_cluster_size", min_cluster_size, at_least=2)
-    nodes = hierarchy(tree.merges, tree.heights)
-    n, root = len(tree.heights) + 1, len(nodes.parent) - 1
-    parent, size = nodes.parent.tolist(), nodes.size.tolist()
-    with np.errstate(divide="ignore"):
-        density = (1.0 / nodes.height).tolist()
-    # cluster and the lambda at which a node left it; nan while it is the cluster itself
-    cluster, left = [n] * (root + 1), [float("nan")] * (root + 1)
-    large = np.bincount(nodes.parent[:root][nodes.size[:root] >= least], minlength=root + 1).tolist()
-    lines: list[tuple[int, int, float, int]] = []
-    count = n
-    for v in range(root - 1, -1, -1):
-        p = parent[v]
-        cluster[v], left[v] = cluster[p], left[p]
-        if left[p] == left[p]:  # fallen out above
-            pass
-        elif size[v] < least:
-            left[v] = density[p]
-        elif large[p] > 1:
-            count += 1
-            lines.append((cluster[p], count, density[p], size[v]))
-            cluster[v] = count
-        if v < n:
-            lines.append((cluster[v], v, left[v], 1))
-    names = ("parent", "child", "lambda_val", "child_size")
-    return as_frame({name: [line[j] for line in sorted(lines)] for j, name in enumerate(names)}, library)
+    n = len(tree.heights) + 1
+    condensed = condense(hierarchy(tree.merges, tree.heights), n, least)
+    of_clusters = np.arange(1, len(condensed.above))
+    parent = n + np.concatenate([condensed.above[1:], condensed.cluster[:n]]).astype(np.int64)
+    child = np.concatenate([n + of_clusters, np.arange(n)])
+    leaves = np.concatenate([condensed.birth[1:], condensed.fall[:n]])
+    size = np.concatenate([condensed.size[1:], np.ones(n)]).astype(np.int64)
+    order = np.lexsort((child, parent))
+    columns = {"parent": parent, "child": child, "lambda_val": leaves, "child_size": size}
+    return as_frame({name: values[order].tolist() for name, values in columns.items()}, library)

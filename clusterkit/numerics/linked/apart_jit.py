@@ -17,6 +17,7 @@ import numpy as np
 
 from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Indices, Labels
+from clusterkit.numerics.structures_jit import find
 
 __all__ = ["BUDGET_OVER", "IMPOSSIBLE", "NOT_PROVEN", "OPTIMAL", "cheapest_apart", "neighbours_of"]
 
@@ -114,14 +115,6 @@ def cheapest_apart(D: Array, edges: Indices, budget: float) -> tuple[Labels, flo
     return labels, lower, state, where
 
 
-@inner
-def _root(parent: Indices, v: int) -> int:
-    while parent[v] != v:
-        parent[v] = parent[parent[v]]
-        v = parent[v]
-    return v
-
-
 @njit
 def _spanning_forest(D: Array, pairs: Indices) -> tuple[Indices, Indices, Indices]:
     """Nodes with parents before children, the parent of each or -1, and the pairs outside the forest.
@@ -137,7 +130,7 @@ def _spanning_forest(D: Array, pairs: Indices) -> tuple[Indices, Indices, Indice
         for e in range(len(pairs)):
             a, b = pairs[e, 0], pairs[e, 1]
             if (cheapest[a] == cheapest[b]) == violated:
-                a, b = _root(joined, a), _root(joined, b)
+                a, b = find(joined, a), find(joined, b)
                 if a != b:
                     joined[max(a, b)] = min(a, b)
                     inside[e] = True
