@@ -26,7 +26,7 @@ from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.options import NUMBER, check_number, estimator
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from clusterkit.cli.data import TableOptions
     from clusterkit.contracts.arguments import NumberLike
@@ -249,22 +249,9 @@ def fit_by_rows(
     if save is not None:
         names = list(rows.names or map(str, range(1, rows.d + 1)))
         save_with_facts(save, model, {"columns": names, "named": rows.names is not None, "recipe": name})
-    interrupted = interrupt.pressed or model.interrupted_
-    columns = rows.names or numbered(rows.d)
-    facts = summary.of_fit(data, columns, name, model, time.perf_counter() - began)
-    facts |= {
-        "read": "block by block",
-        "copy": note,
-        "doubts": None,  # doubts need all rows in memory
-        "bytes": 8 * rows.n * rows.d,
-        "instead_of": instead_of,
-        "interrupted": interrupted,
-        "labels_file": path,
-        "model_file": save,
-    }
-    summary.show(facts, as_json=as_json, err=path == outputs.STDOUT)
-    if interrupted:
-        raise click.exceptions.Exit(INTERRUPTED)
+    facts = summary.of_fit(data, rows.names or numbered(rows.d), name, model, time.perf_counter() - began)
+    interrupted, size = interrupt.pressed or model.interrupted_, 8 * rows.n * rows.d
+    _show_blocks(facts, note, size, path, save, instead_of=instead_of, interrupted=interrupted, as_json=as_json)
 
 
 def fit_tables(
@@ -294,14 +281,41 @@ def fit_tables(
         outputs.write(path, model.labels_)
     if save is not None:
         models.save(save, model, first, name)
-    interrupted = interrupt.pressed or model.interrupted_
     facts = summary.of_fit(data, model.preparation_.used, name, model, time.perf_counter() - began)
-    facts |= {
+    interrupted, size = interrupt.pressed or model.interrupted_, 8 * len(model.labels_)
+    _show_blocks(
+        facts,
+        "numbers and codes in a temporary file",
+        size * len(model.preparation_.names_of_codes),
+        path,
+        save,
+        instead_of=None,
+        interrupted=interrupted,
+        as_json=as_json,
+    )
+
+
+def _show_blocks(
+    facts: Mapping[str, object],
+    copy: str | None,
+    size: int,
+    path: str | None,
+    save: str | None,
+    *,
+    instead_of: str | None,
+    interrupted: bool,
+    as_json: bool,
+) -> None:
+    """Print the summary of a fit to rows that are read block by block; end with the status of Ctrl-C after it."""
+    from clusterkit.cli import summary
+
+    facts = {
+        **facts,
         "read": "block by block",
-        "copy": "numbers and codes in a temporary file",
+        "copy": copy,
         "doubts": None,  # doubts need all rows in memory
-        "bytes": 8 * len(model.labels_) * len(model.preparation_.names_of_codes),
-        "instead_of": None,
+        "bytes": size,
+        "instead_of": instead_of,
         "interrupted": interrupted,
         "labels_file": path,
         "model_file": save,
@@ -311,11 +325,13 @@ def fit_tables(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def check(*, with_data: bool, picture: str | None) -> None:
-    """Raise `BadInput` for what cannot be written from rows that are read block by block."""
+def check(*, with_data: bool, picture: str | None, linked: bool = False) -> None:
+    """Raise `BadInput` for what cannot be written from rows that are read block by block, or asked of them."""
     if with_data or picture is not None:
         option = "--with-data" if with_data else "--plot"
         raise BadInput(f"{option} needs all rows in memory; the file is read block by block, because it is too large")
+    if linked:
+        raise BadInput("--links and --seeds need all rows in memory; the file is read block by block")
 
 
 DEFAULT, BY_ROWS = "auto", "emmc"
@@ -444,22 +460,19 @@ def fit(
     outputs.check_ending(cache, (".npy",), "a copy of rows")
     by_number = BY_ROWS if isinstance(clusters, int) else DEFAULT
     large_name = name or by_number
+    linked = links_file is not None or seeds_of is not None
     if name is not None and is_large(data):
         from clusterkit.estimators.preparing import stages_of_tables
 
         of_tables: Any = estimator(name, clusters, seed, settings, metric)
         if stages_of_tables(of_tables) is not None:
-            check(with_data=with_data, picture=picture)
-            if links_file is not None or seeds_of is not None:
-                raise BadInput("--links and --seeds need all rows in memory; the file is read block by block")
+            check(with_data=with_data, picture=picture, linked=linked)
             output.check_labels(path, escape_formulas=escape_formulas)
             models.check(save)
             fit_tables(data, name, of_tables, path, save, table_options, preparation, as_json=as_json)
             return
     if is_large(data) and fits(large := estimator(large_name, clusters, seed, settings, metric)):
-        check(with_data=with_data, picture=picture)
-        if links_file is not None or seeds_of is not None:
-            raise BadInput("--links and --seeds need all rows in memory; the file is read block by block")
+        check(with_data=with_data, picture=picture, linked=linked)
         output.check_labels(path, escape_formulas=escape_formulas)
         models.check(save)
         fit_by_rows(

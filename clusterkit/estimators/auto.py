@@ -318,13 +318,11 @@ n_features_in_
         driver, seeds = self._driver(), Seeds.of(self.random_state)
         court = None if known is not None else self._court(driver, table, fitted, rows, seeds)
         with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
-            answer = None if court is None else court.answer()
-            if court is not None and answer is not None:
-                of_others = _without(court, answer)
-                self._set(_beside_columns(answer.driven, rows, court.columns, of_others), rows)
-                fitted = answer.preparation or fitted
+            answer = self._judged(court, rows)
         if answer is None:
             self._fit_rows(rows, fitted, known)
+        else:
+            fitted = answer.preparation or fitted
         self.n_features_in_ = len(fitted.columns)
         self.feature_names_in_ = np.array(fitted.columns, dtype=object)
         self._takes_sparse_rows = False
@@ -351,15 +349,20 @@ n_features_in_
             return None
         return Court.of_array(driver, rows, columns, stages, seeds)
 
+    def _judged(self, court: Court | None, rows: Array) -> TableAnswer | None:
+        """The answer of the court, which becomes that of the fit; None where there is none."""
+        answer = None if court is None else court.answer()
+        if court is not None and answer is not None:
+            self._set(_beside_columns(answer.driven, rows, court.columns, _without(court, answer)), rows)
+        return answer
+
     def _fit_rows(self, rows: Array, fitted: FittedPreparation | None, known: Known | None = None) -> None:
         driver, seeds = self._driver(), Seeds.of(self.random_state)
         span = self._span(rows)
         with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
             judges = fitted is None and known is None and self.metric == "euclidean"
             court = self._court_of_array(driver, rows, seeds) if judges else None
-            judged = None if court is None else court.answer()
-            if court is not None and judged is not None:
-                self._set(_beside_columns(judged.driven, rows, court.columns, _without(court, judged)), rows)
+            if self._judged(court, rows) is not None:
                 return
             fitted_to = rows if span is None else span(rows)
             if known is None:

@@ -22,7 +22,7 @@ from clusterkit.profiles.measures import is_model, labels_of, not_fitted
 from clusterkit.profiles.raw_table import RawTable, as_frame
 from clusterkit.profiles.representing import coordinates
 
-__all__ = ["NEIGHBOURS", "DegreesOfRows", "Relabelled", "assign", "degrees_of_rows", "relabel"]
+__all__ = ["MOST_ROWS", "NEIGHBOURS", "DegreesOfRows", "Relabelled", "assign", "degrees_of_rows", "relabel"]
 
 NEIGHBOURS = 10
 """Number of neighbours that are counted: as many as DBSCAN and LOF are used with."""

@@ -33,7 +33,7 @@ from clusterkit.profiles.comparing import evidence_index
 from clusterkit.profiles.doubts import FAR, Doubts, doubts
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.representing import coordinates
-from clusterkit.profiles.rows import degrees_of_rows
+from clusterkit.profiles.rows import MOST_ROWS, degrees_of_rows
 from clusterkit.tables import FittedPreparation, Preparation, Table, TableWarning
 
 __all__ = [
@@ -46,9 +46,6 @@ __all__ = [
     "odd_rows",
 ]
 
-
-MOST_ROWS = 5000
-"""Most rows among which odd rows are listed; a random sample if there are more."""
 
 AT_LEAST = 3
 """Number of farthest rows that are listed even if none is an outlier."""

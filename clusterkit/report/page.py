@@ -208,7 +208,8 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
     shown = sorted(analysis.clusters.clusters, key=lambda cluster: -cluster.size)[:MOST_CLUSTERS]
     shown.sort(key=lambda cluster: cluster.label)
     n_more = len(analysis.clusters.clusters) - len(shown)
-    columns, naming = _telling(analysis), _naming(analysis)
+    left_out = _left_out(analysis)
+    columns, naming = _telling(analysis), _naming(left_out)
     columns = [naming, *columns] if naming else columns
     more_columns = _more(len(analysis.preparation.used) - len(columns) + bool(naming))
     values: dict[str, Any] = {
@@ -240,8 +241,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "compared": f"{analysis.comparison.n_compared:,}",
         "candidates": candidates,
         "clusters": [_cluster(cluster, analysis, columns) for cluster in shown],
-        "crossed": _crossed(analysis, shown),
-        "named": naming or "",
+        "crossed": _crossed(analysis, left_out, shown),
         "more": counted(n_more, "smaller cluster") + (" is" if n_more == 1 else " are") if n_more else "",
         "columns": [plain(name, 40) for name in columns],
         "more_columns": more_columns,
@@ -291,29 +291,31 @@ FEWEST_OF_LEVEL = 5
 """Fewest rows of each of its values, on the average."""
 
 
-def _left_out(analysis: Analysis) -> Iterable[tuple[str, list[str | None], int]]:
+LeftOut = Sequence[tuple[str, list[str | None], int]]
+"""Name, values and number of different values of each column that is left out."""
+
+
+def _left_out(analysis: Analysis) -> LeftOut:
     """Name, values and number of different values of the columns that are left out."""
     by_name = {column.name: column for column in analysis.table.columns()}
-    for name in analysis.preparation.left_out:
-        if name in by_name:
-            values = list(as_levels(by_name[name]))
-            yield name, values, len({*values} - {None})
+    levels = {name: list(as_levels(by_name[name])) for name in analysis.preparation.left_out if name in by_name}
+    return [(name, values, len({*values} - {None})) for name, values in levels.items()]
 
 
-def _naming(analysis: Analysis) -> str | None:
+def _naming(left_out: LeftOut) -> str | None:
     """The column that is left out and names the rows, words before numbers; None if there is none."""
     fits = [
         (name, any(text is not None and not text.strip().lstrip("-").isdigit() for text in values[:MOST_POINTS]))
-        for name, values, n_levels in _left_out(analysis)
+        for name, values, n_levels in left_out
         if n_levels >= NAMING * len(values)
     ]
     return min(fits, key=lambda fit: not fit[1], default=(None, False))[0]
 
 
-def _crossed(analysis: Analysis, shown: Sequence[ClusterProfile]) -> list[Mapping[str, object]]:
+def _crossed(analysis: Analysis, left_out: LeftOut, shown: Sequence[ClusterProfile]) -> list[Mapping[str, object]]:
     """The clusters in tables with columns that are left out and like classes, and with the runner-up's clusters."""
     tables: list[Mapping[str, object]] = []
-    for name, values, n_levels in _left_out(analysis):
+    for name, values, n_levels in left_out:
         if 2 <= n_levels <= MOST_LEVELS and n_levels * FEWEST_OF_LEVEL <= len(values) and len(tables) < MOST_CLASSES:
             levels = sorted({text for text in values if text is not None})
             cells = np.array([levels.index(text) if text is not None else len(levels) for text in values])
