@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, ArrayLike
+from clusterkit._typing import Array, ArrayLike, Labels
 from clusterkit.contracts.arguments import LinksLike
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.registry import registry
@@ -30,8 +31,10 @@ __all__ = [
     "features_of",
     "fit_mixed",
     "fit_prepared",
+    "fitted_labels",
     "is_mixed",
     "is_table",
+    "labels_again",
     "prepared_for",
     "stages_of_tables",
 ]
@@ -96,6 +99,30 @@ def fit_prepared(
         model.fit(X)
     attach(model, fitted)
     return X
+
+
+def fitted_labels(model: Any, X: object, preparation: Preparation | None = None) -> Labels:
+    """The labels of a fit to samples, or with a preparation to a table; some mixtures of others only predict."""
+    if preparation is None:
+        fitted = model.fit(X)
+        return np.asarray(fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(X))
+    fit_prepared(model, X, preparation)
+    return np.asarray(model.labels_)
+
+
+def labels_again(model: Any, X: object, preparation: Preparation | None = None, **parameters: object) -> Labels | None:
+    """Labels of a copy of a model, with other parameters, fitted to other rows; None where it cannot be fitted to them.
+
+    Nothing is warned of: nobody gets this fit.
+    """
+    from sklearn.base import clone
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return fitted_labels(clone(model).set_params(**parameters), X, preparation)
+        except (ValueError, ArithmeticError):  # too few rows for so many clusters, say
+            return None
 
 
 def is_table(X: object) -> bool:

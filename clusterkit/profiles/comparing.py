@@ -409,6 +409,8 @@ def _method(
     name: str, model: Any, value: Any, samples: _Samples, table: RawTable, sample: tuple[Indices, Array],
     parts: Sequence[Indices], judged: RawTable | None,
 ) -> Method:  # fmt: skip
+    from clusterkit.estimators.preparing import fitted_labels, labels_again
+
     seconds = np.nan
     X, preparation = samples.of(model)
     if model is not None and not hasattr(model, "labels_"):
@@ -416,14 +418,14 @@ def _method(
 
         model = clone(model)
         began = time.perf_counter()
-        labels = _fitted_labels(model, X)
+        labels = fitted_labels(model, X)
         _attach(model, preparation)
         seconds = time.perf_counter() - began
     else:
         labels = labels_of(value, table.n, f"compare: {name!r}")
     stability = np.nan
     if model is not None and hasattr(model, "get_params") and min(map(len, parts)) > 1:
-        stability = subsample_stability(labels, parts, lambda part: _refit(model, _part(X, table, parts[part])))
+        stability = subsample_stability(labels, parts, lambda part: labels_again(model, _part(X, table, parts[part])))
     sizes = cluster_sizes(labels)
     silhouette, davies, density = _indices(sample[1], labels[sample[0]])
     noise = len(labels) - sum(sizes.values())
@@ -484,24 +486,6 @@ def _part(X: Any, table: RawTable, rows: Indices) -> object:
     """Some rows of what a method was fitted to."""
     part: object = X[rows] if isinstance(X, np.ndarray) else table.take(rows)
     return part
-
-
-def _fitted_labels(model: Any, X: Any) -> Labels:
-    """The labels of a fit; some mixtures only predict."""
-    fitted = model.fit(X)
-    return np.asarray(fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(X))
-
-
-def _refit(model: Any, X: Any) -> Labels | None:
-    """Labels of the method on a part of the rows; None where it cannot be fitted to so few."""
-    from sklearn.base import clone
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about a fit that nobody gets
-        try:
-            return _fitted_labels(clone(model), X)
-        except ValueError:
-            return None
 
 
 def _indices(points: Array, labels: Labels) -> tuple[float, float, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, final, overload
 
@@ -395,32 +394,25 @@ def _stabilities(model: Any, table: RawTable, labels: Labels, resamples: int, rn
     """The stability of each cluster, by its label; halves that cannot be fitted count as 0."""
     if not is_model(model):
         raise InvalidParameter("profile: resamples needs a fitted model, which is fitted to other rows; got labels")
-    from sklearn.base import clone
-
     from clusterkit.estimators.auto import Auto
-    from clusterkit.estimators.preparing import fit_prepared
+    from clusterkit.estimators.preparing import labels_again
 
+    parameters = {} if not hasattr(model, "get_params") else model.get_params(deep=False)
     names: Labels = np.unique(labels[labels >= 0])
     jaccard = np.zeros((resamples, len(names)))
     present = np.zeros(len(names))
     fitted = vars(model).get("preparation_")
     for i in range(resamples):
         rows = np.sort(rng.permutation(table.n)[: table.n // 2])
-        again: Any = clone(model)
-        if isinstance(again, Auto) or again.get_params(deep=False).get("n_clusters") is not None:
-            again.set_params(n_clusters=len(names))
-        if isinstance(again.get_params(deep=False).get("random_state"), int | None):
-            again.set_params(random_state=int(rng.integers(2**31)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about fits that nobody gets
-            try:
-                if fitted is None:
-                    again.fit(table.take(rows))
-                else:
-                    fit_prepared(again, table.take(rows), fitted.preparation)
-            except (ValueError, ArithmeticError):  # too few rows for so many clusters, say
-                continue
-        before, after = labels[rows], np.asarray(again.labels_)
+        other: dict[str, object] = {}
+        if isinstance(model, Auto) or parameters.get("n_clusters") is not None:
+            other["n_clusters"] = len(names)
+        if isinstance(parameters.get("random_state"), int | None):
+            other["random_state"] = int(rng.integers(2**31))
+        after = labels_again(model, table.take(rows), None if fitted is None else fitted.preparation, **other)
+        if after is None:
+            continue
+        before = labels[rows]
         for j, name in enumerate(names.tolist()):
             inside = before == name
             present[j] += inside.any()

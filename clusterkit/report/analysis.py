@@ -26,7 +26,7 @@ from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.number import is_open
-from clusterkit.estimators.preparing import attach, fit_prepared, stages_of_tables
+from clusterkit.estimators.preparing import attach, fit_prepared, fitted_labels, labels_again, stages_of_tables
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles import Comparison, Method, Profile, compare, profile, representatives
 from clusterkit.profiles.comparing import evidence_index
@@ -250,7 +250,7 @@ def analyse(
             X = fit_prepared(model, table, preparation)
         else:
             model, X = _of_fitted(model, table)
-            n_clusters = getattr(model, "n_clusters", None)
+            n_clusters, preparation = getattr(model, "n_clusters", None), model.preparation_.preparation
         fitted = model.preparation_
         seeds = Seeds.of(seed)
         rows = sample_rows(len(X), COMPARED_ROWS, seeds.stream("compared"))
@@ -300,13 +300,7 @@ def _runner_up(
     if getattr(model, "second_n_clusters_", None) in (None, model.n_clusters_):
         return None
     second = Auto(n_clusters=model.second_n_clusters_, pool=pool, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is odd about the table was said by the first fit
-        try:
-            fit_prepared(second, table, preparation)
-        except (InvalidData, InvalidParameter):  # a sample may lack what the table has
-            return None
-    return second.labels_
+    return labels_again(second, table, preparation)
 
 
 def _without(odd: Sequence[OddRow], labels: Labels) -> Labels:
@@ -381,23 +375,13 @@ def _comparison(
 
 def _of_table(model: Any, table: Table, spec: Preparation | None, seed: Any) -> Method:
     """A method that takes the columns as they are, with its stability and time; indices come later."""
-    from sklearn.base import clone
-
-    def labels_of(part: Table) -> Labels:
-        again = clone(model)
-        fit_prepared(again, part, spec)
-        return np.asarray(again.labels_)
-
     began = time.perf_counter()
-    fit_prepared(model, table, spec)
+    labels = fitted_labels(model, table, spec)
     seconds = time.perf_counter() - began
-    labels = np.asarray(model.labels_)
     parts = subsamples(len(labels), Seeds.of(seed).stream("parts"))
     stability = math.nan
     if min(map(len, parts)) > 1:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about fits that nobody gets
-            stability = subsample_stability(labels, parts, lambda i: labels_of(table.take(parts[i])))
+        stability = subsample_stability(labels, parts, lambda i: labels_again(model, table.take(parts[i]), spec))
     nothing = math.nan
     return Method("", labels, {}, 0, nothing, nothing, nothing, nothing, stability, seconds, model)
 
