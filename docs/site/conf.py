@@ -70,6 +70,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "clusterkit"
 html_static_path = [str(ROOT / "docs" / "site" / "static")]
 html_css_files = ["site.css"]
+html_search_scorer = str(ROOT / "docs" / "site" / "static" / "scorer.js")
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"index": []}

@@ -35,11 +35,17 @@ SECTIONS = {
     "index": ["start", "how-to/index", "recipes/index", "reference/index", "about/index"],
     "start": ["which-method", "glossary"],
     "how-to/index": [
-        "gallery/index", "how-to/tables", "how-to/understand-a-clustering", "how-to/keep-cluster-sizes",
-        "choose-parameters", "consensus", "how-to/plot-a-fit", "how-to/save-a-model", "how-to/export-to-onnx",
-        "how-to/compare-methods", "how-to/data-sets", "how-to/large-data", "how-to/larger-than-memory",
-        "how-to/weights-and-batches", "how-to/on-a-cluster", "how-to/on-a-graphics-processor", "how-to/label-a-domain",
-        "min-max-svm", "how-to/*", "coming-from/*", "plugins/*",
+        "gallery/index",
+        "# Tables and answers", "how-to/tables", "how-to/understand-a-clustering", "how-to/plot-a-fit",
+        "how-to/compare-methods", "how-to/data-sets", "how-to/save-a-model", "how-to/export-to-onnx",
+        "# Choose and steer", "choose-parameters", "consensus", "how-to/tell-it-what-you-know",
+        "how-to/keep-cluster-sizes", "how-to/weights-and-batches", "how-to/cluster-embeddings", "how-to/label-a-domain",
+        "min-max-svm",
+        "# Many rows", "how-to/large-data", "how-to/larger-than-memory", "how-to/on-a-cluster",
+        "how-to/on-a-graphics-processor",
+        "# Coming from other packages", "coming-from/*",
+        "# Extend and reproduce", "how-to/*",
+        "# Plugins", "plugins/*",
     ],
     "recipes/index": ["recipes/*"],
     "reference/index": ["api/index", "reference/command-line", "reference/stages", "reference/*"],
@@ -50,7 +56,7 @@ SECTIONS = {
     "decisions/index": ["decisions/*"],
 }  # fmt: skip
 """Which pages stand below which, in this order: four doors, and what is behind them. A star takes the pages of the
-folder that stand nowhere else, so that a new page needs no line here."""
+folder that stand nowhere else, so that a new page needs no line here; a line that begins with # is a heading."""
 
 WRITTEN = {
     "how-to/index": "# How-to\n\nOne page for each task.\n",
@@ -115,8 +121,17 @@ def contents(places: list[str]) -> dict[str, list[str]]:
 def table_of_contents(section: str, pages: list[str]) -> str:
     """A directive; visible on the pages that consist of it alone."""
     hidden = "" if section in WRITTEN else ":hidden:\n"
-    lines = "\n".join(f"{SHORT[page]} </{page}>" if page in SHORT else f"/{page}" for page in pages)
-    return f"\n```{{toctree}}\n{hidden}:maxdepth: 1\n\n{lines}\n```\n"
+    text, group = "", [""]
+    for page in [*pages, "# "]:
+        if not page.startswith("# "):
+            group.append(f"{SHORT[page]} </{page}>" if page in SHORT else f"/{page}")
+            continue
+        if len(group) > 1:
+            caption = f":caption: {group[0]}\n" if group[0] else ""
+            lines = "\n".join(group[1:])
+            text += f"\n```{{toctree}}\n{hidden}:maxdepth: 1\n{caption}\n{lines}\n```\n"
+        group = [page.removeprefix("# ")]
+    return text
 
 
 def linked(text: str, source: Path, place: str, places: dict[Path, str], target: Path) -> str:
