@@ -154,7 +154,7 @@ def _prepare(spec: MixedMixture, space: MixedSpace, task: Task, rng: Rng) -> Pre
         "Fit fewer rows, and label the others by predict.",
     )
     numbers, codes = space.parts(space.points)
-    table = MixedTable.of(numbers, space.grid, codes, levels)
+    table = MixedTable.of(numbers, space.grid, codes, levels, space.level_forms)
     search = Search.of(table, rng, covariance=spec.covariance, roles=spec.roles, covariates=spec.covariates)
     if task.n_clusters is None:
         least, most = min(spec.least_clusters, space.n), min(spec.most_clusters, space.n)

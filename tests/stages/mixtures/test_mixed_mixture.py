@@ -158,7 +158,7 @@ def test_a_column_can_be_said_to_be_something_else():
     assert ordered.plans[0].levels == ("2-9", "10-19", "20-29")
     model = recipe("mixture", n_clusters=3, random_state=0)
     fit_prepared(model, texts, Preparation(as_ordered="grade"))
-    assert model.space_.columns.numbers[0].form == "ranks"
+    assert model.space_.columns.levels[0].form == "ordered"
     assert (model.predict(texts) == model.labels_).all()
     with pytest.raises(TableError, match="do not show an order"):
         Preparation(as_ordered="grade").fit(frame.assign(grade=np.array(["low", "mid", "high"])[y]))
