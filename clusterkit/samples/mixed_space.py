@@ -18,6 +18,7 @@ from clusterkit._typing import Array, Indices
 from clusterkit.numerics.mixed.levels import LEVEL_FORMS
 from clusterkit.samples import coding
 from clusterkit.samples.features import Space, check_saved_names
+from clusterkit.samples.row_graph import Node
 
 __all__ = ["LevelPart", "MixedColumns", "MixedSpace", "NumberPart"]
 
@@ -73,6 +74,20 @@ class NumberPart:
         """Standardised numbers, cut off at 5 deviations."""
         return np.clip((self.transformed(x) - self.mean) / self.deviation, -CLIPPED, CLIPPED)
 
+    def onnx(self, rows: Node) -> Node:
+        """Standardised numbers, NaN in gaps, of raw rows (m, 1)."""
+        gaps = rows.op("IsNaN")
+        if self.atom is not None:
+            gaps = gaps.op("Or", rows.equals(np.array([[self.atom]])))
+        y = gaps.where(np.array([[self.centre or 1.0]]), rows)
+        if self.form == "log":
+            y = y.maximum(np.array([[np.finfo(np.float32).tiny]])).log()
+        elif self.form == "asinh":  # runtimes lack it for float64
+            z = (y - self.centre) / self.scale
+            y = z.op("Sign") * (z.op("Abs") + (z.square() + 1.0).sqrt()).log()
+        y = (y - self.mean) / self.deviation
+        return gaps.where(np.array([[np.nan]]), y.maximum(np.array([[-CLIPPED]])).minimum(np.array([[CLIPPED]])))
+
 
 @final
 @attrs.frozen
@@ -110,6 +125,18 @@ class LevelPart:
         places = np.minimum(np.searchsorted(values, x), len(values) - 1)
         return np.where(values[places] == x, places.astype(np.float64), np.nan)
 
+    def onnx(self, rows: Node) -> Node:
+        """Codes, NaN in gaps, of raw rows (m, 1)."""
+        gap = np.array([[np.nan]])
+        if self.is_atom:
+            has = rows.equals(np.array([[self.values[0]]])).as_type(np.float64)
+            return rows.op("IsNaN").where(gap, has)
+        values = np.array(self.values)
+        if self.form == "count":
+            rows = rows.op("IsNaN").where(gap, rows.minimum(values[None, -1:]))
+        equal = rows.equals(values[None]).as_type(np.float64)
+        return (equal.sum() > 0.5).where(equal.argmax().as_type(np.float64).expanded(1), gap)
+
 
 @final
 @attrs.frozen(eq=False)
@@ -142,6 +169,11 @@ class MixedColumns:
         for j, part in enumerate(self.parts):
             out[:, j] = part(Y[:, part.column])
         return out
+
+    def onnx(self, rows: Node) -> Node:
+        """Numbers and codes of raw rows, NaN in gaps."""
+        parts = [part.onnx(rows.columns([part.column])) for part in self.parts]
+        return parts[0].joined(*parts[1:]) if len(parts) > 1 else parts[0]
 
     @property
     def parts(self) -> tuple[NumberPart | LevelPart, ...]:
