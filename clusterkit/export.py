@@ -386,8 +386,7 @@ class PreparedColumns:
                 parts[plan.name] = [gaps.where(gap, node) for node in of_plan]
         if self.levels:
             texts = graph.input("levels", len(self.levels), str)
-            for j, plan in enumerate(self.levels):
-                parts[plan.name] = [_code(graph, texts.columns([j]), plan)]
+            parts |= {plan.name: [_code(graph, texts.columns([j]), plan)] for j, plan in enumerate(self.levels)}
         return _joined([node for plan in self.fitted.plans for node in parts.get(plan.name, ())])
 
     def _refuse_moments(self, graph: Graph) -> None:

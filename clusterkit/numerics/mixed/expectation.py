@@ -358,7 +358,7 @@ class ModelSums:
         Log-likelihood under the model of the sums.
     sizes : ndarray of shape (k,)
     counts : ndarray of shape (L, k)
-        Posteriors of the rows of each level.
+        Posteriors of the rows of each level; 0 for categories that do not depend on the cluster.
     observed : ndarray of shape (k, r)
         Posteriors of the rows that have each number.
     first : ndarray of shape (k, r)
@@ -378,21 +378,25 @@ class ModelSums:
     @classmethod
     def of(cls, model: MixtureModel, numbers: Array, codes: NDArray[np.int32]) -> ModelSums:
         """The sums of a block of numbers (b, p), NaN in gaps, and codes (b, q), -1 in gaps."""
-        P, likelihood = model.posteriors(numbers, codes)
-        A = numbers[:, model.numbers] - model.shift(codes)
-        has = np.isfinite(A)
-        A = np.where(has, A, 0.0)
+        from clusterkit.numerics.mixed.posteriors_jit import posteriors
+
+        A = numbers[:, model.numbers]
+        if len(model.covariates):
+            A = A - model.shift(codes)
+        P = model.densities(A)
         counts = np.zeros((len(model.tables), model.k))
-        for j, start in enumerate(model.forms.offsets[:-1]):
-            rows = codes[:, j] >= 0
-            np.add.at(counts, start + codes[rows, j], P[rows])
+        likelihood = posteriors(P, codes, model.places, model.tables, model.shares, counts)
+        has = np.isfinite(A)
+        A = A if has.all() else np.where(has, A, 0.0)
         if model.spreads.ndim == 2:
             second = P.T @ np.square(A)
         elif len(model.spreads) == 1:
             second = (A.T @ A)[None]
         else:
             second = np.array([(A * P[:, c : c + 1]).T @ A for c in range(model.k)]).reshape(model.spreads.shape)
-        return cls(len(P), likelihood, P.sum(axis=0), counts, P.T @ has, P.T @ A, second)
+        sizes = P.sum(axis=0)
+        observed = np.repeat(sizes[:, None], A.shape[1], axis=1) if has.all() else P.T @ has
+        return cls(len(P), likelihood, sizes, counts, observed, P.T @ A, second)
 
     def __add__(self, other: ModelSums) -> ModelSums:
         """The sums of both blocks."""

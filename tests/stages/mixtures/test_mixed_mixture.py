@@ -238,7 +238,6 @@ def test_blocks_of_a_table_end_at_the_mixture_of_all_rows(monkeypatch):
     frame, _ = _frame(400)
     frame["kind"] = frame["kind"].mask(np.arange(400) % 9 == 0)
     monkeypatch.setattr(mixed_blocks, "SAMPLE", 250)
-    monkeypatch.setattr(mixed_blocks, "BLOCK", 64)
     model = recipe("mixture", n_clusters=3, random_state=0)
     mixed_blocks.fit_blocks(model, lambda: (frame.iloc[start : start + 90] for start in range(0, 400, 90)))
     whole = recipe("mixture", n_clusters=3, random_state=0).fit(frame)

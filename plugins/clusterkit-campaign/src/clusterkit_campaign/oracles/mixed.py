@@ -115,7 +115,8 @@ def probit_levels(every: Array, mean: float, deviation: float) -> Array:
 
 
 def _most_probable_levels(sums: Array, every: Array) -> Array:
-    best, chosen = -math.inf, np.empty(0)
+    best = -math.inf
+    chosen: Array = np.empty(0)
     for deviation in 2.0 ** np.linspace(-2.0, 1.0, 7):
         for mean in np.linspace(-3.0, 3.0, 25):
             levels = probit_levels(every, float(mean), float(deviation))
