@@ -63,8 +63,6 @@ def test_a_dask_frame_has_the_labels_of_blocks_and_of_the_frame(monkeypatch, cov
     labels = np.asarray(lazily.labels_)
     np.testing.assert_array_equal(labels, here.labels_)
     assert lazily.column_roles_ == here.column_roles_
-    L = lazily.labels_
-    u = np.unique(L[L >= 0])
     assert lazily.n_clusters_ == 3
     np.testing.assert_array_equal(np.asarray(lazily.predict(in_parts(table))), labels)
     np.testing.assert_array_equal(lazily.predict(table), labels)
