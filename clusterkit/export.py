@@ -342,11 +342,7 @@ class PreparedColumns:
         NotExportable
             If there are dates, and the graph is of single precision.
         """
-        if self.dates and graph.precision != np.float64:
-            raise NotExportable(
-                f"column {self.dates[0]!r} has moments in seconds since 1970, for which float32 has too few digits; "
-                "export it with dtype='float64'"
-            )
+        self._refuse_moments(graph)
         parts: list[Node] = []
         names: list[tuple[str, str]] = []  # a level of one column may be called as another column is
         gaps: list[Node] = []  # 1 for a gap: of all numbers, then of each category
@@ -370,6 +366,41 @@ class PreparedColumns:
         order = [inputs.index(plan.name) for plan in used]
         return filled(features, _joined(gaps).columns(order), self.fitted.donors, used)
 
+    def codes(self, graph: Graph) -> Node:
+        """The columns of numbers and codes for methods of mixed columns, NaN in gaps, of the rows of the inputs."""
+        self._refuse_moments(graph)
+        parts: dict[str, list[Node]] = {}
+        gap = np.array([[np.nan]])
+        if self.numbers:
+            rows = self._in_hours(graph.input("rows", len(self.numbers)))
+            missing = (rows - rows).equals(0.0).op("Not")
+            for j, plan in enumerate(self.numbers):
+                x, gaps = rows.columns([j]), missing.columns([j])
+                if isinstance(plan, NumberColumn):
+                    turned = [gaps.where(gap, part) for part in _circle(x / CLOCK)]
+                    parts[plan.name] = turned if plan.circle else [gaps.where(gap, x)]
+                    continue
+                of_plan = [(x - plan.centre) / 86400.0]
+                for part in plan.parts:
+                    of_plan += _circle(x / (3600.0 * HOURS[part]))
+                parts[plan.name] = [gaps.where(gap, node) for node in of_plan]
+        if self.levels:
+            texts = graph.input("levels", len(self.levels), str)
+            parts |= {plan.name: [_code(graph, texts.columns([j]), plan)] for j, plan in enumerate(self.levels)}
+        return _joined([node for plan in self.fitted.plans for node in parts.get(plan.name, ())])
+
+    def _refuse_moments(self, graph: Graph) -> None:
+        if self.dates and graph.precision != np.float64:
+            raise NotExportable(
+                f"column {self.dates[0]!r} has moments in seconds since 1970, for which float32 has too few digits; "
+                "export it with dtype='float64'"
+            )
+
+    def _in_hours(self, rows: Node) -> Node:
+        """Times of day before the day begins as those of the next one."""
+        begins = np.array([getattr(plan, "begin", 0.0) for plan in self.numbers], dtype=np.float64)
+        return rows + (rows < begins).as_type(np.float64) * (24.0 * (begins != 0.0)) if begins.any() else rows
+
     def _numbers(self, graph: Graph, parts: list[Node], names: list[tuple[str, str]]) -> Node:
         """Features of numbers and moments: all columns at once, then their gaps, then the parts of dates.
 
@@ -381,10 +412,7 @@ class PreparedColumns:
             np.array([getattr(plan, name) for plan in self.numbers], dtype=np.float64)
             for name in ("fill", "centre", "factor")
         )
-        begins = np.array([getattr(plan, "begin", 0.0) for plan in self.numbers], dtype=np.float64)
-        if begins.any():  # times of day before the day begins are of the next one
-            rows = rows + (rows < begins).as_type(np.float64) * (24.0 * (begins != 0.0))
-        filled = gaps.where(fill, rows)
+        filled = gaps.where(fill, self._in_hours(rows))
         parts.append((filled - centre) * factor)
         # names that no feature has are left out at the end: times around the clock have sine and cosine instead
         names += [(plan.name, "" if getattr(plan, "circle", 0.0) else plan.features[0]) for plan in self.numbers]
@@ -412,9 +440,25 @@ def _joined(parts: Sequence[Node]) -> Node:
 
 def _on_circle(gaps: Node, turns: Node, radius: float) -> list[Node]:
     """Sine and cosine of turns, 0 for gaps."""
+    return [gaps.where(0.0, part * radius) for part in _circle(turns)]
+
+
+def _circle(turns: Node) -> list[Node]:
+    """Sine and cosine of turns."""
     angle = (turns - turns.op("Floor")) * (2 * np.pi)
     # older runtimes have no cosine of float64
-    return [gaps.where(0.0, (angle + ahead).op("Sin") * radius) for ahead in (0.0, np.pi / 2)]
+    return [(angle + ahead).op("Sin") for ahead in (0.0, np.pi / 2)]
+
+
+def _code(graph: Graph, texts: Node, plan: CategoryColumn) -> Node:
+    """Codes of a category, NaN in gaps, from its texts (rows, 1)."""
+    places = list(plan.ranks) or list(range(len(plan.levels)))
+    if plan.or_gap:
+        return graph.look_up(texts, list(plan.levels), [1 for _ in places], 0).as_type(np.float64)
+    gap = [] if GAP in plan.levels else [GAP]
+    other = len(plan.levels) if plan.rare and not plan.ranks else -1
+    codes = graph.look_up(texts, [*plan.levels, *gap], [*places, *(-1 for _ in gap)], other).as_type(np.float64)
+    return (codes < -0.5).where(np.array([[np.nan]]), codes)
 
 
 def _named(plan: ColumnPlan, *features: str) -> list[tuple[str, str]]:
@@ -594,9 +638,12 @@ def _rows(model: Any, graph: Graph, preparation: bool) -> tuple[Node, dict[str, 
             "dates": list(prepared.dates),
             "hours": list(prepared.hours),
         }
-        return prepared.features(graph), {key: json.dumps(value) for key, value in names.items() if value}
+        rows = prepared.codes(graph) if fitted.coded else prepared.features(graph)
+        return rows, {key: json.dumps(value) for key, value in names.items() if value}
     d = int(model.n_features_in_)
     columns = getattr(model, "feature_names_in_", range(1, d + 1)) if fitted is None else fitted.features
+    if fitted is not None and fitted.coded:
+        columns, d = fitted.names_of_codes, len(fitted.names_of_codes)
     return graph.input("rows", d), {"columns": json.dumps([str(name) for name in columns])}
 
 

@@ -218,6 +218,7 @@ def clusterkit_savables() -> dict[str, str]:
         "KernelSpace": "clusterkit.samples.kernel_space:KernelSpace",
         "LayoutRows": "clusterkit.featuremaps.layout:LayoutRows",
         "Linear": "clusterkit.samples.kernels:Linear",
+        "LevelForms": "clusterkit.numerics.mixed.levels:LevelForms",
         "LevelPart": "clusterkit.samples.mixed_space:LevelPart",
         "MapOfHost": "clusterkit.samples.rows_space:HostMap",
         "MixedColumns": "clusterkit.samples.mixed_space:MixedColumns",

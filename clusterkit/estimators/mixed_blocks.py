@@ -1,17 +1,17 @@
 """The mixture of mixed columns on tables that do not fit into memory: a search on a sample, then EM over all rows.
 
-The blocks of the table are read twice: for its preparation, which is a sum over them, and to write its columns as
-numbers and codes into a temporary file, 8 bytes a cell. Starts, roles, the form of the covariances and the number of
-clusters come from a random sample of the rows. Each further iteration is one pass over the file (`ModelSums` in
-numerics/mixed/expectation.py). Memory is that of the sample, of a block and of the labels.
+The table is read twice: for its preparation, which is a sum over its blocks, and to write its columns as numbers and
+codes, 8 bytes a cell, into a temporary file. Starts, roles, the form of the covariances and the number of clusters come
+from a random sample of the rows. Each further iteration is a pass of an engine over these rows (`ModelSums` in
+numerics/mixed/expectation.py), so that Dask gives the bits of this machine. Memory is that of the sample, of a few
+blocks and of the labels. A collection of another engine, such as a dask frame, is prepared and read where it lies.
 """
 
 from __future__ import annotations
 
 import math
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any, cast
+from collections.abc import Callable, Iterable
+from typing import Any, cast, final
 
 import attrs
 import numpy as np
@@ -31,18 +31,18 @@ from clusterkit.fitting.samples import ArraySamples
 from clusterkit.labelers.most_probable import MostProbableComponent
 from clusterkit.numerics.mixed.expectation import ModelSums
 from clusterkit.numerics.selection import sample_rows
+from clusterkit.samples.array_libraries import BlockFunction
+from clusterkit.samples.engines import Engine, LocalEngine
 from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.mixed_space import split_points
+from clusterkit.samples.rows import Rows, RowsFile
 from clusterkit.solvers.mixtures.mixed_mixture import MixedPosteriors
 from clusterkit.tables import FittedPreparation, Preparation
 
-__all__ = ["fit_blocks"]
+__all__ = ["fit_blocks", "fit_collection", "labels_of_tables"]
 
 SAMPLE = 50_000
 """Rows of the sample: a search on them takes seconds, and a role that they do not show matters to few rows."""
-
-BLOCK = 2**16
-"""Rows of the temporary file that are in memory at once."""
 
 MOST_PASSES, TOL = 40, 1e-5
 """Iterations on all rows at most, and the share of the log-likelihood that the last one gained."""
@@ -85,14 +85,74 @@ def fit_blocks(
     if stages is None:
         raise InvalidData("fit_blocks: this model takes features only; blocks of tables are for the recipe 'mixture'")
     fitted = attrs.evolve((preparation or Preparation()).fit_blocks(blocks()), coded=True)
+    rows = RowsFile(fitted.rows, len(fitted.names_of_codes), np.dtype(np.float64), "numbers and codes of a table")
+    start = 0
+    for block in blocks():
+        values = fitted.transform(block, quiet=True)
+        if start + len(values) <= fitted.rows:
+            rows.write(slice(start, start + len(values)), values)
+        start += len(values)
+    if start != fitted.rows:
+        raise InvalidData(f"fit_blocks: the blocks had {fitted.rows:,} rows, and {start:,} when they were read again")
+    _fit_rows(model, stages, fitted, rows, LocalEngine())
+    return fitted
+
+
+def fit_collection(model: FittedAttributes, stages: Composition, X: object, engine: Engine) -> FittedPreparation:
+    """Fit the stages of `stages_of_tables` to a table that an engine has, such as a dask frame.
+
+    The labels are those of `fit_blocks` with the same blocks, and up to 50,000 rows those of the same table in memory.
+    """
+    preparation = Preparation()
+    sums = engine.of_tables(preparation.sums_of, X)
+    fitted = attrs.evolve(preparation.fit_sums(sums), coded=True)
+    sizes = [of_part.rows for of_part in sums]
+    width = len(fitted.names_of_codes)
+    rows = engine.rows_of_tables(_Prepared(fitted, width), X, width, sizes)
+    _fit_rows(model, stages, fitted, rows, engine)
+    return fitted
+
+
+@final
+@attrs.frozen
+class _Prepared:
+    """The prepared rows of a part of a table, which may be empty."""
+
+    fitted: FittedPreparation
+    width: int
+
+    def __call__(self, table: Any) -> Array:
+        if not len(table):
+            return np.empty((0, self.width))
+        return np.ascontiguousarray(self.fitted.transform(table, quiet=True), dtype=np.float64)
+
+
+def labels_of_tables(model: FittedAttributes, X: object, engine: Engine) -> Labels:
+    """Labels of new rows of a table that an engine has, by a model that prepared a table."""
+    fitted, predictor = vars(model)["preparation_"], model.predictor_
+    width = len(fitted.names_of_codes if fitted.coded else fitted.features)
+    rows = engine.rows_of_tables(_Prepared(fitted, width), X, width)
+    assert predictor is not None
+    return engine.labels(_LabelsOfRows(predictor), rows, width)
+
+
+def _fit_rows(
+    model: FittedAttributes, stages: Composition, fitted: FittedPreparation, rows: Rows, engine: Engine
+) -> None:
+    """Fit the stages to rows of numbers and codes, and set the fitted attributes."""
     any_model: Any = model
     seeds = Seeds.of(any_model.random_state)
-    with tempfile.TemporaryFile() as file, same_place.shown(any_model.verbose), same_place.hooks():
-        chosen = sample_rows(fitted.rows, SAMPLE, seeds.stream("rows of a table"))
-        sample = _written(file, fitted, blocks(), np.sort(chosen))
-        fit = _of_sample(stages, fitted, sample, seeds)
-        if len(sample) < fitted.rows:
-            fit = _of_all_rows(fit, file, len(fitted.names_of_codes), fitted.rows)
+    featuremap = stages.featuremap.with_parameters(kinds=fitted.kinds_of_codes, names=fitted.names_of_codes)
+    composition = attrs.evolve(stages, featuremap=featuremap)
+    with same_place.shown(any_model.verbose), same_place.hooks():
+        chosen = np.sort(sample_rows(rows.n, SAMPLE, seeds.stream("rows of a table")))
+        sample = rows.gather(chosen)
+        with same_place.limited_threads(same_place.elements(len(sample), featuremap)):
+            fit = SingleDriver().run([composition], ArraySamples(sample), seeds).fit
+        if len(sample) < rows.n:
+            fit = _of_all_rows(fit, rows, engine)
+        else:
+            fit = attrs.evolve(fit, labels=engine.placed(fit.labels, rows))
     model.n_features_in_ = len(fitted.columns)
     model.feature_names_in_ = np.array(fitted.columns, dtype=object)
     any_model._takes_sparse_rows = False
@@ -100,32 +160,32 @@ def fit_blocks(
     set_fitted(model, attrs.evolve(fit, resolved=resolved), None, stages.labeler.name)
     set_report(model, {})
     attach(model, fitted)
-    return fitted
 
 
-def _written(file: IO[bytes], fitted: FittedPreparation, blocks: Iterable[object], chosen: Labels) -> Array:
-    """Write the columns as numbers and codes, and return the chosen rows."""
-    parts, start = list[Array](), 0
-    for block in blocks:
-        rows = np.ascontiguousarray(fitted.transform(block, quiet=True), dtype=np.float64)
-        rows.tofile(file)
-        inside = chosen[(chosen >= start) & (chosen < start + len(rows))]
-        parts.append(rows[inside - start])
-        start += len(rows)
-    file.flush()
-    if start != fitted.rows:
-        raise InvalidData(f"fit_blocks: the blocks had {fitted.rows:,} rows, and {start:,} when they were read again")
-    return np.concatenate(parts)
+@final
+@attrs.frozen(eq=False)
+class _PartOfMixture(BlockFunction):
+    """The sums of a block of numbers and codes for an iteration."""
+
+    extend: MixedPosteriors
+
+    def __call__(self, rows: slice, X: Array) -> ModelSums:
+        extend = self.extend
+        return ModelSums.of(extend.model, *split_points(extend.transform(X), extend.n_numbers))
 
 
-def _of_sample(stages: Composition, fitted: FittedPreparation, sample: Array, seeds: Seeds) -> FitResult:
-    featuremap = stages.featuremap.with_parameters(kinds=fitted.kinds_of_codes, names=fitted.names_of_codes)
-    composition = attrs.evolve(stages, featuremap=featuremap)
-    with same_place.limited_threads(same_place.elements(len(sample), featuremap)):
-        return SingleDriver().run([composition], ArraySamples(sample), seeds).fit
+@final
+@attrs.frozen(eq=False)
+class _LabelsOfRows(BlockFunction):
+    """The labels of a block of numbers and codes."""
+
+    predict: Callable[[Array], Labels]
+
+    def __call__(self, rows: slice, X: Array) -> Labels:
+        return self.predict(X)
 
 
-def _of_all_rows(fit: FitResult, file: IO[bytes], width: int, n: int) -> FitResult:
+def _of_all_rows(fit: FitResult, rows: Rows, engine: Engine) -> FitResult:
     """The fit after EM over all rows, and their labels.
 
     With gaps in numbers and covariances the mixture of the sample stays, since products of numbers with gaps are no
@@ -137,12 +197,8 @@ def _of_all_rows(fit: FitResult, file: IO[bytes], width: int, n: int) -> FitResu
     reason = "the mixture of the sample: with gaps and covariances there is no iteration over all rows"
     try:
         for step in range(MOST_PASSES):
-            total: ModelSums | None = None
-            for rows in _read(file, width):
-                part = ModelSums.of(extend.model, *split_points(extend.transform(rows), extend.n_numbers))
-                total = part if total is None else total + part
-            assert total is not None
-            has_gaps = bool((total.observed < total.sizes[:, None] - 1e-6 * n).any())
+            total = engine.reduce(_PartOfMixture(extend), rows, rows.d)
+            has_gaps = bool((total.observed < total.sizes[:, None] - 1e-6 * rows.n).any())
             if has_gaps and extend.model.spreads.ndim == 3:
                 break
             gained = -total.likelihood - history[-1] if history else -math.inf
@@ -160,17 +216,10 @@ def _of_all_rows(fit: FitResult, file: IO[bytes], width: int, n: int) -> FitResu
             f"interrupted after {counted(len(history), 'pass', 'passes')} over all rows: the mixture so far is kept"
         )
     predictor = attrs.evolve(predictor, extend=extend)
-    labels = np.concatenate([predictor(rows) for rows in _read(file, width)])
+    labels = engine.labels(_LabelsOfRows(predictor), rows, rows.d)
     outcome = None if fit.outcome is None else attrs.evolve(cast("Any", fit.outcome), extend=extend)
     return attrs.evolve(
         fit, labels=labels, n_iter=max(1, len(history)), ending=ending, reason=reason, outcome=outcome,
         predict=predictor, memberships=None, history=tuple(history) or fit.history,
         objective=history[-1] if history else fit.objective,
     )  # fmt: skip
-
-
-def _read(file: IO[bytes], width: int) -> Iterator[Array]:
-    """The rows of the temporary file, block by block."""
-    file.seek(0)
-    while len(rows := np.fromfile(file, dtype=np.float64, count=BLOCK * width)):
-        yield rows.reshape(-1, width)

@@ -282,6 +282,18 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             stages = self.linked(stages, links, seeds, fitted.rows, index_of(X))
             attach(self, fit_mixed(self, stages, X, fitted))
             return self
+        engine = engine_for(X)
+        if engine is not None and engine.are_tables(X) and (stages := stages_of_tables(self)) is not None:
+            from clusterkit.estimators.mixed_blocks import fit_collection
+
+            self.weighted(stages, sample_weight, 0)
+            if links is not None or seeds is not None:
+                raise IncompatibleStages(
+                    f"links and seeds need the rows of the table in memory; fit a data frame instead of this "
+                    f"{type(X).__name__}"
+                )
+            fit_collection(self, stages, X, engine)
+            return self
         composition, sampled = self.composition(), self.fits_by_sample()
         dense_only, tuner = not self._accepts_sparse_samples(), compose.resolve("tuner", self.tuner)
         placed = PlacedSamples.of(

@@ -173,6 +173,10 @@ def predicted(model: FittedAttributes, X: SamplesLike) -> Labels:
     """
     engine, predict = engine_for(X), model.predictor_
     if engine is not None and predict is not None:
+        if vars(model).get("preparation_") is not None and engine.are_tables(X):
+            from clusterkit.estimators.mixed_blocks import labels_of_tables
+
+            return labels_of_tables(model, X, engine)
         samples: Samples = EngineSamples(new_rows(model, engine.rows(X)), engine)
     else:
         rows = model.rows_of(X)

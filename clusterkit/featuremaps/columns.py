@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar, final
 
 import attrs
@@ -38,6 +39,15 @@ FEWEST_BESIDE = (20, 0.05, 5)
 GAIN = 0.05
 """Log-likelihood a row that a logarithm or an inverse hyperbolic sine must gain."""
 
+MOST_COUNT = 50
+"""Largest count that may be a Poisson number: above, one Gaussian of the root or the logarithm is as good."""
+
+COMPONENTS, ITERATIONS = 4, 60
+"""Most components, and iterations of EM, of the mixtures by which a column is found to be of counts."""
+
+STRONG = 3.0
+"""Logarithm of the Bayes factor by which these must be Poisson rather than Gaussian or free levels."""
+
 MOST_LEVELS = (50, 4)
 """Most levels of a category; and rows for each level, where there are more."""
 
@@ -68,6 +78,8 @@ class Columns(FeatureMap):
     - Two values are levels. Of up to 12 distinct numbers, with five rows each on average, probabilities of levels are
       compared with a Gaussian that is rounded to their steps, by the evidence of all rows in one cluster; of five
       values and more, which may be a scale, they must gain .1 a row.
+    - Whole numbers from 0 to at most 50 are counts if a mixture of up to four Poisson distributions has strong
+      evidence (three units of its logarithm) against one of as many Gaussians, and against free levels.
     - One value on at least 20 % of the rows is a flag of its own, and the rest a number with gaps there.
     - Numbers are taken as logarithm, or as inverse hyperbolic sine around the median, where that raises the likelihood
       of a Gaussian by .05 a row. They are standardised, and cut off at five standard deviations.
@@ -79,7 +91,7 @@ class Columns(FeatureMap):
     ----------
     kinds : tuple of {"auto", "number", "category", "ordered"}, default ()
         What each column is said to be; (): all "auto". Frames and tables fill it from the types of their columns.
-        "ordered" counts places in the ascending order of the values.
+        "ordered" are levels in the ascending order of the values.
     names : tuple of str, default ()
         Names of the columns for reports; (): x1, x2, ...
     """
@@ -123,8 +135,10 @@ def _parts(x: Array, j: int, kind: str) -> tuple[NumberPart | None, LevelPart | 
         too_many = len(values) > max(MOST_LEVELS[0], n / MOST_LEVELS[1])
         return None, None if too_many else LevelPart(j, tuple(values.tolist()))
     if kind == "ordered":
-        ranks = np.repeat(np.arange(len(values), dtype=np.float64), counts)
-        return _standardised(NumberPart(j, "ranks", values=tuple(values.tolist())), ranks, 1.0), None
+        too_many = len(values) > max(MOST_LEVELS[0], n / MOST_LEVELS[1])
+        return None, None if too_many else LevelPart(j, tuple(values.tolist()), form="ordered")
+    if kind == "auto" and _are_counts(x, values):
+        return None, LevelPart(j, tuple(float(i) for i in range(int(values[-1]) + 1)), form="count")
     if kind == "auto" and (len(values) == 2 or _are_levels(x, values, counts)):
         return None, LevelPart(j, tuple(values.tolist()))
     level = None
@@ -141,7 +155,8 @@ def _parts(x: Array, j: int, kind: str) -> tuple[NumberPart | None, LevelPart | 
 
 def _are_levels(x: Array, values: Array, counts: Counts) -> bool:
     """Whether few numbers have more evidence as levels than as a Gaussian rounded to their steps."""
-    from clusterkit.numerics.mixed.evidence import multinomial_evidence, normal_evidence
+    from clusterkit.numerics.mixed.evidence import normal_evidence
+    from clusterkit.numerics.mixed.levels import multinomial_evidence
 
     if len(values) > min(FEW, len(x) / ROWS_OF_VALUE):
         return False
@@ -151,6 +166,82 @@ def _are_levels(x: Array, values: Array, counts: Counts) -> bool:
     as_number += m * (math.log(step) - 0.5 * math.log(variance))
     least = SCALE_GAIN * m if len(values) >= SCALE_VALUES else 0.0
     return float(multinomial_evidence(counts.astype(np.float64))) > as_number + least
+
+
+def _are_counts(x: Array, values: Array) -> bool:
+    """Whether whole numbers are a mixture of Poisson distributions rather than of Gaussians, or free levels."""
+    from clusterkit.numerics.mixed.levels import multinomial_evidence
+
+    if len(values) < 3 or values[0] < 0.0 or values[-1] > MOST_COUNT or (values != np.round(values)).any():
+        return False
+    counts = np.bincount(x.astype(np.intp))
+    rates = max(_poisson_criterion(counts, k) for k in range(1, COMPONENTS + 1))
+    levels = counts[counts > 0].astype(np.float64)
+    if rates <= float(multinomial_evidence(levels)) + STRONG:
+        return False
+    borders = np.arange(len(counts) + 1) - 0.5
+    forms = [borders, np.sqrt(np.maximum(borders, 0.0)), np.arcsinh(borders)]
+    if values[0] > 0.0:
+        forms.append(np.log(np.maximum(borders, 0.5)))
+    return all(
+        rates > _gaussian_criterion(counts, form, k) + STRONG for form in forms for k in range(1, COMPONENTS + 1)
+    )
+
+
+def _poisson_criterion(counts: Counts, k: int) -> float:
+    """Log-likelihood of rows of each whole number (L,) in a mixture of k Poisson distributions, with BIC's penalty."""
+    from scipy.special import gammaln
+
+    x, n = np.arange(len(counts), dtype=np.float64), float(counts.sum())
+
+    def densities(P: Array) -> Array:
+        rates = (x @ P + 1e-3) / (P.sum(axis=0) + 1e-3)
+        return np.asarray(x[:, None] * np.log(rates) - rates - gammaln(x + 1.0)[:, None])
+
+    logs = _mixture_of(counts, k, densities)
+    return float(counts @ logs) - 0.5 * (2 * k - 1) * math.log(n)
+
+
+def _gaussian_criterion(counts: Counts, borders: Array, k: int) -> float:
+    """The same of Gaussians, whose probabilities of a whole number are those between its two borders (L + 1,)."""
+    from scipy.special import ndtr
+
+    n, width = float(counts.sum()), np.maximum(np.diff(borders), 1e-3)
+    x = 0.5 * (borders[1:] + borders[:-1])
+
+    def densities(P: Array) -> Array:
+        rows = P.sum(axis=0) + 1e-9
+        means = x @ P / rows
+        variances = np.square(x[:, None] - means)
+        deviations = np.sqrt((variances * P).sum(axis=0) / rows + width.min() ** 2 / 12.0)
+        below = ndtr((borders[:, None] - means) / deviations)
+        return np.asarray(np.log(np.maximum(np.diff(below, axis=0), 1e-300)))
+
+    logs = _mixture_of(counts, k, densities)
+    return float(counts @ logs) - 0.5 * (3 * k - 1) * math.log(n)
+
+
+def _mixture_of(counts: Counts, k: int, densities: Callable[[Array], Array]) -> Array:
+    """Log-densities (L,) of a mixture of k components after EM from equal parts of the rows.
+
+    `densities` has the weighted rows (L, k) and gives the log-densities of components at each number, (L, k).
+    """
+    middles = (np.cumsum(counts) - 0.5 * counts) / counts.sum()
+    P = np.eye(k)[np.minimum((middles * k).astype(np.intp), k - 1)] * 0.9 + 0.1 / k
+    logs = np.zeros(len(counts))
+    before = -math.inf
+    for _ in range(ITERATIONS):
+        P = P * counts[:, None]
+        shares = P.sum(axis=0) / counts.sum()
+        of_components = densities(P) + np.log(np.maximum(shares, 1e-300))
+        most = of_components.max(axis=1)
+        logs = most + np.log(np.exp(of_components - most[:, None]).sum(axis=1))
+        P = np.exp(of_components - logs[:, None])
+        likelihood = float(counts @ logs)
+        if k == 1 or likelihood - before < 1e-4:
+            break
+        before = likelihood
+    return logs
 
 
 def _number(x: Array, values: Array, j: int, atom: float | None) -> NumberPart | None:

@@ -134,4 +134,4 @@ def _table_of(X: Array, kinds: tuple[str, ...], names: tuple[str, ...]) -> tuple
     columns = mixed_columns(X, kinds, names)
     space = MixedSpace(columns(X), columns=columns, before=(columns,))
     numbers, codes = space.parts(space.points)
-    return columns, MixedTable.of(numbers, space.grid, codes, space.n_levels)
+    return columns, MixedTable.of(numbers, space.grid, codes, space.n_levels, space.level_forms)

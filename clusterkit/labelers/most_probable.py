@@ -74,4 +74,5 @@ class MostProbableComponent:
     def onnx(self, rows: Node) -> Node:
         """Labels of raw rows."""
         scores = rows.through(self.extend, "solver")
+        scores.graph.report("scores", scores)
         return scores.columns(self.components).argmax().entries(self.numbers)

@@ -93,6 +93,23 @@ class Engine(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} computes nothing of pairs of parts")
 
+    def are_tables(self, X: object) -> bool:
+        """Whether a collection is a table of columns of any kind, for `of_tables` and `rows_of_tables`."""
+        return False
+
+    def of_tables(self, function: Callable[[object], Value], X: object) -> list[Value]:
+        """A function of each part of a table, a data frame in memory, in the order of the parts."""
+        raise NotImplementedError(f"{type(self).__name__} has no tables")
+
+    def rows_of_tables(
+        self, function: Callable[[object], Array], X: object, width: int, sizes: Sequence[int] | None = None
+    ) -> Rows:
+        """The rows that a function makes of each part of a table, (rows of the part, width), float64.
+
+        `sizes` are the rows of each part, where they are known.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no tables")
+
     def named(self, labels: Labels, names: AnyArray) -> AnyArray:
         """``names[labels]`` for labels that the engine made, as lazy as they are."""
         return names[labels]

@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices
+from clusterkit.numerics.mixed.levels import LEVEL_FORMS
 from clusterkit.samples import coding
 from clusterkit.samples.features import Space, check_saved_names
+from clusterkit.samples.row_graph import Node
 
 __all__ = ["LevelPart", "MixedColumns", "MixedSpace", "NumberPart"]
 
-FORMS = ("identity", "log", "asinh", "ranks")
+FORMS = ("identity", "log", "asinh")
 """What is done to a number before it is standardised."""
 
 CLIPPED = 5.0
@@ -36,8 +38,8 @@ class NumberPart:
     ----------
     column : int
         Number of the column.
-    form : {"identity", "log", "asinh", "ranks"}
-        g: x itself, ln x, asinh((x - centre) / scale), or the place of x among `values`.
+    form : {"identity", "log", "asinh"}
+        g: x itself, ln x, or asinh((x - centre) / scale).
     centre, scale : float
     mean, deviation : float
         Of g(x) in the fit.
@@ -45,8 +47,6 @@ class NumberPart:
         ``h² / 12`` for numbers in steps of h, in units of the deviation.
     atom : float or None
         A value that a `LevelPart` of the same column has; it is a gap here.
-    values : tuple of float
-        The ordered levels of "ranks".
     """
 
     column: int
@@ -57,7 +57,6 @@ class NumberPart:
     deviation: float = 1.0
     grid: float = 0.0
     atom: float | None = None
-    values: tuple[float, ...] = ()
 
     def transformed(self, x: Array) -> Array:
         """g(x), float64, for numbers (m,), NaN in gaps."""
@@ -69,13 +68,25 @@ class NumberPart:
                 y = np.log(np.where(y > 0.0, y, np.where(np.isnan(y), np.nan, np.finfo(np.float64).tiny)))
         elif self.form == "asinh":
             y = np.arcsinh((y - self.centre) / self.scale)
-        elif self.form == "ranks":
-            y = np.interp(y, self.values, np.arange(len(self.values)))
         return y
 
     def __call__(self, x: Array) -> Array:
         """Standardised numbers, cut off at 5 deviations."""
         return np.clip((self.transformed(x) - self.mean) / self.deviation, -CLIPPED, CLIPPED)
+
+    def onnx(self, rows: Node) -> Node:
+        """Standardised numbers, NaN in gaps, of raw rows (m, 1)."""
+        gaps = rows.op("IsNaN")
+        if self.atom is not None:
+            gaps = gaps.op("Or", rows.equals(np.array([[self.atom]])))
+        y = gaps.where(np.array([[self.centre or 1.0]]), rows)
+        if self.form == "log":
+            y = y.maximum(np.array([[np.finfo(np.float32).tiny]])).log()
+        elif self.form == "asinh":  # runtimes lack it for float64
+            z = (y - self.centre) / self.scale
+            y = z.op("Sign") * (z.op("Abs") + (z.square() + 1.0).sqrt()).log()
+        y = (y - self.mean) / self.deviation
+        return gaps.where(np.array([[np.nan]]), y.maximum(np.array([[-CLIPPED]])).minimum(np.array([[CLIPPED]])))
 
 
 @final
@@ -90,11 +101,15 @@ class LevelPart:
         The levels, ascending; other values are gaps.
     is_atom : bool
         Whether the levels are "another value" and this one.
+    form : {"free", "ordered", "count"}
+        What the levels are in a cluster (`clusterkit.numerics.mixed.levels`). Counts have all whole numbers from 0 on,
+        and larger ones are the last of them.
     """
 
     column: int
     values: tuple[float, ...]
     is_atom: bool = False
+    form: str = attrs.field(default="free", validator=attrs.validators.in_(LEVEL_FORMS))
 
     @property
     def n_levels(self) -> int:
@@ -106,8 +121,21 @@ class LevelPart:
         if self.is_atom:
             return np.where(np.isnan(x), np.nan, (x == self.values[0]).astype(np.float64))
         values = np.array(self.values)
+        x = np.minimum(x, values[-1]) if self.form == "count" else x
         places = np.minimum(np.searchsorted(values, x), len(values) - 1)
         return np.where(values[places] == x, places.astype(np.float64), np.nan)
+
+    def onnx(self, rows: Node) -> Node:
+        """Codes, NaN in gaps, of raw rows (m, 1)."""
+        gap = np.array([[np.nan]])
+        if self.is_atom:
+            has = rows.equals(np.array([[self.values[0]]])).as_type(np.float64)
+            return rows.op("IsNaN").where(gap, has)
+        values = np.array(self.values)
+        if self.form == "count":
+            rows = rows.op("IsNaN").where(gap, rows.minimum(values[None, -1:]))
+        equal = rows.equals(values[None]).as_type(np.float64)
+        return (equal.sum() > 0.5).where(equal.argmax().as_type(np.float64).expanded(1), gap)
 
 
 @final
@@ -141,6 +169,11 @@ class MixedColumns:
         for j, part in enumerate(self.parts):
             out[:, j] = part(Y[:, part.column])
         return out
+
+    def onnx(self, rows: Node) -> Node:
+        """Numbers and codes of raw rows, NaN in gaps."""
+        parts = [part.onnx(rows.columns([part.column])) for part in self.parts]
+        return parts[0].joined(*parts[1:]) if len(parts) > 1 else parts[0]
 
     @property
     def parts(self) -> tuple[NumberPart | LevelPart, ...]:
@@ -207,6 +240,11 @@ class MixedSpace(Space):
     def n_levels(self) -> Indices:
         """Number of levels of each category, (q,)."""
         return np.array([part.n_levels for part in self.columns.levels], dtype=np.intp)
+
+    @property
+    def level_forms(self) -> tuple[str, ...]:
+        """The form of the levels of each category."""
+        return tuple(part.form for part in self.columns.levels)
 
     def saved_fields(self) -> Mapping[str, object]:
         """All fields."""

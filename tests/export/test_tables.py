@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import clusterkit
-from clusterkit import Auto, recipe
+from clusterkit import Auto, Pipeline, recipe
 from clusterkit.errors import NotExportable
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.export import MOST_TERMS, Graph, PreparedColumns
@@ -268,3 +269,52 @@ def test_times_all_around_the_clock(run):
     np.testing.assert_array_equal(
         run(exported, **inputs(rows, exported))["labels"], model.predict({"x": rows["x"], "time": texts})
     )
+
+
+def mixed(n, seed):
+    """Three clusters, with a category that shifts numbers, counts, ordered levels, an atom, and gaps."""
+    rng = np.random.default_rng(seed)
+    y, site = rng.integers(3, size=n), rng.integers(2, size=n)
+    frame = pd.DataFrame(table(n, seed)).drop(columns=["customer_id", "town"])
+    frame["length"] = 5.0 * y + rng.standard_normal(n) + 6.0 * site
+    frame["width"] = frame["length"] + 4.0 * (y == 1) + rng.standard_normal(n)
+    frame["site"] = np.array(["north", "south"])[site]
+    frame["sales"] = rng.poisson(np.array([1.0, 5.0, 12.0])[y])
+    frame["grade"] = pd.Categorical(np.array(["low", "mid", "high"])[y], ["low", "mid", "high"], ordered=True)
+    frame["rain"] = np.where(rng.random(n) < 0.4, 0.0, np.exp(rng.standard_normal(n) + y))
+    return frame.mask(rng.random(frame.shape) < 0.08)
+
+
+def named_columns(frame):
+    """The columns of `mixed` as `inputs` takes them."""
+    columns = {name: frame[name].to_numpy() for name in frame}
+    for name in ("sex", "site", "vip", "grade"):
+        columns[name] = frame[name].astype(object).where(frame[name].notna(), None).to_numpy()
+    columns["vip"] = np.array([np.nan if value is None else float(value) for value in columns["vip"]])
+    return columns
+
+
+@pytest.mark.parametrize("covariance", ["diag", "tied", "full"])
+def test_a_mixture_takes_texts_and_integrates_gaps_out(covariance, run):
+    model = Pipeline("columns", {"name": "mixed_mixture", "covariance": covariance}, n_clusters=3, random_state=0)
+    model.fit(mixed(240, 0))
+    assert {part.form for part in model.space_.columns.levels} == {"free", "ordered", "count"}
+    new = mixed(200, 1)
+    new.loc[5:9, "site"] = "never seen"
+    exported = clusterkit.to_onnx(model)
+    outputs = run(exported, **inputs(named_columns(new), exported))
+    np.testing.assert_allclose(outputs["scores"], model.predict_proba(new), atol=1e-9)
+    np.testing.assert_array_equal(outputs["labels"], model.predict(new))
+    rows = model.preparation_.transform(new, quiet=True)
+    alone = run(clusterkit.to_onnx(model, preparation=False), rows=rows)
+    np.testing.assert_allclose(alone["scores"], outputs["scores"], atol=1e-9)
+
+
+def test_covariances_of_many_numbers_are_refused(monkeypatch):
+    from clusterkit.solvers.mixtures import mixed_mixture
+
+    monkeypatch.setattr(mixed_mixture, "MOST_ELIMINATED", 1)
+    X = np.random.default_rng(0).standard_normal((60, 3)) + 9.0 * (np.arange(60) % 2)[:, None]
+    model = Pipeline("columns", {"name": "mixed_mixture", "covariance": "tied", "roles": False}, n_clusters=2).fit(X)
+    with pytest.raises(NotExportable, match="3 relevant numbers with covariances are too many for ONNX"):
+        clusterkit.to_onnx(model)

@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.numerics.mixed import expectation
+from clusterkit.numerics.mixed import expectation, levels
 from clusterkit.numerics.mixed.evidence import (
     COVARIATE,
     DEPENDENT,
     completed_likelihood,
-    multinomial_evidence,
     normal_evidence,
     numbers_evidence,
 )
@@ -20,6 +19,7 @@ from clusterkit.numerics.mixed.expectation import (
     maximise,
     penalised_likelihood,
 )
+from clusterkit.numerics.mixed.levels import multinomial_evidence
 from clusterkit.numerics.mixed.posteriors_jit import gains_of_two
 from clusterkit.numerics.mixed.roles import roles_of_columns
 from clusterkit.numerics.mixed.search import Search, agreement
@@ -29,7 +29,11 @@ from clusterkit_campaign.oracles import mixed as oracle
 STRUCTURES = ("diag", "tied", "full")
 
 
-def _table(seed=0, n=60, p=3, levels=(3, 2), k=3, spread=2.0, gaps=0.0, grid=0.0):
+FORMS = [("free", "free"), ("ordered", "count")]
+"""Forms of two categories."""
+
+
+def _table(seed=0, n=60, p=3, levels=(3, 2), k=3, spread=2.0, gaps=0.0, grid=0.0, forms=()):
     """A table whose columns all depend on hidden clusters, and the clusters."""
     rng = np.random.default_rng(seed)
     y = rng.integers(k, size=n)
@@ -39,7 +43,7 @@ def _table(seed=0, n=60, p=3, levels=(3, 2), k=3, spread=2.0, gaps=0.0, grid=0.0
     codes = codes.T.astype(np.int32).reshape(n, len(levels))
     X[rng.random(X.shape) < gaps] = np.nan
     codes[rng.random(codes.shape) < gaps] = -1
-    return MixedTable.of(X, np.full(p, grid), codes, np.array(levels, dtype=np.intp)), y
+    return MixedTable.of(X, np.full(p, grid), codes, np.array(levels, dtype=np.intp), forms), y
 
 
 def _soft(labels, k):
@@ -78,14 +82,38 @@ def test_the_gain_of_a_role_is_what_changing_it_gains(structure, covariates):
             assert again - value == pytest.approx(gains[j], abs=1e-7)
 
 
+@given(seed=st.integers(0, 1000))
+def test_evidence_of_ordered_levels_and_counts_is_that_of_the_plain_versions(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(24) % 2
+    codes = np.column_stack([np.minimum(rng.poisson(1 + y), 4), np.minimum(rng.poisson(1 + 3 * y), 7)]).astype(np.int32)
+    table = MixedTable.of(np.empty((24, 0)), np.empty(0), codes, np.array([5, 8]), ("ordered", "count"))
+    alone, dependent = table.forms.evidence(PartitionSums.of(table, y, 2).counts)
+    free = [oracle.predictive_evidence_of_levels(codes[:, j], L) for j, L in enumerate((5, 8))]
+    rate = (codes[:, 1].sum() + 0.5) / 24.5
+    of_rates = [oracle.predictive_evidence_of_counts(codes[rows, 1], rate) for rows in (y >= 0, y == 0, y == 1)]
+    assert alone == pytest.approx([free[0], max(free[1], of_rates[0])], abs=1e-9)
+    assert dependent[1] == pytest.approx(sum(of_rates[1:]), abs=1e-9)
+    # the mean over the grid of the hidden Gaussian
+    every = np.bincount(codes[:, 0], minlength=5).astype(float)
+    means, weights = levels.LOCATIONS, np.exp(-0.5 * levels.LOCATIONS**2)
+    logs = np.array([[np.log(oracle.probit_levels(every, m, s)) for m in means] for s in levels.DEVIATIONS])
+
+    def of(rows):
+        return np.log((np.exp(logs[:, :, codes[rows, 0]].sum(axis=2)) * weights).sum() / weights.sum() / len(logs))
+
+    assert dependent[0] == pytest.approx(free[0] + of(y == 0) + of(y == 1) - of(y >= 0), abs=1e-9)
+
+
+@pytest.mark.parametrize("forms", FORMS)
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_em_agrees_with_naive_em(structure):
-    table, y = _table(n=80, gaps=0.1 if structure == "diag" else 0.0)
+def test_em_agrees_with_naive_em(structure, forms):
+    table, y = _table(n=80, levels=(4, 5), gaps=0.1 if structure == "diag" else 0.0, forms=forms)
     P = _soft((y + (np.arange(80) % 5 == 0)) % 3, 3)
     numbers = np.where(table.observed, table.Z, np.nan)
     relevant, categories = np.ones(3, dtype=bool), np.full(2, DEPENDENT, dtype=np.int8)
     ours = expectation_maximisation(table, P, structure, relevant, categories, 4, tol=-1.0)
-    plain, likelihood = oracle.naive_em(numbers, table.codes, [3, 2], P, structure, 4)
+    plain, likelihood = oracle.naive_em(numbers, table.codes, [4, 5], P, structure, 4, forms)
     np.testing.assert_allclose(ours, plain, atol=1e-9)
     # the posteriors of a model, and its likelihood
     before = expectation_maximisation(table, P, structure, relevant, categories, 3, tol=-1.0)
@@ -95,11 +123,14 @@ def test_em_agrees_with_naive_em(structure):
     assert total == pytest.approx(likelihood, rel=1e-9)
 
 
+@pytest.mark.parametrize("forms", FORMS)
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_em_raises_what_it_maximises(structure):
-    table, _ = _table(seed=3, n=90, spread=0.8, gaps=0.15 if structure == "diag" else 0.0, grid=0.02)
+def test_em_raises_what_it_maximises(structure, forms):
+    table, _ = _table(
+        seed=3, n=90, levels=(4, 5), spread=0.8, gaps=0.15 if structure == "diag" else 0.0, grid=0.02, forms=forms
+    )
     P = _soft(np.random.default_rng(0).integers(3, size=90), 3)
-    relevant, categories = np.array([True, True, False]), np.array([DEPENDENT, 0], dtype=np.int8)
+    relevant, categories = np.array([True, True, False]), np.array([DEPENDENT, DEPENDENT], dtype=np.int8)
     values = []
     for _ in range(12):
         model = maximise(table, P, structure, relevant, categories)
@@ -148,7 +179,8 @@ def _stepmix_set(seed):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_without_priors_the_likelihood_is_that_of_stepmix(seed, monkeypatch):
-    monkeypatch.setattr(expectation, "PRIOR_COUNT", 1e-12)  # a level that a cluster lacks has no logarithm at 0
+    for module in (expectation, levels):  # a level that a cluster lacks has no logarithm at 0
+        monkeypatch.setattr(module, "PRIOR_COUNT", 1e-12)
     for name in ("MEAN_WEIGHT", "VARIANCE_ROWS"):
         monkeypatch.setattr(expectation, name, 0.0)
     monkeypatch.setattr(expectation, "number_scale", lambda k: 0.0)
@@ -160,10 +192,11 @@ def test_without_priors_the_likelihood_is_that_of_stepmix(seed, monkeypatch):
     assert likelihood == pytest.approx(LIKELIHOODS[seed], abs=1e-6)
 
 
+@pytest.mark.parametrize("forms", FORMS)
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_sums_of_blocks_give_the_model_of_all_rows(structure):
-    table, y = _table(n=80, gaps=0.1 if structure == "diag" else 0.0, grid=0.01)
-    roles = structure, np.array([True, False, True]), np.array([DEPENDENT, 0], dtype=np.int8)
+def test_sums_of_blocks_give_the_model_of_all_rows(structure, forms):
+    table, y = _table(n=80, levels=(4, 5), gaps=0.1 if structure == "diag" else 0.0, grid=0.01, forms=forms)
+    roles = structure, np.array([True, False, True]), np.array([DEPENDENT, DEPENDENT], dtype=np.int8)
     model = maximise(table, _soft(y, 3), *roles)
     numbers = np.where(table.observed, table.Z, np.nan)
     P, likelihood = model.posteriors(numbers, table.codes)
@@ -306,3 +339,26 @@ def test_a_category_that_shifts_all_numbers_does_not_hide_the_clusters_from_the_
     solution = Search.of(table, np.random.default_rng(0)).known(3)
     assert agreement(y, solution.labels, 3, 3) > 0.9
     assert solution.categories[1] == COVARIATE
+
+
+def test_counts_and_ordered_levels_find_clusters_and_noise_of_them_does_not():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    good = np.column_stack([rng.poisson(np.array([2, 6, 14])[(y + j) % 3]) for j in range(2)])
+    answers = np.clip(np.round(2 + 1.3 * (y - 1)[:, None] + rng.standard_normal((300, 3))), 0, 4)
+    noise = np.column_stack([rng.negative_binomial(2, 0.3, 300), rng.integers(5, size=300)])
+    codes = np.hstack([good, answers, noise]).astype(np.int32)
+    forms = ("count", "count", "ordered", "ordered", "ordered", "count", "ordered")
+    table = MixedTable.of(np.empty((300, 0)), np.empty(0), codes, codes.max(axis=0).astype(np.intp) + 1, forms)
+    search = Search.of(table, np.random.default_rng(0))
+    solution, _ = search.unknown(1, 6)
+    assert solution.k == 3
+    assert agreement(y, solution.labels, 3, 3) > 0.9
+    assert solution.categories.tolist() == [DEPENDENT] * 5 + [0, 0]
+    # of ordered levels, the order read from above
+    other = codes.copy()
+    other[:, 2] = 4 - other[:, 2]
+    turned = MixedTable.of(np.empty((300, 0)), np.empty(0), other, table.levels, forms)
+    again = Search.of(turned, np.random.default_rng(0)).known(3)
+    assert agreement(search.known(3).labels, again.labels, 3, 3) == pytest.approx(1.0)
+    assert again.value == pytest.approx(search.known(3).value, rel=1e-9)

@@ -7,7 +7,8 @@ number of clusters alike.
 
 - ``ln p(z)``: shares of the clusters with a Dirichlet prior of 1/2 each.
 - A category j that is irrelevant or a covariate counts ``C_j = DM(all rows)``, a cluster-dependent one
-  ``C_j = Σ_c DM(rows of cluster c)``; DM is the Dirichlet-multinomial with 1/2 a level, and gaps count nowhere.
+  ``C_j = Σ_c DM(rows of cluster c)``; DM is the Dirichlet-multinomial with 1/2 a level, and gaps count nowhere. Ordered
+  levels and counts have evidence of their own in clusters (`clusterkit.numerics.mixed.levels`).
 - The numbers R that depend on the cluster: ``N = Σ_c ln m_c(X_R) + ln m_0(X) - ln m_0(X_R)``. The others are explained
   by a regression on those, the same in all clusters (Raftery, Dean 2006, Variable selection for model-based
   clustering, Journal of the American Statistical Association 101; Maugis, Celeux, Martin-Magniette 2009, Biometrics
@@ -31,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices, Mask
+from clusterkit.numerics.mixed.levels import multinomial_evidence
 from clusterkit.numerics.mixed.table import MixedTable, PartitionSums
 
 __all__ = [
@@ -38,12 +40,10 @@ __all__ = [
     "DEPENDENT",
     "IRRELEVANT",
     "MEAN_WEIGHT",
-    "PRIOR_COUNT",
     "Roles",
     "Structure",
     "completed_likelihood",
     "levels_evidence",
-    "multinomial_evidence",
     "normal_evidence",
     "number_scale",
     "numbers_evidence",
@@ -60,9 +60,6 @@ Roles: TypeAlias = tuple[Mask, NDArray[np.int8]]
 IRRELEVANT, DEPENDENT, COVARIATE = 0, 1, 2
 """Roles of categories."""
 
-PRIOR_COUNT = 0.5
-"""Rows that the prior adds to each level and to each cluster: Jeffreys' prior of a multinomial."""
-
 MEAN_WEIGHT = 0.01
 """Rows that the prior of a mean counts for (Fraley, Raftery 2007, Journal of Classification 24(2), section 3)."""
 
@@ -77,16 +74,6 @@ SWEEPS = 4
 def number_scale(k: int) -> float:
     """Prior variance of the numbers in a cluster, one of k."""
     return 1.0 if k == 1 else CLUSTER_SCALE
-
-
-def multinomial_evidence(counts: Array) -> Array:
-    """Logarithm of the Dirichlet-multinomial evidence of counts (..., L), for a sequence of rows."""
-    from scipy.special import gammaln
-
-    L = counts.shape[-1]
-    constant = math.lgamma(L * PRIOR_COUNT) - L * math.lgamma(PRIOR_COUNT)
-    of_levels = gammaln(counts + PRIOR_COUNT).sum(axis=-1)
-    return np.asarray(constant + of_levels - gammaln(counts.sum(axis=-1) + L * PRIOR_COUNT))
 
 
 def normal_evidence(m: Array, mean: Array, squares: Array, scale: float) -> Array:
@@ -300,16 +287,7 @@ def _determinants(stacked: Array, inside: Indices, outside: Indices, with_change
 
 def levels_evidence(table: MixedTable, sums: PartitionSums) -> tuple[Array, Array]:
     """ln evidence of each category, (q,) each: independent of the clusters, and dependent on them."""
-    from scipy.special import gammaln
-
-    if not table.q:
-        return np.zeros(0), np.zeros(0)
-    N = np.concatenate([table.counts[None], sums.counts])
-    starts, prior = table.offsets[:-1], table.levels * PRIOR_COUNT
-    of_levels = np.add.reduceat(gammaln(N + PRIOR_COUNT), starts, axis=1)
-    in_all = np.add.reduceat(N, starts, axis=1)
-    values = gammaln(prior) - table.levels * math.lgamma(PRIOR_COUNT) + of_levels - gammaln(in_all + prior)
-    return values[0], values[1:].sum(axis=0)
+    return table.forms.evidence(sums.counts)
 
 
 def labels_evidence(sizes: Array) -> float:

@@ -23,11 +23,11 @@ from clusterkit.numerics.mixed.evidence import (
     COVARIATE,
     DEPENDENT,
     MEAN_WEIGHT,
-    PRIOR_COUNT,
     Structure,
     number_scale,
     shift_by_covariates,
 )
+from clusterkit.numerics.mixed.levels import PRIOR_COUNT, LevelForms
 from clusterkit.numerics.mixed.table import MixedTable
 
 __all__ = ["MixtureModel", "ModelSums", "expectation_maximisation", "maximise", "penalised_likelihood"]
@@ -44,7 +44,7 @@ BLOCK = 2**16
 @final
 @attrs.frozen(eq=False)
 class MixtureModel:
-    """A finite mixture of Gaussians and multinomials, on the columns with a role.
+    """A finite mixture of Gaussians and levels of each form, on the columns with a role.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class MixtureModel:
         What each level of the covariates adds to the numbers; 0 for other categories.
     covariates : ndarray of shape (c,), int
         The categories that are covariates.
-    offsets : ndarray of shape (q + 1,), int
+    forms : LevelForms
         See `MixedTable`.
     """
 
@@ -78,7 +78,7 @@ class MixtureModel:
     tables: Array
     shifts: Array
     covariates: Indices
-    offsets: Indices
+    forms: LevelForms
 
     @property
     def k(self) -> int:
@@ -120,7 +120,7 @@ class MixtureModel:
         shift = np.zeros((len(codes), len(self.numbers)))
         for j in self.covariates:
             has = codes[:, j] >= 0
-            shift[has] += self.shifts[self.offsets[j] + codes[has, j]]
+            shift[has] += self.shifts[self.forms.offsets[j] + codes[has, j]]
         return shift
 
     def densities(self, A: Array) -> Array:
@@ -194,11 +194,7 @@ def maximise(
     places = np.where(dependent, table.offsets[:-1], -1).astype(np.intp)
     if counts is None:
         counts = table.indicators.T @ P
-    if table.q:
-        in_all = np.add.reduceat(counts, table.offsets[:-1], axis=0) + PRIOR_COUNT * table.levels[:, None]
-        tables = np.log((counts + PRIOR_COUNT) / np.repeat(in_all, table.levels, axis=0))
-    else:
-        tables = np.empty((0, k))
+    tables = table.forms.log_probabilities(counts)
     covariates = np.flatnonzero(categories == COVARIATE) if len(r) else np.empty(0, dtype=np.intp)
     columns = table.columns_of(covariates)
     B: Array = np.empty((0, len(r)))
@@ -216,7 +212,7 @@ def maximise(
     else:
         means, spreads = _covariance_step(table, P, sizes, A, B, r, structure)
     return MixtureModel(
-        shares, r, means, spreads, table.grid[r], places, tables, shifts, covariates, table.offsets
+        shares, r, means, spreads, table.grid[r], places, tables, shifts, covariates, table.forms
     )  # fmt: skip
 
 
@@ -293,7 +289,7 @@ def _covariance_step(
 
 def _coefficients(model: MixtureModel) -> Array:
     """The coefficients of the covariates, (c, r), from what their levels add."""
-    starts, ends = model.offsets[model.covariates], model.offsets[model.covariates + 1]
+    starts, ends = model.forms.offsets[model.covariates], model.forms.offsets[model.covariates + 1]
     parts = [model.shifts[i : j - 1] - model.shifts[j - 1] for i, j in zip(starts, ends, strict=True)]
     return np.vstack([np.empty((0, model.means.shape[1])), *parts])
 
@@ -302,11 +298,7 @@ def penalised_likelihood(model: MixtureModel, likelihood: float) -> float:
     """What EM maximises: the log-likelihood with the logarithms of the priors, up to a constant."""
     k, r = model.means.shape
     total = likelihood + PRIOR_COUNT * float(model.shares.sum())
-    counted = np.zeros(len(model.tables), dtype=bool)
-    for place, end in zip(model.places, model.offsets[1:], strict=True):
-        if place >= 0:
-            counted[place:end] = True
-    total += PRIOR_COUNT * float(model.tables[counted].sum())
+    total += sum(model.forms.log_prior(model.tables, int(j)) for j in np.flatnonzero(model.places >= 0))
     scale = number_scale(k)
     B = _coefficients(model)
     if len(model.spreads) > 1 or model.spreads.ndim == 2:
@@ -366,7 +358,7 @@ class ModelSums:
         Log-likelihood under the model of the sums.
     sizes : ndarray of shape (k,)
     counts : ndarray of shape (L, k)
-        Posteriors of the rows of each level.
+        Posteriors of the rows of each level; 0 for categories that do not depend on the cluster.
     observed : ndarray of shape (k, r)
         Posteriors of the rows that have each number.
     first : ndarray of shape (k, r)
@@ -386,21 +378,25 @@ class ModelSums:
     @classmethod
     def of(cls, model: MixtureModel, numbers: Array, codes: NDArray[np.int32]) -> ModelSums:
         """The sums of a block of numbers (b, p), NaN in gaps, and codes (b, q), -1 in gaps."""
-        P, likelihood = model.posteriors(numbers, codes)
-        A = numbers[:, model.numbers] - model.shift(codes)
-        has = np.isfinite(A)
-        A = np.where(has, A, 0.0)
+        from clusterkit.numerics.mixed.posteriors_jit import posteriors
+
+        A = numbers[:, model.numbers]
+        if len(model.covariates):
+            A = A - model.shift(codes)
+        P = model.densities(A)
         counts = np.zeros((len(model.tables), model.k))
-        for j, start in enumerate(model.offsets[:-1]):
-            rows = codes[:, j] >= 0
-            np.add.at(counts, start + codes[rows, j], P[rows])
+        likelihood = posteriors(P, codes, model.places, model.tables, model.shares, counts)
+        has = np.isfinite(A)
+        A = A if has.all() else np.where(has, A, 0.0)
         if model.spreads.ndim == 2:
             second = P.T @ np.square(A)
         elif len(model.spreads) == 1:
             second = (A.T @ A)[None]
         else:
             second = np.array([(A * P[:, c : c + 1]).T @ A for c in range(model.k)]).reshape(model.spreads.shape)
-        return cls(len(P), likelihood, P.sum(axis=0), counts, P.T @ has, P.T @ A, second)
+        sizes = P.sum(axis=0)
+        observed = np.repeat(sizes[:, None], A.shape[1], axis=1) if has.all() else P.T @ has
+        return cls(len(P), likelihood, sizes, counts, observed, P.T @ A, second)
 
     def __add__(self, other: ModelSums) -> ModelSums:
         """The sums of both blocks."""
@@ -411,11 +407,7 @@ class ModelSums:
         """The M step: the model after the one of the sums."""
         k, width = self.first.shape
         shares = np.log((self.sizes + PRIOR_COUNT) / (self.n + PRIOR_COUNT * k))
-        tables = model.tables
-        if len(tables):
-            levels = np.diff(model.offsets)
-            in_all = np.add.reduceat(self.counts, model.offsets[:-1], axis=0) + PRIOR_COUNT * levels[:, None]
-            tables = np.log((self.counts + PRIOR_COUNT) / np.repeat(in_all, levels, axis=0))
+        tables = model.forms.log_probabilities(self.counts)
         scale, grid = number_scale(k), np.diag(model.grid)
         if model.spreads.ndim == 2:
             m = self.observed

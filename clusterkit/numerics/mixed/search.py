@@ -464,6 +464,10 @@ class Search:
         if "all" not in self._blocks:
             parts, groups = [table.X - table.X.mean(axis=0)], [np.arange(table.p)]
             for j in range(table.q):
+                if table.forms.forms[j] != "free":
+                    parts.append(self._coordinate(j))
+                    groups.append(np.full(1, table.p + j))
+                    continue
                 D = table.indicators[:, table.offsets[j] : table.offsets[j + 1]]
                 f = D.mean(axis=0)
                 parts.append((D - f) / np.sqrt(np.maximum(f, 1e-9)) / math.sqrt(max(1, D.shape[1] - 1)))
@@ -477,11 +481,21 @@ class Search:
         if "even" not in self._blocks:
             parts = []
             for j in range(table.q):
+                if table.forms.forms[j] != "free":
+                    parts.append(self._coordinate(j))
+                    continue
                 D = table.indicators[:, table.offsets[j] : table.offsets[j + 1]]
                 f = D.mean(axis=0)
                 parts.append((D - f) / math.sqrt(max(1e-9, float((f * (1.0 - f)).sum()))))
             self._blocks["even"] = np.hstack(parts)
         return self._blocks["even"]
+
+    def _coordinate(self, j: int) -> Array:
+        """An ordered category or a count as one standardised number, (n, 1), with 0 in gaps."""
+        codes = self.table.codes[:, j]
+        x, has = self.table.forms.coordinates(j)[codes], codes >= 0
+        of_rows = x[has] if has.any() else np.zeros(1)
+        return np.where(has, (x - of_rows.mean()) / max(float(of_rows.std()), 1e-9), 0.0)[:, None]
 
     def _principal(self) -> tuple[Array, Array]:
         """Left singular vectors of all columns, and singular values."""

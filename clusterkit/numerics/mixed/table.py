@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self, final
 
 import attrs
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices, Labels, Mask
+from clusterkit.numerics.mixed.levels import LevelForms
 
 __all__ = ["MixedTable", "PartitionSums"]
 
@@ -49,8 +51,8 @@ class MixedTable:
         ``design' design``.
     shifting : tuple of ndarray or None
         Columns of `design` that belong to each category; None for those of more than `MOST_SHIFTING` levels.
-    counts : ndarray of shape (offsets[-1],)
-        Rows of each level.
+    forms : LevelForms
+        What the levels are in a cluster.
     log_determinant : float
         ``ln|S_0|`` of the scatter of all numbers with the prior and the grid, see
         `clusterkit.numerics.mixed.evidence`.
@@ -67,14 +69,16 @@ class MixedTable:
     design: Array
     gram: Array
     shifting: tuple[Indices | None, ...]
-    counts: Array
+    forms: LevelForms
     log_determinant: float
     # values that follow from the table alone, computed at their first use
     _memo: dict[str, Array] = attrs.field(factory=dict, repr=False)
 
     @classmethod
-    def of(cls, numbers: Array, grid: Array, codes: NDArray[np.int32], levels: Indices) -> Self:
-        """The table of numbers (n, p), with NaN in gaps, and codes (n, q), with -1 in gaps."""
+    def of(
+        cls, numbers: Array, grid: Array, codes: NDArray[np.int32], levels: Indices, forms: Sequence[str] = ()
+    ) -> Self:
+        """The table of numbers (n, p), with NaN in gaps, and codes (n, q), with -1 in gaps; () are free levels."""
         observed = np.isfinite(numbers)
         Z = np.where(observed, numbers, 0.0)
         X = Z if observed.all() or Z.shape[1] < 2 else _filled(Z, observed)
@@ -99,7 +103,7 @@ class MixedTable:
         pooled = scatter.T @ scatter + np.eye(p) + n * np.diag(grid)
         return cls(
             Z, observed, X, grid, codes, levels, offsets, indicators, design, design.T @ design, tuple(shifting),
-            indicators.sum(axis=0), float(np.linalg.slogdet(pooled)[1]) if p else 0.0,
+            LevelForms.of(levels, forms, indicators.sum(axis=0)), float(np.linalg.slogdet(pooled)[1]) if p else 0.0,
         )  # fmt: skip
 
     @property
@@ -118,6 +122,11 @@ class MixedTable:
         return len(self.levels)
 
     @property
+    def counts(self) -> Array:
+        """Rows of each level, (offsets[-1],)."""
+        return self.forms.counts
+
+    @property
     def has_gaps(self) -> bool:
         """Whether a number is missing."""
         return not bool(self.observed.all())
@@ -125,7 +134,7 @@ class MixedTable:
     def take(self, index: Indices) -> MixedTable:
         """The table of some rows."""
         numbers = np.where(self.observed[index], self.Z[index], np.nan)
-        return MixedTable.of(numbers, self.grid, self.codes[index], self.levels)
+        return MixedTable.of(numbers, self.grid, self.codes[index], self.levels, self.forms.forms)
 
     def places(self, categories: Indices) -> Indices:
         """Places of the levels of some categories among all levels."""

@@ -432,15 +432,26 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         return _number_unless_id(column, ".", column.moments, keep)
     if column.kind == "date":
         return _date(column, NATIVE, column.moments, keep)
-    return _of_texts(column, keep)
+    return _in_order(_of_texts(column, keep), column)
+
+
+def _in_order(plan: ColumnPlan, column: ColumnSums) -> ColumnPlan:
+    """The plan with the order of the levels, where the frame says it."""
+    if isinstance(plan, CategoryColumn) and not plan.or_gap and set(plan.levels) <= set(column.ranked):
+        return attrs.evolve(plan, ranks=tuple(column.ranked.index(level) for level in plan.levels))
+    if isinstance(plan, NumberColumn) and column.ranked and not plan.clock:
+        numbers = [number(text, plan.decimal) for text in column.ranked]
+        known = [value for value in numbers if value is not None]
+        return attrs.evolve(plan, ordered=len(known) == len(numbers) and known == sorted(known))
+    return plan
 
 
 def _ordered(column: ColumnSums) -> ColumnPlan:
     """A column of ordered levels: numbers, or a category whose levels are in the order of the numbers in them."""
     if column.kind in ("number", "truth"):
         return _number(column, ".", column.moments)
-    plan = _category(column, keep=True)
-    if not isinstance(plan, CategoryColumn) or plan.or_gap:
+    plan = _in_order(_category(column, keep=True), column)
+    if not isinstance(plan, CategoryColumn) or plan.or_gap or plan.ranks:
         return plan
     places = [re.search(r"[-+]?[0-9]+([.][0-9]+)?", level) for level in plan.levels]
     numbers = [math.nan if place is None else float(place[0]) for place in places]

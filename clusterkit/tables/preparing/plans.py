@@ -159,7 +159,7 @@ class ColumnPlan:
     @property
     @abstractmethod
     def coded(self) -> tuple[tuple[str, str], ...]:
-        """Name and kind of the columns that it becomes for methods of mixed columns: "auto", "number" or "category"."""
+        """Name and kind of the columns that it becomes for methods of mixed columns; see the feature map `columns`."""
 
     @abstractmethod
     def write_codes(self, column: Column, out: Array, observer: Observer) -> None:
@@ -254,6 +254,8 @@ class NumberColumn(ColumnPlan):
         Whether marks are read as by schema 1: percentages as shares of 1, all currencies alike.
     few : int
         Count of the distinct whole numbers, where they are so few that they may be years or codes; else 0.
+    ordered : bool
+        Whether the frame says that they are ordered levels.
     digits : bool
         Whether times of day are written as numbers without a colon, such as 517.
     infinite : int
@@ -287,6 +289,7 @@ class NumberColumn(ColumnPlan):
     infinite: int = 0
     digits: bool = False
     few: int = 0
+    ordered: bool = False
 
     def __attrs_post_init__(self) -> None:
         if len(self.extremes) not in (0, 2) or not all(map(math.isfinite, self.extremes)):
@@ -319,7 +322,7 @@ class NumberColumn(ColumnPlan):
     @property
     def coded(self) -> tuple[tuple[str, str], ...]:
         """The numbers as they are, which may be levels; of a clock its sine and cosine."""
-        kind = "number" if self.circle else "auto"
+        kind = "number" if self.circle else "ordered" if self.ordered else "auto"
         return tuple((name, kind) for name in self.features[: 2 if self.circle else 1])
 
     def write_codes(self, column: Column, out: Array, observer: Observer) -> None:
@@ -390,6 +393,8 @@ class CategoryColumn(ColumnPlan):
         Whether the feature is the presence of the only level.
     infinite : int
         Gaps that are infinite numbers.
+    ranks : tuple of int
+        Place of each level in an order that the frame says; () for none. Rare levels have no place.
     """
 
     levels: tuple[str, ...]
@@ -403,12 +408,15 @@ class CategoryColumn(ColumnPlan):
     infinite: int = 0
     spelled: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         if self.or_gap and self.n_groups != 1:
             raise ValueError("a category of one level or a gap has one level")
         if len(set(self.levels)) < len(self.levels) or self.rare < 0 or self.n_groups < 1:
             raise ValueError("the levels of a category must differ")
+        if self.ranks and len(set(self.ranks)) != len(self.levels):
+            raise ValueError("each level of an ordered category has a place of its own")
         if not 0 <= self.fill < self.n_groups:
             raise ValueError(f"there is no level number {self.fill}")
 
@@ -431,14 +439,21 @@ class CategoryColumn(ColumnPlan):
 
     @property
     def coded(self) -> tuple[tuple[str, str], ...]:
-        """The column as a category."""
-        return ((self.name, "category"),)
+        """The column as a category, or as ordered levels."""
+        return ((self.name, "ordered" if self.ranks else "category"),)
 
     def write_codes(self, column: Column, out: Array, observer: Observer) -> None:
-        """Write the number of each level; rare levels share one, and levels that the fit did not see are gaps."""
+        """Write the number of each level, or its place in their order.
+
+        Rare levels share one number, and have no place; levels that the fit did not see are gaps.
+        """
         places, gaps, unknown = self._places(column, observer)
         if self.or_gap:
             out[:, 0] = ~(gaps | unknown)
+            return
+        if self.ranks:
+            places = np.array([*self.ranks, -1])[places]
+            out[:, 0] = np.where(gaps | unknown, np.nan, places)
             return
         out[:, 0] = np.where(gaps | unknown, np.nan, places)
         if self.rare:

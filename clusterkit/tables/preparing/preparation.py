@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from itertools import chain
 from typing import Any, ClassVar, final
 
@@ -35,7 +37,7 @@ from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of
 from clusterkit.tables.reading.row_sample import RowSample
 from clusterkit.tables.reading.table import of_total_row
 
-__all__ = ["FittedPreparation", "Preparation"]
+__all__ = ["BlockSums", "FittedPreparation", "Preparation"]
 
 NA_CHOICES = ("auto", "level", "gap")
 """Choices for texts such as NA."""
@@ -188,33 +190,52 @@ class Preparation:
 
     def fit_blocks(self, blocks: Iterable[object]) -> FittedPreparation:
         """The preparation of a table that comes in blocks of rows; each is looked at once."""
-        sums: TableSums | None = None
-        row_sample: RowSample | None = None
-        title = ""
-        drop, shared = set(self.drop), dict[str, str]()
-        parts, last = 0, list[Column]()
+        total: BlockSums | None = None
+        parts, columns = 0, list[Column]()
         for block in blocks:
             parts += 1
-            columns = [self._as_asked(column) for column in columns_of(block)]
-            title = title or getattr(block, "title", "the table")
-            shared |= {column.name: column.header for column in columns if column.header}
-            if not isinstance(block, HoldsFrame):  # names of a file are unique; of a frame all that have one are meant
-                drop |= {column.name for column in columns if column.header in self.drop}
-            if not len(columns[0].values):
-                continue
-            last = columns
-            of_block, rows_of_block = TableSums.of(columns), RowSample.of(columns)
-            sums = of_block if sums is None else sums + of_block
-            row_sample = rows_of_block if row_sample is None else row_sample + rows_of_block
-        if sums is None or row_sample is None:
+            columns = self._columns(block)
+            of_block = self._sums_of(block, columns)
+            total = of_block if total is None else total + of_block
+        return self._of_sums(total, columns if parts == 1 else ())
+
+    def sums_of(self, block: object) -> BlockSums:
+        """What `fit_sums` needs of a block of rows, which may be elsewhere: it holds the last row, and no other."""
+        of_block = self._sums_of(block, self._columns(block))
+        end = max(of_block.rows - 1, 0)
+        last = [attrs.evolve(column.take(slice(end, None)), offset=end) for column in of_block.last]
+        return attrs.evolve(of_block, last=tuple(last))
+
+    def fit_sums(self, blocks: Iterable[BlockSums]) -> FittedPreparation:
+        """The preparation of a table of which the sums of neighbouring blocks are known."""
+        every = list(blocks)
+        return self._of_sums(reduce(operator.add, every) if every else None, ())
+
+    def _columns(self, block: object) -> list[Column]:
+        return [self._as_asked(column) for column in columns_of(block)]
+
+    def _sums_of(self, block: object, columns: list[Column]) -> BlockSums:
+        title = getattr(block, "title", "the table")
+        shared = {column.name: column.header for column in columns if column.header}
+        # names of a file are unique; of a frame all that have one are meant
+        meant = () if isinstance(block, HoldsFrame) else columns
+        drop = frozenset({*self.drop, *(column.name for column in meant if column.header in self.drop)})
+        if not len(columns[0].values):
+            return BlockSums(title, drop, shared)
+        return BlockSums(title, drop, shared, TableSums.of(columns), RowSample.of(columns), tuple(columns))
+
+    def _of_sums(self, total: BlockSums | None, columns: Sequence[Column]) -> FittedPreparation:
+        """The preparation of the sums of all rows; `columns` are the rows themselves, where they are one block."""
+        if total is None or total.sums is None or total.row_sample is None:
             raise TableError("the table has no row")
+        sums, row_sample, last = total.sums, total.row_sample, total.last
         overrides = Overrides(
             frozenset(self.as_category), frozenset(self.as_number), frozenset(self.as_date), frozenset(self.keep),
-            frozenset(drop), self.scale, self.na, frozenset(self.as_ordered),
+            total.drop, self.scale, self.na, frozenset(self.as_ordered),
         )  # fmt: skip
         plans, scale, reason = decide(sums, overrides)
         names = [plan.name for plan in plans]
-        check_distinct([plan.name for plan in plans if plan.used], shared, names, title)
+        check_distinct([plan.name for plan in plans if plan.used], total.shared, names, total.title)
         every = (of(plans, sums.columns) for of in (of_fit, of_units, of_places, of_infinite, of_unread))
         sparse = of_sparse(plans, sums.columns, similar=self.gaps == "similar")
         warn_of(
@@ -227,7 +248,7 @@ class Preparation:
         )
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
         blank = 0
-        if parts == 1:
+        if columns:
             pairs = [(plan, column) for plan, column in zip(plans, columns, strict=True) if plan.used]
             blank = warn_of_blanks([column for _, column in pairs], [plan for plan, _ in pairs])
         fitted = FittedPreparation(self, plans, sums.rows, scale, reason, narrow, blank)
@@ -244,6 +265,49 @@ class Preparation:
         if column.name in self.as_category:
             return attrs.evolve(column, kind="text", values=as_levels(column))
         return column
+
+
+@final
+@attrs.frozen(eq=False)
+class BlockSums:
+    """What a fit needs of a block of rows of a table; those of neighbouring blocks are added.
+
+    Parameters
+    ----------
+    title : str
+        What the table is called in errors.
+    drop : frozenset of str
+        Names of the columns to leave out.
+    shared : mapping of str to str
+        Name to name in the table, of columns with one name there.
+    sums : TableSums or None
+        None without rows.
+    row_sample : RowSample or None
+    last : tuple of Column
+        At least the last row.
+    """
+
+    title: str
+    drop: frozenset[str]
+    shared: Mapping[str, str]
+    sums: TableSums | None = None
+    row_sample: RowSample | None = None
+    last: tuple[Column, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return 0 if self.sums is None else self.sums.rows
+
+    def __add__(self, other: BlockSums) -> BlockSums:
+        """The sums of both blocks."""
+        shared, drop = {**self.shared, **other.shared}, self.drop | other.drop
+        if other.sums is None or other.row_sample is None:
+            return attrs.evolve(self, shared=shared, drop=drop)
+        if self.sums is None or self.row_sample is None:
+            return attrs.evolve(other, title=self.title, shared=shared, drop=drop)
+        sums, row_sample = self.sums + other.sums, self.row_sample + other.row_sample
+        return BlockSums(self.title, drop, shared, sums, row_sample, other.last)
 
 
 @final

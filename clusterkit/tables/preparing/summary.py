@@ -210,7 +210,8 @@ def _levels(plan: CategoryColumn) -> str:
         among += (
             ", which --na gap, na='gap' in Python, makes a gap" if len(words) == 1 else ", which --na gap makes gaps"
         )
-    return f"{counted(len(plan.levels) + plan.rare, 'level')}{rare}{among}"
+    in_order = " in order" if plan.ranks else ""
+    return f"{counted(len(plan.levels) + plan.rare, 'level')}{in_order}{rare}{among}"
 
 
 def _having(plans: Sequence[ColumnPlan]) -> list[NumberColumn | CategoryColumn | DateColumn]:

@@ -128,6 +128,8 @@ class ColumnSums:
         Number of infinite numbers, which are gaps; of texts, which are none until the column is one of numbers.
     days : frozenset of str
         Different days written as eight digits, at most `FEWEST_DAYS` of them.
+    ranked : tuple of str
+        All levels in their order, see `Column`.
     """
 
     name: str
@@ -156,6 +158,7 @@ class ColumnSums:
     digits: ClockSums = attrs.field(factory=ClockSums)
     steps: int = 0
     few: frozenset[float] = frozenset()
+    ranked: tuple[str, ...] = ()
 
     @property
     def filled(self) -> int:
@@ -278,7 +281,7 @@ class ColumnSums:
             decimal=column.decimal, order=column.order, open_number=open_number, mark_shown=mark_shown, shown=shown,
             spelled=column.spelled(), clock=ClockSums.of_texts(levels) if short else ClockSums(),
             days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()), firsts=firsts,
-            infinite=sum(n for text, n in levels.items() if short and parsing.is_infinite(text)),
+            infinite=sum(n for text, n in levels.items() if short and parsing.is_infinite(text)), ranked=column.ranked,
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -312,6 +315,7 @@ class ColumnSums:
             self.clock + other.clock, frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
             self.firsts + other.firsts, infinite=infinite, digits=self._digits(other), steps=self.steps + other.steps,
             few=frozenset(sorted(self.few | other.few)[: MOST_FEW + 1]),
+            ranked=self.ranked if self.ranked == other.ranked else (),
         )  # fmt: skip
 
     def _digits(self, other: ColumnSums) -> ClockSums:

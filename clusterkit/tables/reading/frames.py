@@ -87,6 +87,8 @@ class Column:
         there is no such gap.
     duration : bool
         Whether numbers came as durations; they are then in seconds.
+    ranked : tuple of str
+        All levels in their order, where a data frame has one: an ordered categorical of pandas.
     """
 
     name: str
@@ -118,6 +120,7 @@ class Column:
         return attrs.evolve(self, kind="text", values=values, words=None if levels is None else self.words)
 
     duration: bool = False
+    ranked: tuple[str, ...] = ()
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is a gap; a number that is not finite is one."""
@@ -323,7 +326,7 @@ def _of_series(name: str, series: nw.Series[Any]) -> Column:
     if dtype == nw.Boolean:
         return Column(name, "truth", _numbers(series.to_list()))
     if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return _of_texts(name, series.to_list())
+        return attrs.evolve(_of_texts(name, series.to_list()), ranked=_ranked(series.to_native()))
     if isinstance(dtype, nw.Datetime) or dtype == nw.Datetime:
         if getattr(dtype, "time_zone", None) is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
@@ -333,6 +336,14 @@ def _of_series(name: str, series: nw.Series[Any]) -> Column:
     if dtype == nw.Duration:
         return _of_durations(name, series.to_list())
     return _of_objects(name, series.to_list())
+
+
+def _ranked(series: Any) -> tuple[str, ...]:
+    """The levels of an ordered categorical of pandas in their order; () for other columns."""
+    dtype = getattr(series, "dtype", None)
+    if not getattr(dtype, "ordered", False):
+        return ()
+    return tuple(level for category in cast("Any", dtype).categories if (level := _text(str(category))) is not None)
 
 
 def _of_array(name: str, values: AnyArray) -> Column:

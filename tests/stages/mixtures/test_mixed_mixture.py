@@ -1,5 +1,6 @@
 """The mixture of mixed columns as people meet it: by recipe, on tables and frames, in a chain of maps."""
 
+import attrs
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,10 +9,9 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import Pipeline, load, recipe
-from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, NotExportable, TableError
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, TableError
 from clusterkit.estimators import mixed_blocks
 from clusterkit.estimators.preparing import fit_prepared
-from clusterkit.export import to_onnx
 from clusterkit.featuremaps.columns import mixed_columns
 from clusterkit.tables import Preparation
 
@@ -133,11 +133,6 @@ def test_a_changed_recipe_and_weights_are_refused_on_tables():
         recipe("mixture", n_clusters=2).fit(frame, sample_weight=np.arange(60.0))
 
 
-def test_it_has_no_form_in_onnx(fitted):
-    with pytest.raises(NotExportable, match="mixed_mixture"):
-        to_onnx(fitted[0])
-
-
 def test_wrong_parameters_are_refused():
     with pytest.raises(InvalidParameter, match="least_clusters = 4 is more than most_clusters = 3"):
         Pipeline("columns", {"name": "mixed_mixture", "least_clusters": 4, "most_clusters": 3}).fit(np.eye(5))
@@ -158,10 +153,33 @@ def test_a_column_can_be_said_to_be_something_else():
     assert ordered.plans[0].levels == ("2-9", "10-19", "20-29")
     model = recipe("mixture", n_clusters=3, random_state=0)
     fit_prepared(model, texts, Preparation(as_ordered="grade"))
-    assert model.space_.columns.numbers[0].form == "ranks"
+    assert model.space_.columns.levels[0].form == "ordered"
     assert (model.predict(texts) == model.labels_).all()
     with pytest.raises(TableError, match="do not show an order"):
         Preparation(as_ordered="grade").fit(frame.assign(grade=np.array(["low", "mid", "high"])[y]))
+
+
+def test_ordered_categoricals_are_ordered_levels_and_their_features_stay():
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 3
+    names = ["low", "middle", "high", "never"]
+    place = np.clip(y + (rng.random(240) < 0.2), 0, 2)
+    frame = pd.DataFrame(
+        {"grade": np.array(names)[place], "marks": place.astype(str), "x": rng.standard_normal(240) + y}
+    )
+    coded = frame.astype({"grade": pd.CategoricalDtype(names, ordered=True)})
+    coded["marks"] = frame["marks"].astype(int).astype(pd.CategoricalDtype([0, 1, 2], ordered=True))
+    plain, fitted = Preparation().fit(frame), Preparation().fit(coded)
+    np.testing.assert_array_equal(plain.transform(frame), fitted.transform(coded))
+    assert fitted.kinds_of_codes == ("ordered", "ordered", "auto")
+    assert "grade: 3 levels in order" in fitted.paragraph()
+    assert Preparation(as_category=("grade", "marks")).fit(coded).kinds_of_codes[0] == "category"
+    np.testing.assert_array_equal(attrs.evolve(fitted, coded=True).transform(coded)[:, 0], place)
+    blocks = Preparation().fit_blocks([coded.iloc[:100], coded.iloc[100:]])
+    assert blocks.kinds_of_codes == fitted.kinds_of_codes
+    model = recipe("mixture", n_clusters=3, random_state=0).fit(coded)
+    assert [part.form for part in model.space_.columns.levels] == ["ordered", "ordered"]
+    assert (model.predict(frame) == model.labels_).all()  # by the text of the level
 
 
 def test_columns_become_numbers_levels_and_atoms_by_their_values():
@@ -176,12 +194,15 @@ def test_columns_become_numbers_levels_and_atoms_by_their_values():
             np.exp(2.0 * rng.standard_normal(n)),
             rng.standard_t(1.5, size=n),
             np.full(n, 3.0),
+            rng.poisson(np.where(rng.random(n) < 0.5, 2.0, 9.0)),
         ]
     )
     columns = mixed_columns(X)
     levels = {part.column: part for part in columns.levels}
     numbers = {part.column: part for part in columns.numbers}
-    assert set(levels) == {0, 1, 3}
+    assert set(levels) == {0, 1, 3, 7}
+    assert levels[7].form == "count"
+    assert levels[7](np.array([4.0, 99.0, 2.5])).tolist()[:2] == [4.0, levels[7].n_levels - 1]
     assert levels[3].is_atom
     assert set(numbers) == {2, 3, 4, 5}
     assert numbers[2].grid > 0.0
@@ -217,7 +238,6 @@ def test_blocks_of_a_table_end_at_the_mixture_of_all_rows(monkeypatch):
     frame, _ = _frame(400)
     frame["kind"] = frame["kind"].mask(np.arange(400) % 9 == 0)
     monkeypatch.setattr(mixed_blocks, "SAMPLE", 250)
-    monkeypatch.setattr(mixed_blocks, "BLOCK", 64)
     model = recipe("mixture", n_clusters=3, random_state=0)
     mixed_blocks.fit_blocks(model, lambda: (frame.iloc[start : start + 90] for start in range(0, 400, 90)))
     whole = recipe("mixture", n_clusters=3, random_state=0).fit(frame)

@@ -22,7 +22,7 @@ from clusterkit.samples.transform import block_plan
 from clusterkit_dask import tasks
 from clusterkit_dask.computing import computed
 from clusterkit_dask.on_device import OnWorkersDevice
-from clusterkit_dask.pieces import Pieces, pieces_of
+from clusterkit_dask.pieces import Pieces, called, is_frame, pieces_of, pieces_of_tables
 from clusterkit_dask.rows import DaskRows, literal
 
 __all__ = ["DaskEngine"]
@@ -54,6 +54,23 @@ class DaskEngine(Engine):
     def rows(self, X: object) -> DaskRows:
         """A dask array, a dask frame, or what `clusterkit_dask.open` gives, as rows; nothing is computed."""
         return DaskRows(X.source if isinstance(X, DaskRows) else pieces_of(X))
+
+    def are_tables(self, X: object) -> bool:
+        """Whether X is a dask frame."""
+        return is_frame(X)
+
+    def of_tables(self, function: Callable[[object], Value], X: object) -> list[Value]:
+        """A function of each partition of a dask frame, computed where the partition is."""
+        frame: Any = X
+        sent = literal(function)
+        values = computed(*(delayed(called, pure=False)(sent, part) for part in frame.to_delayed()))
+        return list(cast("tuple[Value, ...]", values))
+
+    def rows_of_tables(
+        self, function: Callable[[object], Array], X: object, width: int, sizes: Sequence[int] | None = None
+    ) -> DaskRows:
+        """The rows that a function makes of each partition of a dask frame."""
+        return DaskRows(pieces_of_tables(literal(function), X, width, sizes))
 
     def reduce(self, part: Callable[[slice, Array], Part], rows: Rows, width: int) -> Part:
         """One pass: a task for each unit of groups, and the tree that adds them."""

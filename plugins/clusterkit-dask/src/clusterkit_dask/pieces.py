@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from typing import Any, cast, final
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast, final
 
 import attrs
 import numpy as np
@@ -14,7 +14,10 @@ from dask.delayed import Delayed, delayed
 from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit_dask.computing import LOGGER, computed
 
-__all__ = ["Pieces", "pieces_of"]
+__all__ = ["Pieces", "called", "is_frame", "pieces_of", "pieces_of_tables"]
+
+
+Value = TypeVar("Value")
 
 
 @final
@@ -83,12 +86,31 @@ def pieces_of(X: object) -> Pieces:
     module = type(X).__module__
     if module.startswith("dask.array"):
         return _of_array(X)
-    if module.startswith("dask.dataframe") and getattr(X, "ndim", 0) == 2:
+    if is_frame(X):
         return _of_frame(X)
     raise InvalidData(
         f"a {type(X).__name__} of {module} is no table; pass a dask array of shape (n, d), a dask frame, or "
         "clusterkit_dask.open(path) for Parquet files"
     )
+
+
+def is_frame(X: object) -> bool:
+    """Whether a collection is a dask frame."""
+    return type(X).__module__.startswith("dask.dataframe") and getattr(X, "ndim", 0) == 2
+
+
+def pieces_of_tables(function: Delayed, X: Any, width: int, sizes: Sequence[int] | None) -> Pieces:
+    """The rows, (m, width), float64, that a function makes of each partition of a dask frame."""
+    partitions = tuple(X.to_delayed())
+    parts = tuple(delayed(called, pure=False)(function, part) for part in partitions)
+    known = None if sizes is None else tuple(sizes)
+    counted = tuple(X[list(X.columns)[:1]].to_delayed())
+    return Pieces(parts, known, width, np.dtype(np.float64), None, counted, _futures(X))
+
+
+def called(function: Callable[[object], Value], part: object) -> Value:
+    """A function of a partition, which runs where that is."""
+    return function(part)
 
 
 def _of_array(X: Any) -> Pieces:

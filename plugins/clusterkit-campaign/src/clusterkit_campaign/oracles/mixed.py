@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array
 
-__all__ = ["gain_of_two", "naive_em", "predictive_evidence_of_levels", "predictive_evidence_of_numbers"]
+__all__ = [
+    "gain_of_two", "naive_em", "predictive_evidence_of_counts", "predictive_evidence_of_levels",
+    "predictive_evidence_of_numbers", "probit_levels",
+]  # fmt: skip
 
 COUNT, WEIGHT = 0.5, 0.01
 """Prior rows of each level and cluster, and of each mean."""
 
 
 def naive_em(
-    numbers: Array, codes: NDArray[np.int32], levels: list[int], P: Array, structure: str, steps: int
-) -> tuple[Array, float]:
+    numbers: Array, codes: NDArray[np.int32], levels: list[int], P: Array, structure: str, steps: int,
+    forms: tuple[str, ...] = (),
+) -> tuple[Array, float]:  # fmt: skip
     """Posteriors (n, k) and log-likelihood after EM steps on all columns; numbers have NaN in gaps of "diag" only."""
+    forms = forms or ("free",) * len(levels)
     n, k, scale = len(numbers), P.shape[1], 0.5
     total = 0.0
     for _ in range(steps):
-        model = _maximised(numbers, codes, levels, P, structure, scale)
+        model = _maximised(numbers, codes, levels, P, structure, scale, forms)
         logs, total = np.empty((n, k)), 0.0
         for i in range(n):
             for c in range(k):
@@ -37,7 +44,13 @@ def naive_em(
 
 
 def _maximised(
-    numbers: Array, codes: NDArray[np.int32], levels: list[int], P: Array, structure: str, scale: float
+    numbers: Array,
+    codes: NDArray[np.int32],
+    levels: list[int],
+    P: Array,
+    structure: str,
+    scale: float,
+    forms: tuple[str, ...],
 ) -> Mapping[str, list[Array]]:
     n, p = numbers.shape
     k = P.shape[1]
@@ -48,7 +61,13 @@ def _maximised(
         for j, count in enumerate(levels):
             rows = codes[:, j] >= 0
             sums = np.array([w[rows & (codes[:, j] == level)].sum() for level in range(count)])
-            model["tables"].append((sums + COUNT) / (sums.sum() + COUNT * count))
+            every = np.array([float((codes[:, j] == level).sum()) for level in range(count)])
+            if forms[j] == "ordered":
+                model["tables"].append(_most_probable_levels(sums, every))
+            elif forms[j] == "count":
+                model["tables"].append(_poisson_levels(sums, every))
+            else:
+                model["tables"].append((sums + COUNT) / (sums.sum() + COUNT * count))
         means = np.zeros(p)
         for j in range(p):
             rows = np.isfinite(numbers[:, j])
@@ -85,6 +104,43 @@ def _density(x: Array, levels: NDArray[np.int32], c: int, model: Mapping[str, li
         gap, S = (x - model["mean"][c])[has], model["spread"][c][np.ix_(has, has)]
         value -= 0.5 * float(gap @ np.linalg.solve(S, gap)) + 0.5 * float(np.linalg.slogdet(2 * math.pi * S)[1])
     return value
+
+
+def probit_levels(every: Array, mean: float, deviation: float) -> Array:
+    """Probabilities of ordered levels, with thresholds at the quantiles of the rows of each level, `every`."""
+    hidden, shares = NormalDist(), (every + COUNT) / (every + COUNT).sum()
+    borders = [-math.inf, *(hidden.inv_cdf(float(share)) for share in np.cumsum(shares)[:-1]), math.inf]
+    below = [hidden.cdf((border - mean) / deviation) if math.isfinite(border) else (border > 0) for border in borders]
+    return np.array([0.99 * (b - a) + 0.01 / len(every) for a, b in pairwise(below)])
+
+
+def _most_probable_levels(sums: Array, every: Array) -> Array:
+    best = -math.inf
+    chosen: Array = np.empty(0)
+    for deviation in 2.0 ** np.linspace(-2.0, 1.0, 7):
+        for mean in np.linspace(-3.0, 3.0, 25):
+            levels = probit_levels(every, float(mean), float(deviation))
+            value = float(sums @ np.log(levels)) - 0.5 * mean**2
+            if value > best:
+                best, chosen = value, levels
+    return chosen
+
+
+def _poisson_levels(sums: Array, every: Array) -> Array:
+    x = np.arange(len(sums))
+    mean = (float(every @ x) + COUNT) / (float(every.sum()) + COUNT)
+    rate = (float(sums @ x) + COUNT) / (float(sums.sum()) + COUNT / mean)
+    return np.array([math.exp(-rate) * rate**i / math.factorial(i) for i in x])
+
+
+def predictive_evidence_of_counts(counts: NDArray[np.int32], mean: float) -> float:
+    """ln p of counts one after the other, each by the negative binomial that those before it predict."""
+    a, b, total = COUNT, COUNT / mean, 0.0
+    for x in counts.tolist():
+        total += math.lgamma(a + x) - math.lgamma(a) - math.lgamma(x + 1.0)
+        total += a * math.log(b / (b + 1.0)) - x * math.log(b + 1.0)
+        a, b = a + x, b + 1.0
+    return total
 
 
 def predictive_evidence_of_levels(codes: NDArray[np.int32], levels: int) -> float:
