@@ -59,6 +59,7 @@ def test_rows_in_another_order_get_the_same_labels():
 
 def test_a_row_equal_to_a_fitted_one_gets_its_label_and_new_ones_follow(sphere):
     X, _, model = sphere
+    assert model.exact_on_training_
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     new, y = on_the_sphere(seed=0, n=600)
     rng = np.random.default_rng(9)
@@ -139,5 +140,6 @@ def test_a_tree_of_the_features_themselves_needs_no_layout():
 def test_other_solvers_read_the_layout():
     X, y = on_the_sphere(400, 4)
     model = Pipeline(["unit", "layout"], "centroids", "argmax", n_clusters=4, n_init=5, random_state=0).fit(X)
+    assert not model.exact_on_training_
     assert adjusted_rand_score(y, model.labels_) == 1.0
     np.testing.assert_array_equal(by_appearance(model.predict(X)), by_appearance(model.labels_))
