@@ -48,6 +48,17 @@ def test_features_stay_float32_and_the_graph_is_kept(sphere):
     assert model.space_.width == 24  # three layouts of eight coordinates
 
 
+def test_the_graph_joins_rows_of_largest_cosine(sphere):
+    X, _, model = sphere
+    graph = model.space_.graph
+    rows = X[graph.rows].astype(np.float64)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    cosines = rows @ rows.T
+    np.fill_diagonal(cosines, -1.0)
+    largest = -np.sort(-cosines, axis=1)[:, : graph.index.shape[1]]
+    np.testing.assert_allclose(np.take_along_axis(cosines, graph.index, axis=1), largest, atol=1e-6)
+
+
 def test_rows_in_another_order_get_the_same_labels():
     X, _ = load_digits(return_X_y=True)
     X = X[:700].astype(np.float32)
