@@ -62,7 +62,7 @@ def test_a_sketch_finds_the_neighbours_and_says_how_many(cells, monkeypatch):
     monkeypatch.setattr(search, "CELLS_FROM", 0 if cells else 10**9)
     monkeypatch.setattr(search, "CELL_ROWS", 100)
     rng = np.random.default_rng(0)
-    X = (rng.normal(size=(1500, 6)) @ rng.normal(size=(6, 80)) + 0.1 * rng.normal(size=(1500, 80))).astype(np.float32)
+    X = (rng.normal(size=(900, 6)) @ rng.normal(size=(6, 80)) + 0.1 * rng.normal(size=(900, 80))).astype(np.float32)
     order, _ = search.canonical_order(X)
     neighbours = search.nearest_rows(X, order, 10, np.random.default_rng(0))
     assert neighbours.method == ("cells" if cells else "sketch")
@@ -77,12 +77,12 @@ def test_a_sketch_finds_the_neighbours_and_says_how_many(cells, monkeypatch):
 def test_a_sketch_counts_what_its_axes_leave_out_where_that_finds_more(noise, monkeypatch):
     # noise is at right angles in two rows; documents that are near share what is left out
     rng = np.random.default_rng(0)
-    y = rng.integers(12, size=900)
+    y = rng.integers(12, size=600)
     X = 2 * rng.normal(size=(12, 40))[y] @ rng.normal(size=(40, 400)) / 20
     if noise:
-        X += rng.normal(size=X.shape) * rng.uniform(0.5, 1.5, size=(900, 1)) / 5
+        X += rng.normal(size=X.shape) * rng.uniform(0.5, 1.5, size=(600, 1)) / 5
     else:
-        part = rng.integers(150, size=900)
+        part = rng.integers(150, size=600)
         X += 0.2 * rng.normal(size=(150, 400))[part] * rng.uniform(0.5, 1.5, size=(150, 1))[part]
         X += rng.normal(size=X.shape) / 50
     X = X.astype(np.float32)
