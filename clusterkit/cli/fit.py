@@ -498,8 +498,7 @@ def fit(
         early.check_unnamed(name, settings)
     early.check(data, name, settings)
     model = estimator(name, clusters, seed, settings, metric)
-    if metric in ("cosine", "haversine") and preparation.scale == "auto":
-        preparation = preparation._replace(scale="none")  # units of single columns would turn directions
+    preparation = preparation.of_metric(metric)
     if clusters is not None:
         check_number(name, model, clusters)
     table, classes = table_options.open(data)

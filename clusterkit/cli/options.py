@@ -254,6 +254,11 @@ class PreparationOptions(NamedTuple):
     na: str = "auto"
     gaps: str = "similar"
 
+    def of_metric(self, metric: str | None) -> PreparationOptions:
+        """The same, with columns that are not scaled where whole rows are compared: scales would turn directions."""
+        whole = metric not in (None, "euclidean") and self.scale == "auto"
+        return self._replace(scale="none") if whole else self
+
     def spec(self, table: Table, table_options: TableOptions) -> Preparation:
         """The preparation of a table, without the columns that --columns and --drop leave out."""
         from clusterkit.tables import Preparation

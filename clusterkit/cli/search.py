@@ -85,6 +85,12 @@ Examples:
     show_default=True,
     help="Number of fits at the same time; -1 uses all processors.",
 )
+@click.option(
+    "--metric",
+    metavar="NAME",
+    help="How rows are compared, by the fits and by the score: euclidean, cosine or haversine, as in `fit`.  [default: "
+    "that of the recipe]",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @click.option(
     "--resume", metavar="FILE", help="File for finished candidates; those already in it are not fitted again."
@@ -110,6 +116,7 @@ def search(
     noise: str | None,
     keep_all: bool,
     jobs: int,
+    metric: str | None,
     seed: int,
     resume: str | None,
     path: str | None,
@@ -152,7 +159,8 @@ def search(
     if not grid:
         raise BadInput("nothing to search: give values with --grid SLOT.PARAM=VALUE,VALUE, or -k 2-8")
     early.check(data, name, settings)
-    model = estimator(name, clusters, seed, settings)
+    model = estimator(name, clusters, seed, settings, metric)
+    preparation = preparation.of_metric(metric)
     known = model.get_params()  # the search tells the nearest of them
     varied = any(key not in known or key.split("__")[0] in ("labeler", "solver") for key in grid)
     check_number(name, model, grid.get("n_clusters", [clusters])[0], varied=varied)

@@ -203,6 +203,11 @@ class Outcome(ABC):  # noqa: B024 (a sum type: its members are below)
     status: Status | None = attrs.field(default=None, kw_only=True)
 
     @property
+    def reads_features(self) -> bool:
+        """False if new rows do not go through the last feature map, but are compared in the coordinates before it."""
+        return True
+
+    @property
     def exact_on_training(self) -> bool:
         """Whether extending to the training rows gives back what they have here."""
         return self.status is None or self.status.predicts_labels
@@ -422,9 +427,17 @@ class MergeTrees(Outcome):
         The samples in the coordinates in which neighbours are searched.
     transform : Transform
         Maps raw rows to these coordinates. A new row follows the samples that are nearest to it.
+    before_last_map : bool, default False
+        Whether these are the coordinates before the last feature map, not the features.
     """
 
     trees: tuple[MergeTree, ...]
     graph: NeighbourGraph
     rows: Array
     transform: Transform
+    before_last_map: bool = False
+
+    @property
+    def reads_features(self) -> bool:
+        """False if the coordinates are those before the last map."""
+        return not self.before_last_map

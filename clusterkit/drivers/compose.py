@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any, Literal, TypeAlias, TypeVar, cast, final, overload
 
 import attrs
+import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.contracts import (
@@ -42,6 +43,8 @@ from clusterkit.contracts.providers import VARIABLE, where
 from clusterkit.contracts.registry import ABSTRACT, StageKind, registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import IncompatibleStages, InvalidParameter, NeedsClusters, UnknownName, nearest_names
+from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.samples import FeatureSpace
 
 __all__ = [
     "AUTO",
@@ -62,6 +65,7 @@ __all__ = [
     "resolve_balancer",
     "resolve_labeler",
     "resolve_limits",
+    "rows_by",
     "tuned",
     "with_parameter",
 ]
@@ -307,6 +311,28 @@ def map_of(metric: str) -> FeatureMap | None:
         raise InvalidParameter(f"metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}")
     name = METRICS[metric]
     return None if name is None else resolve_as(FeatureMap, "featuremap", name)
+
+
+def rows_by(metric: str, X: Array) -> Array:
+    """Rows X (n, d), an array or a sparse matrix, as a metric compares them; sparse ones stay so if its map keeps them.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is no such metric.
+    InvalidData
+        If the rows are none of this metric, such as columns that are no degrees.
+    """
+    front = map_of(metric)
+    if front is None:
+        return X
+    samples: Any = X
+    if not isinstance(X, np.ndarray):
+        samples = SparseRows(X) if front.keeps_sparse else X.toarray()
+    space = front.space_of(samples, Task(samples.shape[0], None), np.random.default_rng(0))
+    assert isinstance(space, FeatureSpace), "the map of a metric gives features"
+    rows: Any = space.rows()
+    return rows.csr if isinstance(rows, SparseRows) else rows
 
 
 def _initialiser(name: str) -> Partitioner:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, overload
 
@@ -14,6 +14,7 @@ from clusterkit._typing import Array, ArrayLike, RandomState
 from clusterkit.contracts.arguments import Clusterer, ClustererLike, Grid, SamplesLike
 from clusterkit.contracts.params import is_count
 from clusterkit.contracts.seeds import Seeds
+from clusterkit.drivers.compose import map_of, rows_by
 from clusterkit.errors import InvalidParameter
 from clusterkit.estimators import _search_results as grids
 from clusterkit.estimators import same_place
@@ -50,6 +51,7 @@ def search(
     repeats: int = 6,
     resume: str | Path | None = None,
     refit: bool = True,
+    metric: str | None = None,
     preparation: Preparation | None = None,
     verbose: bool = False,
 ) -> SearchResult[EstimatorT]: ...
@@ -70,6 +72,7 @@ def search(
     repeats: int = 6,
     resume: str | Path | None = None,
     refit: bool = True,
+    metric: str | None = None,
     preparation: Preparation | None = None,
     verbose: bool = False,
 ) -> SearchResult[Pipeline | Driven]: ...
@@ -91,6 +94,7 @@ def search(
     repeats: int = 6,
     resume: str | Path | None = None,
     refit: bool = True,
+    metric: str | None = None,
     preparation: Preparation | None = None,
     verbose: bool = False,
 ) -> SearchResult[Any]:
@@ -136,6 +140,9 @@ def search(
         them; its grid may have more points. Failed candidates are fitted again. One search at a time works on a file.
     refit : bool, default True
         Whether to fit `best_estimator` again where the fitted model is not available (several processes, or a file).
+    metric : {"euclidean", "cosine", "haversine"}, optional
+        How all candidates compare rows, and the scores with them: the parameter `metric` of the pipeline, whose own
+        value is taken if it is None. With `metric` in the grid scores look at the rows as they are.
     preparation : Preparation, optional
         Treatment of gaps, categories, dates and units of a data frame; None: its defaults.
     verbose : bool, default False
@@ -196,6 +203,8 @@ def search(
     """
     base = _estimator(pipeline)
     candidates = grids.points_of(grid)
+    if metric is not None:
+        base = _by_metric(base, metric, candidates)
     if score == "objective":
         grids.require_one_objective(candidates, base.get_params())
     refuse_unsuited(X)
@@ -210,6 +219,8 @@ def search(
     numbers = _features(base, X)
     with only_numbers(numbers):
         checked = check_array(numbers, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
+    if not any("metric" in params for params in candidates):
+        checked = rows_by(str(base.get_params(deep=False).get("metric", "euclidean")), checked)
     path = None if resume is None else Path(resume)
     workers = _workers(n_jobs)
     with alone_on(path):
@@ -255,6 +266,16 @@ def _estimator(pipeline: ClustererLike) -> Clusterer:
     if isinstance(pipeline, type) or not all(hasattr(pipeline, name) for name in ("fit", "get_params", "set_params")):
         raise InvalidParameter(f"search: pipeline must be the name of a recipe or a clusterer, got {pipeline!r}")
     return pipeline
+
+
+def _by_metric(base: Clusterer, metric: str, candidates: Sequence[Mapping[str, object]]) -> Clusterer:
+    """The estimator with its parameter `metric`."""
+    map_of(metric)
+    if "metric" not in base.get_params(deep=False):
+        raise InvalidParameter(f"search: metric={metric!r}, but {type(base).__name__} has no parameter metric")
+    if any("metric" in params for params in candidates):
+        raise InvalidParameter(f"search: metric={metric!r} is given, and the grid has it too; use one of them")
+    return cast("Clusterer", clone(base).set_params(metric=metric))
 
 
 def _features(base: Clusterer, X: Any) -> Any:

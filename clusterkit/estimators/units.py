@@ -87,8 +87,8 @@ def warn_of_units_of(models: Iterable[object], X: SamplesLike, stacklevel: int) 
         model: Any = each
         if not isinstance(model, FittedAttributes) or not hasattr(model, "labels_") or hasattr(model, "preparation_"):
             continue
-        if not hasattr(model, "rows_of"):
-            continue
+        if not hasattr(model, "rows_of") or getattr(model, "metric", "euclidean") != "euclidean":
+            continue  # other metrics compare whole rows
         rows = model.rows_of(X)
         if isinstance(rows, SparseRows) or not len(rows):
             continue

@@ -21,6 +21,7 @@ __all__ = [
     "compiled_pays",
     "kmeans",
     "nearest",
+    "quick_centres",
     "weighted_kmeans",
 ]
 
@@ -158,6 +159,22 @@ def weighted_kmeans(X: Array, weights: Array, k: int, *, n_init: int, seed: int)
     with warnings.catch_warnings(), limited_threads(0), _threads().limit(limits=1, user_api="openmp"):
         warnings.simplefilter("ignore", ConvergenceWarning)
         return KMeans(k, n_init=n_init, random_state=seed).fit(X, sample_weight=weights).cluster_centers_
+
+
+def quick_centres(X: Array, k: int, *, turns: int, seed: int) -> Array:
+    """Centres (k, d) of many small cells, after a few iterations of scikit-learn's `KMeans` from k random rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    k, turns, seed : int
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings(), limited_threads(0), _threads().limit(limits=1, user_api="openmp"):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return KMeans(k, init="random", n_init=1, max_iter=turns, random_state=seed).fit(X).cluster_centers_
 
 
 @cache

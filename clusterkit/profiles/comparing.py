@@ -287,6 +287,7 @@ def compare(
     *,
     n_clusters: int | None = None,
     max_rows: int = 5000,
+    metric: str = "euclidean",
     random_state: RandomState = 0,
 ) -> Comparison:
     """Compare clusterings of the same rows: sizes, indices, stability, agreement and time.
@@ -304,6 +305,9 @@ def compare(
     max_rows : int, default 5000
         Rows on which the indices are computed, a random sample of more; the same for all methods. The density index
         uses 2,000 of them.
+    metric : {"euclidean", "cosine", "haversine"}, default "euclidean"
+        How recipes given by name compare rows, and the indices with them; the rows are then numbers, and are not
+        standardised. Estimators keep their own metric.
     random_state : int, Generator, RandomState or None, default 0
         Seed of samples, and of recipes given by name.
 
@@ -362,14 +366,14 @@ def compare(
         check_fits(str(name), value, table.n, len(table.names))
     rng = seeds.stream("rows")
     rows = sample_rows(table.n, max_rows, rng)
-    points = coordinates(None, table, rows)
+    points = coordinates(None, table, rows) if metric == "euclidean" else _measured(table, rows, metric)
     judged = table if is_table(X) else None
     parts = subsamples(table.n, seeds.stream("parts"))
     compared: list[Method] = []
     failed: dict[str, str] = {}
     samples = _Samples(X)
     for name, value in methods.items():
-        model = _model(value, n_clusters, seeds.integer("fits"))
+        model = _model(value, n_clusters, seeds.integer("fits"), metric)
         try:
             compared.append(_method(str(name), model, value, samples, table, (rows, points), parts, judged))
         except ValueError as error:
@@ -392,13 +396,29 @@ def _warn_of_units(compared: Sequence[Method], methods: Mapping[str, Any], X: An
     warn_of_units_of(here, X, stacklevel=3)
 
 
-def _model(value: Any, n_clusters: int | None, seed: int) -> Any:
+def _measured(table: RawTable, rows: Indices, metric: str) -> Array:
+    """Some rows as a metric compares them, (m, r)."""
+    from clusterkit.drivers.compose import map_of, rows_by
+
+    map_of(metric)
+    columns = table.columns(rows)
+    words = [column.name for column in columns if column.kind != "number"]
+    X = np.empty((len(rows), 0)) if words else np.column_stack([column.values for column in columns])
+    if words or not np.isfinite(X).all():
+        what = f"column {words[0]!r} has none" if words else "there are gaps"
+        raise InvalidData(f"compare: metric={metric!r} compares rows of numbers, and {what}; use metric='euclidean'")
+    return np.asarray(rows_by(metric, np.ascontiguousarray(X, dtype=np.float64)))
+
+
+def _model(value: Any, n_clusters: int | None, seed: int, metric: str) -> Any:
     """The estimator of a recipe by name, or the estimator; None for labels."""
     if isinstance(value, str):
         from clusterkit.contracts.registry import registry
         from clusterkit.estimators.build import recipe
 
         model = recipe(value, random_state=seed)
+        if metric != "euclidean":
+            model.set_params(metric=metric)
         if n_clusters is not None and registry.get("recipe", value).clusters == "given":
             model.set_params(n_clusters=n_clusters)
         return model

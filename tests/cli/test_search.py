@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 
+import numpy as np
 import pytest
 
 from clusterkit.cli.search import _split
@@ -120,3 +121,14 @@ def test_a_single_candidate_has_no_confidence(run, table):
     answer = run("search", table, "-r", "kmeans", "--drop", "id", "-k", "3-3")
     assert "nan" not in answer.stdout
     assert "confidence   none: there is nothing to compare a single candidate with" in answer.stdout
+
+
+def test_fits_and_scores_compare_rows_by_the_metric(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = (np.repeat(np.eye(3), 10, axis=0) + 0.05 * rng.normal(size=(30, 3))) * rng.uniform(0.01, 100, size=(30, 1))
+    np.save(tmp_path / "rows.npy", X)
+    words = ("search", tmp_path / "rows.npy", "-r", "kmeans", "-k", "2-4", "--score", "silhouette", "-o", "-")
+    answer = run(*words, "--metric", "cosine")
+    assert sorted(answer.stdout.split()[1:]) == ["0"] * 10 + ["1"] * 10 + ["2"] * 10
+    assert "with n_clusters=3" in answer.stderr
+    assert "metric must be one of" in run(*words, "--metric", "cosin").stderr

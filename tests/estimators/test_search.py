@@ -336,3 +336,32 @@ def test_an_ensemble_that_says_nothing_is_refused():
 def test_a_result_shows_its_size_and_not_its_labels():
     X, _ = make_blobs(30, random_state=0)
     assert "candidates=<2, see table>" in repr(search("kmeans", {"n_clusters": [2, 3]}, X, "silhouette"))
+
+
+def lengths_that_say_nothing(n=60, seed=0):
+    """Rows in three directions, with lengths between 1 and 100."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    rows = (np.eye(3, 5)[y] + 0.05 * rng.normal(size=(n, 5))) * rng.uniform(1, 100, size=(n, 1))
+    return rows, y
+
+
+@pytest.mark.parametrize("score", ["auto", "silhouette", "stability"])
+def test_candidates_and_scores_compare_rows_by_the_metric(score):
+    X, y = lengths_that_say_nothing()
+    by_cosine = search("kmeans", {"n_clusters": [2, 3, 4]}, X, score, metric="cosine", repeats=2, random_state=0)
+    assert by_cosine.best_params == {"n_clusters": 3}
+    assert adjusted_rand_score(y, by_cosine.best_labels) == 1.0
+    assert by_cosine.best_estimator.metric == "cosine"
+    of_model = search(recipe("kmeans", metric="cosine"), {"n_clusters": [2, 3, 4]}, X, score, repeats=2, random_state=0)
+    np.testing.assert_array_equal(of_model.scores, by_cosine.scores)
+
+
+def test_a_metric_that_is_none_or_given_twice_is_refused():
+    X, _ = lengths_that_say_nothing()
+    with pytest.raises(InvalidParameter, match=r"metric must be one of .*'cosine'.*, got 'angle'"):
+        search("kmeans", {"n_clusters": [2, 3]}, X, metric="angle")
+    with pytest.raises(InvalidParameter, match="metric='cosine' is given, and the grid has it too"):
+        search("kmeans", {"metric": ["cosine"]}, X, metric="cosine")
+    with pytest.raises(InvalidParameter, match="KMeans has no parameter metric"):
+        search(KMeans(), {"n_clusters": [2, 3]}, X, metric="cosine")

@@ -62,7 +62,7 @@ def test_a_sketch_finds_the_neighbours_and_says_how_many(cells, monkeypatch):
     monkeypatch.setattr(search, "CELLS_FROM", 0 if cells else 10**9)
     monkeypatch.setattr(search, "CELL_ROWS", 100)
     rng = np.random.default_rng(0)
-    X = (rng.normal(size=(1500, 6)) @ rng.normal(size=(6, 80)) + 0.1 * rng.normal(size=(1500, 80))).astype(np.float32)
+    X = (rng.normal(size=(900, 6)) @ rng.normal(size=(6, 80)) + 0.1 * rng.normal(size=(900, 80))).astype(np.float32)
     order, _ = search.canonical_order(X)
     neighbours = search.nearest_rows(X, order, 10, np.random.default_rng(0))
     assert neighbours.method == ("cells" if cells else "sketch")
@@ -71,6 +71,29 @@ def test_a_sketch_finds_the_neighbours_and_says_how_many(cells, monkeypatch):
     assert recall >= 0.95
     assert abs(recall - neighbours.recall) <= 0.02
     assert (neighbours.squared >= squared.astype(np.float32) * 0.999).all()
+
+
+@pytest.mark.parametrize("noise", [True, False])
+def test_a_sketch_counts_what_its_axes_leave_out_where_that_finds_more(noise, monkeypatch):
+    # noise is at right angles in two rows; documents that are near share what is left out
+    rng = np.random.default_rng(0)
+    y = rng.integers(12, size=600)
+    X = 2 * rng.normal(size=(12, 40))[y] @ rng.normal(size=(40, 400)) / 20
+    if noise:
+        X += rng.normal(size=X.shape) * rng.uniform(0.5, 1.5, size=(600, 1)) / 5
+    else:
+        part = rng.integers(150, size=600)
+        X += 0.2 * rng.normal(size=(150, 400))[part] * rng.uniform(0.5, 1.5, size=(150, 1))[part]
+        X += rng.normal(size=X.shape) / 50
+    X = X.astype(np.float32)
+    monkeypatch.setattr(search, "EXACT_WORK", 0)
+    monkeypatch.setattr(search, "BLOCK", 256)
+    order, _ = search.canonical_order(X)
+    neighbours = search.nearest_rows(X, order, 5, np.random.default_rng(0))
+    index, _ = oracle.nearest(X[order], 5)
+    recall = np.mean([len(set(a) & set(b)) / 5 for a, b in zip(index, neighbours.index, strict=True)])
+    assert recall >= 0.95
+    assert abs(recall - neighbours.recall) <= 0.02
 
 
 @given(seed=seeds)
@@ -209,13 +232,18 @@ def test_unconnected_parts_are_the_clusters(k):
     assert layer_of(trees, k).n_clusters == k
 
 
-def test_the_same_bits_for_any_number_of_threads(monkeypatch):
+@pytest.mark.parametrize("method", ["exact", "sketch", "cells"])
+def test_the_same_bits_for_any_number_of_threads(method, monkeypatch):
     monkeypatch.setattr(search, "BLOCK", 128)
-    X, _ = groups(n=700)
+    monkeypatch.setattr(search, "EXACT_WORK", 10**12 if method == "exact" else 0)
+    monkeypatch.setattr(search, "CELLS_FROM", 0 if method == "cells" else 10**9)
+    monkeypatch.setattr(search, "CELL_ROWS", 60)
+    X, _ = groups(n=700, d=80)
     answers = []
     for threads in (1, 3):
         monkeypatch.setattr("clusterkit.numerics.threads.available", lambda threads=threads: threads)
         graph, trees = fitted(X, 3)
+        assert graph.method == method
         answers.append((graph.index, graph.weights, *(tree.similarity for tree in trees)))
     for one, other in zip(*answers, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -176,6 +176,20 @@ def test_rows_of_a_table_are_compared_as_the_model_prepared_them(blobs, library)
     }
 
 
+def test_recipes_and_indices_compare_rows_by_the_metric():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = (np.eye(3, 5)[y] + 0.05 * rng.normal(size=(60, 5))) * rng.uniform(1, 100, size=(60, 1))
+    methods = {"k-means": "kmeans", "known": y}
+    by_cosine = clusterkit.compare(methods, X, n_clusters=3, metric="cosine")
+    assert by_cosine.agreement[0, 1] == 1.0
+    assert by_cosine["known"].silhouette > 0.8 > clusterkit.compare({"known": y}, X)["known"].silhouette
+    with pytest.raises(InvalidParameter, match=r"metric must be one of .*'cosine'.*, got 'angle'"):
+        clusterkit.compare(methods, X, metric="angle")
+    with pytest.raises(InvalidData, match=r"metric='cosine' compares rows of numbers, and column 'a' has none"):
+        clusterkit.compare({"known": [0, 1]}, {"a": ["x", "y"]}, metric="cosine")
+
+
 class TestQueries:
     """A lazy frame stands for a table that is not there yet: one line says what to do."""
 

@@ -74,13 +74,55 @@ class Layer:
     @property
     def score(self) -> float:
         """How good the layer is; only a comparison has a meaning."""
-        return self.coverage**COVERING * max(self.stability, 0.0) ** AGREEING * self.persistence
+        return _score(self.coverage, self.stability, self.persistence)
+
+
+def _score(coverage: float, stability: float, persistence: float) -> float:
+    """The formula on top of this file."""
+    return coverage**COVERING * max(stability, 0.0) ** AGREEING * persistence
+
+
+@attrs.frozen(eq=False)
+class _Draft:
+    """A layer before the labels of its trees are put together.
+
+    Parameters
+    ----------
+    labelings : list of ndarray of shape (u,)
+        Labels by each tree.
+    agreement : ndarray of shape (m, m)
+        Adjusted Rand index of every two of them.
+    stability, persistence, coverage, least
+        As in `Layer`.
+    """
+
+    labelings: Sequence[Labels]
+    agreement: Floats
+    stability: float
+    persistence: float
+    coverage: float
+    least: int
+
+    @property
+    def score(self) -> float:
+        """The score of the layer."""
+        return _score(self.coverage, self.stability, self.persistence)
+
+    def layer(self) -> Layer:
+        """The layer."""
+        labels = _majority(self.labelings, self.agreement)
+        count = int(labels.max(initial=-1)) + 1
+        return Layer(labels, count, self.stability, self.persistence, self.coverage, self.least)
 
 
 def layers_of(trees: Sequence[MergeTree]) -> list[Layer]:
-    """All layers that are tried, in no order; none where no tree has a split into two clusters."""
+    """The layers of best score, best first; none where no tree has a split into two clusters.
+
+    All that count for the choice, and as many as it takes for `SHOWN` numbers of clusters. Scores are compared before
+    the labels of the trees are put together, which costs more.
+    """
     n = len(trees[0].community)
-    layers: list[Layer] = []
+    drafts: list[_Draft] = []
     for least in sorted({max(LEAST, n // share) for share in SHARES}):
         cuts = _Cuts.of(trees, least)
         heights = [np.log(splits + OFFSET) for splits in cuts.splits]
@@ -97,7 +139,13 @@ def layers_of(trees: Sequence[MergeTree]) -> list[Layer]:
             opened = tuple(int(np.searchsorted(ascending, level)) for ascending in heights)
             if min(opened) >= 1 and opened not in tried:
                 tried.add(opened)
-                layers.append(cuts.layer(opened, heights))
+                drafts.append(cuts.draft(opened, heights))
+    drafts.sort(key=lambda draft: -draft.score)
+    layers: list[Layer] = []
+    for draft in drafts:
+        few = len({layer.n_clusters for layer in layers}) < SHOWN and draft.score > 0
+        if few or draft.score >= NEAR * drafts[0].score:
+            layers.append(draft.layer())
     return layers
 
 
@@ -110,7 +158,7 @@ def layer_of(trees: Sequence[MergeTree], n_clusters: int) -> Layer:
         heights = [np.log(splits + OFFSET) for splits in cuts.splits]
         if min(map(len, heights)) >= n_clusters - 1 or (least == 1 and not layers):
             opened = tuple(min(len(each), n_clusters - 1) for each in heights)
-            layers.append(cuts.layer(opened, heights))
+            layers.append(cuts.draft(opened, heights).layer())
     return max(layers, key=lambda layer: layer.score) if len(layers) > 1 else layers[0]
 
 
@@ -169,26 +217,26 @@ class _Cuts:
             splits.append(cut(tree.merges, tree.similarity, sizes[-1], least, len(labels), labels))
         return cls(trees, sizes, splits, least)
 
-    def layer(self, opened: tuple[int, ...], heights: Sequence[Floats]) -> Layer:
+    def draft(self, opened: tuple[int, ...], heights: Sequence[Floats]) -> _Draft:
         """The layer of the first splits of each tree, so many of each."""
         from clusterkit.numerics.communities.communities_jit import cut
 
-        labelings, widths = [], []
+        labelings, widths, covered = [], [], []
         for tree, sizes, count, ascending in zip(self.trees, self.sizes, opened, heights, strict=True):
             labels = np.zeros(len(sizes), dtype=np.int64)
             if count:
                 cut(tree.merges, tree.similarity, sizes, self.least, count, labels)
                 widths.append(ascending[min(count, len(ascending) - 1)] - ascending[count - 1])
+            covered.append(sizes[labels >= 0].sum() / len(tree.community))
             labelings.append(labels[tree.community])
         agreement = _agreement(labelings)
         others = ~np.eye(len(labelings), dtype=bool)
-        merged = _majority(labelings, agreement)
-        return Layer(
-            merged,
-            int(merged.max(initial=-1)) + 1,
+        return _Draft(
+            labelings,
+            agreement,
             float(agreement[others].mean()) if len(labelings) > 1 else 1.0,
             float(np.mean(widths)) if widths else 0.0,
-            float(np.mean([(labels >= 0).mean() for labels in labelings])),
+            float(np.mean(covered)),
             self.least,
         )
 

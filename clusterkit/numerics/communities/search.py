@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices, Rng
+from clusterkit.numerics.lloyd import nearest, quick_centres
 from clusterkit.numerics.threads import limited_threads, over_rows, thread_pool
 
 __all__ = ["CELLS_FROM", "EXACT_WORK", "Neighbours", "canonical_order", "nearest_of", "nearest_rows"]
@@ -28,14 +29,15 @@ CELLS_FROM = 30_000
 BLOCK = 1024
 """Rows of a block of products: 4 MB of similarities, which a core works off while they are in its cache."""
 
-SKETCHES = (64,)
-"""Numbers of principal axes that are tried for the sketch: the first that finds `WANTED` of the neighbours."""
+SKETCHES = (64, 128)
+"""Numbers of principal axes that are tried for the sketch, the second where the first does not find `WANTED`."""
 
-WANTED = 0.95
-"""Share of the true neighbours that a sketch must find on the rows that it is tried on."""
+CANDIDATES = (3, 4, 6, 8)
+"""Candidates from the sketch for each neighbour that is asked for: the fewest that find `WANTED`, else the most."""
 
-CANDIDATES = 3
-"""Candidates from the sketch for each neighbour that is asked for."""
+WANTED = 0.96
+"""Share of the true neighbours that the candidates must have on the rows that they are tried on: the recall is then
+.95 in spite of the error of so few rows."""
 
 SKETCH_ROWS = 5000
 """Rows from which the axes of the sketch are computed."""
@@ -146,27 +148,70 @@ def nearest_rows(X: Array, order: Indices, k: int, rng: Rng) -> Neighbours:
     with limited_threads(0):
         if u * u * d / 2 <= EXACT_WORK or d <= SKETCHES[0] or u <= BLOCK:
             points = X[order] - centre
-            index, similar = _of_all_pairs(points, k)
+            index, similar = _of_all_pairs(points, k, np.einsum("ij,ij->i", points, points))
             return Neighbours(index, np.maximum(-2.0 * similar, 0.0), "exact", 1.0, None)
         tried = np.sort(rng.choice(u, min(TRIED_ROWS, u), replace=False))
         truth = _exact_of(X, order, tried, k, centre)
-        axes = _axes(X[order[np.sort(rng.choice(u, min(u, SKETCH_ROWS), replace=False))]] - centre, rng)
-        count = min(CANDIDATES * k, u - 1)
-        Z = np.empty((u, axes.shape[1]), dtype=np.float32)
-        for start in range(0, u, BLOCK):
-            Z[start : start + BLOCK] = (X[order[start : start + BLOCK]] - centre) @ axes
-        for width in (size for size in SKETCHES if size <= axes.shape[1]):
-            sketch = np.ascontiguousarray(Z[:, :width])
-            found_share = _shared(truth, _exact_of(sketch, np.arange(u), tried, count, np.float32(0.0)))
-            if found_share >= WANTED:
-                break
+        sketch = _sketch(X, order, tried, truth, centre, rng)
         cells = u >= CELLS_FROM
-        candidates = _of_cells(sketch, count, rng) if cells else _of_all_pairs(sketch, count)[0]
+        candidates = _of_cells(sketch, rng) if cells else _of_all_pairs(sketch.Z, sketch.count, sketch.squares)[0]
         similar = np.full((u, k), -np.inf, dtype=np.float32)
         index = np.full((u, k), -1, dtype=np.int32)
-        over_rows(lambda i, j: rank_again(X, order, candidates, similar, index, i, j), u, count * d // 8)
+        over_rows(lambda i, j: rank_again(X, order, candidates, similar, index, i, j), u, sketch.count * d // 8)
     recall = _shared(truth, index[tried])
-    return Neighbours(index, -similar, "cells" if cells else "sketch", recall, width)
+    return Neighbours(index, -similar, "cells" if cells else "sketch", recall, sketch.Z.shape[1])
+
+
+@attrs.frozen(eq=False)
+class _Sketch:
+    """Coordinates from which candidates are drawn.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (u, r)
+        Coordinates on the leading principal axes.
+    squares : ndarray of shape (u,)
+        What stands for the squared length in the distance ``s_i + s_j - 2 z_i z_j``: that of Z; or that of the whole
+        row, which is the right one where what the axes leave out of two rows is at right angles, as noise is.
+    count : int
+        Number of candidates of a row.
+    """
+
+    Z: Array
+    squares: Array
+    count: int
+
+
+def _sketch(X: Array, order: Indices, tried: Indices, truth: Indices, centre: Array, rng: Rng) -> _Sketch:
+    """The cheapest sketch of ``X[order]`` whose candidates have `WANTED` of the true neighbours of the tried rows."""
+    u, k = len(order), truth.shape[1]
+    axes = _axes(X[order[np.sort(rng.choice(u, min(u, SKETCH_ROWS), replace=False))]] - centre, rng)
+    Z = np.empty((u, axes.shape[1]), dtype=np.float32)
+    whole = np.empty(u, dtype=np.float32)
+    for start in range(0, u, BLOCK):
+        rows = X[order[start : start + BLOCK]] - centre
+        Z[start : start + BLOCK] = rows @ axes
+        whole[start : start + BLOCK] = np.einsum("ij,ij->i", rows, rows)
+    counts = np.unique(np.minimum(np.array(CANDIDATES) * k, u - 1))
+    best, most = _Sketch(Z, whole, int(counts[-1])), -1.0
+    for width in sorted({min(width, axes.shape[1]) for width in SKETCHES}):
+        part = np.ascontiguousarray(Z[:, :width])
+        answers = []
+        for squares in (whole, np.einsum("ij,ij->i", part, part)):
+            distances = squares - 2.0 * part[tried] @ part.T
+            distances[np.arange(len(tried)), tried] = np.inf
+            limits = np.partition(distances, counts - 1, axis=1)[:, counts - 1]
+            values = np.take_along_axis(distances, truth, axis=1)
+            shares = (values[:, :, None] <= limits[:, None, :]).mean(axis=(0, 1))
+            enough = np.flatnonzero(shares >= WANTED)
+            place = int(enough[0]) if len(enough) else len(counts) - 1
+            answers.append((len(enough) > 0, -place, float(shares[place]), squares))
+        sufficient, place, share, squares = max(answers, key=lambda answer: answer[:3])
+        if sufficient or share > most:
+            best, most = _Sketch(part, squares, int(counts[-place])), share
+        if sufficient:
+            break
+    return best
 
 
 def _shared(truth: Indices, lists: Indices) -> float:
@@ -199,21 +244,21 @@ def _axes(Y: Array, rng: Rng) -> Array:
     return np.ascontiguousarray((Q @ V[:, ::-1])[:, : min(d, SKETCHES[-1])])
 
 
-def _augmented(points: Array) -> tuple[Array, Array]:
-    """Two tables whose products are ``-|x - y|² / 2``, (n, d + 2) each."""
-    half = -0.5 * np.einsum("ij,ij->i", points, points)[:, None]
+def _augmented(points: Array, squares: Array) -> tuple[Array, Array]:
+    """Two tables whose products are ``-(s_x + s_y - 2 x y) / 2``, (n, d + 2) each."""
+    half = (-0.5 * squares)[:, None]
     ones = np.ones_like(half)
     return np.hstack([points, half, ones]), np.hstack([points, ones, half])
 
 
-def _of_all_pairs(points: Array, k: int) -> tuple[NDArray[np.int32], Array]:
+def _of_all_pairs(points: Array, k: int, squares: Array) -> tuple[NDArray[np.int32], Array]:
     """The k nearest others and half of their negative squared distances, from the products of all pairs of blocks."""
     from clusterkit.numerics.communities.search_jit import insert_block
 
     n = len(points)
     index = np.full((n, k), -1, dtype=np.int32)
     similar = np.full((n, k), -np.inf, dtype=np.float32)
-    left, right = _augmented(points)
+    left, right = _augmented(points, squares)
     blocks = -(-n // BLOCK)
 
     def compare(pairs: list[tuple[int, int]], begin: int, end: int) -> None:
@@ -245,25 +290,21 @@ def _rounds(count: int) -> list[list[tuple[int, int]]]:
     return [pairs for pairs in rounds if pairs]
 
 
-def _of_cells(Z: Array, k: int, rng: Rng) -> NDArray[np.int32]:
-    """The k nearest others of each row of the sketch among the rows of the nearest cells, (n, k); -1 where too few."""
+def _of_cells(sketch: _Sketch, rng: Rng) -> NDArray[np.int32]:
+    """Candidates of each row among the rows of the nearest cells of k-means, (n, count); -1 where too few."""
     from clusterkit.numerics.communities.search_jit import insert_rows
 
+    Z, k = sketch.Z, sketch.count
     n = len(Z)
     m = n // CELL_ROWS
-    P = Z[np.sort(rng.choice(n, min(n, ROWS_A_CELL * m), replace=False))]
-    centres = P[np.sort(rng.choice(len(P), m, replace=False))].copy()
-    for _ in range(CELL_TURNS):
-        cell = _nearest_centre(P, centres)
-        ordered = np.argsort(cell, kind="stable")
-        filled, starts = np.unique(cell[ordered], return_index=True)
-        centres[filled] = np.add.reduceat(P[ordered], starts, axis=0) / np.bincount(cell)[filled, None]
+    sample = Z[np.sort(rng.choice(n, min(n, ROWS_A_CELL * m), replace=False))]
+    centres = quick_centres(sample, m, turns=CELL_TURNS, seed=int(rng.integers(2**31 - 1)))
     cell = _nearest_centre(Z, centres)
     rows = np.argsort(cell, kind="stable").astype(np.int32)
     bounds = np.searchsorted(cell[rows], np.arange(m + 1))
     near = np.argsort(np.square(centres).sum(axis=1)[None] - 2.0 * centres @ centres.T, axis=1, kind="stable")
     near = near[:, :PROBED_CELLS]
-    left, right = _augmented(Z[rows])
+    left, right = _augmented(Z[rows], sketch.squares[rows])
     similar = np.full((n, k), -np.inf, dtype=np.float32)
     index = np.full((n, k), -1, dtype=np.int32)
 
@@ -283,21 +324,19 @@ def _of_cells(Z: Array, k: int, rng: Rng) -> NDArray[np.int32]:
     return index
 
 
-def _nearest_centre(P: Array, centres: Array) -> Indices:
+def _nearest_centre(Z: Array, centres: Array) -> Indices:
     """The nearest centre of each row, (n,)."""
-    halves = 0.5 * np.square(centres).sum(axis=1)
-    nearest = np.empty(len(P), dtype=np.intp)
+    cell = np.empty(len(Z), dtype=np.intp)
 
     def assign(begin: int, end: int) -> None:
-        for start in range(begin, end, BLOCK):
-            stop = min(start + BLOCK, end)
-            nearest[start:stop] = np.argmin(halves - P[start:stop] @ centres.T, axis=1)
+        for block in range(begin, end):
+            rows = slice(block * BLOCK, (block + 1) * BLOCK)
+            cell[rows] = nearest(Z[rows], centres)
 
     # every block is the same whatever the threads: they share blocks, not rows
-    blocks = -(-len(P) // BLOCK)
     with thread_pool() as over:
-        over(lambda i, j: assign(i * BLOCK, min(j * BLOCK, len(P))), 0, blocks, BLOCK * len(centres) * 4)
-    return nearest
+        over(assign, 0, -(-len(Z) // BLOCK), BLOCK * len(centres) * 4)
+    return cell
 
 
 SPARE = 9

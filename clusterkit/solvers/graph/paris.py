@@ -116,7 +116,7 @@ class _PreparedParis(Prepared):
         status = Status(1, Ending.CONVERGED, reason)
         if self.points is None:
             return MergeTrees(trees, graph, self.space.rows(), self.space.transform, status=status)
-        return MergeTrees(trees, graph, self.points, self.space.coordinates, status=status)
+        return MergeTrees(trees, graph, self.points, self.space.coordinates, True, status=status)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """None: trees are not compared."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import ClassVar, Literal, final
+from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 import attrs
 
@@ -16,6 +16,9 @@ from clusterkit.samples import FeatureSpace, Space, memory
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.limits import Report, notify, reuse
 from clusterkit.samples.transform import IdentityMap
+
+if TYPE_CHECKING:
+    from clusterkit.numerics.spanning_trees.tree import SpanningTree
 
 __all__ = ["Mst"]
 
@@ -103,17 +106,33 @@ def _prepare(spec: Mst, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
             ClusterkitWarning,
             stacklevel=2,
         )
-    return _PreparedMst(spec, space)
+    if spec.edges == "all":
+        return _PreparedMst(spec, space, None, {})
+    from clusterkit.numerics.spanning_trees.tree import tree_of_neighbours
+
+    rows = space.rows()
+    return _PreparedMst(spec, space, *tree_of_neighbours(rows, min(spec.core_neighbors, space.n), spec.edges, rng))
 
 
 @final
 @attrs.frozen(eq=False)
 class _PreparedMst(Prepared):
-    """The spanning tree of the rows of a space."""
+    """The spanning tree of the rows of a space.
+
+    Parameters
+    ----------
+    spec : Mst
+    space : FeatureSpace
+    tree : SpanningTree or None
+        The tree of the edges to the nearest rows; None where it is that of all pairs, which the solve makes.
+    facts : mapping
+        How the nearest rows were searched.
+    """
 
     spec: Mst
     space: FeatureSpace
-    facts: dict[str, object] = attrs.field(factory=dict)
+    tree: SpanningTree | None
+    facts: Mapping[str, object]
 
     @property
     def resolved(self) -> Mapping[str, object]:
@@ -122,24 +141,16 @@ class _PreparedMst(Prepared):
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Tree:
         """The tree; nothing in it is random."""
-        from clusterkit.numerics.spanning_trees.tree import (
-            compiles_first,
-            minimum_spanning_tree,
-            tree_of_neighbours,
-        )
+        from clusterkit.numerics.spanning_trees.tree import compiles_first, minimum_spanning_tree
 
-        k = min(self.spec.core_neighbors, self.space.n)
-        if self.spec.edges != "all":
-            rows = self.space.rows()
-            tree, facts = tree_of_neighbours(rows, k, self.spec.edges, rng)
-            self.facts.update(facts)
+        k, tree, rows = min(self.spec.core_neighbors, self.space.n), self.tree, self.space.rows()
+        if tree is not None:
             status = Status(1, Ending.CONVERGED, f"minimum spanning tree of the edges to {self.spec.edges} neighbours")
             return Tree(
                 tree.edges, tree.weights, tree.core_distances, rows, k, self.space.transform, status=status
             )  # fmt: skip
         if compiles_first(self.space.n, self.space.width, k):
             notify(Report("mst: compiling, once for an installation", 0, None))
-        rows = self.space.rows()
         if isinstance(self.space.mapping, IdentityMap):  # the samples themselves: fits to them have the tree in common
             tree = reuse(self.space.points, ("spanning tree", k), lambda: minimum_spanning_tree(rows, k))
         else:

@@ -48,6 +48,17 @@ def test_features_stay_float32_and_the_graph_is_kept(sphere):
     assert model.space_.width == 24  # three layouts of eight coordinates
 
 
+def test_the_graph_joins_rows_of_largest_cosine(sphere):
+    X, _, model = sphere
+    graph = model.space_.graph
+    rows = X[graph.rows].astype(np.float64)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    cosines = rows @ rows.T
+    np.fill_diagonal(cosines, -1.0)
+    largest = -np.sort(-cosines, axis=1)[:, : graph.index.shape[1]]
+    np.testing.assert_allclose(np.take_along_axis(cosines, graph.index, axis=1), largest, atol=1e-6)
+
+
 def test_rows_in_another_order_get_the_same_labels():
     X, _ = load_digits(return_X_y=True)
     X = X[:700].astype(np.float32)
@@ -59,6 +70,7 @@ def test_rows_in_another_order_get_the_same_labels():
 
 def test_a_row_equal_to_a_fitted_one_gets_its_label_and_new_ones_follow(sphere):
     X, _, model = sphere
+    assert model.exact_on_training_
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     new, y = on_the_sphere(seed=0, n=600)
     rng = np.random.default_rng(9)
@@ -139,5 +151,6 @@ def test_a_tree_of_the_features_themselves_needs_no_layout():
 def test_other_solvers_read_the_layout():
     X, y = on_the_sphere(400, 4)
     model = Pipeline(["unit", "layout"], "centroids", "argmax", n_clusters=4, n_init=5, random_state=0).fit(X)
+    assert not model.exact_on_training_
     assert adjusted_rand_score(y, model.labels_) == 1.0
     np.testing.assert_array_equal(by_appearance(model.predict(X)), by_appearance(model.labels_))

@@ -10,7 +10,7 @@ __all__ = ["adjusted_rand", "cut", "filled", "merges", "modularity", "nearest", 
 def nearest(X, k):
     """The k nearest others of each row and their squared distances, float64, ties by number."""
     X = X.astype(np.float64)
-    D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    D = np.stack([((X - x) ** 2).sum(axis=1) for x in X])
     np.fill_diagonal(D, np.inf)
     index = np.argsort(D, axis=1, kind="stable")[:, :k]
     return index, np.take_along_axis(D, index, axis=1)
