@@ -11,8 +11,8 @@ import attrs
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Ending, Outcome, Status, Tree
-from clusterkit.errors import ClusterkitWarning
-from clusterkit.samples import FeatureSpace, Space, memory
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.samples import DistanceSpace, FeatureSpace, Space, memory
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.limits import Report, notify, reuse
 from clusterkit.samples.transform import IdentityMap
@@ -61,7 +61,8 @@ class Mst(Solver):
     sample that is nearest by mutual reachability.
 
     About O(n log n) where the samples have few attributes or lie in clusters, at worst O(n² L) for L attributes; no
-    n x n matrix. Memory: two copies of the samples in float64 and up to 400 bytes a sample.
+    n x n matrix. Memory: two copies of the samples in float64 and up to 400 bytes a sample. From precomputed distances
+    O(n²).
 
     References
     ----------
@@ -85,8 +86,8 @@ class Mst(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """The solver works on features."""
-        return {FeatureSpace: Path(_prepare, Tree)}
+        """The solver works on features, and on all distances between the samples."""
+        return {FeatureSpace: Path(_prepare, Tree), DistanceSpace: Path(_prepare_distances, Tree)}
 
 
 def _prepare(spec: Mst, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
@@ -96,6 +97,22 @@ def _prepare(spec: Mst, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
         f"the spanning tree of {space.n} x {space.width} features",
         "Use fewer rows, or fewer attributes by featuremap 'pca'.",
     )
+    return _checked(spec, space)
+
+
+def _prepare_distances(spec: Mst, space: DistanceSpace, task: Task, rng: Rng) -> Prepared:
+    """Keep the distances."""
+    if spec.edges != "all":
+        raise InvalidParameter(
+            f"solver 'mst': edges={spec.edges} searches neighbours among coordinates, and there are only distances; "
+            "edges='all' takes them all"
+        )
+    memory.require(16 * space.n * space.n, f"the spanning tree of {space.n} x {space.n} distances", "Use fewer rows.")
+    return _checked(spec, space)
+
+
+def _checked(spec: Mst, space: FeatureSpace | DistanceSpace) -> Prepared:
+    """The solver bound to a space, with a warning where core distances reach too far."""
     if spec.core_neighbors > space.n > 1:
         warnings.warn(
             f"solver 'mst': n_neighbors={spec.core_neighbors} is more than the {space.n} rows, so that the density at "
@@ -112,7 +129,7 @@ class _PreparedMst(Prepared):
     """The spanning tree of the rows of a space."""
 
     spec: Mst
-    space: FeatureSpace
+    space: FeatureSpace | DistanceSpace
     facts: dict[str, object] = attrs.field(factory=dict)
 
     @property
@@ -125,10 +142,20 @@ class _PreparedMst(Prepared):
         from clusterkit.numerics.spanning_trees.tree import (
             compiles_first,
             minimum_spanning_tree,
+            tree_of_distances,
             tree_of_neighbours,
         )
 
         k = min(self.spec.core_neighbors, self.space.n)
+        kind = "Euclidean" if k == 1 else "mutual reachability"
+        if isinstance(self.space, DistanceSpace):
+            D = self.space.points
+            tree = tree_of_distances(D, k)
+            kind = "given" if k == 1 else kind
+            status = Status(1, Ending.CONVERGED, f"exact minimum spanning tree, {kind} distances")
+            return Tree(
+                tree.edges, tree.weights, tree.core_distances, D, k, self.space.coordinates, True, status=status
+            )
         if self.spec.edges != "all":
             rows = self.space.rows()
             tree, facts = tree_of_neighbours(rows, k, self.spec.edges, rng)
@@ -144,7 +171,6 @@ class _PreparedMst(Prepared):
             tree = reuse(self.space.points, ("spanning tree", k), lambda: minimum_spanning_tree(rows, k))
         else:
             tree = minimum_spanning_tree(rows, k)
-        kind = "Euclidean" if k == 1 else "mutual reachability"
         facts = {"length": tree.weights.sum()}
         status = Status(1, Ending.CONVERGED, f"exact minimum spanning tree, {kind} distances", facts=facts)
         transform = self.space.transform
