@@ -24,7 +24,12 @@ KINDS = {
 """What the stages of each kind do; a kind that is missing here is an error."""
 
 CELLS = ("maps", "balancers", "starts", "clusters", "predicts")
-SPACES = {"FeatureSpace": "features", "KernelSpace": "a kernel", "MixedSpace": "mixed columns"}
+SPACES = {
+    "DistanceSpace": "distances",
+    "FeatureSpace": "features",
+    "KernelSpace": "a kernel",
+    "MixedSpace": "mixed columns",
+}
 
 
 def main() -> int:

@@ -413,7 +413,8 @@ Examples:
     "--metric",
     metavar="NAME",
     help="How rows are compared: euclidean; cosine, for embeddings of texts and images; haversine, for latitude and "
-    "longitude in degrees. With the last two, columns are not scaled.  [default: that of the recipe]",
+    "longitude in degrees; precomputed, for a square table of distances, or of a kernel. With the last three, columns "
+    "are not scaled.  [default: that of the recipe]",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @prepare.options
@@ -509,6 +510,8 @@ def fit(
         seeds, seed_names, table = _seeds(table, seeds_of)
     links = None if links_file is None else _links(links_file, table.n_rows)
     spec = preparation.spec(table, table_options)
+    if metric == "precomputed":
+        spec = _of_pairs(spec, table)
     began = time.perf_counter()
     with watching() as interrupt, shown(True):
         X = _fit(model, table, spec, links, seeds)
@@ -540,6 +543,33 @@ def fit(
         output.write(path, model.labels_, whole if with_data else None, escape_formulas=escape_formulas)
     if interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _of_pairs(spec: Preparation, table: Table) -> Preparation:
+    """The preparation of a matrix of pairs: all columns of numbers are used as they are, names of rows are left out.
+
+    Raises
+    ------
+    BadInput
+        If there are not as many columns of numbers as rows.
+    """
+    import attrs
+
+    numbers = tuple(
+        column.name for column in table.columns() if column.kind == "number" and column.name not in spec.drop
+    )
+    if len(numbers) != table.n_rows:
+        raise BadInput(
+            f"--metric precomputed: {table.title} is to have a column of numbers for each of its {table.n_rows} rows, "
+            f"and there are {len(numbers)}; --drop leaves columns out"
+        )
+    gap = next((its.name for its in table.columns() if its.name in numbers and its.missing().any()), None)
+    if gap is not None:
+        raise BadInput(
+            f"--metric precomputed: column {gap!r} has a gap, and a matrix of pairs has a value for each pair"
+        )
+    others = tuple(name for name in table.names if name not in numbers and name not in spec.drop)
+    return attrs.evolve(spec, keep=numbers, drop=(*spec.drop, *others), scale="none", gaps="typical")
 
 
 def _links(path: str, n: int) -> list[tuple[int, int, int]]:

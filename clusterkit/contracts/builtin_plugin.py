@@ -28,6 +28,7 @@ def clusterkit_featuremaps() -> dict[str, str]:
         "rbf": "clusterkit.featuremaps.rbf:Rbf",
         "relevant": "clusterkit.featuremaps.relevant:Relevant",
         "sphere": "clusterkit.featuremaps.sphere:Sphere",
+        "precomputed": "clusterkit.featuremaps.precomputed:Precomputed",
         "unit": "clusterkit.featuremaps.scaling:Unit",
         "zscore": "clusterkit.featuremaps.scaling:ZScore",
     }
@@ -211,6 +212,7 @@ def clusterkit_savables() -> dict[str, str]:
         # spaces, row maps and kernels; saved models know two maps by the names that their classes had
         "Affine": "clusterkit.featuremaps.scaling:Affine",
         "DenseSpace": "clusterkit.samples.features:DenseSpace",
+        "DistanceSpace": "clusterkit.samples.kernel_space:DistanceSpace",
         "Gaussian": "clusterkit.samples.kernels:Gaussian",
         "EmbeddedSpace": "clusterkit.samples.features:EmbeddedSpace",
         "GaussianNodes": "clusterkit.featuremaps.elm:GaussianNodes",
@@ -219,6 +221,7 @@ def clusterkit_savables() -> dict[str, str]:
         "LayoutRows": "clusterkit.featuremaps.layout:LayoutRows",
         "Linear": "clusterkit.samples.kernels:Linear",
         "LevelForms": "clusterkit.numerics.mixed.levels:LevelForms",
+        "MatrixKernel": "clusterkit.samples.kernels:MatrixKernel",
         "LevelPart": "clusterkit.samples.mixed_space:LevelPart",
         "MapOfHost": "clusterkit.samples.rows_space:HostMap",
         "MixedColumns": "clusterkit.samples.mixed_space:MixedColumns",

@@ -117,9 +117,13 @@ class Problem:
 
 
 def _chain_of_features(c: Composition) -> Iterator[Problem]:
-    """In a chain of maps only the last one may give a kernel."""
-    for part in c.featuremap.maps[:-1] if isinstance(c.featuremap, Chain) else ():
-        if not issubclass(part.gives, FeatureSpace):
+    """In a chain of maps only the last one may give a kernel, and none takes a matrix of pairs."""
+    maps = c.featuremap.maps if isinstance(c.featuremap, Chain) else ()
+    for part in maps:
+        if part.takes_pairs and len(maps) > 1:
+            yield Problem("featuremap", f"'{part.name}' takes a matrix in place of coordinates, and so stands alone")
+    for part in maps[:-1]:
+        if not part.takes_pairs and not issubclass(part.gives, FeatureSpace):
             yield Problem("featuremap", f"'{part.name}' gives a kernel, so it must be the last of the chain")
 
 
@@ -129,6 +133,16 @@ def _solver_works_on_space(c: Composition) -> Iterator[Problem]:
         spaces = " or ".join(sorted(space.__name__ for space in c.solver.paths))
         yield Problem(
             "solver", f"'{c.solver.name}' works on {spaces}, but the feature map gives a {c.featuremap.gives.__name__}"
+        )
+
+
+def _domain_lies_among_coordinates(c: Composition) -> Iterator[Problem]:
+    """A domain is a region of points, which have coordinates."""
+    if c.featuremap.takes_pairs and c.path is not None and issubclass(c.path.gives, Domain):
+        yield Problem(
+            "featuremap",
+            f"'{c.featuremap.name}' has no coordinates, and the region that solver '{c.solver.name}' finds lies among "
+            "them",
         )
 
 
@@ -217,6 +231,7 @@ def _number_is_possible(c: Composition) -> Iterator[Problem]:
 RULES: tuple[Callable[[Composition], Iterator[Problem]], ...] = (
     _chain_of_features,
     _solver_works_on_space,
+    _domain_lies_among_coordinates,
     _labeler_reads_outcome,
     _solver_takes_coding,
     _targets_need_a_codec,

@@ -29,7 +29,7 @@ class FeatureMap(Stage):
     ``samples.rows(index)``, wherever they lie; it then returns a `FittedMap`. "all": by ``samples.points``, which are
     then in memory."""
     gives: ClassVar[type[Space]] = FeatureSpace
-    """The type of space that comes out: features or a kernel."""
+    """The type of space that comes out: features, a kernel or distances."""
     nonnegative: ClassVar[bool | None] = None
     """True if no feature is negative, False if some may be, None if that depends on the data."""
     exact_on_training: ClassVar[bool] = True
@@ -48,6 +48,8 @@ class FeatureMap(Stage):
     so."""
     takes_degrees: ClassVar[bool] = False
     """True if the data are two columns of degrees, latitude and longitude; others are refused with `InvalidData`."""
+    takes_pairs: ClassVar[Literal["", "distances", "kernel"]] = ""
+    """What the data hold where they are a square matrix with a value for each pair of samples; "" for coordinates."""
     takes_tables: ClassVar[bool] = False
     """True if the columns of a table come as they are: a number each, the code of a level, or NaN in a gap. The map
     then has the parameters `kinds` and `names`, which say for each column what it is."""

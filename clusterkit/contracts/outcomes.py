@@ -404,6 +404,8 @@ class Tree(Outcome):
     n_neighbors : int
     transform : Transform
         Maps raw rows to these coordinates. A new row follows the sample that is nearest by mutual reachability.
+    precomputed : bool
+        Whether `rows` are the distances between the samples, (n, n), and those of a new row to them.
     """
 
     merges: Indices
@@ -412,6 +414,7 @@ class Tree(Outcome):
     rows: Array
     n_neighbors: int
     transform: Transform
+    precomputed: bool = False
 
 
 @final

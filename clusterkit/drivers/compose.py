@@ -39,12 +39,13 @@ from clusterkit.contracts.checks import NamingStage, check_instance
 from clusterkit.contracts.composition import SLOTS, Composition, problems
 from clusterkit.contracts.declared import check_declared
 from clusterkit.contracts.featuremap import Chain
+from clusterkit.contracts.outcomes import Domain
 from clusterkit.contracts.providers import VARIABLE, where
 from clusterkit.contracts.registry import ABSTRACT, StageKind, registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import IncompatibleStages, InvalidParameter, NeedsClusters, UnknownName, nearest_names
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.samples import FeatureSpace
+from clusterkit.samples import DistanceSpace, FeatureSpace, KernelSpace
 
 __all__ = [
     "AUTO",
@@ -60,6 +61,7 @@ __all__ = [
     "legal_compositions",
     "map_of",
     "measured",
+    "recipes_of_matrices",
     "resolve",
     "resolve_as",
     "resolve_balancer",
@@ -76,8 +78,13 @@ AUTO = "auto"
 OFFER = "Give a number, or 'auto' to have it chosen"
 """Advice where the number of clusters is missing, in the words of the estimators."""
 
-METRICS: Mapping[str, str | None] = {"euclidean": None, "cosine": "unit", "haversine": "sphere"}
-"""How rows are compared, and the feature map that is put in front of all others for it."""
+METRICS: Mapping[str, str | None] = {
+    "euclidean": None,
+    "cosine": "unit",
+    "haversine": "sphere",
+    "precomputed": "precomputed",
+}
+"""How rows are compared, and the feature map for it: in front of all others, or for "precomputed" in their place."""
 
 KINDS: Mapping[str, str] = {**SLOTS, "tuner": "tuner"}
 """Slot of a pipeline to the kind of stage that it takes."""
@@ -117,7 +124,7 @@ def compose(
     """
     values: Mapping[str, Any] = slots  # each is checked where it is resolved
     solver = resolve_as(Solver, "solver", values["solver"])
-    featuremap = measured(resolve_as(FeatureMap, "featuremap", values["featuremap"]), metric)
+    featuremap = measured(resolve_as(FeatureMap, "featuremap", values["featuremap"]), metric, solver)
     labeler = resolve_labeler(values["labeler"], featuremap, solver, n_clusters)
     balancer = resolve_balancer(values["balancer"], solver, labeler)
     init = resolve_as(Partitioner, "init", values["init"]) if solver.targets != "never" else None
@@ -283,20 +290,59 @@ def resolve_as(kind: type[S], slot: str, value: object) -> S:
     return stage
 
 
-def measured(featuremap: FeatureMap, metric: str) -> FeatureMap:
+def measured(featuremap: FeatureMap, metric: str, solver: Solver) -> FeatureMap:
     """The feature map with the map of a metric in front of it, unless it begins with that map anyway.
+
+    "precomputed" takes the place of the map instead, with the kind of matrix that the solver takes.
 
     Raises
     ------
     InvalidParameter
         If there is no such metric.
+    IncompatibleStages
+        If rows have no coordinates by the metric, and the map or the solver needs them.
     """
     front = map_of(metric)
     maps = featuremap.maps if isinstance(featuremap, Chain) else (featuremap,)
     if front is None or maps[0].name == front.name:
         return featuremap
+    if front.takes_pairs:
+        matrix = _matrix_for(solver)
+        if matrix is None:
+            reason = f"solver '{solver.name}' works on coordinates"
+        elif featuremap.name != "identity" and not issubclass(featuremap.gives, KernelSpace):
+            reason = f"featuremap '{featuremap.name}' maps coordinates; with featuremap='identity' the solver takes it"
+        else:
+            return front.with_parameters(matrix=matrix)
+        distances, kernels = recipes_of_matrices()
+        raise IncompatibleStages(
+            f"metric={metric!r}: X is then a matrix of distances or of a kernel, and {reason}. These recipes take "
+            f"distances: {', '.join(distances)}; these a kernel: {', '.join(kernels)}"
+        )
     # the identity behind the map of a metric would be one more copy of the rows
     return front if [part.name for part in maps] == ["identity"] else Chain((front, *maps))
+
+
+def _matrix_for(solver: Solver) -> str | None:
+    """The kind of matrix that a solver takes in place of features: distances, or else a kernel; None for no kind."""
+    if solver.path(DistanceSpace) is not None:
+        return "distances"
+    path = solver.path(KernelSpace)
+    return None if path is None or issubclass(path.gives, Domain) else "kernel"
+
+
+def recipes_of_matrices() -> tuple[list[str], list[str]]:
+    """Names of the recipes that take a matrix of distances, and of those that take one of a kernel."""
+    names: dict[str, list[str]] = {"distances": [], "kernel": []}
+    for name, entry in registry.available("recipe").items():
+        parts = entry.parameters
+        if not {"featuremap", "solver"} <= parts.keys():
+            continue
+        matrix = _matrix_for(resolve_as(Solver, "solver", parts["solver"]))
+        featuremap = resolve_as(FeatureMap, "featuremap", parts["featuremap"])
+        if matrix and (featuremap.name == "identity" or issubclass(featuremap.gives, KernelSpace)):
+            names[matrix].append(name)
+    return names["distances"], names["kernel"]
 
 
 def map_of(metric: str) -> FeatureMap | None:
@@ -316,6 +362,8 @@ def map_of(metric: str) -> FeatureMap | None:
 def rows_by(metric: str, X: Array) -> Array:
     """Rows X (n, d), an array or a sparse matrix, as a metric compares them; sparse ones stay so if its map keeps them.
 
+    A precomputed matrix, whose rows have no coordinates, stays as it is.
+
     Raises
     ------
     InvalidParameter
@@ -324,7 +372,7 @@ def rows_by(metric: str, X: Array) -> Array:
         If the rows are none of this metric, such as columns that are no degrees.
     """
     front = map_of(metric)
-    if front is None:
+    if front is None or metric == "precomputed":
         return X
     samples: Any = X
     if not isinstance(X, np.ndarray):

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from clusterkit._typing import Array, ArrayLike, Floats, RandomState
-from clusterkit.contracts import Driver, DriverResult, Task
+from clusterkit.contracts import Driver, DriverResult, FeatureMap, Task
 from clusterkit.contracts.arguments import InitLike, LinksLike, NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition, checked_weights
 from clusterkit.contracts.driver import FitResult
@@ -28,7 +28,7 @@ from clusterkit.drivers import auto_pooled, pooled
 from clusterkit.drivers.auto import CONFIRMS, AutoDriver, restated_in_words
 from clusterkit.drivers.auto_fits import Known, pool_of
 from clusterkit.drivers.auto_pooled import Complexity
-from clusterkit.drivers.compose import map_of
+from clusterkit.drivers.compose import map_of, recipes_of_matrices
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators import same_place
 from clusterkit.estimators.auto_tables import Court, TableAnswer, is_judged, is_judged_array, restated_column
@@ -131,6 +131,18 @@ exact_on_training_
         self.verbose = verbose
 
 
+def _front(metric: str) -> FeatureMap | None:
+    """The feature map of a metric, refused where rows have no coordinates: members are compared by these."""
+    front = map_of(metric)
+    if front is not None and front.takes_pairs:
+        distances, kernels = recipes_of_matrices()
+        raise InvalidParameter(
+            f"metric={metric!r}: Auto compares methods by coordinates, and a matrix of distances or of a kernel has "
+            f"none. These recipes take distances: {', '.join(distances)}; these a kernel: {', '.join(kernels)}"
+        )
+    return front
+
+
 class Auto(FixedDriver):
     """Clusters data whose structure is not known: fits a pool of methods and returns the best clustering.
 
@@ -165,9 +177,10 @@ class Auto(FixedDriver):
     max_work : int, default 4e10
         Members that read spanning trees are fitted to all rows if the tree takes at most this work, ``n d min(n, 32 *
         2^d)`` products: 1,000,000 rows in 2 dimensions, 100,000 in 10.
-    metric : {"euclidean", "cosine"}, default "euclidean"
-        How rows are compared. "cosine" scales them to length 1 first. Rows of length 1 with at least 100 columns, as
-        embeddings are, are clustered by recipe `embeddings` as well, all of them whatever `max_rows` is.
+    metric : {"euclidean", "cosine", "haversine"}, default "euclidean"
+        How rows are compared. "cosine" scales them to length 1 first, "haversine" takes latitude and longitude. Rows
+        of length 1 with at least 100 columns, as embeddings are, are clustered by recipe `embeddings` as well, all of
+        them whatever `max_rows` is.
     preparation : Preparation or None, default None
         Preparation of the columns of a data frame (`clusterkit.tables.Preparation`); None: its defaults. An array is
         taken as it is.
@@ -275,7 +288,7 @@ n_features_in_
         `sample_weight`, and methods that count rows are out; what compares candidates counts rows all the same.
         """
         self._driver()  # what is wrong with the parameters is said before the table is read
-        map_of(self.metric)
+        _front(self.metric)
         refuse_unsuited(X)
         fitted = self._fitted_preparation(X)
         what = (sample_weight, links, seeds)
@@ -313,10 +326,12 @@ n_features_in_
     ) -> FittedPreparation:
         """Cluster a table whose features `rows`, (n, features), a preparation made; returns that of new rows.
 
-        Where something is known about the rows, columns are not judged: candidates are those of the features.
+        Where something is known about the rows, or whole rows are compared by another metric, columns are not judged:
+        candidates are those of the features.
         """
         driver, seeds = self._driver(), Seeds.of(self.random_state)
-        court = None if known is not None else self._court(driver, table, fitted, rows, seeds)
+        judged = known is None and _front(self.metric) is None
+        court = self._court(driver, table, fitted, rows, seeds) if judged else None
         with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
             answer = self._judged(court, rows)
         if answer is None:
@@ -382,7 +397,7 @@ n_features_in_
 
     def _span(self, rows: Array) -> RowSpan | Transform | None:
         """What rows go through before they are compared: the map of the metric, and fewer coordinates if d > n."""
-        front = map_of(self.metric)
+        front = _front(self.metric)
         steps: tuple[RowMap, ...] = ()
         if front is not None:
             space = front.space_of(rows, Task(len(rows), None), Seeds.of(self.random_state).stream("metric"))
@@ -406,7 +421,7 @@ n_features_in_
     def check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, as a fit would."""
         self._driver()
-        map_of(self.metric)
+        _front(self.metric)
         NestedParams.check_parameters(self)
 
     def why_not_inductive(self) -> str | None:

@@ -24,7 +24,7 @@ from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.outcomes import Domain, Embedding, MergeTrees, MixtureScores, Outcome
 from clusterkit.contracts.registry import registry
 from clusterkit.drivers.compose import check
-from clusterkit.errors import IncompatibleStages
+from clusterkit.errors import IncompatibleStages, InvalidData
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import new_rows
 from clusterkit.files import replacing
@@ -232,6 +232,10 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         from sklearn.metrics import adjusted_rand_score, silhouette_score
 
         model = self._fitted()
+        if y is None and model.__sklearn_tags__().input_tags.pairwise:
+            raise InvalidData(
+                "score without y compares the distances between new rows, which a precomputed matrix has not: pass y"
+            )
         labels = to_host(model.predict(X))
         if y is not None:
             return float(adjusted_rand_score(np.asarray(to_host(y)), labels))

@@ -159,9 +159,11 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         Number of starts; the result with the lowest objective is kept.
     max_iter : int, default 100
         Most iterations of the loop between labels and solver; iterations inside the solver are ``solver__max_iter``.
-    metric : {"euclidean", "cosine", "haversine"}, default "euclidean"
+    metric : {"euclidean", "cosine", "haversine", "precomputed"}, default "euclidean"
         How rows are compared. "cosine" puts the feature map `unit` in front of `featuremap`: rows of length 1, for
-        embeddings of texts or images. "haversine" puts `sphere` there: latitude and longitude in degrees.
+        embeddings of texts or images. "haversine" puts `sphere` there: latitude and longitude in degrees. With
+        "precomputed" X is a square matrix, of distances for spanning trees and of a kernel for kernel methods
+        (feature map `precomputed`), and `predict` takes the values between new rows and those of the fit.
     random_state : int, Generator, RandomState or None, default None
         The seed from which every slot gets a random stream of its own.
     verbose : bool, default False
@@ -329,7 +331,8 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         set_fitted(self, fit, tuning, self.reported_labeler(tuning.composition))
         set_report(self, report)
         placed.place(self)
-        if placed.array is not None and self.metric == "euclidean":  # other metrics compare whole rows
+        whole_rows = self.metric != "euclidean" or composition.featuremap.takes_pairs
+        if placed.array is not None and not whole_rows:  # a unit is one of a column
             warn_of_units(self, placed.array, placed.with_samples(fit.space), SCALE_FIRST)
         return self
 
@@ -476,6 +479,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True  # small samples are made dense where a stage needs it
         tags.array_api_support = takes_arrays(self)
+        featuremap = self._featuremap_or_none()
+        if featuremap is not None and featuremap.takes_pairs:
+            tags.input_tags.pairwise, tags.input_tags.sparse = True, False
         return tags
 
     def tuned(self, c: Composition, X: Array | None, seeds: Seeds) -> compose.Tuning:
@@ -503,7 +509,8 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     def _featuremap_or_none(self) -> FeatureMap | None:
         """The feature map; None where the slot has no valid value, which fit reports."""
         try:
-            return compose.measured(compose.resolve_as(FeatureMap, "featuremap", self.featuremap), self.metric)
+            solver = compose.resolve_as(Solver, "solver", self.solver)
+            return compose.measured(compose.resolve_as(FeatureMap, "featuremap", self.featuremap), self.metric, solver)
         except ValueError:
             return None
 
@@ -544,6 +551,11 @@ def choose_number(pipeline: Pipeline, X: Array, seeds: Seeds, driver: Driver | N
 
     if isinstance(X, SparseRows) or pipeline.tuner is not None:
         raise InvalidParameter("n_clusters='auto' needs dense samples and no tuner; give a number")
+    if pipeline.composition().featuremap.takes_pairs:
+        raise InvalidParameter(
+            f"n_clusters={pipeline.n_clusters!r} compares numbers by coordinates, and a precomputed matrix has none; "
+            "give a number, or take recipe 'hdbscan', which finds it from distances"
+        )
     if driver is None or isinstance(driver, SingleDriver):
         driver = None
     composition = pipeline.composition()

@@ -373,7 +373,7 @@ def checked(
         )
     refuse_unsuited(X)
     # the check adds all values up, which for the largest numbers is inf - inf
-    with only_numbers(X), np.errstate(invalid="ignore"):
+    with _pairs(estimator, X, featuremap, reset), only_numbers(X), np.errstate(invalid="ignore"):
         rows: Any = validate_data(
             estimator, X, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset
         )
@@ -393,6 +393,27 @@ def checked(
         n_bytes, f"a dense copy of the {rows.shape[0]} x {rows.shape[1]} sparse samples", "Pass them in several parts."
     )
     return cast("Array", rows.toarray())
+
+
+@contextmanager
+def _pairs(estimator: BaseEstimator, X: object, featuremap: FeatureMap | None, reset: bool) -> Iterator[None]:
+    """While X is checked that may have values of pairs: a sparse X is refused, and what new rows are is said."""
+    kind = "" if featuremap is None else featuremap.takes_pairs
+    what = "distances" if kind == "distances" else "kernel values"
+    if kind and issparse(X):
+        raise InvalidData(
+            f"the {what} between samples must be a dense matrix: what a sparse one leaves out would be 0. Pass "
+            "X.toarray() if that is meant"
+        )
+    try:
+        yield
+    except ValueError as error:
+        if not kind or reset or "features as input" not in str(error):
+            raise
+        n = estimator.n_features_in_
+        raise InvalidData(
+            f"{error}: new rows are the {what} between them and the {n} rows of the fit, an m x {n} matrix"
+        ) from None
 
 
 def index_of(X: object) -> object:

@@ -8,6 +8,7 @@ from typing import Any, cast, overload
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array
 
 from clusterkit._typing import Array, ArrayLike, RandomState
@@ -226,6 +227,12 @@ def search(
     with alone_on(path):
         seed = _seed(random_state, base, path)
         models = [_prepared(base, params, seed) for params in candidates]
+        fine = [model for model in models if not isinstance(model, Exception)]
+        if score != "objective" and any(getattr(get_tags(model).input_tags, "pairwise", False) for model in fine):
+            raise InvalidParameter(
+                "search compares candidates by coordinates, and a precomputed matrix has none: compare its fits with "
+                "score='objective', or with known classes by scikit-learn's GridSearchCV"
+            )
         if all(isinstance(model, Exception) for model in models):
             raise all_failed([failed_candidate(p, m) for p, m in zip(candidates, models, strict=True)])
         seeds = Seeds(seed).child("search")
@@ -233,8 +240,7 @@ def search(
             columns = None
             if isinstance(samples, TableSamples):
                 columns = samples.columns
-                good = [model for model in models if not isinstance(model, Exception)]
-                if score == "auto" and noise is None and on is None and all(map(stages_of_tables, good)):
+                if score == "auto" and noise is None and on is None and all(map(stages_of_tables, fine)):
                     score = "evidence"
             judged = judge(
                 score,

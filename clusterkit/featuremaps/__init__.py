@@ -1,8 +1,9 @@
 """Feature maps: from raw rows to a feature space or a kernel space.
 
 identity, minmax, zscore, pca and log_tfidf scale or project the attributes; elm computes random features; rbf gives
-the Gaussian kernel; relevant keeps the columns that clusters depend on; columns gives numbers and levels side by side,
-for mixtures. Each file has one map; `scaling.py` has the scaling that minmax, zscore and elm use.
+the Gaussian kernel; precomputed takes a matrix of distances or of a kernel; relevant keeps the columns that clusters
+depend on; columns gives numbers and levels side by side, for mixtures. Each file has one map; `scaling.py` has the
+scaling that minmax, zscore and elm use.
 
 >>> from clusterkit.featuremaps import Rbf
 >>> Rbf(gamma=0.5).gamma

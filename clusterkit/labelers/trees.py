@@ -24,6 +24,7 @@ from clusterkit.contracts.labelings import NOISE, by_appearance
 from clusterkit.contracts.links import LinkedGroups
 from clusterkit.contracts.outcomes import Outcome, Tree
 from clusterkit.contracts.params import choice, flag, integer, real
+from clusterkit.errors import InvalidData, NotExportable
 from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.spanning_trees.tree import births, edge_masses, least_side, nearest_first
 from clusterkit.samples import Space
@@ -58,6 +59,8 @@ class NearestRow:
     labels : ndarray of shape (n,)
     farthest : ndarray of shape (k,) or None
         Mutual reachability distance to each cluster from which on a row is noise; None if no row is ever noise.
+    precomputed : bool
+        Whether raw rows are distances to the training rows, (m, n).
     """
 
     transform: Transform
@@ -66,11 +69,12 @@ class NearestRow:
     n_neighbors: int
     labels: Labels
     farthest: Array | None = None
+    precomputed: bool = False
 
     @classmethod
     def of(cls, tree: Tree, labels: Labels, farthest: Array | None = None) -> NearestRow:
         """The predictor of a labelling of a tree."""
-        return cls(tree.transform, tree.rows, tree.core_distances, tree.n_neighbors, labels, farthest)
+        return cls(tree.transform, tree.rows, tree.core_distances, tree.n_neighbors, labels, farthest, tree.precomputed)
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (m, d) to (m,); O(log n) for each where the rows have few attributes."""
@@ -78,11 +82,18 @@ class NearestRow:
         from clusterkit.numerics.structures_jit import find_rows
 
         points = self.transform(Y)
-        equal = find_rows(self.rows, points)
+        if not self.precomputed:
+            equal = find_rows(self.rows, points)
+        elif points.min(initial=0.0) < 0:
+            raise InvalidData(f"distances of new rows are not negative, and there is {points.min():g}")
+        else:
+            equal = np.where((points == 0).any(axis=1), np.argmin(points, axis=1), -1)
         labels = np.where(equal >= 0, self.labels[equal], NOISE)
         new = np.flatnonzero(equal < 0)
         if len(new):
-            nearest, weights = nearest_by_reachability(self.rows, self.core_distances, self.n_neighbors, points[new])
+            nearest, weights = nearest_by_reachability(
+                self.rows, self.core_distances, self.n_neighbors, points[new], self.precomputed
+            )
             labels[new] = self.labels[nearest]
             if self.farthest is not None:
                 inside = new[labels[new] >= 0]
@@ -92,6 +103,8 @@ class NearestRow:
 
     def onnx(self, rows: Node) -> Node:
         """Labels of raw rows, from the distances to all training rows."""
+        if self.precomputed:
+            raise NotExportable("predictions from precomputed distances have no ONNX form")
         rows = rows.through(self.transform).with_spare_row(self.rows.shape[1])
         squared, equal = rows.nearest(self.rows, 1)
         distances = rows.squared_distances(self.rows).sqrt()
@@ -310,7 +323,8 @@ def _without_noise(tree: Tree, labels: Labels, links: LinkedGroups | None) -> tu
 
     inside, outside = np.flatnonzero(labels >= 0), np.flatnonzero(labels < 0)
     # a row of noise is as sparse against all rows: among equals the nearest one counts
-    nearest, _ = nearest_by_reachability(tree.rows[inside], tree.core_distances[inside], 1, tree.rows[outside])
+    queries = tree.rows[np.ix_(outside, inside)] if tree.precomputed else tree.rows[outside]
+    nearest, _ = nearest_by_reachability(tree.rows[inside], tree.core_distances[inside], 1, queries, tree.precomputed)
     complete = labels.copy()
     complete[outside] = labels[inside[nearest]]
     if links is not None and links.m:
@@ -424,7 +438,7 @@ class MassCut(Labeler[Tree]):
 
         linked, n = LinkedTree.of(outcome, task.links), len(outcome.rows)
         heights, between = linked.heights, linked.between
-        merges = linked.merges[nearest_first(outcome.rows, linked.merges, heights)]
+        merges = linked.merges[nearest_first(outcome.rows, linked.merges, heights, outcome.precomputed)]
         mass, side = edge_masses(merges, heights, births(outcome.core_distances, heights))
         least = least_side(n) if self.min_side is None else self.min_side
         # a distance of 0 between different samples is one whose square is below the smallest number

@@ -401,6 +401,11 @@ def _measured(table: RawTable, rows: Indices, metric: str) -> Array:
     from clusterkit.drivers.compose import map_of, rows_by
 
     map_of(metric)
+    if metric == "precomputed":
+        raise InvalidParameter(
+            "compare: indices compare rows by coordinates, and a precomputed matrix has none; fit the methods to the matrix "
+            "and compare their labels with the coordinates as X"
+        )
     columns = table.columns(rows)
     words = [column.name for column in columns if column.kind != "number"]
     X = np.empty((len(rows), 0)) if words else np.column_stack([column.values for column in columns])

@@ -35,11 +35,12 @@ from clusterkit.samples.features import (
     identity_space,
     squared_distances_to,
 )
-from clusterkit.samples.kernel_space import KernelSpace
+from clusterkit.samples.kernel_space import DistanceSpace, KernelSpace
 from clusterkit.samples.mixed_space import MixedSpace
 
 __all__ = [
     "DenseSpace",
+    "DistanceSpace",
     "EmbeddedSpace",
     "FeatureSpace",
     "FittedMap",

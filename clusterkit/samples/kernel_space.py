@@ -1,5 +1,7 @@
 """Samples known through a kernel: columns and products on request, the n x n matrix only under the memory cap.
 
+`DistanceSpace` has samples that are known through their distances.
+
 `warn_of_degenerate_kernel` warns of a Gaussian kernel that is too narrow or too wide to show any structure.
 """
 
@@ -23,6 +25,7 @@ from clusterkit.samples.kernels import Gaussian, Kernel
 from clusterkit.samples.transform import RowMap, block_plan
 
 __all__ = [
+    "DistanceSpace",
     "KernelSpace",
     "warn_of_degenerate_kernel",
 ]
@@ -145,6 +148,30 @@ class KernelSpace(Space):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _kernel_space, (self.points, self.kernel, self.before, dict(self.resolved))
+
+
+@final
+@attrs.frozen(eq=False)
+class DistanceSpace(Space):
+    """Samples known through their distances; a new row has its distances to all of them.
+
+    `points` are the matrix (n, n), and after `take` some of its rows.
+    """
+
+    same_products: ClassVar[bool] = False
+
+    @property
+    def sparse(self) -> bool:
+        """False: every distance is stored."""
+        return False
+
+    def take(self, index: Indices) -> DistanceSpace:
+        """The space of some samples."""
+        return attrs.evolve(self, points=self.points[index])
+
+    def without_samples(self) -> DistanceSpace:
+        """The space itself: without the matrix nothing is known of the samples."""
+        return self
 
 
 def _squared(A: Array, B: Array) -> Array:

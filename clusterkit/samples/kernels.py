@@ -15,6 +15,7 @@ from typing import ClassVar, final
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.errors import NotExportable
@@ -30,6 +31,7 @@ __all__ = [
     "Gaussian",
     "Kernel",
     "Linear",
+    "MatrixKernel",
     "left_with",
     "over_exponents",
     "pair_chunks",
@@ -274,6 +276,63 @@ class Linear(Kernel):
         if (xp := array_namespace(Y)) is not np:
             return xp.matmul(as_type(Y, np.float64), move_to(weights @ centres, Y, np.float64))
         return np.asarray(Y.astype(np.float64, copy=False) @ (weights @ centres))
+
+
+@final
+@attrs.frozen(eq=False)
+class MatrixKernel(Kernel):
+    """Values that were computed beforehand: a sample is its row of the kernel matrix.
+
+    A row of values stands for its sample wherever a kernel takes points. Equal rows of a symmetric matrix have equal
+    columns, so that the first row with the same values says which column belongs to a sample.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        Symmetric.
+    """
+
+    matrix: Array
+
+    def __call__(self, A: Array, B: Array) -> Array:
+        """Kernel values between rows of values with all samples, A (m, n), and rows of the matrix, B (b, n): (m, b)."""
+        if B is self.matrix:
+            return A
+        columns = self._columns(B)
+        if (columns < 0).any():
+            raise ValueError("values of a precomputed kernel are known between new rows and the samples only")
+        return A[:, columns]
+
+    def diag(self, A: Array) -> Array:
+        """Values of samples with themselves, (m,); NaN for rows that are no rows of the matrix, where it is unknown."""
+        if A is self.matrix:
+            return np.diag(A).copy()
+        columns = self._columns(A)
+        return np.where(columns >= 0, np.diag(self.matrix)[columns], np.nan).astype(A.dtype)
+
+    def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
+        """Weighted sums of columns."""
+        return _in_blocks(self, Y, centres, weights)
+
+    def onnx(self, rows: Node, points: Array) -> Node:
+        """Columns of the values."""
+        return rows.columns(self._columns(points))
+
+    def _columns(self, B: Array) -> Indices:
+        """For each row of B (b, n) the first equal row of the matrix, or -1; O((n + b) n)."""
+        rows, codes = self.matrix.astype(np.float64, copy=False), _codes(self.matrix)
+        order = np.argsort(codes, kind="stable")
+        places = np.minimum(np.searchsorted(codes, _codes(B), sorter=order), len(order) - 1)
+        columns = order[places]
+        equal = (rows[columns] == B).all(axis=1)
+        return np.where(equal, columns, -1)
+
+
+def _codes(rows: Array) -> NDArray[np.uint64]:
+    """A number for each row, (m,), equal for equal rows: sums of integers are exact in any order."""
+    bits = (rows.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
+    factors = np.random.default_rng(0).integers(2**64, size=bits.shape[1], dtype=np.uint64) | np.uint64(1)
+    return np.einsum("ij,j->i", bits, factors)
 
 
 def _in_blocks(kernel: Kernel, Y: Array, centres: Array, weights: Array) -> Array:

@@ -33,11 +33,11 @@ def describe(c: Composition) -> str:
     return "-".join(value for _, value in _slots(c))
 
 
-def samples(dtype: str = "float64") -> Array:
-    """Three blobs in [0, 1]², 27 rows."""
+def samples(dtype: str = "float64", pairs: str = "") -> Array:
+    """Three blobs in [0, 1]², 27 rows; or their distances, for what takes a matrix of pairs."""
     X = Case("blobs", 27, 2, 3, "float64", seed=5).X
     scaled: Array = ((X - X.min(axis=0)) / np.ptp(X, axis=0)).astype(dtype)
-    return scaled
+    return np.sqrt(((scaled[:, None] - scaled[None]) ** 2).sum(axis=2)) if pairs else scaled
 
 
 def estimator(c: Composition, seed: int = 0) -> Pipeline:
@@ -68,7 +68,7 @@ def check_composition(c: Composition, X: Array | None = None, *, seed: int = 0) 
     AssertionError
         Saying which promise was broken.
     """
-    X = samples() if X is None else X
+    X = samples(pairs=c.featuremap.takes_pairs) if X is None else X
     try:
         model = estimator(c, seed).fit(X)
     except InvalidData as refused:

@@ -64,6 +64,11 @@ class Law:
                     name: attrs.evolve(value, degrees=True, d=2) if isinstance(value, Case) else value
                     for name, value in drawn.items()
                 }
+            if kind := getattr(stage, "takes_pairs", ""):
+                drawn = {
+                    name: attrs.evolve(value, pairs=kind) if isinstance(value, Case) else value
+                    for name, value in drawn.items()
+                }
             with warnings.catch_warnings():
                 # Documented answers to odd data warn; a RuntimeWarning of numpy is an accident.
                 warnings.simplefilter("ignore", ClusterkitWarning)

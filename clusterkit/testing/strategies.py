@@ -58,6 +58,8 @@ class Case:
         Whether negative values lose their sign, for stages that refuse negative values.
     degrees : bool
         Whether the values are made latitudes and longitudes, of two columns, for stages that take nothing else.
+    pairs : {"", "distances", "kernel"}
+        Whether the samples are the matrix of their distances, or of a kernel, (n, n).
     """
 
     pattern: str
@@ -68,6 +70,7 @@ class Case:
     seed: int = 0
     absolute: bool = False
     degrees: bool = False
+    pairs: str = ""
 
     def rng(self, use: str = "") -> Rng:
         """A stream for one use; asking twice gives equal streams."""
@@ -75,7 +78,7 @@ class Case:
 
     @property
     def X(self) -> Array:
-        """The samples, (n, d); a new array each time."""
+        """The samples, (n, d), or the matrix of their pairs, (n, n); a new array each time."""
         rng = self.rng("samples")
         X = 0.3 * rng.standard_normal((self.n, self.d)) + 3.0 * (rng.permutation(self.n)[:, None] % self.k)
         if self.pattern == "duplicates":
@@ -97,6 +100,9 @@ class Case:
         if self.degrees:
             half = np.array([90.0, 180.0])
             X = (X + half) % (2.0 * half) - half
+        if self.pairs:
+            D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+            X = D if self.pairs == "distances" else np.exp(-D)
         return np.ascontiguousarray(X, dtype=self.dtype)
 
     @property

@@ -75,7 +75,7 @@ ILLEGAL = [c for c, _ in _illegal()] if deep() else _one_for_each_reason(_illega
 @pytest.mark.parametrize("c", TRIED, ids=describe)
 def test_a_legal_composition_keeps_its_promises(c, dtype):
     try:
-        assert check_composition(c, samples(dtype))
+        assert check_composition(c, samples(dtype, c.featuremap.takes_pairs))
     except BrokenPlugin as lacking:  # a stage of an installed plugin, which needs a package that is not
         pytest.skip(str(lacking))
 
@@ -87,14 +87,14 @@ def test_a_legal_composition_survives_joblib(c, tmp_path):
     from clusterkit.testing.compositions import estimator
 
     try:
-        model = estimator(c).fit(samples())
+        model = estimator(c).fit(X := samples(pairs=c.featuremap.takes_pairs))
     except BrokenPlugin as lacking:
         pytest.skip(str(lacking))
     joblib.dump(model, tmp_path / "model")
     again = joblib.load(tmp_path / "model")
     np.testing.assert_array_equal(again.labels_, model.labels_)
     if c.inductive:
-        np.testing.assert_array_equal(again.predict(samples()), model.predict(samples()))
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
 def test_the_cover_holds_every_pair_and_is_small():

@@ -7,6 +7,7 @@ import pytest
 from clusterkit.balancers.band import Band, Ordinal
 from clusterkit.contracts.featuremap import Chain
 from clusterkit.featuremaps.elm import Elm
+from clusterkit.featuremaps.precomputed import Precomputed
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.featuremaps.scaling import MinMax
 from clusterkit.labelers.codecs import Interval
@@ -23,6 +24,7 @@ SETTINGS = [
     Elm(centers="uniform"),
     Elm(scale=None),
     Rbf(sigma_fraction=0.2),
+    Precomputed(matrix="kernel"),
     MinMax(limits=(-1.0, 1.0)),
     Chain((MinMax(), Elm(n_hidden=5))),
     Chain((MinMax(), Rbf())),

@@ -13,7 +13,7 @@ from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka, tree
 from clusterkit.numerics.spanning_trees.boruvka_jit import bracket, kth_near, smallest
 from clusterkit.numerics.spanning_trees.hierarchy_jit import hierarchy
-from clusterkit.numerics.spanning_trees.reach_jit import core_squares, prim
+from clusterkit.numerics.spanning_trees.reach_jit import SQUARED, core_squares, prim
 from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree, nearest_by_reachability
 
 compiled = njit(cache=False)  # what is on disk of these has no entrance from Python
@@ -63,7 +63,7 @@ def test_the_tree_is_the_one_of_all_pairs(X, n_neighbors):
 def test_of_edges_of_equal_weight_the_shorter_one_is_taken(d, n_neighbors):
     """A core distance is the weight of many pairs, and distances of a cloud do not tie: there is one such tree."""
     X = np.random.default_rng(d).normal(size=(900, d))
-    edges, _ = prim(X, core_squares(X, n_neighbors))
+    edges, _ = prim(X, core_squares(X, n_neighbors), SQUARED)
     spanned = minimum_spanning_tree(X, n_neighbors)
     assert {tuple(sorted(edge)) for edge in edges.tolist()} == {tuple(edge) for edge in spanned.edges.tolist()}
 

@@ -130,14 +130,32 @@ def core_squares(X: Array, n_neighbors: int) -> Array:
     return core
 
 
+EUCLIDEAN, SQUARED, PRECOMPUTED = 0, 1, 2
+"""How `distance` reads its first argument: as points, with their Euclidean or squared Euclidean distance, or as a
+matrix (m, m) of distances."""
+
+
 @njit
-def prim(X: Array, core: Array) -> tuple[Indices, Array]:
-    """Edges (n - 1, 2) and squared weights (n - 1,) of the tree under ``max(|x_i - x_j|², core_i, core_j)``.
+def distance(source: Array, i: int, j: int, metric: int) -> float:
+    """Distance of the points i and j of `source`: points (m, d) or, for PRECOMPUTED, distances (m, m)."""
+    if metric == PRECOMPUTED:
+        return source[i, j]
+    total = 0.0
+    for c in range(source.shape[1]):
+        total += (source[i, c] - source[j, c]) ** 2
+    return total if metric == SQUARED else np.sqrt(total)
+
+
+@njit
+def prim(X: Array, core: Array, metric: int) -> tuple[Indices, Array]:
+    """Edges (n - 1, 2) and weights (n - 1,) of the tree under ``max(d_ij, core_i, core_j)``.
+
+    `metric` says how X is read (`distance`); with SQUARED distances, core distances and weights are squares.
 
     Among edges of equal weight the shortest is taken, and among equally long ones the one with the lowest (lower,
     higher) row, which makes the tree unique.
     """
-    n, d = X.shape
+    n = len(X)
     edges = np.empty((max(n - 1, 0), 2), np.int64)
     squares = np.empty(max(n - 1, 0))
     least, apart = np.full(n, np.inf), np.full(n, np.inf)
@@ -150,9 +168,7 @@ def prim(X: Array, core: Array) -> tuple[Indices, Array]:
         for j in range(n):
             if inside[j]:
                 continue
-            total = 0.0
-            for c in range(d):
-                total += (X[last, c] - X[j, c]) ** 2
+            total = distance(X, last, j, metric)
             reach = max(total, core[last], core[j])
             if _before(reach, total, last, j, least[j], apart[j], near[j], j):
                 least[j], apart[j], near[j] = reach, total, last
@@ -174,22 +190,6 @@ def _before(w: float, square: float, i: int, j: int, w2: float, square2: float, 
     if min(i, j) != min(i2, j2):
         return min(i, j) < min(i2, j2)
     return max(i, j) < max(i2, j2)
-
-
-EUCLIDEAN, SQUARED, PRECOMPUTED = 0, 1, 2
-"""How `distance` reads its first argument: as points, with their Euclidean or squared Euclidean distance, or as a
-matrix (m, m) of distances."""
-
-
-@njit
-def distance(source: Array, i: int, j: int, metric: int) -> float:
-    """Distance of the points i and j of `source`: points (m, d) or, for PRECOMPUTED, distances (m, m)."""
-    if metric == PRECOMPUTED:
-        return source[i, j]
-    total = 0.0
-    for c in range(source.shape[1]):
-        total += (source[i, c] - source[j, c]) ** 2
-    return total if metric == SQUARED else np.sqrt(total)
 
 
 @njit

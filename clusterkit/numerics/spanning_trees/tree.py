@@ -24,6 +24,7 @@ __all__ = [
     "minimum_spanning_tree",
     "nearest_by_reachability",
     "nearest_first",
+    "tree_of_distances",
     "tree_of_neighbours",
 ]
 
@@ -73,10 +74,10 @@ def minimum_spanning_tree(X: Array, n_neighbors: int = 1) -> SpanningTree:
     X = np.ascontiguousarray(X, dtype=np.float64)
     n, k = len(X), min(n_neighbors, len(X))
     if n <= ALL_PAIRS:
-        from clusterkit.numerics.spanning_trees.reach_jit import core_squares, prim
+        from clusterkit.numerics.spanning_trees.reach_jit import SQUARED, core_squares, prim
 
         core = core_squares(X, k)
-        edges, squares = prim(X, core)
+        edges, squares = prim(X, core, SQUARED)
         return _in_order(edges, squares, core)
     from clusterkit.numerics.spanning_trees.boruvka import Tasks, boruvka, build_tree
     from clusterkit.numerics.spanning_trees.kd_tree_jit import FILTERED
@@ -102,6 +103,25 @@ def minimum_spanning_tree(X: Array, n_neighbors: int = 1) -> SpanningTree:
     return _in_order(
         np.concatenate([first[edges], hanging]), np.concatenate([squares, core[inverse[copies]]]), core[inverse]
     )
+
+
+def tree_of_distances(D: Array, n_neighbors: int = 1) -> SpanningTree:
+    """The minimum spanning tree under ``max(D_ij, core_i, core_j)``, from all distances D (n, n); O(n²).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([0.0, 1.0, 3.0, 3.5])
+    >>> tree_of_distances(abs(X[:, None] - X)).weights.tolist()
+    [0.5, 1.0, 2.0]
+    """
+    from clusterkit.numerics.spanning_trees.reach_jit import PRECOMPUTED, prim
+
+    D = np.ascontiguousarray(D, dtype=np.float64)
+    k = min(n_neighbors, len(D)) - 1
+    core = np.partition(D, k, axis=1)[:, k] if k > 0 else np.zeros(len(D))
+    edges, weights = prim(D, core, PRECOMPUTED)
+    return _in_order(edges, weights, core, squares=False)
 
 
 QUERIED = 16
@@ -176,20 +196,24 @@ def tree_of_neighbours(X: Array, n_neighbors: int, degree: int, rng: Rng) -> tup
     return _in_order(edges, lengths, core), facts
 
 
-def _in_order(edges: Indices, squares: Array, core: Array) -> SpanningTree:
-    """The tree with its edges sorted by (weight, lower row, higher row), from squared weights and core distances."""
+def _in_order(edges: Indices, weights: Array, core: Array, squares: bool = True) -> SpanningTree:
+    """The tree with its edges sorted by (weight, lower row, higher row).
+
+    Weights and core distances are squares, or the distances themselves.
+    """
     ends = np.stack([np.minimum(edges[:, 0], edges[:, 1]), np.maximum(edges[:, 0], edges[:, 1])], axis=1)
-    order = np.argsort(squares)
-    ranked = squares.take(order)
+    order = np.argsort(weights)
+    ranked = weights.take(order)
     tied = np.flatnonzero(ranked[1:] == ranked[:-1])
     if len(tied):  # only runs of equal weights are sorted by their rows: most weights of most data differ
         inside = np.zeros(len(order), bool)
         inside[tied], inside[tied + 1] = True, True
         places = np.flatnonzero(inside)
         moved = order[places]
-        order[places] = moved[np.lexsort((ends[moved, 1], ends[moved, 0], squares[moved]))]
+        order[places] = moved[np.lexsort((ends[moved, 1], ends[moved, 0], weights[moved]))]
     # `take` copies whole rows, several times as fast as an index does
-    return SpanningTree(ends.take(order, axis=0), np.sqrt(ranked), np.sqrt(core))
+    ends = ends.take(order, axis=0)
+    return SpanningTree(ends, np.sqrt(ranked), np.sqrt(core)) if squares else SpanningTree(ends, ranked, core)
 
 
 def compiles_first(n: int, d: int, n_neighbors: int) -> bool:
@@ -225,18 +249,22 @@ def least_side(n: int) -> int:
     return max(LEAST_SIDE, round(math.sqrt(n) / 2))
 
 
-def nearest_first(rows: Array, edges: Indices, weights: Array) -> Indices:
+def nearest_first(rows: Array, edges: Indices, weights: Array, precomputed: bool = False) -> Indices:
     """The order of edges of ascending weights in which those of equal weight come by the distance of their two rows.
 
-    (n - 1,), for rows (n, d) and edges (n - 1, 2). The order of the rows then matters only where distances tie as well.
+    (n - 1,), for rows (n, d), or with `precomputed` their distances (n, n), and edges (n - 1, 2). The order of the rows
+    then matters only where distances tie as well.
     """
     order = np.arange(len(weights))
     tied = np.flatnonzero(weights[1:] == weights[:-1])
     inside = np.zeros(len(weights), bool)
     inside[tied], inside[tied + 1] = True, True
     places = np.flatnonzero(inside)
-    one, other = (rows[edges[places, end]].astype(np.float64) for end in (0, 1))
-    apart = ((one - other) ** 2).sum(axis=1)
+    if precomputed:
+        apart = rows[edges[places, 0], edges[places, 1]]
+    else:
+        one, other = (rows[edges[places, end]].astype(np.float64) for end in (0, 1))
+        apart = ((one - other) ** 2).sum(axis=1)
     order[places] = places[np.lexsort((apart, weights[places]))]
     return order
 
@@ -276,7 +304,9 @@ BLOCK = 4096
 """New rows that are compared at once with few rows: some 16 MiB of distances."""
 
 
-def nearest_by_reachability(X: Array, core_distances: Array, n_neighbors: int, Y: Array) -> tuple[Indices, Array]:
+def nearest_by_reachability(
+    X: Array, core_distances: Array, n_neighbors: int, Y: Array, precomputed: bool = False
+) -> tuple[Indices, Array]:
     """For each row y the row x of least ``max(|x - y|, core_x, core_y)``, and that value.
 
     Among several such rows the nearest one is taken, then the first.
@@ -290,6 +320,8 @@ def nearest_by_reachability(X: Array, core_distances: Array, n_neighbors: int, Y
         As in `minimum_spanning_tree`: the core distance of a new row is the distance to its ``n_neighbors - 1``-th
         nearest row of X, because it counts itself.
     Y : ndarray of shape (m, d)
+    precomputed : bool, default False
+        Whether Y are the distances between the rows y and x, (m, n); X is not read then.
 
     Returns
     -------
@@ -297,12 +329,14 @@ def nearest_by_reachability(X: Array, core_distances: Array, n_neighbors: int, Y
     weights : ndarray of shape (m,)
     """
     X, Y = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (X, Y))
-    n, k = len(X), min(n_neighbors - 1, len(X))
+    n = len(core_distances)
+    k = min(n_neighbors - 1, n)
     nearest, weights = np.empty(len(Y), np.int64), np.empty(len(Y))
-    if n <= FEW:
+    if precomputed or n <= FEW:
         for start in range(0, len(Y), BLOCK):
             block = slice(start, start + BLOCK)
-            nearest[block], weights[block] = _of_few(X, core_distances, k, Y[block])
+            D = Y[block] if precomputed else _distances(X, Y[block])
+            nearest[block], weights[block] = _of_distances(D, core_distances, k)
         return nearest, weights
     from clusterkit.numerics.spanning_trees.boruvka import Tasks, build_tree
     from clusterkit.numerics.spanning_trees.reach_jit import reach_task
@@ -318,12 +352,16 @@ def nearest_by_reachability(X: Array, core_distances: Array, n_neighbors: int, Y
     return nearest, weights
 
 
-def _of_few(X: Array, core: Array, k: int, Y: Array) -> tuple[Indices, Array]:
+def _distances(X: Array, Y: Array) -> Array:
     D = np.zeros((len(Y), len(X)))
     for c in range(X.shape[1]):
         D += (Y[:, c, None] - X[None, :, c]) ** 2
-    D = np.sqrt(D)
-    core_new = np.partition(D, k - 1, axis=1)[:, k - 1] if k else np.zeros(len(Y))
+    distances: Array = np.sqrt(D)
+    return distances
+
+
+def _of_distances(D: Array, core: Array, k: int) -> tuple[Indices, Array]:
+    core_new = np.partition(D, k - 1, axis=1)[:, k - 1] if k else np.zeros(len(D))
     W = np.maximum(np.maximum(D, core), core_new[:, None])
     least = W.min(axis=1)
     nearest = np.argmin(np.where(least[:, None] == W, D, np.inf), axis=1)

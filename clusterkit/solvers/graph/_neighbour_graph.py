@@ -15,7 +15,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.errors import InvalidData
 from clusterkit.numerics.neighbour_graph import unique_pairs
 from clusterkit.samples import KernelSpace
-from clusterkit.samples.kernels import Gaussian, Kernel
+from clusterkit.samples.kernels import Gaussian, Kernel, MatrixKernel
 from clusterkit.samples.transform import block_plan
 
 __all__ = [
@@ -109,8 +109,12 @@ def affinity(space: KernelSpace, n_neighbors: int | None, self_loops: bool) -> A
     else:
         from scipy.sparse import diags_array
 
-        i, j, squared = neighbour_pairs(points, n_neighbors)
-        weights = _values(space.kernel, points, i, j, squared)
+        if isinstance(space.kernel, MatrixKernel):
+            i, j = _most_similar(points, n_neighbors)
+            weights: Array = points[i, j]
+        else:
+            i, j, squared = neighbour_pairs(points, n_neighbors)
+            weights = _values(space.kernel, points, i, j, squared)
         smallest = float(weights.min())
         normal = weights >= TINY
         W = symmetric(i[normal], j[normal], weights[normal], len(points))
@@ -122,6 +126,16 @@ def affinity(space: KernelSpace, n_neighbors: int | None, self_loops: bool) -> A
             "Use featuremap 'rbf'."
         )
     return Affinity(W, np.asarray(W.sum(axis=1)).reshape(-1))
+
+
+def _most_similar(K: Array, p: int) -> tuple[Indices, Indices]:
+    """Pairs of samples of which one has among the p largest kernel values of the other, K (n, n): i < j, sorted."""
+    n = len(K)
+    p = min(p, n - 1)
+    others = np.where(np.eye(n, dtype=bool), -np.inf, K)
+    nearest = np.argpartition(-others, p - 1, axis=1)[:, :p]
+    i, j = unique_pairs(np.stack([np.repeat(np.arange(n), p), nearest.reshape(-1)], axis=1), n)[0].T
+    return i, j
 
 
 def _values(kernel: Kernel, points: Array, i: Indices, j: Indices, squared: Array) -> Array:

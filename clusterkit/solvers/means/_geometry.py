@@ -28,7 +28,7 @@ from clusterkit.samples.array_libraries import (
     row_squares,
 )
 from clusterkit.samples.coding import Coded
-from clusterkit.samples.kernels import Kernel
+from clusterkit.samples.kernels import Kernel, MatrixKernel
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform, block_plan, block_rows, in_blocks
 
@@ -159,6 +159,13 @@ class NearestKernelMeans:
     norms: Array = attrs.field(validator=coding.shaped("k"))
     rounding_error: float
 
+    def knows_distances(self, Y: Array) -> bool:
+        """Whether scores of raw rows are distances; of a precomputed kernel they are, for new rows, distances less one.
+
+        There the kernel value of a new row with itself is not known.
+        """
+        return not (isinstance(self.kernel, MatrixKernel) and np.isnan(self.kernel.diag(self.coordinates(Y))).any())
+
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""
         points = self.coordinates(Y)
@@ -166,6 +173,8 @@ class NearestKernelMeans:
         for rows in block_plan(len(points), len(self.points), self.points.dtype):
             products = self.kernel(points[rows], self.points) @ self.centres
             diagonal = self.kernel.diag(points[rows])
+            if np.isnan(diagonal).any():  # distances less the least of them
+                diagonal = np.where(np.isnan(diagonal), (2.0 * products - self.norms).max(axis=1), diagonal)
             scores[rows] = minus_distances(products, self.norms, diagonal, self.rounding_error)
         return scores
 

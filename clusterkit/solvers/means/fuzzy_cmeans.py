@@ -16,6 +16,7 @@ from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Extension, Outcome, Scores, Status
 from clusterkit.contracts.pass_solver import PassSolver, RowFunction, Step
+from clusterkit.errors import InvalidData
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -33,7 +34,14 @@ from clusterkit.samples.row_graph import Node
 from clusterkit.samples.sums import Sums, class_totals, products_of_rows
 from clusterkit.samples.survey import draw_rows, draw_weighted
 from clusterkit.samples.transform import block_plan
-from clusterkit.solvers.means._geometry import CentredFeatures, FeatureMeans, KernelMeans, NearestMeans, minus_distances
+from clusterkit.solvers.means._geometry import (
+    CentredFeatures,
+    FeatureMeans,
+    KernelMeans,
+    NearestKernelMeans,
+    NearestMeans,
+    minus_distances,
+)
 
 __all__ = [
     "ALL_EQUAL",
@@ -136,6 +144,11 @@ class Memberships(BlockFunction):
 
     def __call__(self, Y: Array) -> Array:
         """Memberships of raw rows, (m, d) to (m, len(shown)), in the type of the training data."""
+        if isinstance(self.nearness, NearestKernelMeans) and not self.nearness.knows_distances(Y):
+            raise InvalidData(
+                "fuzzy memberships of new rows follow from their distances to the centres, for which the kernel value "
+                "of a new row with itself is missing in a precomputed matrix; recipe 'kernel-kmeans' needs none"
+            )
         return self._of(self.nearness(Y))
 
     @property

@@ -11,8 +11,8 @@ import attrs
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Ending, Outcome, Status, Tree
-from clusterkit.errors import ClusterkitWarning
-from clusterkit.samples import FeatureSpace, Space, memory
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.samples import DistanceSpace, FeatureSpace, Space, memory
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.limits import Report, notify, reuse
 from clusterkit.samples.transform import IdentityMap
@@ -64,7 +64,8 @@ class Mst(Solver):
     sample that is nearest by mutual reachability.
 
     About O(n log n) where the samples have few attributes or lie in clusters, at worst O(n² L) for L attributes; no
-    n x n matrix. Memory: two copies of the samples in float64 and up to 400 bytes a sample.
+    n x n matrix. Memory: two copies of the samples in float64 and up to 400 bytes a sample. From precomputed distances
+    O(n²).
 
     References
     ----------
@@ -88,8 +89,8 @@ class Mst(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """The solver works on features."""
-        return {FeatureSpace: Path(_prepare, Tree)}
+        """The solver works on features, and on all distances between the samples."""
+        return {FeatureSpace: Path(_prepare, Tree), DistanceSpace: Path(_prepare_distances, Tree)}
 
 
 def _prepare(spec: Mst, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
@@ -99,19 +100,36 @@ def _prepare(spec: Mst, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
         f"the spanning tree of {space.n} x {space.width} features",
         "Use fewer rows, or fewer attributes by featuremap 'pca'.",
     )
-    if spec.core_neighbors > space.n > 1:
-        warnings.warn(
-            f"solver 'mst': n_neighbors={spec.core_neighbors} is more than the {space.n} rows, so that the density at "
-            "a row is that of all of them, and no group stands out; a smaller solver__n_neighbors may show clusters",
-            ClusterkitWarning,
-            stacklevel=2,
-        )
+    _warn_of_reach(spec, space.n)
     if spec.edges == "all":
         return _PreparedMst(spec, space, None, {})
     from clusterkit.numerics.spanning_trees.tree import tree_of_neighbours
 
-    rows = space.rows()
-    return _PreparedMst(spec, space, *tree_of_neighbours(rows, min(spec.core_neighbors, space.n), spec.edges, rng))
+    k = min(spec.core_neighbors, space.n)
+    return _PreparedMst(spec, space, *tree_of_neighbours(space.rows(), k, spec.edges, rng))
+
+
+def _prepare_distances(spec: Mst, space: DistanceSpace, task: Task, rng: Rng) -> Prepared:
+    """Keep the distances."""
+    if spec.edges != "all":
+        raise InvalidParameter(
+            f"solver 'mst': edges={spec.edges} searches neighbours among coordinates, and there are only distances; "
+            "edges='all' takes them all"
+        )
+    memory.require(16 * space.n * space.n, f"the spanning tree of {space.n} x {space.n} distances", "Use fewer rows.")
+    _warn_of_reach(spec, space.n)
+    return _PreparedMst(spec, space, None, {})
+
+
+def _warn_of_reach(spec: Mst, n: int) -> None:
+    """Warn where core distances reach too far."""
+    if spec.core_neighbors > n > 1:
+        warnings.warn(
+            f"solver 'mst': n_neighbors={spec.core_neighbors} is more than the {n} rows, so that the density at "
+            "a row is that of all of them, and no group stands out; a smaller solver__n_neighbors may show clusters",
+            ClusterkitWarning,
+            stacklevel=3,
+        )
 
 
 @final
@@ -122,7 +140,7 @@ class _PreparedMst(Prepared):
     Parameters
     ----------
     spec : Mst
-    space : FeatureSpace
+    space : FeatureSpace or DistanceSpace
     tree : SpanningTree or None
         The tree of the edges to the nearest rows; None where it is that of all pairs, which the solve makes.
     facts : mapping
@@ -130,7 +148,7 @@ class _PreparedMst(Prepared):
     """
 
     spec: Mst
-    space: FeatureSpace
+    space: FeatureSpace | DistanceSpace
     tree: SpanningTree | None
     facts: Mapping[str, object]
 
@@ -141,9 +159,19 @@ class _PreparedMst(Prepared):
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Tree:
         """The tree; nothing in it is random."""
-        from clusterkit.numerics.spanning_trees.tree import compiles_first, minimum_spanning_tree
+        from clusterkit.numerics.spanning_trees.tree import compiles_first, minimum_spanning_tree, tree_of_distances
 
-        k, tree, rows = min(self.spec.core_neighbors, self.space.n), self.tree, self.space.rows()
+        k, tree = min(self.spec.core_neighbors, self.space.n), self.tree
+        kind = "Euclidean" if k == 1 else "mutual reachability"
+        if isinstance(self.space, DistanceSpace):
+            D = self.space.points
+            tree = tree_of_distances(D, k)
+            kind = "given" if k == 1 else kind
+            status = Status(1, Ending.CONVERGED, f"exact minimum spanning tree, {kind} distances")
+            return Tree(
+                tree.edges, tree.weights, tree.core_distances, D, k, self.space.coordinates, True, status=status
+            )
+        rows = self.space.rows()
         if tree is not None:
             status = Status(1, Ending.CONVERGED, f"minimum spanning tree of the edges to {self.spec.edges} neighbours")
             return Tree(
@@ -155,7 +183,6 @@ class _PreparedMst(Prepared):
             tree = reuse(self.space.points, ("spanning tree", k), lambda: minimum_spanning_tree(rows, k))
         else:
             tree = minimum_spanning_tree(rows, k)
-        kind = "Euclidean" if k == 1 else "mutual reachability"
         facts = {"length": tree.weights.sum()}
         status = Status(1, Ending.CONVERGED, f"exact minimum spanning tree, {kind} distances", facts=facts)
         transform = self.space.transform

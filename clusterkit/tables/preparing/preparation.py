@@ -243,7 +243,7 @@ class Preparation:
                 *chain.from_iterable(every),
                 *sparse,
                 *of_total_row(plans, sums.columns, last),
-                *of_redundant_columns(plans, row_sample),
+                *of_redundant_columns(plans, row_sample, self.keep),
             ]
         )
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)

@@ -42,7 +42,7 @@ Codes: TypeAlias = NDArray[np.intp]
 """The levels of a category by number, -1 for gaps."""
 
 
-def of_redundant_columns(plans: Sequence[ColumnPlan], rows: RowSample) -> Iterator[str]:
+def of_redundant_columns(plans: Sequence[ColumnPlan], rows: RowSample, keep: Sequence[str] = ()) -> Iterator[str]:
     """A sentence about columns that say the same, in one row after another.
 
     Parameters
@@ -50,6 +50,8 @@ def of_redundant_columns(plans: Sequence[ColumnPlan], rows: RowSample) -> Iterat
     plans : sequence of ColumnPlan
     rows : RowSample
         Sample of rows with the same columns.
+    keep : sequence of str, default ()
+        Columns that are wanted; nothing is said of them.
 
     Notes
     -----
@@ -57,7 +59,7 @@ def of_redundant_columns(plans: Sequence[ColumnPlan], rows: RowSample) -> Iterat
     """
     if len(plans) > MOST_COLUMNS:
         return
-    pairs = list(zip(plans, rows.columns, strict=True))
+    pairs = [(plan, it) for plan, it in zip(plans, rows.columns, strict=True) if plan.name not in keep]
     numbers = {plan.name: plan.read(it).values for plan, it in pairs if isinstance(plan, NumberColumn | DateColumn)}
     codes = {
         plan.name: _codes(column)

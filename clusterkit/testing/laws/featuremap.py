@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clusterkit._typing import Array
 from clusterkit.contracts import FeatureMap, Task
-from clusterkit.samples import FeatureSpace, KernelSpace, Space
+from clusterkit.samples import DistanceSpace, FeatureSpace, KernelSpace, Space
 from clusterkit.samples.mixed_space import MixedSpace
 from clusterkit.testing.compare import close, same_bits, saved_copy, small_blocks
 from clusterkit.testing.law import Law, law
@@ -46,7 +46,7 @@ def _mapped(space: Space, Y: Array) -> Array:
     """The coordinates or features that the space computes for raw rows."""
     if isinstance(space, FeatureSpace):
         return space.at(Y)
-    if isinstance(space, MixedSpace):
+    if isinstance(space, MixedSpace | DistanceSpace):
         return space.coordinates(Y)
     assert isinstance(space, KernelSpace), f"neither features nor a kernel: {type(space).__name__}"
     return space.cross(Y)
