@@ -58,6 +58,9 @@ CHUNK_ROWS = 64
 _copies: dict[tuple[int, str, str], tuple[Any, Any]] = {}
 """Copies of small arrays, by the identity of the array, the type and the device, with weak references to the arrays."""
 
+_namespaces: dict[type, ModuleType] = {}
+"""The namespace of each type of array of another library: the look takes longer than a small product."""
+
 _copying = Lock()
 """Lock of `_copies`: several threads may use one device."""
 
@@ -80,6 +83,13 @@ def array_namespace(H: object) -> ModuleType:
     """
     if isinstance(H, np.ndarray | SparseRows | np.generic):
         return np
+    namespace = _namespaces.get(type(H))
+    if namespace is None:
+        namespace = _namespaces[type(H)] = _namespace_of(H)
+    return namespace
+
+
+def _namespace_of(H: object) -> ModuleType:
     try:
         from array_api_compat import array_namespace as of
     except ImportError:

@@ -23,7 +23,7 @@ from clusterkit.samples.array_libraries import has_array_api, table_columns, to_
 from clusterkit.samples.devices import Device
 from clusterkit.samples.engines import Engine, LocalEngine, room_for_labels
 from clusterkit.samples.rows import Rows
-from clusterkit.samples.sums import Addable, total
+from clusterkit.samples.sums import Addable, total_there
 from clusterkit.samples.transform import device_plan
 
 __all__ = [
@@ -318,7 +318,7 @@ class DeviceEngine(Engine):
             return self.base.reduce(part, rows, width)
         if not self.in_process:
             return self.base.reduce(self.base.there(part, self.device), rows, width)
-        return total(self._computed(part, rows, width))
+        return total_there(self._computed(part, rows, width))
 
     def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
         """The blocks of a pass on the host."""

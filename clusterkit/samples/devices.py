@@ -22,12 +22,18 @@ import numpy as np
 from clusterkit._typing import AnyArray
 from clusterkit.errors import InvalidParameter
 
-__all__ = ["HOST", "LIBRARIES", "VARIABLE", "Device", "config", "current", "dispatches", "on_host"]
+__all__ = ["HOST", "LIBRARIES", "VARIABLE", "Device", "config", "current", "dispatches", "kernels", "on_host"]
 
 A = TypeVar("A", bound=AnyArray)
 
 VARIABLE = "CLUSTERKIT_DEVICE"
 """Environment variable with the device of all fits, for example ``cuda`` or ``torch:cuda:1``."""
+
+KERNELS = "CLUSTERKIT_KERNELS"
+"""Environment variable with the kernels of all fits on a device, one of `KERNEL_CHOICES`."""
+
+KERNEL_CHOICES = ("auto", "fused", "plain")
+"""Kernels that a fit takes: fused ones of Triton where the labels are the same; always; never."""
 
 HOST = "cpu"
 """The name that means no device: numpy, in the memory of this process."""
@@ -154,19 +160,32 @@ class Device:
 
 @final
 class _Choice:
-    """A choice of a device; as a context manager it ends with the block."""
+    """A choice of a device and its options; as a context manager it ends with the block."""
 
-    def __init__(self, before: str | None) -> None:
+    def __init__(self, before: Mapping[str, str | None]) -> None:
         self._before = before
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        _set(self._before)
+        for variable, value in self._before.items():
+            _set(variable, value)
 
 
-def config(*, device: str | None) -> _Choice:
+@final
+class _Unchanged:
+    """The default of an option that is left as it is."""
+
+    def __repr__(self) -> str:
+        return "UNCHANGED"
+
+
+UNCHANGED = _Unchanged()
+"""What an option of `config` is where it is left out; None is a choice."""
+
+
+def config(*, device: str | _Unchanged | None = UNCHANGED, kernels: str | _Unchanged = UNCHANGED) -> _Choice:
     """Choose the device on which fits and predictions compute, for this process and those that it starts from now on.
 
     The blocks of rows of each pass go there, from memory, files and other collections, and labels come back. Stages
@@ -178,6 +197,10 @@ def config(*, device: str | None) -> _Choice:
     device : str or None
         "cuda", "cuda:1", "torch:cuda:0" or "cupy:cuda:0"; "cpu" or None computes by numpy, which is the default. The
         choice is kept in the environment variable ``CLUSTERKIT_DEVICE``, which may be set outside too.
+    kernels : str
+        Of k-means on a device of PyTorch. "auto", the default: kernels of Triton, if it is there and they give the
+        first block of the fit the labels that "plain" gives it; "plain": functions of the array API alone; "fused":
+        always those of Triton. Kept in ``CLUSTERKIT_KERNELS``.
 
     Returns
     -------
@@ -195,13 +218,30 @@ def config(*, device: str | None) -> _Choice:
     >>> with clusterkit.config(device="cpu"):
     ...     model = clusterkit.recipe("kmeans", n_clusters=2, random_state=0).fit([[0.0], [1.0], [9.0]])
     """
-    if device is not None:
-        if not isinstance(device, str):
-            raise InvalidParameter(f"device must be a name or None, got {device!r}: a device is {FORMS}")
-        Device.named(device)
-    before = os.environ.get(VARIABLE)
-    _set(device)
+    chosen: dict[str, str | None] = {}
+    if not isinstance(device, _Unchanged):
+        if device is not None:
+            if not isinstance(device, str):
+                raise InvalidParameter(f"device must be a name or None, got {device!r}: a device is {FORMS}")
+            Device.named(device)
+        chosen[VARIABLE] = device
+    if not isinstance(kernels, _Unchanged):
+        chosen[KERNELS] = _choice_of("kernels", kernels, KERNEL_CHOICES)
+    before = {variable: os.environ.get(variable) for variable in chosen}
+    for variable, value in chosen.items():
+        _set(variable, value)
     return _Choice(before)
+
+
+def kernels() -> str:
+    """The kernels that are chosen for fits on a device, one of `KERNEL_CHOICES`."""
+    return _choice_of(KERNELS, os.environ.get(KERNELS, "").strip() or KERNEL_CHOICES[0], KERNEL_CHOICES)
+
+
+def _choice_of(name: str, value: object, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise InvalidParameter(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)
 
 
 @contextmanager
@@ -240,11 +280,11 @@ def dispatches() -> bool:
     return library is not None and bool(library.get_config().get("array_api_dispatch", False))
 
 
-def _set(device: str | None) -> None:
-    if device is None:
-        os.environ.pop(VARIABLE, None)
+def _set(variable: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(variable, None)
     else:
-        os.environ[VARIABLE] = device
+        os.environ[variable] = value
 
 
 def _importable(library: str) -> bool:

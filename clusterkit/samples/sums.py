@@ -37,6 +37,7 @@ __all__ = [
     "products_of_rows",
     "target_sums",
     "total",
+    "total_there",
 ]
 
 
@@ -56,7 +57,7 @@ class Addable(Protocol):
     """Contribution of a block of rows to a pass: those of neighbouring blocks add up to that of both together.
 
     An optional method `to_host` returns a copy with all arrays on the host; `add_left_to_right` calls it at the end of
-    a group, so that sums of blocks on a device stay there until then.
+    a group, and `total_there` at the end of a pass, so that sums of blocks on a device stay there until then.
     """
 
     def __add__(self, following: Self, /) -> Self:
@@ -269,6 +270,14 @@ GROUPED_COLUMNS = 48
 SPLIT_ROWS = 4096
 """Rows per product of float32 numbers on a device; the products are added in float64. A single product of all rows of a
 block would lose digits, and blocks of the processor have at most as many rows."""
+
+
+def total_there(parts: Iterable[tuple[slice, T]]) -> T:
+    """The sum of the parts of blocks on a device, which may be larger than groups; it comes to the host at the end.
+
+    The tree is that of `total`, of blocks in place of groups.
+    """
+    return to_host(add_as_tree(part for _, part in parts))
 
 
 def target_sums(H: Array, coded: Coded) -> Array:

@@ -67,8 +67,14 @@ DEVICE_BLOCK_BYTES = 256 * 1024**2
 this size beside it, and two blocks of rows are there at once: together less than 2 GiB."""
 
 
+DEVICE_BLOCK_ROWS = 2**20
+"""Most rows of a block on a device: numbers of each row, such as those of the digest of its labels, are tables too."""
+
+
 def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
-    """Row slices of at most a group and about 256 MiB; a function of (n, width, dtype), as `block_plan` for the host.
+    """Row slices of about 256 MiB; a function of (n, width, dtype), as `block_plan` for the host.
+
+    Blocks are larger than groups (`clusterkit.samples.sums.GROUP`) where that fits: each costs some dozens of calls.
 
     A block has a multiple of 4,096 rows, because products of float32 numbers add up so many; fewer where these are
     wider than 256 MiB, but 64 at least. `width` is that of the widest table: the features, or what is made of them.
@@ -79,10 +85,9 @@ def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
     [65536, 65536, 65536, 65536, 37856]
     """
     fitting = DEVICE_BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize)
-    rows = fitting // BLOCK_ROWS * BLOCK_ROWS or max(64, fitting // 64 * 64)
-    for group in sums.groups(n):
-        for start in range(group.start, group.stop, rows):
-            yield slice(start, min(group.stop, start + rows))
+    rows = min(DEVICE_BLOCK_ROWS, fitting // BLOCK_ROWS * BLOCK_ROWS or max(64, fitting // 64 * 64))
+    for start in range(0, n, rows):
+        yield slice(start, min(n, start + rows))
 
 
 def in_blocks(function: Callable[[Array], Array], Y: Array, width: int) -> Array:
