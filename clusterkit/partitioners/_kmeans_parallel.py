@@ -20,6 +20,7 @@ from clusterkit.samples.array_libraries import (
     array_namespace,
     as_type,
     device_copy,
+    device_product,
     host_dtype,
     is_device_array,
     move_to,
@@ -150,7 +151,7 @@ class NearestOf(BlockFunction):
 def _nearest_by_products(differences: Any, centres: Any) -> tuple[Any, Any]:
     """Squared distances to the nearest centre and its number, (b,) each, of rows and centres about one origin."""
     xp = array_namespace(differences)
-    costs = row_squares(centres) - 2.0 * xp.matmul(differences, centres.T)
+    costs = row_squares(centres) - 2.0 * device_product(differences, centres.T)
     distances = xp.min(costs, axis=1) + row_squares(differences)
     return xp.where(distances > 0.0, distances, xp.zeros_like(distances)), xp.argmin(costs, axis=1)
 

@@ -22,7 +22,18 @@ import numpy as np
 from clusterkit._typing import AnyArray
 from clusterkit.errors import InvalidParameter
 
-__all__ = ["HOST", "LIBRARIES", "VARIABLE", "Device", "config", "current", "dispatches", "kernels", "on_host"]
+__all__ = [
+    "HOST",
+    "LIBRARIES",
+    "VARIABLE",
+    "Device",
+    "config",
+    "current",
+    "dispatches",
+    "kernels",
+    "on_host",
+    "precision",
+]
 
 A = TypeVar("A", bound=AnyArray)
 
@@ -34,6 +45,12 @@ KERNELS = "CLUSTERKIT_KERNELS"
 
 KERNEL_CHOICES = ("auto", "fused", "plain")
 """Kernels that a fit takes: fused ones of Triton where the labels are the same; always; never."""
+
+PRECISION = "CLUSTERKIT_PRECISION"
+"""Environment variable with the precision of products of float32 on a device, one of `PRECISION_CHOICES`."""
+
+PRECISION_CHOICES = ("float32", "tf32x3")
+"""Products of float32 by the library as they are; as the sum of three TF32 products of their parts."""
 
 HOST = "cpu"
 """The name that means no device: numpy, in the memory of this process."""
@@ -150,6 +167,17 @@ class Device:
         except Exception as error:  # whatever the driver, the library or the device says
             return str(error).strip().partition("\n")[0] or type(error).__name__
 
+    def free_bytes(self) -> int | None:
+        """Bytes of its memory that nobody uses; None where the library does not tell."""
+        if self.library == "torch" and self.name.startswith("cuda"):
+            cuda = import_module("torch").cuda
+            held = cuda.memory_reserved(self.handle) - cuda.memory_allocated(self.handle)
+            return int(cuda.mem_get_info(self.handle)[0] + held)
+        if self.library == "cupy":
+            with cast("Any", self.handle) as here:
+                return int(here.mem_info[0] + import_module("cupy").get_default_memory_pool().free_bytes())
+        return None
+
     @property
     def _simulated(self) -> bool:
         return self.library == "array_api_strict"
@@ -185,7 +213,12 @@ UNCHANGED = _Unchanged()
 """What an option of `config` is where it is left out; None is a choice."""
 
 
-def config(*, device: str | _Unchanged | None = UNCHANGED, kernels: str | _Unchanged = UNCHANGED) -> _Choice:
+def config(
+    *,
+    device: str | _Unchanged | None = UNCHANGED,
+    kernels: str | _Unchanged = UNCHANGED,
+    precision: str | _Unchanged = UNCHANGED,
+) -> _Choice:
     """Choose the device on which fits and predictions compute, for this process and those that it starts from now on.
 
     The blocks of rows of each pass go there, from memory, files and other collections, and labels come back. Stages
@@ -201,6 +234,12 @@ def config(*, device: str | _Unchanged | None = UNCHANGED, kernels: str | _Uncha
         Of k-means on a device of PyTorch. "auto", the default: kernels of Triton, if it is there and they give the
         first block of the fit the labels that "plain" gives it; "plain": functions of the array API alone; "fused":
         always those of Triton. Kept in ``CLUSTERKIT_KERNELS``.
+    precision : str
+        Of products of float32 numbers on a device. "float32", the default: as the library computes them. "tf32x3": as
+        the sum of three products of parts of 11 bits, which PyTorch computes on the tensor cores of a graphics
+        processor; their sums a·b differ by at most 1.2e-6 Σ|a b| from exact ones, beside the rounding of sums in
+        float32. Other libraries compute the three products in float32, which is slower. Numbers above 4e34 are not
+        for it. Kept in ``CLUSTERKIT_PRECISION``.
 
     Returns
     -------
@@ -227,6 +266,8 @@ def config(*, device: str | _Unchanged | None = UNCHANGED, kernels: str | _Uncha
         chosen[VARIABLE] = device
     if not isinstance(kernels, _Unchanged):
         chosen[KERNELS] = _choice_of("kernels", kernels, KERNEL_CHOICES)
+    if not isinstance(precision, _Unchanged):
+        chosen[PRECISION] = _choice_of("precision", precision, PRECISION_CHOICES)
     before = {variable: os.environ.get(variable) for variable in chosen}
     for variable, value in chosen.items():
         _set(variable, value)
@@ -236,6 +277,11 @@ def config(*, device: str | _Unchanged | None = UNCHANGED, kernels: str | _Uncha
 def kernels() -> str:
     """The kernels that are chosen for fits on a device, one of `KERNEL_CHOICES`."""
     return _choice_of(KERNELS, os.environ.get(KERNELS, "").strip() or KERNEL_CHOICES[0], KERNEL_CHOICES)
+
+
+def precision() -> str:
+    """The precision that is chosen for products of float32 on a device, one of `PRECISION_CHOICES`."""
+    return _choice_of(PRECISION, os.environ.get(PRECISION, "").strip() or PRECISION_CHOICES[0], PRECISION_CHOICES)
 
 
 def _choice_of(name: str, value: object, choices: tuple[str, ...]) -> str:

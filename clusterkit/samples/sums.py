@@ -19,7 +19,13 @@ import numpy as np
 from clusterkit._typing import AnyArray, Array, ArrayLike, Counts
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.triangles import packed_lower, symmetric_of
-from clusterkit.samples.array_libraries import array_namespace, host_dtype, is_device_array, to_host
+from clusterkit.samples.array_libraries import (
+    array_namespace,
+    device_product,
+    host_dtype,
+    is_device_array,
+    to_host,
+)
 from clusterkit.samples.coding import Coded
 
 __all__ = [
@@ -320,10 +326,10 @@ def products_of_rows(H: Array, T: Array) -> Array:
     if whole:
         cut = (whole // SPLIT_ROWS, SPLIT_ROWS)
         rows, targets = xp.reshape(H[:whole, :], (*cut, L)), xp.reshape(T[:whole, :], (*cut, T.shape[1]))
-        products = xp.matmul(xp.permute_dims(rows, (0, 2, 1)), targets)  # (b / 4096, L, q)
+        products = device_product(xp.permute_dims(rows, (0, 2, 1)), targets)  # (b / 4096, L, q)
         total = xp.sum(products, axis=0, dtype=xp.float64)
     if whole < b:
-        total = total + xp.astype(xp.matmul(H[whole:, :].T, T[whole:, :]), xp.float64)
+        total = total + xp.astype(device_product(H[whole:, :].T, T[whole:, :]), xp.float64)
     return total
 
 

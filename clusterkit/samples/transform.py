@@ -16,6 +16,7 @@ from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
     as_type,
+    device_product,
     has_array_api,
     host_dtype,
     is_device_array,
@@ -265,9 +266,8 @@ class Transform(BlockFunction):
     def apply(self, Y: Array, B: Array) -> Array:
         """Features times B, (m, q), never holding more than a block of features."""
         if is_device_array(Y):
-            xp = array_namespace(Y)
             width = max(self.width or 1, B.shape[1])
-            return in_blocks(lambda rows: xp.matmul(self(rows), to_device_of(B, rows, self.dtype)), Y, width)
+            return in_blocks(lambda rows: device_product(self(rows), to_device_of(B, rows, self.dtype)), Y, width)
         B = B.astype(self.dtype, copy=False)
         F = np.empty((len(Y), B.shape[1]), dtype=self.dtype)
         for _ in self.passed(lambda rows, H: multiply(H, B, F[rows]), Y):

@@ -22,6 +22,7 @@ from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
     device_copy,
+    device_product,
     host_dtype,
     is_device_array,
     move_to,
@@ -113,10 +114,9 @@ class NearestMeans(BlockFunction):
 
     def _shifted(self, H: Any) -> tuple[Any, Any]:
         """Scores of a block of another library plus the squared distances of its rows from the origin, and these."""
-        xp = array_namespace(H)
         origin, doubled, constants = self.sent(H)
         differences = H - origin
-        scores = xp.matmul(differences, doubled)
+        scores = device_product(differences, doubled)
         scores -= constants
         return scores, row_squares(differences)
 
