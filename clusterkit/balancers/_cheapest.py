@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts
 from clusterkit.errors import Infeasible, InvalidData
+from clusterkit.samples.array_libraries import array_namespace, class_counts, to_host
 from clusterkit.samples.sums import Sums
 
 __all__ = ["CheapestSizes", "Present"]
@@ -24,11 +25,13 @@ class CheapestSizes:
     k : int
     """
 
+    array_api: ClassVar[bool] = True
+
     k: int
 
     def __call__(self, rows: slice, costs: Array) -> Sums:
         """Sizes of a block, (k,)."""
-        return Sums.of(np.bincount(np.argmin(costs, axis=1), minlength=self.k))
+        return Sums.of(class_counts(array_namespace(costs).argmin(costs, axis=1), self.k))
 
 
 @final
@@ -46,6 +49,8 @@ class Present:
         Index of the first row whose labels all cost inf; -1 if there is none.
     """
 
+    array_api: ClassVar[bool] = True
+
     sizes: Counts
     lowest: float
     forbidden: int
@@ -53,9 +58,10 @@ class Present:
     @classmethod
     def of(cls, rows: slice, costs: Array) -> Present:
         """The summary of a block of costs, (b, k)."""
-        least = costs.min(axis=1)
+        xp = array_namespace(costs)
+        sizes = to_host(class_counts(xp.argmin(costs, axis=1), costs.shape[1]))
+        least = to_host(xp.min(costs, axis=1)) if costs.shape[0] else np.empty(0)
         none = np.flatnonzero(least == np.inf)
-        sizes = np.bincount(np.argmin(costs, axis=1), minlength=costs.shape[1])
         return cls(sizes, float(least.min(initial=np.inf)), rows.start + int(none[0]) if len(none) else -1)
 
     def __add__(self, following: Present) -> Present:

@@ -26,9 +26,18 @@ from clusterkit.balancers.links import sized_decision
 from clusterkit.contracts import BalanceDecision, Balancer, Costs, CostTable, Task, params
 from clusterkit.contracts.params import is_count
 from clusterkit.errors import Infeasible, InvalidParameter
-from clusterkit.numerics.selection import uniforms
 from clusterkit.samples import memory
+from clusterkit.samples.array_libraries import (
+    array_namespace,
+    as_type,
+    class_counts,
+    is_device_array,
+    move_to,
+    to_device_of,
+    to_host,
+)
 from clusterkit.samples.sums import RowsInOrder, Sums
+from clusterkit.samples.survey import uniforms_of
 
 __all__ = [
     "Priced",
@@ -79,20 +88,47 @@ class Level:
 
     def sure(self, costs: Array) -> tuple[Mask, Labels]:
         """Mask of the rows whose label no further step changes, and the label of each row."""
-        from clusterkit.numerics.transport_jit import margins
-
-        labels, more = margins(costs, self.prices)
+        labels, more = _margins(costs, self.prices)
         return more > self.margin, labels
 
 
-def split(levels: tuple[Level, ...], costs: Array) -> tuple[Mask, Labels]:
-    """Mask of the rows in the border of the last level, and labels of the others, from the first level that decides."""
-    border, labels = np.ones(len(costs), dtype=bool), np.zeros(len(costs), dtype=np.intp)
+def _margins(costs: Any, prices: Array) -> tuple[Any, Any]:
+    """The label of least cost plus price of each row, and how much more the next one costs, where the costs lie."""
+    if not is_device_array(costs):
+        from clusterkit.numerics.transport_jit import margins
+
+        return margins(costs, prices)
+    xp = array_namespace(costs)
+    values = as_type(costs, np.float64) + to_device_of(prices, costs, np.float64)
+    labels = xp.argmin(values, axis=1)
+    hit = xp.arange(costs.shape[1], dtype=labels.dtype, device=costs.device)[None, :] == labels[:, None]
+    others = xp.where(hit, xp.full((), np.inf, dtype=xp.float64, device=costs.device), values)
+    return labels, xp.min(others, axis=1) - xp.min(values, axis=1)
+
+
+def split(levels: tuple[Level, ...], costs: Any) -> tuple[Mask, Labels]:
+    """Mask of the rows in the border of the last level, and labels of the others, from the first level that decides.
+
+    Both lie where the costs lie.
+    """
+    xp, there = array_namespace(costs), {"device": costs.device} if is_device_array(costs) else {}
+    border = xp.ones(costs.shape[0], dtype=xp.bool, **there)
+    labels = xp.zeros(costs.shape[0], dtype=xp.int64, **there)
     for level in levels:
         sure, here = level.sure(costs)
-        labels = np.where(border & sure, here, labels)
-        border &= ~sure
+        labels = xp.where(border & sure, here, labels)
+        border = border & ~sure
     return border, labels
+
+
+def _taken(inside: Any, *tables: Any) -> tuple[Array, ...]:
+    """The rows of a mask, (t,), and those rows of some tables, on the host: few leave a device."""
+    if not is_device_array(inside):
+        index = np.flatnonzero(inside)
+        return index, *(table[index] for table in tables)
+    xp = array_namespace(inside)
+    numbers = xp.nonzero(inside)[0]
+    return to_host(numbers), *(to_host(xp.take(table, numbers, axis=0)) for table in tables)
 
 
 @final
@@ -109,17 +145,24 @@ class Priced:
         Labels of these rows.
     """
 
+    array_api: ClassVar[bool] = True
+
     prices: Array
     rows: Indices
     labels: Labels
 
     def __call__(self, rows: slice, costs: Array) -> Labels:
         """Labels of a block."""
-        from clusterkit.numerics.transport_jit import margins
-
-        labels, _ = margins(costs, self.prices)
+        labels, _ = _margins(costs, self.prices)
         first, last = np.searchsorted(self.rows, [rows.start, rows.stop])
-        labels[self.rows[first:last] - rows.start] = self.labels[first:last]
+        places, tied = self.rows[first:last] - rows.start, self.labels[first:last]
+        if is_device_array(costs) and len(places):
+            xp, instead = array_namespace(costs), np.full(costs.shape[0], -1, dtype=np.int64)
+            instead[places] = tied
+            there = move_to(instead, costs)
+            return xp.where(there >= 0, there, labels)
+        if len(places):
+            labels[places] = tied
         return labels
 
 
@@ -205,11 +248,15 @@ def _solve_border(costs: Costs, levels: tuple[Level, ...], low: Counts, high: Co
 class _Counts:
     """Part of a pass: number of rows of each label that no further step changes."""
 
+    array_api: ClassVar[bool] = True
+
     levels: tuple[Level, ...]
     k: int
 
     def __call__(self, rows: slice, costs: Array) -> Sums:
         border, labels = split(self.levels, costs)
+        if is_device_array(costs):
+            return Sums.of(class_counts(array_namespace(costs).where(border, -1 + 0 * labels, labels), self.k))
         return Sums.of(np.bincount(labels[~border], minlength=self.k))
 
 
@@ -218,14 +265,31 @@ class _Counts:
 class _Duality:
     """Part of the certificate: the savings of all rows at the prices, the scale to divide them by, and the sizes."""
 
+    array_api: ClassVar[bool] = True
+
     priced: Priced
 
     def __call__(self, rows: slice, costs: Array) -> Sums:
+        if is_device_array(costs):
+            return self._on_device(rows, costs)
         from clusterkit.numerics.transport_jit import audit
 
         labels, none = self.priced(rows, costs), np.zeros(costs.shape[1], dtype=np.int64)
         saved, scale, _ = audit(costs, labels, self.priced.prices, none, none, none)
         return Sums.of(np.array([saved, scale]), np.bincount(labels, minlength=costs.shape[1]))
+
+    def _on_device(self, rows: slice, costs: Any) -> Sums:
+        """The sums of `audit`, added in another order."""
+        xp, labels = array_namespace(costs), self.priced(rows, costs)
+        costs = as_type(costs, np.float64)
+        values = costs + to_device_of(self.priced.prices, costs, np.float64)
+        saved = xp.take_along_axis(values, labels[:, None], axis=1)[:, 0] - xp.min(values, axis=1)
+        finite = costs < np.inf
+        total = xp.sum(xp.where(finite, costs, xp.zeros_like(costs)), axis=1)
+        mean = total / xp.astype(xp.sum(xp.astype(finite, xp.int64), axis=1), xp.float64)
+        return Sums.of(
+            xp.stack([xp.sum(saved), xp.sum(mean - xp.min(costs, axis=1))]), class_counts(labels, costs.shape[1])
+        )
 
 
 @final
@@ -233,12 +297,14 @@ class _Duality:
 class _Border:
     """Part of a pass: the numbers of the rows of the border, and their costs."""
 
+    array_api: ClassVar[bool] = True
+
     levels: tuple[Level, ...]
 
     def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
         border, _ = split(self.levels, costs)
-        inside = np.flatnonzero(border)
-        return RowsInOrder((inside + rows.start, costs[inside]))
+        inside, few = _taken(border, costs)
+        return RowsInOrder((inside + rows.start, few))
 
 
 @final
@@ -250,14 +316,17 @@ class _Samples:
     same labels except for ties, and equal samples decide ties alike, whatever the blocks.
     """
 
+    array_api: ClassVar[bool] = True
+
     levels: tuple[Level, ...]
     share: float
     attempt: int
 
     def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
         border, _ = split(self.levels, costs)
-        sample = np.where(border, uniforms(self.attempt, rows) / min(self.share, 1.0 / SAMPLES), np.inf)
-        return RowsInOrder(tuple(costs[(sample >= j) & (sample < j + 1)] for j in range(SAMPLES)))
+        sample = uniforms_of(self.attempt, rows, costs) / min(self.share, 1.0 / SAMPLES)
+        _, numbers, few = _taken(border & (sample < SAMPLES), sample, costs)
+        return RowsInOrder(tuple(few[(numbers >= j) & (numbers < j + 1)] for j in range(SAMPLES)))
 
 
 def limit_problem(value: Any) -> str | None:

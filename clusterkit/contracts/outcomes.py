@@ -14,7 +14,12 @@ from clusterkit._typing import Array, Indices
 from clusterkit.numerics.communities.records import MergeTree, NeighbourGraph
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import coding
-from clusterkit.samples.array_libraries import BlockFunction, array_namespace, to_device_of
+from clusterkit.samples.array_libraries import (
+    BlockFunction,
+    array_namespace,
+    device_product,
+    to_device_of,
+)
 from clusterkit.samples.kernels import Kernel
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform, block_plan, product
@@ -157,8 +162,7 @@ class LinearRows(BlockFunction):
         xp = array_namespace(H)
         if xp is np:
             return product(H, self.coefficients.astype(H.dtype, copy=False))
-        scores: Array = xp.matmul(H, to_device_of(self.coefficients, H))
-        return scores
+        return device_product(H, to_device_of(self.coefficients, H))
 
     def onnx(self, rows: Node) -> Node:
         """h(Y) B."""

@@ -153,7 +153,9 @@ class Summing(Protocol[PartT]):
     """Iterations of a solver as sums: frozen, small and picklable, because an engine sends the object to the rows.
 
     An optional attribute `adder` with the same `part` lacks what only `finish` needs, such as a factorisation: it is
-    then sent in place of the whole.
+    then sent in place of the whole. An optional method ``labelled_part(H, function)`` does two steps at once for a
+    block on a device: the labels (b,), which are the columns of the largest scores of the function, the class sizes
+    (k,), and the part; or None.
 
     Values of all rows that are needed before the first iteration (the Gram matrix of ridge regression, the mean and the
     spread of k-means) are read by the function `Path.prepare` through `FeatureSpace.reduce`, which is a pass of the

@@ -19,6 +19,7 @@ from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
     as_type,
+    device_product,
     host_dtype,
     is_device_array,
     row_squares,
@@ -92,7 +93,7 @@ class GaussianNodes(BlockFunction):
         scaled = Y if self.scaling is None else self.scaling(Y)
         rows = as_type(as_type(scaled, np.float64) - to_device_of(self._origin, Y, np.float64), host_dtype(Y))
         squares, ones = row_squares(rows)[:, None], xp.ones((Y.shape[0], 1), dtype=Y.dtype, device=Y.device)
-        Z = xp.matmul(xp.concat([rows, squares, ones], axis=1), to_device_of(self._exponent, Y))
+        Z = device_product(xp.concat([rows, squares, ones], axis=1), to_device_of(self._exponent, Y))
         return xp.exp(xp.minimum(Z, xp.zeros((), dtype=Y.dtype, device=Y.device)))
 
     def onnx(self, rows: Node) -> Node:
@@ -132,7 +133,7 @@ class _AdditiveNodes(BlockFunction):
         """``a_j · x + b_j``, (m, L), in the type of Y."""
         Y = Y if self.scaling is None else self.scaling(Y)
         if is_device_array(Y):
-            sums = array_namespace(Y).matmul(Y, to_device_of(self.weights, Y).T)
+            sums = device_product(Y, to_device_of(self.weights, Y).T)
             sums += to_device_of(self.biases, Y)
             return sums
         Z = Y @ self.weights.T.astype(Y.dtype, copy=False)

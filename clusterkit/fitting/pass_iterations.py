@@ -372,6 +372,13 @@ class BlockLabeler(BlockFunction):
         xp = array_namespace(H)
         return xp.astype(labels, xp.int64, copy=False) if is_device_array(labels) else move_to(labels, H, np.int64)
 
+    @property
+    def argmax_of(self) -> RowFunction | None:
+        """The function whose largest score is the label; None where something else decides."""
+        if self.start is not None or self.stored is not None or self.decision.labels is not None:
+            return None
+        return self.extend if self.codec.largest else None
+
     def scores(self, rows: slice, X: Array) -> Array:
         """Scores of raw rows, (b, q)."""
         assert self.extend is not None
@@ -424,11 +431,23 @@ class _LabelAndAdd(BlockFunction):
 
     def __call__(self, rows: slice, X: Array) -> _LabelledSums:
         H = self.block_labeler.transform(X)
+        at_once = self._at_once(H) if is_device_array(H) else None
+        if at_once is not None:
+            labels, sizes, sums = at_once
+            return _LabelledSums(sums, sizes, digest_of(rows, labels))
         labels, scores = self.block_labeler.on(rows, X, H)
         k = self.block_labeler.k
         weights = None if self.weights is None else self.weights[rows]
         coded = Coded(labels[None, :], self.block_labeler.codec.coding, k, self.codebook, weights)
         return _LabelledSums(self.adder.part(H, coded, scores), class_counts(labels, k), digest_of(rows, labels))
+
+    def _at_once(self, H: Array) -> tuple[Labels, Counts, Addable] | None:
+        """Labels, sizes and sums of a block without a table of scores for others, if the solver can do that."""
+        labelled_part = getattr(self.adder, "labelled_part", None)
+        if labelled_part is None or self.weights is not None:
+            return None
+        function = self.block_labeler.argmax_of
+        return None if function is None else labelled_part(H, function)
 
 
 @final

@@ -34,6 +34,7 @@ __all__ = [
     "reachable",
     "settle",
     "transfer",
+    "two_largest",
 ]
 
 
@@ -191,6 +192,55 @@ def settle(
             index[s] = index[waiting - rest + s]
         waiting = rest
     return n_movers, n_ties
+
+
+@njit
+def two_largest(
+    products: Array, constants: Array, lengths: Array, zero: float, rounding_error: float, labels: Labels
+) -> tuple[Labels, Array, Array, Array]:
+    """The largest score of each row ``2 h·c - constant - |h|²``, (b, k), in the type of the products; no table is kept.
+
+    Parameters
+    ----------
+    products : ndarray of shape (b, k)
+        ``h·c``.
+    constants : ndarray of shape (k,)
+    lengths : ndarray of shape (b,)
+    zero : float
+        0 in the type of the products.
+    rounding_error : float
+        Squared distances below this value count as 0.
+    labels : ndarray of shape (b,)
+
+    Returns
+    -------
+    nearest : ndarray of shape (b,)
+        Number of the largest score, the lowest on ties.
+    current, best : ndarray of shape (b,)
+        The score of the label, and the largest one.
+    bounds : ndarray of shape (b,)
+        A lower bound of how much farther the second nearest centre is than the nearest.
+    """
+    b, k = products.shape
+    nearest, bounds = np.empty(b, dtype=np.int64), np.empty(b)
+    current, best = np.empty(b, dtype=products.dtype), np.empty(b, dtype=products.dtype)
+    scores = np.empty(k, dtype=products.dtype)
+    for i in range(b):
+        length = np.float64(lengths[i])
+        for j in range(k):
+            score = 2.0 * np.float64(products[i, j]) - constants[j] - length
+            scores[j] = score if score <= -rounding_error else zero
+        largest, number = scores[0], 0
+        second = scores[0] - np.inf
+        for j in range(1, k):
+            if scores[j] > largest:
+                largest, second, number = scores[j], largest, j
+            elif scores[j] > second:
+                second = scores[j]
+        nearest[i], best[i], current[i] = number, largest, scores[labels[i]]
+        beyond = max(-np.float64(second) - rounding_error, 0.0)
+        bounds[i] = np.sqrt(beyond) - np.sqrt(rounding_error - np.float64(largest))
+    return nearest, current, best, bounds
 
 
 @njit

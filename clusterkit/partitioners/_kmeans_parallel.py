@@ -20,6 +20,7 @@ from clusterkit.samples.array_libraries import (
     array_namespace,
     as_type,
     device_copy,
+    device_product,
     host_dtype,
     is_device_array,
     move_to,
@@ -29,7 +30,7 @@ from clusterkit.samples.array_libraries import (
     to_host,
 )
 from clusterkit.samples.sums import Addable, Sums
-from clusterkit.samples.survey import draw_weighted
+from clusterkit.samples.survey import draw_weighted, uniforms_of
 
 __all__ = ["NearestOf", "scattered_centres"]
 
@@ -150,7 +151,7 @@ class NearestOf(BlockFunction):
 def _nearest_by_products(differences: Any, centres: Any) -> tuple[Any, Any]:
     """Squared distances to the nearest centre and its number, (b,) each, of rows and centres about one origin."""
     xp = array_namespace(differences)
-    costs = row_squares(centres) - 2.0 * xp.matmul(differences, centres.T)
+    costs = row_squares(centres) - 2.0 * device_product(differences, centres.T)
     distances = xp.min(costs, axis=1) + row_squares(differences)
     return xp.where(distances > 0.0, distances, xp.zeros_like(distances)), xp.argmin(costs, axis=1)
 
@@ -284,12 +285,27 @@ class _Draw(BlockFunction):
         from clusterkit.numerics.draws_jit import smallest_keys
 
         # rows at distance 0 are candidates already, or equal to one: they are not drawn
-        distances = to_host(self.nearest.distances(rows, H))
+        distances = self.nearest.distances(rows, H)
+        if is_device_array(H):
+            return self._on_device(rows, H, distances)
         if self.weights is not None:
             distances = distances * self.weights[rows]
         keys, index = smallest_keys(distances, rows.start, self.seed, self.size)
-        few = to_host(array_namespace(H).take(H, move_to(index, H), axis=0)) if is_device_array(H) else H[index]
-        return _Drawn(keys, few, self.size)
+        return _Drawn(keys, H[index], self.size)
+
+    def _on_device(self, rows: slice, H: Any, distances: Any) -> _Drawn:
+        """The rows of smallest key by a sort there; their keys are those of the host up to rounding."""
+        xp = array_namespace(H)
+        if self.weights is not None:
+            distances = distances * move_to(self.weights[rows], H, np.float64)
+        uniform = uniforms_of(self.seed, rows, H) + 2.0**-53  # in (0, 1]
+        never = xp.full((), np.inf, dtype=xp.float64, device=H.device)
+        keys = xp.where(distances > 0.0, -xp.log(uniform) / distances, never)
+        index = xp.argsort(keys)[: self.size]
+        chosen = to_host(xp.take(keys, index, axis=0))
+        order = np.argsort(to_host(index), kind="stable")
+        order = order[chosen[order] < np.inf]
+        return _Drawn(chosen[order], to_host(xp.take(H, index, axis=0))[order], self.size)
 
 
 @final

@@ -87,8 +87,11 @@ class _GroupShuffles(BlockFunction):
 
     def __call__(self, rows: slice, H: Array) -> Labels:
         """Labels of a block."""
-        start = rows.start // sums.GROUP * sums.GROUP
-        return self.of_group(slice(start, min(self.n, start + sums.GROUP)))[rows.start - start : rows.stop - start]
+        parts = []  # a block on a device may be larger than a group
+        for start in range(rows.start // sums.GROUP * sums.GROUP, max(rows.stop, rows.start + 1), sums.GROUP):
+            labels = self.of_group(slice(start, min(self.n, start + sums.GROUP)))
+            parts.append(labels[max(0, rows.start - start) : rows.stop - start])
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def of_group(self, group: slice) -> Labels:
         """Labels of a whole group."""

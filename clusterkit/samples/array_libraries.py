@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib import import_module
 from numbers import Integral
 from threading import Lock
 from types import ModuleType
@@ -21,6 +22,7 @@ import numpy as np
 
 from clusterkit._typing import AnyArray, Array, Counts, Labels
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.samples import devices
 
 __all__ = [
     "BlockFunction",
@@ -29,6 +31,7 @@ __all__ = [
     "block_for",
     "class_counts",
     "device_copy",
+    "device_product",
     "has_array_api",
     "host_dtype",
     "is_device_array",
@@ -58,6 +61,9 @@ CHUNK_ROWS = 64
 _copies: dict[tuple[int, str, str], tuple[Any, Any]] = {}
 """Copies of small arrays, by the identity of the array, the type and the device, with weak references to the arrays."""
 
+_namespaces: dict[type, ModuleType] = {}
+"""The namespace of each type of array of another library: the look takes longer than a small product."""
+
 _copying = Lock()
 """Lock of `_copies`: several threads may use one device."""
 
@@ -80,6 +86,13 @@ def array_namespace(H: object) -> ModuleType:
     """
     if isinstance(H, np.ndarray | SparseRows | np.generic):
         return np
+    namespace = _namespaces.get(type(H))
+    if namespace is None:
+        namespace = _namespaces[type(H)] = _namespace_of(H)
+    return namespace
+
+
+def _namespace_of(H: object) -> ModuleType:
     try:
         from array_api_compat import array_namespace as of
     except ImportError:
@@ -303,6 +316,52 @@ def _type_of_copy(array: AnyArray, block: AnyArray, dtype: np.dtype | type | Non
     if dtype is not None:
         return np.dtype(dtype)
     return host_dtype(block) if array.dtype.kind == "f" else np.dtype(array.dtype)
+
+
+SPLITTER = 2.0**13 + 1.0
+"""Factor by which a float32 number is split into its first 11 bits, which a TF32 number has, and the rest (Dekker)."""
+
+_tf32 = Lock()
+"""Lock of the setting of PyTorch that lets products be TF32: it is the setting of all threads."""
+
+
+def device_product(A: Array, B: Array) -> Array:
+    """A B, (…, m, q), of arrays on a device; of float32 by the precision that is chosen (`clusterkit.config`).
+
+    References
+    ----------
+    Dekker (1971), A floating-point technique for extending the available precision, Numerische Mathematik 18(3): the
+    split. Henry, Tang, Heinecke (2019), Leveraging the bfloat16 artificial intelligence datatype for higher-precision
+    computations, ARITH: products as sums of products of fewer bits.
+    """
+    xp = array_namespace(A)
+    if devices.precision() == "float32" or host_dtype(A) != np.float32:
+        product: Array = xp.matmul(A, B)
+        return product
+    (high, low), (others, rest) = _halves(A), _halves(B)
+    return _tf32_product(high, rest) + _tf32_product(low, others) + _tf32_product(high, others)
+
+
+def _halves(array: Array) -> tuple[Array, Array]:
+    """The first 11 bits of float32 numbers, and what is left of them."""
+    spread = array * SPLITTER
+    high = spread - (spread - array)
+    return high, array - high
+
+
+def _tf32_product(A: Array, B: Array) -> Array:
+    """A B, where PyTorch may round what it multiplies to 11 bits; the sums are float32."""
+    here: Any = A
+    if type(A).__module__.partition(".")[0] != "torch" or here.device.type != "cuda":
+        product: Array = array_namespace(A).matmul(A, B)
+        return product
+    setting = import_module("torch").backends.cuda.matmul
+    with _tf32:  # read when the product is sent to the device
+        before, setting.allow_tf32 = setting.allow_tf32, True
+        try:
+            return cast("Array", here @ B)
+        finally:
+            setting.allow_tf32 = before
 
 
 def row_squares(H: Array) -> Array:

@@ -54,10 +54,6 @@ def unit_vectors(k: int) -> Array:
     return units
 
 
-MOST_UNIT_VECTORS = 1024
-"""Clusters up to which unit vectors are read from a table (k, k) on a device: 8 MiB. Beyond it they are compared."""
-
-
 @attrs.frozen(eq=False)
 class Coded:
     """Labels of R starts with the coding of their targets; the targets themselves are made block by block.
@@ -119,7 +115,7 @@ class Coded:
         labels = move_to(self.labels, H)
         flat = labels[0, :] if self.starts == 1 else xp.reshape(xp.permute_dims(labels, (1, 0)), (-1,))
         targets: Array
-        if self.coding is Coding.ONEHOT and self.k > MOST_UNIT_VECTORS:
+        if self.coding is Coding.ONEHOT:  # comparing writes what reading a table (k, k) would, and reads nothing
             targets = self._hits(flat, host_dtype(H))
         else:
             targets = xp.take(to_device_of(self.codebook, H), flat, axis=0)

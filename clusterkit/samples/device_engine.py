@@ -11,7 +11,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from itertools import chain
 from typing import Any, ClassVar, Protocol, TypeVar, cast, final
+from weakref import WeakKeyDictionary
 
 import attrs
 import numpy as np
@@ -23,7 +25,7 @@ from clusterkit.samples.array_libraries import has_array_api, table_columns, to_
 from clusterkit.samples.devices import Device
 from clusterkit.samples.engines import Engine, LocalEngine, room_for_labels
 from clusterkit.samples.rows import Rows
-from clusterkit.samples.sums import Addable, total
+from clusterkit.samples.sums import Addable, total_there
 from clusterkit.samples.transform import device_plan
 
 __all__ = [
@@ -173,6 +175,53 @@ def _copy(X: Array, target: Array) -> None:
         list(pool.map(lambda a, b: np.copyto(target[a:b], X[a:b]), ends[:-1], ends[1:]))
 
 
+KEPT = 0.5
+"""Share of the free memory of a device that rows from the host may stay in between passes. Products, tables of blocks
+and the rows of other fits need the rest."""
+
+
+@final
+@attrs.define(eq=False)
+class _KeptRows:
+    """The first rows of a source on a device, one array: one pass fills it, later ones read it.
+
+    Parameters
+    ----------
+    array : array of shape (r, d) or None
+    known : int
+        Number of rows that are there.
+    """
+
+    array: Any
+    known: int = 0
+
+    @classmethod
+    def of(cls, rows: Rows, device: Device) -> _KeptRows:
+        """Room for as many rows as fit into `KEPT` of the free memory."""
+        free = device.free_bytes() or 0
+        fitting = min(rows.n, int(KEPT * free) // max(1, rows.d * rows.dtype.itemsize))
+        if not fitting:
+            return cls(None)
+        xp = device.xp
+        try:
+            return cls(xp.empty((fitting, rows.d), dtype=getattr(xp, rows.dtype.name), device=device.handle))
+        except Exception:  # each library has an error of its own for memory in pieces that are too small
+            return cls(None)
+
+    def block(self, rows: slice) -> Any:
+        """Rows of the source, if all of them are there; else None."""
+        return self.array[rows.start : rows.stop, :] if rows.stop <= self.known else None
+
+    def fill(self, rows: slice, X: Any) -> None:
+        """Take in a block that follows what is there, as far as there is room."""
+        if self.array is None or not rows.start <= self.known < rows.stop:
+            return
+        stop = min(rows.stop, int(self.array.shape[0]))
+        if self.known < stop:
+            self.array[self.known : stop, :] = X[self.known - rows.start : stop - rows.start, :]
+            self.known = stop
+
+
 A = TypeVar("A", bound=AnyArray)
 Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
@@ -276,6 +325,8 @@ class ArrayRows:
 class DeviceEngine(Engine):
     """Runs the passes of a fit on a device, over rows that lie there or that another engine reads.
 
+    Rows that a pass has sent stay there for the next ones, as far as `KEPT` of the free memory holds them.
+
     Parameters
     ----------
     device : Device
@@ -285,6 +336,7 @@ class DeviceEngine(Engine):
 
     device: Device
     base: Engine = attrs.field(factory=LocalEngine)
+    _kept: WeakKeyDictionary[Rows, _KeptRows] = attrs.field(init=False, repr=False, factory=WeakKeyDictionary)
 
     by_sample: ClassVar[str] = (
         "Or compute on the host: clusterkit.config(device='cpu'), and for arrays of other libraries numpy.asarray(X)"
@@ -318,7 +370,7 @@ class DeviceEngine(Engine):
             return self.base.reduce(part, rows, width)
         if not self.in_process:
             return self.base.reduce(self.base.there(part, self.device), rows, width)
-        return total(self._computed(part, rows, width))
+        return total_there(self._computed(part, rows, width, keep=True))
 
     def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
         """The blocks of a pass on the host."""
@@ -363,7 +415,7 @@ class DeviceEngine(Engine):
             yield block, function(block, X)
 
     def _computed(
-        self, function: Callable[[slice, Array], Value], rows: Rows, width: int
+        self, function: Callable[[slice, Array], Value], rows: Rows, width: int, *, keep: bool = False
     ) -> Iterator[tuple[slice, Value]]:
         """The function of every block, in the order of the blocks; while one is computed, the next one comes."""
         plan = device_plan(rows.n, max(width, rows.d, table_columns(function)), rows.dtype)
@@ -372,10 +424,29 @@ class DeviceEngine(Engine):
                 for block in plan:
                     yield block, function(block, rows.block(block))
                 return
-            for block, X in sent_ahead(self.device, rows.read, plan):
+            kept = self._kept_of(rows, keep)
+            ahead: list[slice] = []  # the first block that has to be sent
+            for block in plan:
+                if (X := kept.block(block)) is None:
+                    ahead = [block]
+                    break
+                yield block, function(block, X)
+            for block, X in sent_ahead(self.device, rows.read, chain(ahead, plan)):
+                if keep:
+                    kept.fill(block, X)
                 value = function(block, X)
                 del X  # frees memory for the block that is sent next
                 yield block, value
+
+    def _kept_of(self, rows: Rows, keep: bool) -> _KeptRows:
+        """What is there of some rows. Rows that may be written, or that nothing can point to weakly, are never kept."""
+        try:
+            kept = self._kept.get(rows)
+            if kept is None and keep and not hasattr(rows, "write"):
+                kept = self._kept[rows] = _KeptRows.of(rows, self.device)
+        except TypeError:
+            kept = None
+        return _KeptRows(None) if kept is None else kept
 
 
 @final

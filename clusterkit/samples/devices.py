@@ -22,12 +22,35 @@ import numpy as np
 from clusterkit._typing import AnyArray
 from clusterkit.errors import InvalidParameter
 
-__all__ = ["HOST", "LIBRARIES", "VARIABLE", "Device", "config", "current", "dispatches", "on_host"]
+__all__ = [
+    "HOST",
+    "LIBRARIES",
+    "VARIABLE",
+    "Device",
+    "config",
+    "current",
+    "dispatches",
+    "kernels",
+    "on_host",
+    "precision",
+]
 
 A = TypeVar("A", bound=AnyArray)
 
 VARIABLE = "CLUSTERKIT_DEVICE"
 """Environment variable with the device of all fits, for example ``cuda`` or ``torch:cuda:1``."""
+
+KERNELS = "CLUSTERKIT_KERNELS"
+"""Environment variable with the kernels of all fits on a device, one of `KERNEL_CHOICES`."""
+
+KERNEL_CHOICES = ("auto", "fused", "plain")
+"""Kernels that a fit takes: fused ones of Triton where the labels are the same; always; never."""
+
+PRECISION = "CLUSTERKIT_PRECISION"
+"""Environment variable with the precision of products of float32 on a device, one of `PRECISION_CHOICES`."""
+
+PRECISION_CHOICES = ("float32", "tf32x3")
+"""Products of float32 by the library as they are; as the sum of three TF32 products of their parts."""
 
 HOST = "cpu"
 """The name that means no device: numpy, in the memory of this process."""
@@ -144,6 +167,17 @@ class Device:
         except Exception as error:  # whatever the driver, the library or the device says
             return str(error).strip().partition("\n")[0] or type(error).__name__
 
+    def free_bytes(self) -> int | None:
+        """Bytes of its memory that nobody uses; None where the library does not tell."""
+        if self.library == "torch" and self.name.startswith("cuda"):
+            cuda = import_module("torch").cuda
+            held = cuda.memory_reserved(self.handle) - cuda.memory_allocated(self.handle)
+            return int(cuda.mem_get_info(self.handle)[0] + held)
+        if self.library == "cupy":
+            with cast("Any", self.handle) as here:
+                return int(here.mem_info[0] + import_module("cupy").get_default_memory_pool().free_bytes())
+        return None
+
     @property
     def _simulated(self) -> bool:
         return self.library == "array_api_strict"
@@ -154,19 +188,37 @@ class Device:
 
 @final
 class _Choice:
-    """A choice of a device; as a context manager it ends with the block."""
+    """A choice of a device and its options; as a context manager it ends with the block."""
 
-    def __init__(self, before: str | None) -> None:
+    def __init__(self, before: Mapping[str, str | None]) -> None:
         self._before = before
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        _set(self._before)
+        for variable, value in self._before.items():
+            _set(variable, value)
 
 
-def config(*, device: str | None) -> _Choice:
+@final
+class _Unchanged:
+    """The default of an option that is left as it is."""
+
+    def __repr__(self) -> str:
+        return "UNCHANGED"
+
+
+UNCHANGED = _Unchanged()
+"""What an option of `config` is where it is left out; None is a choice."""
+
+
+def config(
+    *,
+    device: str | _Unchanged | None = UNCHANGED,
+    kernels: str | _Unchanged = UNCHANGED,
+    precision: str | _Unchanged = UNCHANGED,
+) -> _Choice:
     """Choose the device on which fits and predictions compute, for this process and those that it starts from now on.
 
     The blocks of rows of each pass go there, from memory, files and other collections, and labels come back. Stages
@@ -178,6 +230,16 @@ def config(*, device: str | None) -> _Choice:
     device : str or None
         "cuda", "cuda:1", "torch:cuda:0" or "cupy:cuda:0"; "cpu" or None computes by numpy, which is the default. The
         choice is kept in the environment variable ``CLUSTERKIT_DEVICE``, which may be set outside too.
+    kernels : str
+        Of k-means on a device of PyTorch. "auto", the default: kernels of Triton, if it is there and they give the
+        first block of the fit the labels that "plain" gives it; "plain": functions of the array API alone; "fused":
+        always those of Triton. Kept in ``CLUSTERKIT_KERNELS``.
+    precision : str
+        Of products of float32 numbers on a device. "float32", the default: as the library computes them. "tf32x3": as
+        the sum of three products of parts of 11 bits, which PyTorch computes on the tensor cores of a graphics
+        processor; their sums a·b differ by at most 1.2e-6 Σ|a b| from exact ones, beside the rounding of sums in
+        float32. Other libraries compute the three products in float32, which is slower. Numbers above 4e34 are not
+        for it. Kept in ``CLUSTERKIT_PRECISION``.
 
     Returns
     -------
@@ -195,13 +257,37 @@ def config(*, device: str | None) -> _Choice:
     >>> with clusterkit.config(device="cpu"):
     ...     model = clusterkit.recipe("kmeans", n_clusters=2, random_state=0).fit([[0.0], [1.0], [9.0]])
     """
-    if device is not None:
-        if not isinstance(device, str):
-            raise InvalidParameter(f"device must be a name or None, got {device!r}: a device is {FORMS}")
-        Device.named(device)
-    before = os.environ.get(VARIABLE)
-    _set(device)
+    chosen: dict[str, str | None] = {}
+    if not isinstance(device, _Unchanged):
+        if device is not None:
+            if not isinstance(device, str):
+                raise InvalidParameter(f"device must be a name or None, got {device!r}: a device is {FORMS}")
+            Device.named(device)
+        chosen[VARIABLE] = device
+    if not isinstance(kernels, _Unchanged):
+        chosen[KERNELS] = _choice_of("kernels", kernels, KERNEL_CHOICES)
+    if not isinstance(precision, _Unchanged):
+        chosen[PRECISION] = _choice_of("precision", precision, PRECISION_CHOICES)
+    before = {variable: os.environ.get(variable) for variable in chosen}
+    for variable, value in chosen.items():
+        _set(variable, value)
     return _Choice(before)
+
+
+def kernels() -> str:
+    """The kernels that are chosen for fits on a device, one of `KERNEL_CHOICES`."""
+    return _choice_of(KERNELS, os.environ.get(KERNELS, "").strip() or KERNEL_CHOICES[0], KERNEL_CHOICES)
+
+
+def precision() -> str:
+    """The precision that is chosen for products of float32 on a device, one of `PRECISION_CHOICES`."""
+    return _choice_of(PRECISION, os.environ.get(PRECISION, "").strip() or PRECISION_CHOICES[0], PRECISION_CHOICES)
+
+
+def _choice_of(name: str, value: object, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise InvalidParameter(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)
 
 
 @contextmanager
@@ -240,11 +326,11 @@ def dispatches() -> bool:
     return library is not None and bool(library.get_config().get("array_api_dispatch", False))
 
 
-def _set(device: str | None) -> None:
-    if device is None:
-        os.environ.pop(VARIABLE, None)
+def _set(variable: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(variable, None)
     else:
-        os.environ[VARIABLE] = device
+        os.environ[variable] = value
 
 
 def _importable(library: str) -> bool:

@@ -19,7 +19,13 @@ import numpy as np
 from clusterkit._typing import AnyArray, Array, ArrayLike, Counts
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.triangles import packed_lower, symmetric_of
-from clusterkit.samples.array_libraries import array_namespace, host_dtype, is_device_array, to_host
+from clusterkit.samples.array_libraries import (
+    array_namespace,
+    device_product,
+    host_dtype,
+    is_device_array,
+    to_host,
+)
 from clusterkit.samples.coding import Coded
 
 __all__ = [
@@ -37,6 +43,7 @@ __all__ = [
     "products_of_rows",
     "target_sums",
     "total",
+    "total_there",
 ]
 
 
@@ -56,7 +63,7 @@ class Addable(Protocol):
     """Contribution of a block of rows to a pass: those of neighbouring blocks add up to that of both together.
 
     An optional method `to_host` returns a copy with all arrays on the host; `add_left_to_right` calls it at the end of
-    a group, so that sums of blocks on a device stay there until then.
+    a group, and `total_there` at the end of a pass, so that sums of blocks on a device stay there until then.
     """
 
     def __add__(self, following: Self, /) -> Self:
@@ -271,6 +278,14 @@ SPLIT_ROWS = 4096
 block would lose digits, and blocks of the processor have at most as many rows."""
 
 
+def total_there(parts: Iterable[tuple[slice, T]]) -> T:
+    """The sum of the parts of blocks on a device, which may be larger than groups; it comes to the host at the end.
+
+    The tree is that of `total`, of blocks in place of groups.
+    """
+    return to_host(add_as_tree(part for _, part in parts))
+
+
 def target_sums(H: Array, coded: Coded) -> Array:
     """Features times weighted targets of the same rows, (L, R q); the targets are made for this block only.
 
@@ -311,10 +326,10 @@ def products_of_rows(H: Array, T: Array) -> Array:
     if whole:
         cut = (whole // SPLIT_ROWS, SPLIT_ROWS)
         rows, targets = xp.reshape(H[:whole, :], (*cut, L)), xp.reshape(T[:whole, :], (*cut, T.shape[1]))
-        products = xp.matmul(xp.permute_dims(rows, (0, 2, 1)), targets)  # (b / 4096, L, q)
+        products = device_product(xp.permute_dims(rows, (0, 2, 1)), targets)  # (b / 4096, L, q)
         total = xp.sum(products, axis=0, dtype=xp.float64)
     if whole < b:
-        total = total + xp.astype(xp.matmul(H[whole:, :].T, T[whole:, :]), xp.float64)
+        total = total + xp.astype(device_product(H[whole:, :].T, T[whole:, :]), xp.float64)
     return total
 
 

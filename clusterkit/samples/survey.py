@@ -10,13 +10,13 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.errors import InvalidData
-from clusterkit.numerics.selection import sets_of_equal_rows
+from clusterkit.numerics.selection import FIRST_FACTOR, SECOND_FACTOR, STEP, sets_of_equal_rows, uniforms
 from clusterkit.numerics.sparse_rows import column_extremes
 from clusterkit.samples import sums
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_host
 from clusterkit.samples.features import FeatureSpace
 
-__all__ = ["DistinctUpTo", "Extremes", "OfFiniteRows", "draw_rows", "draw_weighted", "extremes"]
+__all__ = ["DistinctUpTo", "Extremes", "OfFiniteRows", "draw_rows", "draw_weighted", "extremes", "uniforms_of"]
 
 Value = TypeVar("Value")
 
@@ -173,3 +173,28 @@ def draw_weighted(rng: Rng, weights: Array, size: int) -> Indices:
     positive = np.flatnonzero(weights > 0)
     keys = rng.exponential(size=len(positive)) / weights[positive]
     return positive[np.argsort(keys, kind="stable")[:size]]
+
+
+def uniforms_of(seed: int, rows: slice, block: Any) -> Any:
+    """Numbers in [0, 1), one for each row of a block, where that lies: those of `uniforms`, bit for bit.
+
+    By whole numbers with a sign, which every library has; their products wrap.
+    """
+    if not is_device_array(block):
+        return uniforms(seed, rows)
+    xp = array_namespace(block)
+    state = xp.arange(rows.start + 1, rows.stop + 1, dtype=xp.int64, device=block.device) * _signed(STEP)
+    state = state + _signed(seed)
+    for shift, factor in ((30, FIRST_FACTOR), (27, SECOND_FACTOR)):
+        state = (state ^ _shifted(state, shift)) * _signed(factor)
+    return xp.astype(_shifted(state ^ _shifted(state, 31), 11), xp.float64) * 2.0**-53
+
+
+def _signed(number: Any) -> int:
+    """A number below 2^64 as the whole number with a sign of the same bits."""
+    return (int(number) + 2**63) % 2**64 - 2**63
+
+
+def _shifted(state: Any, bits: int) -> Any:
+    """The bits of whole numbers with a sign moved to the right, with zeros behind them."""
+    return (state >> bits) & (2 ** (64 - bits) - 1)

@@ -16,6 +16,7 @@ from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
     as_type,
+    device_product,
     has_array_api,
     host_dtype,
     is_device_array,
@@ -67,8 +68,14 @@ DEVICE_BLOCK_BYTES = 256 * 1024**2
 this size beside it, and two blocks of rows are there at once: together less than 2 GiB."""
 
 
+DEVICE_BLOCK_ROWS = 2**20
+"""Most rows of a block on a device: numbers of each row, such as those of the digest of its labels, are tables too."""
+
+
 def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
-    """Row slices of at most a group and about 256 MiB; a function of (n, width, dtype), as `block_plan` for the host.
+    """Row slices of about 256 MiB; a function of (n, width, dtype), as `block_plan` for the host.
+
+    Blocks are larger than groups (`clusterkit.samples.sums.GROUP`) where that fits: each costs some dozens of calls.
 
     A block has a multiple of 4,096 rows, because products of float32 numbers add up so many; fewer where these are
     wider than 256 MiB, but 64 at least. `width` is that of the widest table: the features, or what is made of them.
@@ -79,10 +86,9 @@ def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
     [65536, 65536, 65536, 65536, 37856]
     """
     fitting = DEVICE_BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize)
-    rows = fitting // BLOCK_ROWS * BLOCK_ROWS or max(64, fitting // 64 * 64)
-    for group in sums.groups(n):
-        for start in range(group.start, group.stop, rows):
-            yield slice(start, min(group.stop, start + rows))
+    rows = min(DEVICE_BLOCK_ROWS, fitting // BLOCK_ROWS * BLOCK_ROWS or max(64, fitting // 64 * 64))
+    for start in range(0, n, rows):
+        yield slice(start, min(n, start + rows))
 
 
 def in_blocks(function: Callable[[Array], Array], Y: Array, width: int) -> Array:
@@ -260,9 +266,8 @@ class Transform(BlockFunction):
     def apply(self, Y: Array, B: Array) -> Array:
         """Features times B, (m, q), never holding more than a block of features."""
         if is_device_array(Y):
-            xp = array_namespace(Y)
             width = max(self.width or 1, B.shape[1])
-            return in_blocks(lambda rows: xp.matmul(self(rows), to_device_of(B, rows, self.dtype)), Y, width)
+            return in_blocks(lambda rows: device_product(self(rows), to_device_of(B, rows, self.dtype)), Y, width)
         B = B.astype(self.dtype, copy=False)
         F = np.empty((len(Y), B.shape[1]), dtype=self.dtype)
         for _ in self.passed(lambda rows, H: multiply(H, B, F[rows]), Y):

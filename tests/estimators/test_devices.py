@@ -336,10 +336,9 @@ def test_numpy_without_a_device_never_comes_here():
     assert not done.stdout.split()
 
 
-def test_the_plan_of_a_device_covers_all_rows_within_groups():
-    with small_groups(10_000):
-        plan = list(device_plan(25_000, 5000, np.float32))
-    assert [rows.start for rows in plan] == [0, 10_000, 20_000]
+def test_the_plan_of_a_device_covers_all_rows():
+    plan = list(device_plan(25_000, 5000, np.float32))
+    assert [rows.start for rows in plan] == [0, 12_288, 24_576]
     assert plan[-1].stop == 25_000
     wide = list(device_plan(300_000, 10**6, np.float64))
     assert max(rows.stop - rows.start for rows in wide) == 64

@@ -12,7 +12,7 @@ import pytest
 import clusterkit
 from clusterkit import recipe
 from clusterkit.contracts import Partitioner
-from clusterkit.samples import array_libraries, coding, transform
+from clusterkit.samples import array_libraries, transform
 from clusterkit.samples.array_libraries import to_host
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.device_engine import DeviceEngine
@@ -70,7 +70,6 @@ def memory(monkeypatch):
     """Small blocks on the device, and the memory that these take."""
     monkeypatch.setattr(transform, "DEVICE_BLOCK_BYTES", BLOCK)
     monkeypatch.setattr(array_libraries, "CHUNK_BYTES", BLOCK // 4)
-    monkeypatch.setattr(coding, "MOST_UNIT_VECTORS", 32)
     memory = Memory()
     memory.watch(monkeypatch)
     return memory
@@ -132,21 +131,18 @@ def test_wide_tables_make_blocks_of_fewer_rows(columns, rows, monkeypatch):
 
 
 def test_the_usual_plans():
-    """With few clusters blocks are planned by the features alone, and no block crosses a group."""
-    rows = [max(part.stop - part.start for part in device_plan(10**6, width, np.float32)) for width in (50, 1000)]
-    assert rows == [2**18, 65_536]
+    """With few clusters blocks are planned by the features alone, and a block of narrow rows has 2^20 of them."""
+    rows = [max(part.stop - part.start for part in device_plan(10**7, width, np.float32)) for width in (5, 100, 1000)]
+    assert rows == [2**20, 163 * 4096, 65_536]
     wide = [max(part.stop - part.start for part in device_plan(10**5, width, np.float64)) for width in (10**4, 10**6)]
     assert wide == [3328, 64]
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(60.0) % 4])
 @pytest.mark.parametrize("starts", [1, 2])
-def test_unit_vectors_of_many_clusters_need_no_table(monkeypatch, starts, weights):
+def test_unit_vectors_are_compared_and_need_no_table(starts, weights):
     labels = np.random.default_rng(0).integers(9, size=(starts, 60))
     coded = Coded(labels, Coding.ONEHOT, 9, np.eye(9), weights)
     H = put(np.zeros((60, 2)))
-    usual = to_host(coded.device_targets(H))
-    monkeypatch.setattr(coding, "MOST_UNIT_VECTORS", 8)
-    np.testing.assert_array_equal(to_host(coded.device_targets(H)), usual)
-    np.testing.assert_array_equal(usual, coded.block(slice(None)))
+    np.testing.assert_array_equal(to_host(coded.device_targets(H)), coded.block(slice(None)))
     np.testing.assert_array_equal(to_host(coded.start(0).device_sizes(H)), coded.start(0).sizes()[0])

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit.numerics.draws_jit import smallest_keys
+from clusterkit.numerics.selection import uniforms
+from clusterkit.partitioners._kmeans_parallel import NearestOf, _Draw
+from clusterkit.samples.array_libraries import to_host
+from clusterkit.samples.survey import uniforms_of
+from clusterkit.testing.compare import put
 
 MASK = 2**64 - 1
 
@@ -52,3 +58,21 @@ def test_rows_are_drawn_as_often_as_their_weights_say():
     drawn = np.array([smallest_keys(weights, 10, int(seed), 1)[1][0] for seed in seeds])
     shares = np.bincount(drawn, minlength=4) / len(drawn)
     assert np.abs(shares - weights / 8).max() < 4 * 0.5 / np.sqrt(len(drawn))
+
+
+@given(first=st.integers(0, 2**40), seed=st.integers(0, MASK))
+def test_uniform_numbers_on_a_device_are_those_of_the_host_bit_for_bit(first, seed):
+    pytest.importorskip("array_api_strict", reason="array-api-strict simulates the devices")
+    rows = slice(first, first + 9)
+    there = uniforms_of(seed, rows, put(np.zeros(9)))
+    np.testing.assert_array_equal(to_host(there), uniforms(seed, rows))
+
+
+@given(n=st.integers(1, 60), size=st.integers(1, 20), seed=st.integers(0, MASK))
+def test_rows_drawn_on_a_device_are_those_of_the_host(n, size, seed):
+    pytest.importorskip("array_api_strict", reason="array-api-strict simulates the devices")
+    X = np.random.default_rng(n).integers(0, 4, size=(n, 2)).astype(np.float64)
+    draw, rows = _Draw(NearestOf(X[0], X[:1]), seed, size), slice(5, 5 + n)
+    here, there = draw(rows, X), draw(rows, put(X))
+    np.testing.assert_allclose(there.keys, here.keys, rtol=1e-13)
+    np.testing.assert_array_equal(there.rows, here.rows)

@@ -10,9 +10,15 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from clusterkit.samples import device_engine
-from clusterkit.samples.device_engine import sent_ahead
+from clusterkit import config, recipe
+from clusterkit.errors import InvalidParameter
+from clusterkit.samples import array_libraries, device_engine, transform
+from clusterkit.samples.array_libraries import array_namespace, device_product
+from clusterkit.samples.device_engine import DeviceEngine, sent_ahead
 from clusterkit.samples.devices import Device
+from clusterkit.samples.rows import RowsFile, SlicedRows
+from clusterkit.samples.sums import Sums
+from clusterkit.testing.compare import DEVICE
 
 
 class Tensor:
@@ -146,3 +152,85 @@ def test_large_blocks_are_copied_by_several_threads(monkeypatch):
 
 def test_no_blocks():
     assert list(sent_ahead(Device("torch", "cpu"), np.zeros((0, 2)).__getitem__, iter(()))) == []
+
+
+class Sent:
+    """Rows of the host that note which of them are read."""
+
+    def __init__(self, X):
+        self._rows, self.seen = SlicedRows(X), []
+
+    def __getattr__(self, name):
+        return getattr(self._rows, name)
+
+    def read(self, rows):
+        self.seen.append((rows.start, rows.stop))
+        return self._rows.read(rows)
+
+
+class Added:
+    """Part of a pass: the sum of all columns."""
+
+    array_api = True
+
+    def __call__(self, rows, X):
+        return Sums.of(array_namespace(X).sum(X, axis=0))
+
+
+@pytest.mark.parametrize(
+    ("fitting", "later"), [(0, [0, 64, 128, 192]), (100, [64, 128, 192]), (128, [128, 192]), (10**6, [])]
+)
+def test_rows_stay_on_a_device_as_far_as_there_is_room(monkeypatch, fitting, later):
+    pytest.importorskip("array_api_strict", reason="array-api-strict simulates the devices")
+    monkeypatch.setattr(Device, "free_bytes", lambda self: int(fitting * 3 * 8 / device_engine.KEPT))
+    monkeypatch.setattr(transform, "DEVICE_BLOCK_BYTES", 64 * 3 * 8)
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    rows, engine = Sent(X), DeviceEngine(DEVICE)
+    for expected in ([0, 64, 128, 192], later, later):
+        rows.seen.clear()
+        total = engine.reduce(Added(), rows, 3)
+        np.testing.assert_allclose(total.arrays[0], X.sum(axis=0))
+        assert [start for start, _ in rows.seen] == expected
+    wider = engine.reduce(Added(), rows, 5)  # other blocks of the same rows
+    np.testing.assert_allclose(wider.arrays[0], X.sum(axis=0))
+
+
+def test_rows_that_may_be_written_do_not_stay_on_a_device(monkeypatch):
+    pytest.importorskip("array_api_strict", reason="array-api-strict simulates the devices")
+    monkeypatch.setattr(Device, "free_bytes", lambda self: 10**9)
+    file, engine = RowsFile(5, 1, np.dtype(np.float64), "numbers"), DeviceEngine(DEVICE)
+    for value in (1.0, 2.0):
+        file.write(slice(0, 5), np.full((5, 1), value))
+        assert engine.reduce(Added(), file, 1).arrays[0].tolist() == [5 * value]
+
+
+def rounded_to_tf32(array):
+    """Float32 numbers with the last 13 bits cut off, as the tensor cores cut them at worst."""
+    return (np.ascontiguousarray(array).view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+def test_products_of_three_tf32_products_are_as_exact_as_the_page_says(monkeypatch):
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(200, 64)).astype(np.float32), rng.normal(size=(64, 50)).astype(np.float32)
+
+    def cut(a, b):  # sums in float64, so that nothing but the cut is seen
+        return rounded_to_tf32(a).astype(np.float64) @ rounded_to_tf32(b).astype(np.float64)
+
+    monkeypatch.setattr(array_libraries, "_tf32_product", cut)
+    exact, scale = A.astype(np.float64) @ B.astype(np.float64), np.abs(A.astype(np.float64)) @ np.abs(B)
+    assert (np.abs(cut(A, B) - exact) > 1e-5 * scale).any()
+    with config(precision="tf32x3"):
+        assert (np.abs(device_product(A, B) - exact) <= 1.2e-6 * scale).all()
+    np.testing.assert_array_equal(device_product(A, B), A @ B)
+
+
+def test_a_fit_of_three_tf32_products_has_the_labels_of_one_of_float32():
+    pytest.importorskip("array_api_strict", reason="array-api-strict simulates the devices")
+    X = np.random.default_rng(0).normal(size=(300, 4)).astype(np.float32) + 4 * (np.arange(300) % 3)[:, None]
+    fits = []
+    for precision in ("float32", "tf32x3"):
+        with config(device=str(DEVICE), precision=precision):
+            fits.append(recipe("elm-kmeans", n_clusters=3, n_init=1, random_state=0).fit(X).labels_)
+    np.testing.assert_array_equal(fits[0], fits[1])
+    with pytest.raises(InvalidParameter, match="precision must be one of 'float32', 'tf32x3', got 'half'"):
+        config(precision="half")

@@ -32,6 +32,7 @@ from clusterkit.numerics.equal_size.drift_jit import (
     pack,
     scores_of,
     tally,
+    tally_near,
     update_room,
 )
 
@@ -174,7 +175,7 @@ def narrow(rows: TiledRows, border: BorderList, room: SweepRoom):
         for r in range(min(TILE, n - b * TILE)):
             if listed[r]:
                 tile, place = length // TILE, length % TILE
-                numbers[length] = b * TILE + r
+                numbers[length] = rows.numbers[b * TILE + r]
                 for f in range(tiles.shape[1]):
                     for g in range(4):
                         chosen[tile, f, g, place] = tiles[b, f, g, r]
@@ -384,7 +385,9 @@ def run_with_tiles(
                 plan.age += 1.0
             else:
                 _learn(plan, n)
-        if plan.length < 0.0 and plan.pause > 0.0:
+        if len(rows.reach):
+            pass  # few centres are near a tile, and a list would not pay
+        elif plan.length < 0.0 and plan.pause > 0.0:
             plan.pause -= 1.0
         elif plan.length < 0.0:
             _make_list(rows, border, room, plan, d, size, stray, off)
@@ -401,7 +404,10 @@ def run_with_tiles(
             tiles, numbers, length = rows.tiles, rows.numbers, n
             for j in range(m):
                 sizes[j] = 0
-        plan.unsure += tally(tiles, D, numbers, length, X, C, weights, offsets, near, sizes, scores)
+        if len(rows.reach):
+            plan.unsure += tally_near(rows, centres, X, C, weights, offsets, near, sizes, scores)
+        else:
+            plan.unsure += tally(tiles, D, numbers, length, X, C, weights, offsets, near, sizes, scores)
         why = finish(iteration, n, C, sizes, settings, record, update)
         if why != GOING:
             return iteration + 1, why

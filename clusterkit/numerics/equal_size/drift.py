@@ -31,6 +31,7 @@ __all__ = [
     "find_parts",
     "minus_distances",
     "random_distinct_rows",
+    "together",
 ]
 
 
@@ -126,11 +127,16 @@ class TiledLoop:
             axes = np.ascontiguousarray(np.linalg.qr(seeds[:, 1:] - seeds[:, :1], mode="complete")[0].T)
         shape = (-(-n // drift_jit.TILE), -(-D // 4), 4, drift_jit.TILE)
         tiles, norms = _aligned(shape, dtype), np.empty((shape[0], 2))
-        drift_jit.lay(self.X, self.origin, axes[:D], self.scale, tiles, norms)
+        near = not projected and d <= NEAR_COLUMNS
+        order = together(self.X, drift_jit.TILE) if near else np.arange(n)
+        drift_jit.lay(self.X[order] if near else self.X, self.origin, axes[:D], self.scale, tiles, norms)
+        middles, reach = np.empty((shape[0] if near else 0, D)), np.empty(shape[0] if near else 0)
+        drift_jit.surround(tiles[: len(middles)], n, middles, reach)
         if single and not norms.max() < border_list_jit.MOST:
             return False
         unit, pairs = float(np.finfo(dtype).eps) / 2.0, (m + 1) // 2
-        self.rows = drift_jit.TiledRows(tiles, np.arange(n, dtype=np.int32), self.origin, axes, self.scale, unit, norms)
+        numbers = order.astype(np.int32)
+        self.rows = drift_jit.TiledRows(tiles, numbers, self.origin, axes, self.scale, unit, norms, middles, reach)
         self.border = border_list_jit.BorderList(
             _aligned((int(border_list_jit.LONGEST * shape[0]) + 3, *shape[1:]), dtype),
             np.empty(n, dtype=np.int32),
@@ -165,6 +171,26 @@ class TiledLoop:
             self._lay(np.float64, self.C)
             why = drift_jit.GOING
         return done, why
+
+
+NEAR_COLUMNS = 3
+"""Columns up to which neighbours share tiles: of more columns most centres are near a tile."""
+
+
+def together(X: Array, size: int) -> Indices:
+    """An order of rows in which every `size` of them are near each other: halves of halves along the longest column."""
+    parts, whole = [np.arange(len(X))], []
+    while parts:
+        part = parts.pop()
+        if len(part) <= size:
+            whole.append(part)
+            continue
+        rows = X[part]
+        column = rows[:, int(np.argmax(np.ptp(rows, axis=0)))]
+        half = (len(part) // size + 1) // 2 * size  # parts but the last are whole tiles
+        cut = np.argpartition(column, half - 1)
+        parts += [part[cut[half:]], part[cut[:half]]]
+    return np.concatenate(whole)
 
 
 def _aligned(shape: tuple[int, ...], dtype: Any) -> Array:

@@ -63,7 +63,7 @@ class TiledRows(NamedTuple):
     tiles : ndarray of shape (b, ceil(D / 4), 4, TILE)
         D coordinates of each row, padded with zeros.
     numbers : int32 ndarray of shape (n,)
-        ``0..n-1``: the number of each row in tile order.
+        The number of each row in tile order: ``0..n-1``, or an order in which neighbours share tiles (`together`).
     origin : ndarray of shape (d,)
     axes : ndarray of shape (d, d) or (0, d)
         Orthonormal rows, of which the first D span the affine hull of the centres. Without rows the coordinates are the
@@ -74,6 +74,10 @@ class TiledRows(NamedTuple):
         Largest relative rounding error of the tiles' type.
     norms : ndarray of shape (b, 2)
         Largest norm of the rows of each tile, before and after the projection on the hull.
+    middles : ndarray of shape (b, D) or (0, D)
+        A point near the rows of each tile, where neighbours share tiles.
+    reach : ndarray of shape (b,) or (0,)
+        Largest distance of a row of the tile from it.
     """
 
     tiles: Array
@@ -83,6 +87,116 @@ class TiledRows(NamedTuple):
     scale: float
     unit: float
     norms: Array
+    middles: Array
+    reach: Array
+
+
+@njit
+def surround(tiles, n, middles, reach):
+    """Write a point near the rows of each tile, (b, D), and the largest distance of a row from it, (b,)."""
+    D = middles.shape[1]
+    for b in range(len(tiles)):
+        filled = min(TILE, n - b * TILE)
+        for f in range(D):
+            total = 0.0
+            for r in range(filled):
+                total += tiles[b, f // 4, f % 4, r]
+            middles[b, f] = total / filled
+        largest = 0.0
+        for r in range(filled):
+            square = 0.0
+            for f in range(D):
+                square += (tiles[b, f // 4, f % 4, r] - middles[b, f]) ** 2
+            largest = max(largest, square)
+        reach[b] = np.sqrt(largest) * (1.0 + 1e-6)  # room for the rounding of the bounds that it makes
+
+
+@njit
+def _reachable(middle, reach, centres, apart, near, values, some):
+    """Write to `some` the centres that a row of a tile may have the lowest score of; return their number.
+
+    From the middle of the tile to a row the difference of two scores changes by at most the reach of the tile times the
+    distance of the centres, whose squares are in `apart` (m, m).
+    """
+    D, m = centres.shape
+    for j in range(m):
+        values[j] = 0.0
+    for f in range(D):
+        for j in range(m):
+            values[j] += (0.5 * centres[f, j] - middle[f]) * centres[f, j]
+    lowest = np.argmin(values)
+    count, limit, square = 0, values[lowest] + near, reach * reach
+    for j in range(m):
+        more = values[j] - limit
+        some[count] = j
+        count += not (more > 0.0 and more * more > square * apart[lowest, j])
+    return count
+
+
+@njit
+def _squares_between(centres):
+    D, m = centres.shape
+    apart = np.zeros((m, m))
+    for f in range(D):
+        for i in range(m):
+            for j in range(m):
+                apart[i, j] += (centres[f, i] - centres[f, j]) ** 2
+    return apart
+
+
+@njit(fastmath=LOOSE)
+def _scores_near(tile, weights, of_all, score, best, second):
+    """Write the scores (TILE,) of a tile of at most three coordinates and one centre, and the two lowest so far."""
+    x, y, z = tile[0], tile[1], tile[2]
+    a, b, c = weights[0], weights[1], weights[2]
+    for r in range(TILE):
+        value = of_all - (a * x[r] + b * y[r] + c * z[r])
+        score[r] = value
+        least = best[r]
+        second[r] = min(second[r], max(least, value))
+        best[r] = min(least, value)
+
+
+@njit
+def tally_near(rows, centres, X, C, weights, offsets, near, sizes, room):
+    """`tally` of all rows where neighbours share tiles: a tile is compared with the centres near it, mostly one or two.
+
+    Parameters
+    ----------
+    rows : TiledRows
+    centres : ndarray of shape (D, m)
+        The centres in the coordinates of the tiles.
+    X, C, weights, offsets, near, sizes, room
+        As in `tally`.
+    """
+    scores, best, second = room[3:], room[0], room[1]
+    tiles, n, m = rows.tiles, len(rows.numbers), len(sizes)
+    marks, values, some = np.empty(2, dtype=room.dtype), np.empty(m), np.empty(m + 1, dtype=np.int64)
+    marks[1] = -np.inf
+    unsure, apart = 0, _squares_between(centres)
+    for b in range((n + TILE - 1) // TILE):
+        filled = min(TILE, n - b * TILE)
+        count = _reachable(rows.middles[b], rows.reach[b], centres, apart, 2.0 * near[b], values, some)
+        if count == 1:
+            sizes[some[0]] += filled
+            continue
+        best[:] = np.inf
+        second[:] = np.inf
+        for position in range(count):
+            j = some[position]
+            _scores_near(tiles[b, 0], weights[j // 2, 0, j % 2], offsets[j], scores[position], best, second)
+        for r in range(filled, TILE):
+            best[r], second[r] = -np.inf, np.inf
+        marks[0] = near[b]
+        unsure_here = _mark_unsure(best, second, marks)
+        for position in range(count):
+            sizes[some[position]] += _equal_entries(scores[position], best)
+        if unsure_here:
+            unsure += unsure_here
+            for r in range(filled):
+                if best[r] == -np.inf:
+                    sizes[_nearest(X, rows.numbers[b * TILE + r], C)] += 1
+    return unsure
 
 
 @njit(fastmath=LOOSE)

@@ -7,15 +7,18 @@ same centres.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, final
+from importlib import import_module
+from typing import Any, ClassVar, final
+from weakref import WeakKeyDictionary
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.contracts.outcomes import Ending, Status
 from clusterkit.contracts.pass_solver import Finished, RowFunction
-from clusterkit.samples import FeatureSpace
+from clusterkit.errors import InvalidParameter
+from clusterkit.samples import FeatureSpace, devices
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
@@ -24,7 +27,7 @@ from clusterkit.samples.array_libraries import (
     move_to,
     to_host,
 )
-from clusterkit.samples.coding import Coded
+from clusterkit.samples.coding import Coded, Coding, unit_vectors
 from clusterkit.samples.sums import Sums, class_totals
 from clusterkit.solvers.means._geometry import CentredFeatures, NearestMeans
 
@@ -145,6 +148,24 @@ class CentroidSums(BlockFunction):
         self.exact.add(tables, H, targets.labels[0])
         return Sums.of(*tables, targets.sizes()[0], cost, np.int64(measured))
 
+    def labelled_part(self, H: Array, function: RowFunction) -> tuple[Labels, Counts, Sums] | None:
+        """Labels of a block on a device by the centres of the iteration before, class sizes, and the part of both."""
+        if not isinstance(function, NearestMeans) or self.about.all_equal:
+            return None
+        xp = array_namespace(H)
+        fused = _fused_for(H, function, self.about)
+        if fused is not None:
+            labels, each, _ = fused.nearest_two(H, *function.sent(H), self.about.rounding_error)
+            class_sums, sizes = fused.class_sums(H, labels, self.k)
+        else:
+            labels, each = function.nearest(H)
+            coded = Coded(labels[None, :], Coding.ONEHOT, self.k, unit_vectors(self.k))
+            transposed, sizes = class_totals(H, coded)
+            class_sums = transposed.T
+        tables = (class_sums.T,) if self.exact is None else (class_sums, xp.zeros_like(class_sums))
+        cost = -xp.sum(each, dtype=xp.float64)
+        return labels, sizes, Sums.of(*tables, sizes, cost, np.int64(H.shape[0]))
+
     def finish(self, total: Sums, previous: RowFunction | None) -> Finished | RefillEmpty:
         """The class means; if a class is empty, one more pass for the samples that its centre moves to."""
         *tables, sizes, cost, measured = total.arrays
@@ -178,6 +199,47 @@ class CentroidSums(BlockFunction):
         if status is None and tol > 0 and before is not None and _moved(centres, before).sum() <= tol:
             status = Status(1, Ending.SETTLED, self.settled_reason, settled=True)
         return Finished(self.about.extension(centres), objective, status)
+
+
+_same_labels: WeakKeyDictionary[CentredFeatures, bool] = WeakKeyDictionary()
+"""By fit: whether the fused kernels gave its first block the labels that it has without them."""
+
+
+def _fused_for(H: Any, function: NearestMeans, about: CentredFeatures) -> Any:
+    """The module of the fused kernels, if a block of another library is to be computed by them; else None.
+
+    Raises
+    ------
+    InvalidParameter
+        If they are asked for and cannot be had.
+    """
+    choice, is_tensor = devices.kernels(), type(H).__module__.partition(".")[0] == "torch"
+    if choice == "plain" or (choice == "auto" and not (is_tensor and H.device.type == "cuda")):
+        return None
+    if choice == "auto" and about in _same_labels:
+        return import_module(FUSED) if _same_labels[about] else None
+    if not is_tensor:
+        raise InvalidParameter(f"kernels='fused' are for tensors of PyTorch, got {type(H).__name__}; take 'auto'")
+    try:
+        fused = import_module(FUSED)
+    except ImportError as error:
+        if choice == "fused":
+            raise InvalidParameter("kernels='fused' need Triton (pip install triton); take 'auto'") from error
+        _same_labels[about] = False
+        return None
+    if choice == "fused":
+        return fused
+    try:
+        labels = fused.nearest_two(H, *function.sent(H), about.rounding_error)[0]
+        fused.class_sums(H[:1, :], labels[:1], int(function.centres.shape[1]))
+        _same_labels[about] = bool((labels == function.nearest(H)[0]).all())
+    except Exception:  # whatever the compiler or the driver says: there is another way to the same labels
+        _same_labels[about] = False
+    return fused if _same_labels[about] else None
+
+
+FUSED = "clusterkit.solvers.means._fused"
+"""The module of the kernels of Triton, which is imported for a block on a graphics processor only."""
 
 
 def _of_labels(scores: Array, labels: Labels) -> Array:

@@ -22,6 +22,7 @@ from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
     device_copy,
+    device_product,
     host_dtype,
     is_device_array,
     move_to,
@@ -104,15 +105,44 @@ class NearestMeans(BlockFunction):
         written.
         """
         xp = array_namespace(H)
-        origin, doubled, constants = device_copy(self, H, lambda: self._sent(H), "centres")
-        differences = H - origin
-        scores = xp.matmul(differences, doubled)
-        scores -= constants
-        scores -= row_squares(differences)[:, None]
+        scores, lengths = self._shifted(H)
+        scores -= lengths[:, None]
         # distances of 0 occur in few blocks, and a table of where they are would cost as much as the product
         if H.shape[0] and float(xp.max(scores)) > -self.rounding_error:
-            scores = xp.where(scores > -self.rounding_error, xp.zeros_like(scores), scores)
+            scores = self._with_zeros(scores)
         return scores
+
+    def _shifted(self, H: Any) -> tuple[Any, Any]:
+        """Scores of a block of another library plus the squared distances of its rows from the origin, and these."""
+        origin, doubled, constants = self.sent(H)
+        differences = H - origin
+        scores = device_product(differences, doubled)
+        scores -= constants
+        return scores, row_squares(differences)
+
+    def _with_zeros(self, scores: Any) -> Any:
+        """Scores whose distances are 0 up to rounding become 0, so that equal rows have equal labels."""
+        xp = array_namespace(scores)
+        return xp.where(scores > -self.rounding_error, xp.zeros_like(scores), scores)
+
+    def nearest(self, H: Any) -> tuple[Any, Any]:
+        """Labels of a block of another library, (b,), and the scores for them, (b,), by a table that is written twice.
+
+        Lengths of the rows do not change the label, so that the table does without them, unless a row lies on a centre.
+        """
+        xp = array_namespace(H)
+        scores, lengths = self._shifted(H)
+        labels = xp.argmax(scores, axis=1)
+        best = xp.take_along_axis(scores, labels[:, None], axis=1)[:, 0] - lengths
+        if H.shape[0] and float(xp.max(best)) > -self.rounding_error:
+            scores -= lengths[:, None]
+            labels = xp.argmax(self._with_zeros(scores), axis=1)
+            best = self._with_zeros(best)
+        return labels, best
+
+    def sent(self, H: Any) -> tuple[Any, Any, Any]:
+        """The rounded origin (L,), twice the centres about it (L, k) and their squared lengths (k,), where H lies."""
+        return device_copy(self, H, lambda: self._sent(H), "centres")
 
     def _sent(self, H: Any) -> tuple[Any, Any, Any]:
         """The rounded origin, twice the centres about it, and their squared lengths, on the device of a block."""

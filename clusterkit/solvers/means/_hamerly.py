@@ -12,7 +12,7 @@ Updated sums accumulate rounding errors, so they are recomputed every `RENEWAL` 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import count
 from typing import Any, Protocol, TypeAlias, final
 
@@ -20,8 +20,8 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
-from clusterkit.numerics.lloyd import compiled_pays
-from clusterkit.numerics.threads import THIN, ParallelFor, limited_threads, thread_pool
+from clusterkit.numerics.lloyd import LEAST_WORK, compiled_pays
+from clusterkit.numerics.threads import THIN, ParallelFor, each_block, limited_threads, thread_pool
 from clusterkit.samples import FeatureSpace
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.transform import BLOCK_ROWS
@@ -167,6 +167,27 @@ GATHERED_BYTES = 4 * 1024**2
 """Bytes of the rows gathered for one product: enough for a fast product, few enough to stay in the cache."""
 
 
+PRODUCTS = 16_384
+"""Numbers of a table of centres from which on products find the nearest one faster than loops."""
+WIDE = 64
+"""Least number of features for that: of narrower rows the comparisons cost more than the products."""
+
+
+def products_pay(width: int, k: int) -> bool:
+    """Whether rows of so many features are compared with so many centres by products of matrices.
+
+    Examples
+    --------
+    >>> products_pay(128, 256), products_pay(20, 8), products_pay(10, 10_000)
+    (True, False, False)
+    """
+    return width >= WIDE and width * k >= PRODUCTS
+
+
+_Batch: TypeAlias = tuple[Array, tuple[slice, Array] | None]
+"""Rows in doubt, and the block that they are in, with its rows."""
+
+
 class NearestSearch(Protocol):
     """Search for the nearest centres of the samples in doubt: those whose bound allows another nearest centre."""
 
@@ -308,26 +329,54 @@ class NearestByProducts:
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
         """Update labels and class sums, as `NearestSearch.__call__`."""
         geometry, total, decrease = self.geometry, 0.0, 0.0
-        constants, rounding_error = geometry.constants(centres), geometry.rounding_error
+        space, look = geometry.space, self._looking(centres, labels)
         self.hamerly_bound -= shrinkage[labels]
-        doubtful = np.flatnonzero(self.hamerly_bound <= safe_bound(rounding_error))
-        for index, H, block in self._batches(doubtful):
-            rows = minus_distances(H @ centres, constants, geometry.radii[index], rounding_error)
+        doubtful = np.flatnonzero(self.hamerly_bound <= safe_bound(geometry.rounding_error))
+        batches = ((index, (H, block)) for index, H, block in self._batches(doubtful))
+        for index, (H, nearest, current, best) in each_block(look, batches, space.n, space.width):
             old = labels[index]
-            nearest, current, best, self.hamerly_bound[index] = _nearest(rows, old, rounding_error)
             total -= float(current.sum(dtype=np.float64))
-            ties = np.flatnonzero(self.hamerly_bound[index] <= 0.0) if block is not None else ()
-            if block is not None and len(ties):
-                inside, whole = block
-                with limited_threads(0):  # as in the passes
-                    scores = geometry.block_scores(whole, inside, centres, constants)
-                nearest[ties] = np.argmax(scores[index[ties] - inside.start], axis=1)
             movers = np.flatnonzero(nearest != old)
             if len(movers):
                 new[index[movers]] = nearest[movers]
                 decrease += float((best - current).sum(dtype=np.float64))
                 self.sums.move(H, movers, old[movers], nearest[movers])
         return total, decrease
+
+    def _looking(
+        self, centres: Array, labels: Labels
+    ) -> Callable[[Indices, _Batch], tuple[Array, Labels, Array, Array]]:
+        """Function of the rows of a batch: these, their nearest centres, and the scores of their labels and of these.
+
+        Writes the bounds of the rows. Several threads call it.
+        """
+        geometry = self.geometry
+        constants, rounding_error = geometry.constants(centres), geometry.rounding_error
+        many = (
+            geometry.space.n * centres.size >= LEAST_WORK
+        )  # else loading the compiled loop takes longer than it saves
+
+        def look(index: Indices, batch: _Batch) -> tuple[Array, Labels, Array, Array]:
+            H, block = batch
+            products, old = H @ centres, labels[index]
+            if many:
+                from clusterkit.numerics.nearest_jit import two_largest
+
+                nearest, current, best, bounds = two_largest(
+                    products, constants, geometry.radii[index], products.dtype.type(0.0), rounding_error, old
+                )
+            else:
+                rows = minus_distances(products, constants, geometry.radii[index], rounding_error)
+                nearest, current, best, bounds = _nearest(rows, old, rounding_error)
+            self.hamerly_bound[index] = bounds
+            ties = np.flatnonzero(bounds <= 0.0) if block is not None else ()
+            if block is not None and len(ties):
+                inside, whole = block
+                scores = geometry.block_scores(whole, inside, centres, constants)
+                nearest[ties] = np.argmax(scores[index[ties] - inside.start], axis=1)
+            return H, nearest, current, best
+
+        return look
 
     def _batches(self, doubtful: Indices) -> Iterator[tuple[Indices, Array, tuple[slice, Array] | None]]:
         """Samples in doubt with their rows; with `as_in_blocks` also the block of the samples, with its rows."""
@@ -346,10 +395,7 @@ class NearestByProducts:
 
 
 def gathered(space: FeatureSpace, index: Indices) -> Iterator[tuple[Indices, Array]]:
-    """Some rows of H with their indices, gathered from the blocks: the same batches whether H is stored or streamed.
-
-    The rows of a batch are overwritten by the next batch.
-    """
+    """Some rows of H with their indices, gathered from the blocks: the same batches whether H is stored or streamed."""
     if not len(index):
         return
     most = max(64, min(BLOCK_ROWS, GATHERED_BYTES // (space.width * space.dtype.itemsize)))
@@ -360,6 +406,7 @@ def gathered(space: FeatureSpace, index: Indices) -> Iterator[tuple[Indices, Arr
         if last - end == len(H):
             if begin < end:
                 yield index[begin:end], batch[: end - begin]
+                batch = np.empty_like(batch)  # others may be at work on the one before
             yield index[end:last], H
             begin = end = last
         while end < last:
@@ -369,6 +416,7 @@ def gathered(space: FeatureSpace, index: Indices) -> Iterator[tuple[Indices, Arr
             end = stop
             if end - begin == len(batch):
                 yield index[begin:end], batch
+                batch = np.empty_like(batch)
                 begin = end
         if end == len(index):
             break
@@ -419,7 +467,7 @@ def feature_iterations(geometry: FeatureMeans, targets: Coded, summing: Centroid
     of full iterations bit for bit: nearest centres that are as near up to rounding are compared by the full tables.
     """
     space, k, exact = geometry.space, targets.k, summing.exact
-    loops = compiled_pays(space.n, space.width, k) and not space.sparse
+    loops = compiled_pays(space.n, space.width, k) and not space.sparse and not products_pay(space.width, k)
     sums: ClassSumUpdates
     if exact is not None:
         sums = ExactUpdates(space, k, exact)

@@ -16,7 +16,9 @@ from clusterkit.contracts import balancer as radix_selection
 from clusterkit.contracts.balancer import limit_of, ordered_keys
 from clusterkit.errors import Infeasible, InvalidData
 from clusterkit.fitting.label_iterations import balanced_by
+from clusterkit.samples.array_libraries import has_array_api, to_host
 from clusterkit.samples.sums import total
+from clusterkit.testing.compare import put
 
 
 @attrs.frozen(eq=False)
@@ -26,6 +28,8 @@ class Table(Costs):
     costs: np.ndarray
     block: int = 7
     passes: list[int] = attrs.field(factory=list)
+    moved: bool = False
+    """whether blocks lie on a simulated device"""
 
     @property
     def n(self):
@@ -39,7 +43,9 @@ class Table(Costs):
         self.passes.append(1)
         n = len(self.costs)
         blocks = [slice(start, min(n, start + self.block)) for start in range(0, n, self.block)]
-        return total((rows, part(rows, self.costs[rows])) for rows in blocks)
+        assert has_array_api(part) or not self.moved, "the part would take all costs to the host"
+        here = put if self.moved else np.asarray
+        return total((rows, part(rows, here(self.costs[rows]))) for rows in blocks)
 
 
 def every_row(rows, costs):
@@ -197,6 +203,37 @@ def test_many_costs_in_memory_have_the_labels_of_the_passes_ties_and_all(k, leve
     assert np.array_equal(assignment.labels, labels_of(decision, costs))
     assert assignment.exact == decision.exact
     assert assignment.facts == decision.facts
+
+
+@given(
+    k=st.integers(1, 4),
+    levels=st.integers(1, 4),
+    forbidden=st.sampled_from([0.0, 0.2]),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    seed=st.integers(0, 2**16),
+)
+def test_costs_on_a_device_have_the_labels_of_the_host_ties_and_all(k, levels, forbidden, dtype, seed):
+    pytest.importorskip("array_api_strict", reason="array-api-strict simulates the devices")
+    rng, n = np.random.default_rng(seed), 200
+    costs = (rng.integers(0, levels + 1, size=(n, k)) / 4.0 + rng.integers(0, 3, size=k)).astype(dtype)
+    costs[(rng.random((n, k)) < forbidden) & (np.arange(k) != rng.integers(0, k, n)[:, None])] = np.inf
+    decisions = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(transport, "GATHERED", 100)
+        patch.setattr(transport, "SAMPLED", 20 * k)
+        for moved in (False, True):
+            try:
+                decisions.append(Transport(size_min=0.05).balance(Table(costs, 64, moved=moved), Task(n, k)))
+            except Infeasible:
+                decisions.append(None)
+    assert (decisions[0] is None) == (decisions[1] is None)
+    if decisions[0] is None or decisions[1] is None:
+        return
+    labels = labels_of(decisions[0], costs)
+    assert np.array_equal(labels_of(decisions[1], costs), labels)
+    if callable(decisions[1].labels):
+        blocks = [decisions[1].labels(slice(a, a + 50), put(costs[a : a + 50])) for a in range(0, n, 50)]
+        assert np.array_equal(np.concatenate([to_host(block) for block in blocks]), labels)
 
 
 def test_many_rows_need_their_border_only():

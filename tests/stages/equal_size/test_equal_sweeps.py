@@ -143,6 +143,30 @@ def test_a_sweep_counts_cells_and_leaves_near_ties_to_distances(n, d, m, seed):
         assert unsure == n or near < 1.0
 
 
+@given(
+    n=st.integers(1, 1200),
+    d=st.integers(2, 3),
+    m=st.integers(3, 30),
+    spread=st.sampled_from([0.0, 1e-6, 1.0, 30.0]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_tiles_of_neighbours_that_are_compared_with_centres_near_them_count_the_same(n, d, m, spread, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + spread * rng.integers(3, size=(n, 1))
+    C = np.concatenate([X[rng.integers(n, size=m - 1)], X[:1]]).T.copy()  # with centres that are equal
+    loop = TiledLoop(X, C, np.zeros(m, dtype=np.int64), None, None)
+    rows, room = loop.rows, loop.room
+    if not len(rows.reach):
+        return  # (as few centres as columns have an affine hull of their own)
+    assert sorted(rows.numbers) == [*range(n)]
+    drift_jit.flatten(C, rows, room.centres, room.rest)
+    drift_jit.pack(room.centres, room.weights[0], room.offsets[0])
+    plain, sizes = np.bincount(np.argmin(((X[:, :, None] - C) ** 2).sum(axis=1), axis=1), minlength=m), np.zeros(m, int)
+    near = np.full(len(rows.tiles), 1e-4)
+    drift_jit.tally_near(rows, room.centres, X, C, room.weights[0], room.offsets[0], near, sizes, room.scores)
+    np.testing.assert_array_equal(sizes, plain)
+
+
 def test_codes_of_the_end_differ():
     codes = [drift_jit.GOING, drift_jit.REACHED, drift_jit.FIXED, drift_jit.COLLAPSED, drift_jit.RUNAWAY]
     assert len({*codes, drift_jit.DOUBT}) == 6

@@ -14,12 +14,14 @@ from clusterkit.contracts import Prepared, Task, labels_by_blocks
 from clusterkit.fitting.label_iterations import alternate
 from clusterkit.labelers.codecs import Argmax
 from clusterkit.numerics import lloyd
+from clusterkit.numerics.nearest_jit import two_largest
 from clusterkit.partitioners.seeds import Seeded
 from clusterkit.samples import KernelSpace, build_space, sums
 from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.limits import listening
 from clusterkit.samples.transform import IdentityMap
 from clusterkit.solvers.means import _hamerly
+from clusterkit.solvers.means._geometry import minus_distances
 from clusterkit.solvers.means.centroids import Centroids
 from clusterkit_campaign.oracles import means as oracle
 
@@ -256,3 +258,33 @@ def test_duplicates_stay_together():
     model = recipe("kmeans", n_clusters=6, n_init=2, random_state=0).fit(values[which])
     assert len(set(zip(model.labels_, which, strict=True))) == len(np.unique(which))
     assert np.array_equal(model.predict(values[which]), model.labels_)
+
+
+@given(
+    b=st.integers(1, 20),
+    k=st.integers(1, 6),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    levels=st.sampled_from([2, 1000]),
+    seed=st.integers(0, 2**16),
+)
+def test_the_compiled_comparison_of_products_has_the_bits_of_the_plain_one(b, k, dtype, levels, seed):
+    rng = np.random.default_rng(seed)
+    products = (rng.integers(levels, size=(b, k)) / levels).astype(dtype)
+    constants, lengths = rng.integers(3, size=k) / 2.0, rng.integers(1, 4, size=b) / 2.0
+    labels, error = rng.integers(k, size=b), 1e-3
+    plain = _hamerly._nearest(minus_distances(products, constants, lengths, error), labels, error)
+    compiled = two_largest(products, constants, lengths, dtype(0.0), error, labels)
+    for one, other in zip(compiled, plain, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_many_centres_are_compared_by_products_with_the_labels_of_loops(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(300, 64))
+    fits = []
+    for least in (0, 10**9):
+        monkeypatch.setattr(_hamerly, "PRODUCTS", least)
+        monkeypatch.setattr(_hamerly, "compiled_pays", lambda *sizes: True)
+        monkeypatch.setattr(_hamerly, "LEAST_WORK", 0)
+        fits.append(recipe("kmeans", n_clusters=8, n_init=1, random_state=0).fit(X))
+    np.testing.assert_array_equal(fits[0].labels_, fits[1].labels_)
+    assert fits[0].objective_ == pytest.approx(fits[1].objective_, rel=1e-12)
