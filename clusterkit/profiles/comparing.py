@@ -403,8 +403,8 @@ def _measured(table: RawTable, rows: Indices, metric: str) -> Array:
     map_of(metric)
     if metric == "precomputed":
         raise InvalidParameter(
-            "compare: indices compare rows by coordinates, and a precomputed matrix has none; fit the methods to the matrix "
-            "and compare their labels with the coordinates as X"
+            "compare: indices compare rows by coordinates, and a precomputed matrix has none; fit the methods to it "
+            "and compare their labels"
         )
     columns = table.columns(rows)
     words = [column.name for column in columns if column.kind != "number"]
