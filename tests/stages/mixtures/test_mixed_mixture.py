@@ -173,7 +173,7 @@ def test_ordered_categoricals_are_ordered_levels_and_their_features_stay():
     np.testing.assert_array_equal(plain.transform(frame), fitted.transform(coded))
     assert fitted.kinds_of_codes == ("ordered", "ordered", "auto")
     assert "grade: 3 levels in order" in fitted.paragraph()
-    assert Preparation(as_category=("grade", "marks")).fit(coded).kinds_of_codes[0] == "category"
+    assert Preparation(as_category=("grade",)).fit(coded).kinds_of_codes[0] == "category"
     np.testing.assert_array_equal(attrs.evolve(fitted, coded=True).transform(coded)[:, 0], place)
     blocks = Preparation().fit_blocks([coded.iloc[:100], coded.iloc[100:]])
     assert blocks.kinds_of_codes == fitted.kinds_of_codes
