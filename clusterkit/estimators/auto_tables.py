@@ -93,7 +93,8 @@ CERTAIN = 0.96
 had .90 to .95 in six sets, clusters in 80 of 84 sets .96 and more."""
 
 UNLIKELY = 0.1
-"""Confidence of a mixture below which its clusters are not taken where the pool has others that are likely."""
+"""Confidence of a mixture below which its clusters are not taken where the pool has others that are likely; and of
+the pool, where the number is given and the mixture is stable."""
 
 FURTHER = 0.01
 """What a score loses for each cluster beyond the number that was taken."""
@@ -427,7 +428,11 @@ class Court:
             if sure or lacks or stability < STABLE_STRUCTURE or best.certainty < CERTAIN:
                 some = self.pool(wanted, roles, pool)
                 # of fewer numbers an answer may be surer because it is the values of one
-                return self._of_pool(some if not self.restates(some) else pool, facts)
+                some = pool if self.restates(some) else some
+                overruled = sure or lacks or stability < STABLE_STRUCTURE
+                # with the number given, stable pieces of shapes are better than an answer that is hardly right
+                if overruled or wanted is None or _confidence(some) >= UNLIKELY:
+                    return self._of_pool(some, facts)
         elif lacks and wanted is None:
             return self._of_pool(self.pool(None, roles), facts)
         elif _confidence(pool) >= SURE and similarity < SAME_STRUCTURE and not self.restates(pool):
