@@ -44,9 +44,10 @@ from clusterkit.errors import ClusterkitWarning, NeedsMemory, counted
 from clusterkit.estimators.samples import of_rows
 from clusterkit.featuremaps.columns import mixed_columns
 from clusterkit.featuremaps.relevant import roles_of
-from clusterkit.fitting.fit import n_with_samples
+from clusterkit.fitting.fit import BoundComposition, bind, n_with_samples, run
 from clusterkit.fitting.samples import ArraySamples
 from clusterkit.samples.transform import ChosenColumns
+from clusterkit.solvers.mixtures.mixed_mixture import PreparedMixture
 from clusterkit.tables import FittedPreparation
 from clusterkit.tables.preparing.plans import CategoryColumn
 
@@ -92,7 +93,8 @@ CERTAIN = 0.96
 had .90 to .95 in six sets, clusters in 80 of 84 sets .96 and more."""
 
 UNLIKELY = 0.1
-"""Confidence of a mixture below which its clusters are not taken where the pool has others that are likely."""
+"""Confidence of a mixture below which its clusters are not taken where the pool has others that are likely; and of
+the pool, where the number is given and the mixture is stable."""
 
 FURTHER = 0.01
 """What a score loses for each cluster beyond the number that was taken."""
@@ -222,6 +224,8 @@ class Court:
     preparation: FittedPreparation | None
     stages: Composition
     seeds: Seeds
+    # the search for its own number, after the first call of `mixture`
+    _bound: dict[str, BoundComposition] = attrs.field(factory=dict, repr=False, init=False)
 
     @classmethod
     def of_table(
@@ -259,12 +263,26 @@ class Court:
         )  # fmt: skip
 
     def mixture(self, k: int | None, part: Indices | None = None) -> FitResult:
-        """The mixture at a number of clusters, or at its own; of all rows or a part of them."""
+        """The mixture at a number of clusters, or at its own; of all rows or a part of them.
+
+        Where its own number was searched before, the labels of the others are known from there.
+        """
         rows = self.coded if part is None else self.coded[part]
         kinds, names = tuple(self.kinds.values()), tuple(self.kinds)
         featuremap = self.stages.featuremap.with_parameters(kinds=kinds, names=names)
         composition = attrs.evolve(self.stages, featuremap=featuremap, n_clusters=k)
-        return SingleDriver().run([composition], ArraySamples(rows), self.seeds.child("mixture")).fit
+        seeds = self.seeds  # as recipe "mixture", so that both have the same labels with the same seed
+        if part is not None or (k is not None and "open" not in self._bound):
+            return SingleDriver().run([composition], ArraySamples(rows), seeds).fit
+        if k is None:
+            self._bound["open"] = bind(composition, ArraySamples(rows), seeds)
+            return run(self._bound["open"])
+        bound = self._bound["open"]
+        prepared = cast("PreparedMixture", bound.prepared).at(k)
+        if prepared is None:
+            return SingleDriver().run([composition], ArraySamples(rows), seeds).fit
+        task = attrs.evolve(bound.task, n_clusters=k)
+        return run(attrs.evolve(bound, composition=composition, prepared=prepared, task=task))
 
     def best_mixture(self) -> Numbered:
         """The mixture at the given number of clusters, or at the largest stable one."""
@@ -292,9 +310,11 @@ class Court:
         scores = {k: score if k <= chosen else min(score, scores.get(chosen, 1.0) - FURTHER * (k - chosen))
                   for k, score in scores.items()}  # fmt: skip
         others = [k for k in numbers if k != chosen]
-        second = max(others, key=scores.__getitem__) if others else None
         known = {n_with_samples(fit.labels): fit for fit, _ in tried}
-        runner_up = None if second is None else known.get(second) or self.mixture(second)
+        by_score = sorted(others, key=lambda k: -scores[k])
+        fits = ((k, known.get(k) or self.mixture(k)) for k in by_score)
+        # a mixture may leave a cluster without rows
+        runner_up = next((fit for k, fit in fits if n_with_samples(fit.labels) == k), None)
         left = (max(values.values()) - values.get(chosen, one)) / len(self.coded)
         return Numbered(stable[0], stable[1], scores, runner_up, left)
 
@@ -400,12 +420,21 @@ class Court:
             "gain_left": round(best.left, 3),
         }
         of_mixture = mixture_confidence(stability, best.left)
+        least = wanted or (self.driver.between or (1,))[0]
+        lacks = n_with_samples(mixture.labels) < least  # clusters that were asked for
         if of_numbers:
             same = similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k
             sure = _confidence(pool) >= SURE and not same and not self.is_lattice
-            lacks = n_with_samples(mixture.labels) < k  # clusters that were asked for
             if sure or lacks or stability < STABLE_STRUCTURE or best.certainty < CERTAIN:
-                return self._of_pool(self.pool(wanted, roles, pool), facts)
+                some = self.pool(wanted, roles, pool)
+                # of fewer numbers an answer may be surer because it is the values of one
+                some = pool if self.restates(some) else some
+                overruled = sure or lacks or stability < STABLE_STRUCTURE
+                # with the number given, stable pieces of shapes are better than an answer that is hardly right
+                if overruled or wanted is None or _confidence(some) >= UNLIKELY:
+                    return self._of_pool(some, facts)
+        elif lacks and wanted is None:
+            return self._of_pool(self.pool(None, roles), facts)
         elif _confidence(pool) >= SURE and similarity < SAME_STRUCTURE and not self.restates(pool):
             return self._of_pool(pool, facts)
         elif wanted is None and (_confidence(pool) < SURE or of_mixture < UNLIKELY):
@@ -429,7 +458,6 @@ class Court:
         of_pool = pool.fit.resolved.get("auto", {})
         tests = {name: of_pool[name] for name in TESTS if name in of_pool}
         second = None if best.second is None else n_with_samples(best.second.labels)
-        second = None if second == k else second  # a mixture may leave a cluster without rows
         facts = {
             "recipe": "mixture",
             "n_clusters": k,

@@ -210,7 +210,7 @@ class Search:
         """The best labels with k clusters."""
         if k == 1:
             return self.one()
-        return self._of_all_rows(max(self._candidates(k), key=lambda solution: solution.score))
+        return self.of_all_rows(max(self._candidates(k), key=lambda solution: solution.score))
 
     def _candidates(self, k: int) -> list[Solution]:
         """Labels with k clusters from all starts, those that are copies of a category left out if there are others."""
@@ -249,17 +249,24 @@ class Search:
         others = [solution for solution in (*finals, *candidates) if not self._is_copy(solution)]
         return others or finals
 
-    def _of_all_rows(self, solution: Solution) -> Solution:
+    def of_all_rows(self, solution: Solution) -> Solution:
+        """A solution of the rows on which starts are compared, as one of all rows."""
         return solution if len(solution.labels) == self.whole.n else self._of_whole(solution)
 
-    def unknown(self, least: int, most: int) -> tuple[Solution, dict[int, float]]:
-        """The best labels with a number of clusters between two bounds, and the criterion at each number tried."""
+    def unknown(self, least: int, most: int) -> tuple[Solution, dict[int, float], dict[int, Solution]]:
+        """The best labels with a number of clusters between two bounds, and the criterion at each number tried.
+
+        The last mapping has the labels of each number above 1 that `known` makes those of all rows.
+        """
         best: list[Solution] = []
+        by_number: dict[int, Solution] = {}
         values: dict[int, float] = {}
         worse = 0
         for k in range(least, most + 1):
             candidates = self._candidates(k) if k > 1 else [self._one_of(self.table)]
             values[k] = max(solution.value for solution in candidates)
+            if k > 1:
+                by_number[k] = max(candidates, key=lambda solution: solution.score)
             if not best or values[k] > values[best[0].k]:
                 best, worse = candidates, 0
             else:
@@ -267,8 +274,8 @@ class Search:
             if worse >= WORSE and k >= FEWEST_TRIED:
                 break
         if best[0].k == 1:
-            return self.one(), values
-        return self._of_all_rows(max(best, key=lambda solution: solution.score)), values
+            return self.one(), values, by_number
+        return self.of_all_rows(by_number[best[0].k]), values, by_number
 
     def _without_roles(self, k: int, start: tuple[str, Labels] | None) -> Solution:
         """Labels where no column depends on the clusters of any start: a mixture of all columns."""
@@ -284,7 +291,7 @@ class Search:
         fixed = attrs.evolve(self, roles=False, covariates=False)
         solution = fixed._improved(self.table, _soft(labels, k), k, self.structures[0], name, SHORT_ROUNDS, LONG_STEPS)
         assert solution is not None
-        return fixed._of_all_rows(solution)
+        return fixed.of_all_rows(solution)
 
     def _of_whole(self, solution: Solution) -> Solution:
         """The labels of all rows, from those of a sample."""

@@ -29,7 +29,7 @@ from clusterkit.samples.mixed_space import MixedSpace, split_points
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform
 
-__all__ = ["MixedMixture", "MixedPosteriors"]
+__all__ = ["MixedMixture", "MixedPosteriors", "PreparedMixture"]
 
 BYTES_A_CELL = 48
 """Bytes that a row takes for each number and each level, with the tables of a pass."""
@@ -183,7 +183,7 @@ class MixedMixture(Solver):
     column are tried, and no covariates. Starts are compared on at most 5,000 rows. About O(n k (p² + q)) an iteration
     for p numbers and q categories, ten to fifteen starts; 600 rows of 8 columns take about .3 s, and 1.5 s without the
     number of clusters. Rows are in memory; of tables that do not fit, `estimators/mixed_blocks.py` fits a sample and
-    then iterates over blocks. There is no path for devices.
+    then iterates over blocks. Dask frames are fitted by passes of their engine.
 
     References
     ----------
@@ -234,24 +234,32 @@ def _prepare(spec: MixedMixture, space: MixedSpace, task: Task, rng: Rng) -> Pre
     search = Search.of(table, rng, covariance=spec.covariance, roles=spec.roles, covariates=spec.covariates)
     if task.n_clusters is None:
         least, most = min(spec.least_clusters, space.n), min(spec.most_clusters, space.n)
-        solution, values = search.unknown(least, most)
-    else:
-        solution, values = search.known(task.n_clusters), {}
-    return _PreparedMixedMixture(space, table, solution, values)
+        solution, values, by_number = search.unknown(least, most)
+        return PreparedMixture(space, table, solution, values, search, by_number)
+    return PreparedMixture(space, table, search.known(task.n_clusters), {}, search, {})
 
 
 @final
 @attrs.frozen(eq=False)
-class _PreparedMixedMixture(Prepared):
-    """The labels of the highest criterion."""
+class PreparedMixture(Prepared):
+    """The labels of the highest criterion, and where the number is open those of all numbers that were tried."""
 
     space: MixedSpace
     table: MixedTable
     solution: Solution
     values: Mapping[int, float]
+    search: Search
+    by_number: Mapping[int, Solution]
+
+    def at(self, k: int) -> PreparedMixture | None:
+        """What a preparation for k clusters gives; None for a number that was not tried."""
+        if k not in self.by_number:
+            return None
+        return PreparedMixture(self.space, self.table, self.search.of_all_rows(self.by_number[k]), {}, self.search, {})
 
     @property
     def resolved(self) -> Mapping[str, object]:
+        """Form of the covariances, roles and gains of the columns, and the criterion."""
         roles = roles_of_columns(self.table, self.solution)
         columns = self.space.columns
         names, parts = columns.all_names, [part.column for part in columns.parts]
@@ -268,6 +276,7 @@ class _PreparedMixedMixture(Prepared):
         return facts
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> MixtureScores:
+        """The posteriors of the labels, which follow from no targets."""
         solution = self.solution
         roles = solution.structure, solution.relevant, solution.categories
         model = maximise(self.table, solution.P, *roles)
