@@ -44,6 +44,9 @@ COMPARED = 4096
 SHOWN = 12
 """Most layers that are shown."""
 
+READ = 36
+"""Layers beyond those near the best among which the shown ones are sought."""
+
 
 @attrs.frozen(eq=False)
 class Layer:
@@ -143,7 +146,7 @@ def layers_of(trees: Sequence[MergeTree]) -> list[Layer]:
     drafts.sort(key=lambda draft: -draft.score)
     layers: list[Layer] = []
     for draft in drafts:
-        few = len({layer.n_clusters for layer in layers}) < SHOWN and draft.score > 0
+        few = len(layers) < READ and len({layer.n_clusters for layer in layers}) < SHOWN and draft.score > 0
         if few or draft.score >= NEAR * drafts[0].score:
             layers.append(draft.layer())
     return layers

@@ -45,7 +45,7 @@ SKETCH_ROWS = 5000
 TRIED_ROWS = 200
 """Rows whose true neighbours are computed, for the estimate of the recall: its standard error is below .01."""
 
-CELL_ROWS, PROBED_CELLS, CELL_TURNS, ROWS_A_CELL = 400, 10, 4, 60
+CELL_ROWS, PROBED_CELLS, CELL_TURNS, ROWS_A_CELL = 400, 20, 4, 60
 """Mean size of a cell; nearest cells that a row is compared with; iterations of k-means, on so many rows for a cell."""
 
 LEVELS = 4096

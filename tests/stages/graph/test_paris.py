@@ -45,7 +45,8 @@ def test_features_stay_float32_and_the_graph_is_kept(sphere):
     assert model.space_.graph is model.outcome_.graph
     lengths = np.linalg.norm(model.space_.points, axis=1)
     np.testing.assert_allclose(lengths, 1.0, rtol=1e-6)
-    assert model.space_.width == 24  # three layouts of eight coordinates
+    assert model.resolved_["featuremap"]["n_layouts"] == 6
+    assert model.space_.width == 48  # of eight coordinates each
 
 
 def test_the_graph_joins_rows_of_largest_cosine(sphere):
