@@ -499,8 +499,9 @@ def fit(
         early.check_unnamed(name, settings)
     early.check(data, name, settings)
     model = estimator(name, clusters, seed, settings, metric)
-    if metric not in (None, "euclidean") and preparation.scale == "auto":
-        preparation = preparation._replace(scale="none")  # units of single columns would turn directions
+    if metric not in (None, "euclidean"):  # whole rows are compared, and scales of single columns make others of them
+        scale = "none" if preparation.scale == "auto" else preparation.scale
+        preparation = preparation._replace(scale=scale, sphere=False)
     if clusters is not None:
         check_number(name, model, clusters)
     table, classes = table_options.open(data)
