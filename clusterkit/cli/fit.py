@@ -452,6 +452,8 @@ def fit(
     Labels are whole numbers from 0; -1 marks noise. After Ctrl-C the best labels so far are written and the
     exit code is 130.
     """
+    import attrs
+
     from clusterkit.cli import models, summary
     from clusterkit.cli.failures import watching
     from clusterkit.estimators.same_place import shown
@@ -514,6 +516,8 @@ def fit(
     spec = preparation.spec(table, table_options)
     if metric == "precomputed":
         spec = _of_pairs(spec, table)
+    elif metric == "haversine":
+        spec = attrs.evolve(spec, keep=tuple(name for name in table.names if name not in spec.drop))
     began = time.perf_counter()
     with watching() as interrupt, shown(True):
         X = _fit(model, table, spec, links, seeds)
