@@ -33,7 +33,7 @@ from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.iteration import Ended, Start, first_least, run_starts
 from clusterkit.contracts.links import LinkedGroups
-from clusterkit.contracts.outcomes import Domain, Ending, Scores
+from clusterkit.contracts.outcomes import Domain, Ending, MixtureScores, Scores
 from clusterkit.contracts.pass_solver import Iterating, PassSolver, Storing, Summing, solve_by_sums
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter
@@ -525,7 +525,10 @@ def numbered_by_seeds(labeling: BalancedLabeling, links: LinkedGroups) -> Balanc
         outcome = attrs.evolve(outcome, rows=np.ascontiguousarray(outcome.rows[:, order]), extend=extend, scale=scale)
         predict = attrs.evolve(predict, extend=extend, scale=scale, offsets=offsets)
     elif predict is not None:
-        predict = Renumbered(predict, numbers)
+        predict, extend = Renumbered(predict, numbers), getattr(outcome, "extend", None)
+        if isinstance(outcome, MixtureScores) and outcome.q == len(order) and extend is not None:
+            rows = np.ascontiguousarray(outcome.rows[:, order])
+            outcome = attrs.evolve(outcome, rows=rows, extend=extend.columns(order))
     return attrs.evolve(
         labeling,
         labels=np.where(labels >= 0, numbers[labels], labels),
