@@ -341,8 +341,11 @@ def warn_of_equal_samples(n: int) -> None:
 
 
 def _bounds(c: Composition, n: int) -> tuple[Sizes, Sizes] | None:
-    """Cluster sizes passed to the solver; a solver that enforces sizes itself always finds some."""
-    if c.n_clusters is None:
+    """Cluster sizes passed to the solver; a solver that enforces sizes itself always finds some.
+
+    None with sample weights, of which sizes are sums: the balancer says whether there is room.
+    """
+    if c.n_clusters is None or c.sample_weight is not None:
         return None
     balancer = c.balancer or c.limits
     if balancer is not None:
@@ -574,11 +577,13 @@ def result_of(
     if status is not None and status.warning is not None:
         warnings.warn(status.warning, ClusterkitWarning, stacklevel=5)
     balancer = c.balancer or c.limits
+    # with weights fractions are of these, not of rows
+    in_rows = {} if balancer is None or task.sample_weight is not None else balancer.resolved(task.n, task.k)
     facts: dict[str, Mapping[str, Any]] = {
         "featuremap": dict(space.resolved),
         "solver": dict(solver_facts),
         "labeler": dict(labeling.labeler_facts),
-        "balancer": {} if balancer is None else {**balancer.resolved(task.n, task.k), **labeling.facts},
+        "balancer": {} if balancer is None else {**in_rows, **labeling.facts},
         "links": {} if task.links is None else task.links.report(labels),
     }
     return FitResult(

@@ -32,7 +32,7 @@ class MostProbable(Labeler[MixtureScores]):
     takes_k: ClassVar[bool] = True
 
     def label(self, outcome: MixtureScores, space: Space, task: Task, rng: Rng) -> Labeling:
-        """Largest of the posteriors, (n, k); clusters are numbered by first appearance, with links as components are."""
+        """Largest of the posteriors, (n, k), numbered by first appearance, or with links as components are."""
         largest = np.argmax(outcome.rows, axis=1)
         if task.links is not None:
             costs = -np.log(np.maximum(outcome.rows, np.finfo(outcome.rows.dtype).tiny))
