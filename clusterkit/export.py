@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
@@ -24,6 +25,7 @@ from clusterkit.errors import InvalidParameter, NotExportable
 from clusterkit.files import ONNX_ENDING, replacing
 from clusterkit.samples.row_graph import OPSET, Node, Operand, RowFunction, Update
 from clusterkit.tables import FittedPreparation
+from clusterkit.tables.preparing.places import places
 from clusterkit.tables.preparing.plans import (
     CLOCK,
     HOURS,
@@ -415,12 +417,18 @@ class PreparedColumns:
         filled = gaps.where(fill, self._in_hours(rows))
         parts.append((filled - centre) * factor)
         # names that no feature has are left out at the end: times around the clock have sine and cosine instead
-        names += [(plan.name, "" if getattr(plan, "circle", 0.0) else plan.features[0]) for plan in self.numbers]
+        turned = [bool(getattr(plan, "circle", 0.0) or getattr(plan, "sphere", "")) for plan in self.numbers]
+        names += [(plan.name, "" if on else plan.features[0]) for plan, on in zip(self.numbers, turned, strict=True)]
         flagged = [j for j, plan in enumerate(self.numbers) if plan.told_by]
         if flagged:
             weights = np.array([self.numbers[j].weight for j in flagged])
             parts.append(gaps.as_type(np.float64).columns(flagged) * weights)
             names += [(self.numbers[j].name, self.numbers[j].features[-1]) for j in flagged]
+        at = {plan.name: j for j, plan in enumerate(self.numbers)}
+        for latitude, longitude in places(self.numbers):
+            halves = [filled.columns([at[plan.name]]) * (math.pi / 180.0) for plan in (latitude, longitude)]
+            parts += _on_sphere(halves[0], halves[1], latitude.radius)
+            names += [*_named(longitude, *longitude.features[:2]), *_named(latitude, latitude.features[0])]
         for j, plan in enumerate(self.numbers):
             if isinstance(plan, NumberColumn):
                 if plan.circle:
@@ -431,7 +439,12 @@ class PreparedColumns:
                 turns = filled.columns([j]) / (3600.0 * HOURS[part])
                 parts += _on_circle(gaps.columns([j]), turns, plan.weight / ROOT)
                 names += _named(plan, *plan.features[1 + 2 * i : 3 + 2 * i])
-        return gaps.as_type(np.float64)
+        known = gaps.as_type(np.float64)
+        columns = [known.columns([j]) for j in range(len(self.numbers))]
+        for pair in places(self.numbers):  # a place lacks both halves where it lacks one
+            j, i = (at[plan.name] for plan in pair)
+            columns[j] = columns[i] = columns[j].maximum(columns[i])
+        return _joined(columns) if places(self.numbers) else known
 
 
 def _joined(parts: Sequence[Node]) -> Node:
@@ -459,6 +472,12 @@ def _code(graph: Graph, texts: Node, plan: CategoryColumn) -> Node:
     other = len(plan.levels) if plan.rare and not plan.ranks else -1
     codes = graph.look_up(texts, [*plan.levels, *gap], [*places, *(-1 for _ in gap)], other).as_type(np.float64)
     return (codes < -0.5).where(np.array([[np.nan]]), codes)
+
+
+def _on_sphere(latitude: Node, longitude: Node, radius: float) -> list[Node]:
+    """The coordinates x, y and z of places, from angles."""
+    across = (latitude + math.pi / 2).op("Sin") * radius  # older runtimes have no cosine of float64
+    return [across * (longitude + math.pi / 2).op("Sin"), across * longitude.op("Sin"), latitude.op("Sin") * radius]
 
 
 def _named(plan: ColumnPlan, *features: str) -> list[tuple[str, str]]:

@@ -97,11 +97,14 @@ def sized_decision(name: str, costs: Costs, task: Task, low: Sizes, high: Sizes)
     solved = cheapest_sized(problem)
     if solved is None:
         what = "sizes" if weights is None else "weights"
-        with_links = ", or keep the links as well" if links is not None and links.m else ""
+        keeping, largest = "", ""
+        if links is not None and links.m:
+            keeping = "that keep the links, "
+            largest = f"; the largest group that belongs together has {of_groups.max():g}"
         raise Infeasible(
-            f"balancer '{name}': no labels were found with {what} between {np.asarray(low).tolist()} and "
-            f"{np.asarray(high).tolist()} at a finite cost{with_links}. Wider bounds leave more room: rows that belong "
-            "together, and rows with weights, cannot be divided"
+            f"balancer '{name}': no labels {keeping}with {what} between {np.asarray(low).tolist()} and "
+            f"{np.asarray(high).tolist()} were found at a finite cost. Wider bounds leave more room: rows that belong "
+            f"together, and rows with weights, cannot be divided{largest}"
         )
     labels = np.empty(n, dtype=np.intp)
     labels[single] = solved.of_rows

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from clusterkit.cli.data import TableOptions
     from clusterkit.contracts.arguments import NumberLike
+    from clusterkit.contracts.links import Links
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.samples.rows import Rows
     from clusterkit.tables import Preparation, Table
@@ -452,6 +453,8 @@ def fit(
     Labels are whole numbers from 0; -1 marks noise. After Ctrl-C the best labels so far are written and the
     exit code is 130.
     """
+    import attrs
+
     from clusterkit.cli import models, summary
     from clusterkit.cli.failures import watching
     from clusterkit.estimators.same_place import shown
@@ -508,10 +511,17 @@ def fit(
     whole = table
     if seeds_of is not None:
         seeds, seed_names, table = _seeds(table, seeds_of)
+        if isinstance(clusters, int) and len(seed_names) > clusters:
+            raise BadInput(
+                f"--seeds {seeds_of}: the column has {len(seed_names)} names, from {seed_names[0]!r} to "
+                f"{seed_names[-1]!r}, and -k asks for {clusters} clusters"
+            )
     links = None if links_file is None else _links(links_file, table.n_rows)
     spec = preparation.spec(table, table_options)
     if metric == "precomputed":
         spec = _of_pairs(spec, table)
+    elif metric == "haversine":
+        spec = attrs.evolve(spec, keep=tuple(name for name in table.names if name not in spec.drop))
     began = time.perf_counter()
     with watching() as interrupt, shown(True):
         X = _fit(model, table, spec, links, seeds)
@@ -572,8 +582,11 @@ def _of_pairs(spec: Preparation, table: Table) -> Preparation:
     return attrs.evolve(spec, keep=numbers, drop=(*spec.drop, *others), scale="none", gaps="typical")
 
 
-def _links(path: str, n: int) -> list[tuple[int, int, int]]:
-    """The links of a file, with rows counted from 0."""
+def _links(path: str, n: int) -> Links:
+    """The links of a file, in which rows are counted from 1."""
+    import attrs
+
+    from clusterkit.contracts.links import Links
     from clusterkit.tables import read_table
 
     source.check_file(path)
@@ -592,7 +605,8 @@ def _links(path: str, n: int) -> list[tuple[int, int, int]]:
             raise BadInput(
                 f"--links {path}: {table.line_of(line)} has the sign {sign:g}; it is 1 for one cluster, -1 for two"
             )
-    return [(int(one) - 1, int(other) - 1, int(sign)) for one, other, sign in rows.tolist()]
+    pairs = [(int(one) - 1, int(other) - 1, int(sign)) for one, other, sign in rows.tolist()]
+    return attrs.evolve(Links.of(pairs, n), names=range(1, n + 1))
 
 
 def _seeds(table: Table, name: str) -> tuple[Any, tuple[str, ...], Table]:

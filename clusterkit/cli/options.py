@@ -243,6 +243,7 @@ class PreparationOptions(NamedTuple):
     scale : str
     na : str
     gaps : str
+    sphere : bool
     """
 
     as_category: tuple[str, ...] = ()
@@ -253,11 +254,13 @@ class PreparationOptions(NamedTuple):
     scale: str = "auto"
     na: str = "auto"
     gaps: str = "similar"
+    sphere: bool = True
 
     def of_metric(self, metric: str | None) -> PreparationOptions:
-        """The same, with columns that are not scaled where whole rows are compared: scales would turn directions."""
-        whole = metric not in (None, "euclidean") and self.scale == "auto"
-        return self._replace(scale="none") if whole else self
+        """The same, with columns as they are where whole rows are compared: scales of single columns would turn directions."""
+        if metric in (None, "euclidean"):
+            return self
+        return self._replace(scale="none" if self.scale == "auto" else self.scale, sphere=False)
 
     def spec(self, table: Table, table_options: TableOptions) -> Preparation:
         """The preparation of a table, without the columns that --columns and --drop leave out."""
@@ -276,7 +279,14 @@ class PreparationOptions(NamedTuple):
         drop = tuple(name for name in table.names if name not in chosen)
         # the table has the mark before decimals and the order of dates, which are not those of every table to come
         return Preparation(
-            **uses, drop=drop, scale=self.scale, decimal=None, day_first=None, na=self.na, gaps=self.gaps
+            **uses,
+            drop=drop,
+            scale=self.scale,
+            decimal=None,
+            day_first=None,
+            na=self.na,
+            gaps=self.gaps,
+            sphere=self.sphere,
         )
 
 
@@ -298,6 +308,11 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
             show_default=True,
             help="Whether texts such as NA, None or ? are levels; auto: NA beside codes of countries, None beside few "
             "other levels, ? and - in columns of --as-category.",
+        ),
+        click.option(
+            "--sphere/--no-sphere",
+            default=True,
+            help="Whether latitudes and longitudes, by names and ranges, become points on a sphere.  [default: sphere]",
         ),
         click.option(
             "--scale",

@@ -381,6 +381,6 @@ def link_problems(c: Composition) -> Iterator[Problem]:
     """The stages of a composition that would break links."""
     if not isinstance(c.labeler, Codec):
         if not (c.labeler.linked or issubclass(c.labeler.consumes, Domain)):
-            yield Problem("labeler", f"'{c.labeler.name}' keeps no links")
+            yield Problem("labeler", f"'{c.labeler.name}' keeps no links; labelers of scores, trees and domains do")
     elif c.balancer is not None and not c.balancer.linked:
         yield Problem("balancer", f"'{c.balancer.name}' keeps no links; 'links', 'transport' and 'band' do")

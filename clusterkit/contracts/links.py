@@ -59,6 +59,8 @@ class Links:
     signs : ndarray of int, shape (L,)
         +1: the rows belong together, -1: they are apart.
     n_rows : int
+    names : sequence of length n_rows, or None
+        What errors call the rows, such as the index of a data frame; None: their numbers, from 0.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Links:
     pairs: Indices
     signs: Labels
     n_rows: int
+    names: Any = None
 
     @classmethod
     def of(cls, links: LinksLike, n_rows: int, index: object = None) -> Links:
@@ -99,7 +102,8 @@ class Links:
         number[rows] = np.arange(len(rows))
         pairs = number[self.pairs]
         inside = (pairs >= 0).all(axis=1)
-        return Links(pairs[inside], self.signs[inside], len(rows))
+        names = None if self.names is None else [self.names[row] for row in rows.tolist()]
+        return Links(pairs[inside], self.signs[inside], len(rows), names)
 
 
 @final
@@ -271,25 +275,29 @@ def checked_links(links: LinksLike, n: int, index: object = None) -> Links:
     pairs = _row_numbers(names, n) if index is None else _of_index(names, index)
     known: Mask = np.all(pairs >= 0, axis=1)
     if not known.all():
-        missing = int((~known).sum())
+        missing, position = int((~known).sum()), int(np.argmin(known))
+        strange = names[position, int(np.argmin(pairs[position]))]
         if not known.any():
             raise InvalidData(
-                f"links: none of the {counted(missing, 'link')} names two labels of the index of the data"
+                f"links: none of the {counted(missing, 'link')} names two labels of the index of the data, such as "
+                f"{index[0]!r}; link {position} names {strange!r}"  # type: ignore[index] # of a data frame
             )
         warnings.warn(
-            f"{counted(missing, 'link')} of {len(known)} name labels that are not in the index of these {n} rows, as "
-            "in a fold of a cross-validation, and are left out",
+            f"{counted(missing, 'link')} of {len(known)} name labels that are not in the index of these {n} rows, such "
+            f"as {strange!r}, and are left out, as in a fold of a cross-validation",
             ClusterkitWarning,
             stacklevel=4,
         )
         pairs, signs = pairs[known], signs[known]
-    return Links(pairs, signs, n)
+    return Links(pairs, signs, n, index)
 
 
 def _table(links: Any) -> Any:
     """The links as an array of objects, (L, 3)."""
     if hasattr(links, "to_numpy"):
         links = links.to_numpy()
+    if isinstance(links, str | Mapping):
+        raise InvalidData(f"{FORM}; got {links!r:.80}")
     try:
         rows = [tuple(row) for row in links]
     except TypeError:
@@ -367,7 +375,7 @@ def linked_groups(links: Links | None, seeds: Labels | None, n: int, k: int | No
     Infeasible
         If not all links can be kept; names an irreducible set of links that contradict each other.
     """
-    no_pairs = np.empty((0, 2), np.int64)
+    no_pairs, names = np.empty((0, 2), np.int64), None if links is None else links.names
     together = no_pairs if links is None else links.pairs[links.signs > 0]
     apart = no_pairs if links is None else links.pairs[links.signs < 0]
     named = np.unique(np.concatenate([together.ravel(), apart.ravel()]))
@@ -386,13 +394,14 @@ def linked_groups(links: Links | None, seeds: Labels | None, n: int, k: int | No
     clash: Indices = np.flatnonzero(ends[:, 0] == ends[:, 1])
     if len(clash):
         path = _shortest_path(together, int(apart[clash[0], 0]), int(apart[clash[0], 1]))
-        raise Infeasible(_contradiction(path, [tuple(apart[clash[0]])], seeds, "rows that belong together are apart"))
+        why = "rows that belong together are apart"
+        raise Infeasible(_contradiction(path, [tuple(apart[clash[0]])], seeds, why, names))
     of_groups = np.full(int(groups.max(initial=-1)) + 1, UNKNOWN)
     if seeds is not None:
         of_groups[groups[np.searchsorted(named, sown)]] = seeds[sown]
     linked = _numbered(n, named, groups, ends, of_groups)
     if k is not None:
-        _refuse_too_many(linked, together, apart, seeds, k)
+        _refuse_too_many(linked, together, apart, seeds, k, names)
     return linked
 
 
@@ -443,7 +452,9 @@ def _shortest_path(together: Indices, begin: int, end: int) -> list[tuple[int, i
     return path[::-1]
 
 
-def _refuse_too_many(links: LinkedGroups, together: Indices, apart: Indices, seeds: Labels | None, k: int) -> None:
+def _refuse_too_many(
+    links: LinkedGroups, together: Indices, apart: Indices, seeds: Labels | None, k: int, names: Any
+) -> None:
     """Raise `Infeasible` if the groups that are apart need more than k clusters."""
     if not len(links.apart):
         return
@@ -465,6 +476,7 @@ def _refuse_too_many(links: LinkedGroups, together: Indices, apart: Indices, see
             [link[:2] for link in least if link[2] < 0],
             seeds,
             f"they need more than the {counted(k, 'cluster')} asked for",
+            names,
         )
     )
 
@@ -504,19 +516,19 @@ def _contradict(links: list[tuple[int, int, int]], k: int) -> bool:
 
 
 def _contradiction(
-    together: Sequence[tuple[int, int]], apart: Sequence[tuple[int, ...]], seeds: Labels | None, why: str
+    together: Sequence[tuple[int, int]], apart: Sequence[tuple[int, ...]], seeds: Labels | None, why: str, names: Any
 ) -> str:
     """The error about links that cannot all be kept."""
 
     def named(pair: tuple[int, ...], word: str) -> str:
         i, j = int(pair[0]), int(pair[1])
+        one, other = (i, j) if names is None else (names[i], names[j])
         if seeds is not None and seeds[i] >= 0 and seeds[j] >= 0 and (seeds[i] == seeds[j]) == (word == "together"):
-            return f"{i} and {j} {word} by their seeds {seeds[i]} and {seeds[j]}"
-        return f"{i} and {j} {word}"
+            return f"{one} and {other} {word} by their seeds {seeds[i]} and {seeds[j]}"
+        return f"{one} and {other} {word}"
 
     words = [named(pair, "together") for pair in together] + [named(pair, "apart") for pair in apart]
     shown = "; ".join(words[:NAMED]) + (f"; and {len(words) - NAMED} more" if len(words) > NAMED else "")
     count = len(words)
-    return (
-        f"links contradict each other, {why}: rows {shown}. Without any one of these {count} the others could be kept"
-    )
+    rest = f"Without any one of these {count} the others could be kept" if count > 1 else "It cannot be kept"
+    return f"links contradict each other, {why}: rows {shown}. {rest}"

@@ -443,7 +443,9 @@ n_features_in_
         if self.preparation is not None and not isinstance(self.preparation, Preparation):
             raise InvalidParameter(f"preparation must be a Preparation or None, got {self.preparation!r}")
         is_table = is_frame(X) or (isinstance(X, Mapping) and not issparse(X))  # one kind of sparse matrix is a mapping
-        return (self.preparation or Preparation()).fit(X) if is_table else None
+        # another metric compares whole rows, of which scales of single columns would make others
+        default = Preparation() if self.metric == "euclidean" else Preparation(scale="none", sphere=False)
+        return (self.preparation or default).fit(X) if is_table else None
 
     def _missing_clusters(self, fit: FitResult, rows: Array) -> str | None:
         """The sentence about clusters without rows; None where the number is open, for then none is missing."""

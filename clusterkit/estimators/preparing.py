@@ -201,6 +201,8 @@ def prepared_for(model: FittedAttributes, table: object, preparation: Preparatio
     from clusterkit.tables import Preparation, TableError
 
     spec = Preparation() if preparation is None else preparation
+    if spec.sphere and _needs_nonnegative(model):
+        spec = attrs.evolve(spec, sphere=False)
     try:
         fitted = spec.fit(table)
     except TableError as error:

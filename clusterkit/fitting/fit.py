@@ -34,7 +34,7 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.featuremap import Chain
 from clusterkit.contracts.iteration import Ended, Start, first_least, run_starts
 from clusterkit.contracts.links import LinkedGroups
-from clusterkit.contracts.outcomes import Domain, Ending, Scores
+from clusterkit.contracts.outcomes import Domain, Ending, MixtureScores, Scores
 from clusterkit.contracts.pass_solver import Iterating, PassSolver, Storing, Summing, solve_by_sums
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter
@@ -342,8 +342,11 @@ def warn_of_equal_samples(n: int) -> None:
 
 
 def _bounds(c: Composition, n: int) -> tuple[Sizes, Sizes] | None:
-    """Cluster sizes passed to the solver; a solver that enforces sizes itself always finds some."""
-    if c.n_clusters is None:
+    """Cluster sizes passed to the solver; a solver that enforces sizes itself always finds some.
+
+    None with sample weights, of which sizes are sums: the balancer says whether there is room.
+    """
+    if c.n_clusters is None or c.sample_weight is not None:
         return None
     balancer = c.balancer or c.limits
     if balancer is not None:
@@ -526,7 +529,10 @@ def numbered_by_seeds(labeling: BalancedLabeling, links: LinkedGroups) -> Balanc
         outcome = attrs.evolve(outcome, rows=np.ascontiguousarray(outcome.rows[:, order]), extend=extend, scale=scale)
         predict = attrs.evolve(predict, extend=extend, scale=scale, offsets=offsets)
     elif predict is not None:
-        predict = Renumbered(predict, numbers)
+        predict, extend = Renumbered(predict, numbers), getattr(outcome, "extend", None)
+        if isinstance(outcome, MixtureScores) and outcome.q == len(order) and extend is not None:
+            rows = np.ascontiguousarray(outcome.rows[:, order])
+            outcome = attrs.evolve(outcome, rows=rows, extend=extend.columns(order))
     return attrs.evolve(
         labeling,
         labels=np.where(labels >= 0, numbers[labels], labels),
@@ -572,11 +578,13 @@ def result_of(
     if status is not None and status.warning is not None:
         warnings.warn(status.warning, ClusterkitWarning, stacklevel=5)
     balancer = c.balancer or c.limits
+    # with weights fractions are of these, not of rows
+    in_rows = {} if balancer is None or task.sample_weight is not None else balancer.resolved(task.n, task.k)
     facts: dict[str, Mapping[str, Any]] = {
         "featuremap": dict(space.resolved),
         "solver": dict(solver_facts),
         "labeler": dict(labeling.labeler_facts),
-        "balancer": {} if balancer is None else {**balancer.resolved(task.n, task.k), **labeling.facts},
+        "balancer": {} if balancer is None else {**in_rows, **labeling.facts},
         "links": {} if task.links is None else task.links.report(labels),
     }
     return FitResult(

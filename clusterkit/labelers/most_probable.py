@@ -32,12 +32,15 @@ class MostProbable(Labeler[MixtureScores]):
     takes_k: ClassVar[bool] = True
 
     def label(self, outcome: MixtureScores, space: Space, task: Task, rng: Rng) -> Labeling:
-        """Largest of the posteriors, (n, k); clusters are numbered by first appearance."""
+        """Largest of the posteriors, (n, k), numbered by first appearance, or with links as components are."""
         largest = np.argmax(outcome.rows, axis=1)
         if task.links is not None:
             costs = -np.log(np.maximum(outcome.rows, np.finfo(outcome.rows.dtype).tiny))
             largest, _ = task.links.cheapest("labeler 'most_probable'", costs, largest)
         present, first, which = np.unique(largest, return_index=True, return_inverse=True)
+        if task.links is not None:  # links move rows: the numbers stay those of the columns of the posteriors
+            present = first = np.arange(outcome.q)
+            which = largest
         numbers = np.argsort(np.argsort(first)).astype(np.intp)
         labels = numbers[which]
         components = present[np.argsort(first)]

@@ -68,7 +68,9 @@ class TransportSolution:
     tied: int
 
 
-def solve_transport(C: Array, start: Labels, low: Counts, high: Counts) -> TransportSolution | None:
+def solve_transport(
+    C: Array, start: Labels, low: Counts, high: Counts, prices: Array | None = None
+) -> TransportSolution | None:
     """Labels of least total cost with sizes from `low` to `high`, and their prices; None if no labels have such sizes.
 
     Parameters
@@ -79,6 +81,8 @@ def solve_transport(C: Array, start: Labels, low: Counts, high: Counts) -> Trans
         Present labels: returned unchanged if no labels are cheaper.
     low, high : integer ndarray of shape (k,)
         Lowest and highest sizes; ``sum(low) <= n <= sum(high)``.
+    prices : ndarray of shape (k,) or None
+        Prices that are likely to be near the best ones, from which the search begins; None: those of a sample.
 
     Notes
     -----
@@ -90,18 +94,18 @@ def solve_transport(C: Array, start: Labels, low: Counts, high: Counts) -> Trans
         least, _ = moves(C, start)
         if np.nanmin(least, initial=0.0) >= 0 and np.array_equal(np.argmin(C, axis=1), start):
             return TransportSolution(start, np.zeros(k), 0.0, 0)
-        prices, _, cycle = widest(least, low, high, sizes)
+        best, _, cycle = widest(least, low, high, sizes)
         if not len(cycle):
-            return _certified(C, start, prices, low, high, sizes)
-    solved = _solve(C, low, high)
+            return _certified(C, start, best, low, high, sizes)
+    solved = _solve(C, low, high, prices)
     if solved is None:
         return None
     labels, sizes, _ = solved
     while True:
         least, mover = moves(C, labels)
-        prices, _, cycle = widest(least, low, high, sizes)
+        best, _, cycle = widest(least, low, high, sizes)
         if not len(cycle):
-            return _certified(C, labels, prices, low, high, sizes)
+            return _certified(C, labels, best, low, high, sizes)
         # rounding of the prices left a negative cycle: moving along it lowers the cost
         for u, v in zip(cycle, np.roll(cycle, -1), strict=True):
             if u < k and v < k:
@@ -114,11 +118,13 @@ def _certified(C: Array, labels: Labels, prices: Array, low: Counts, high: Count
     return TransportSolution(labels, prices, float(gap / scale if scale > 0 else gap > 0), int(others))
 
 
-def _solve(C: Array, low: Counts, high: Counts) -> tuple[Labels, Counts, Array] | None:
-    """Labels, sizes and prices; the prices start at the solution of a sample of the rows under proportional bounds."""
+def _solve(C: Array, low: Counts, high: Counts, begin: Array | None = None) -> tuple[Labels, Counts, Array] | None:
+    """Labels, sizes and prices; these start at the solution of a sample of the rows, unless others are known."""
     n, k = C.shape
     prices = np.zeros(k + 1)
-    if n > 2 * SAMPLE_LEAST:
+    if begin is not None:
+        prices[:k] = begin
+    elif n > 2 * SAMPLE_LEAST:
         rows = _spread(n, max(SAMPLE_LEAST, n // SAMPLE_RATIO))
         share = len(rows) / n
         sample = _solve(C[rows], np.floor(low * share).astype(np.int64), np.ceil(high * share).astype(np.int64))

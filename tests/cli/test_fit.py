@@ -459,3 +459,43 @@ def test_rows_are_compared_by_the_cosine_where_that_is_asked_for(run, tmp_path):
     assert refused.exit_code != 0
     assert "metric must be one of" in refused.stderr
     assert "'cosine'" in refused.stderr
+
+
+def test_a_table_of_distances_is_taken_with_the_names_of_its_rows(run, write, tmp_path):
+    X = np.r_[np.zeros(8), np.full(8, 5.0)] + np.linspace(0, 1, 16)
+    D = abs(X[:, None] - X)
+    names = [f"town {i}" for i in range(16)]
+    lines = [
+        ",".join(["name", *names]),
+        *(",".join([name, *map(str, row)]) for name, row in zip(names, D, strict=True)),
+    ]
+    path = write("roads.csv", "\n".join(lines))
+    common = ["--recipe", "genie", "-k", "2", "--metric", "precomputed"]
+    answer = run("fit", path, *common, "--save", tmp_path / "model", "-o", "-")
+    assert labels_of(answer.stdout) == [0] * 8 + [1] * 8
+    assert "resolved   featuremap.matrix=distances" in answer.stderr
+    assert "say the same" not in answer.stderr
+    assert labels_of(run("predict", tmp_path / "model", write("new.csv", "\n".join(lines[:3])), "-o", "-").stdout) == [
+        0,
+        0,
+    ]
+    refused = run("fit", write("part.csv", "\n".join(lines[:-1])), *common)
+    assert "is to have a column of numbers for each of its 15 rows, and there are 16" in refused.stderr
+    refused = run("fit", write("gap.csv", "\n".join([*lines[:-1], lines[-1].rpartition(",")[0] + ","])), *common)
+    assert "column 'town 15' has a gap, and a matrix of pairs has a value for each pair" in refused.stderr
+    refused = run("fit", path, "--metric", "precomputed")
+    assert "Auto compares methods by coordinates" in refused.stderr
+
+
+def test_latitudes_and_longitudes_are_places_unless_they_are_not_to_be(run, write):
+    rng = np.random.default_rng(0)
+    places = np.c_[rng.normal(-17, 1, 30), (rng.normal(180, 2, 30) + 180) % 360 - 180]
+    path = write("p.csv", "lat,lon\n" + "\n".join(f"{a:.4f},{b:.4f}" for a, b in [*places, *(places * [-1, 0.1])]))
+    answer = run("fit", path, *KMEANS[:-1], "2", "-o", "-")
+    assert len(set(labels_of(answer.stdout)[:30])) == 1
+    assert "lat and lon, as points on a sphere; --no-sphere leaves them as they are" in answer.stderr
+    plain = run("fit", path, *KMEANS[:-1], "2", "-o", "-", "--no-sphere")
+    assert len(set(labels_of(plain.stdout)[:30])) == 2
+    asked = run("fit", path, *KMEANS[:-1], "2", "-o", "-", "--metric", "haversine")
+    assert labels_of(asked.stdout) == labels_of(answer.stdout)
+    assert "looks like" not in asked.stderr

@@ -58,6 +58,24 @@ def test_every_method_with_scores_keeps_links(name):
         assert np.ptp(np.bincount(model.labels_)) <= 1
 
 
+def test_a_mixture_of_mixed_columns_keeps_links_and_its_probabilities_have_the_numbers_of_its_labels():
+    X, y = make_blobs(90, centers=3, random_state=0, cluster_std=1.5)
+    table = {"a": X[:, 0], "b": X[:, 1], "c": np.where(y == 1, "u", "v")}
+    links = np.concatenate([[(0, 1, -1)], links_of(y, 40)])
+    seeds = np.full(90, -1)
+    seeds[[*np.flatnonzero(y == 0)[:3], *np.flatnonzero(y == 1)[:3]]] = [2, 2, 2, 0, 0, 0]
+    for knowledge in ({"links": links}, {"seeds": seeds}):
+        model = recipe("mixture", n_clusters=3, random_state=0).fit(table, **knowledge)
+        likely = model.predict_proba(table).argmax(axis=1)
+        np.testing.assert_array_equal(likely, model.predict(table))
+        np.testing.assert_array_equal(likely, model.memberships_.argmax(axis=1))
+        assert (likely == model.labels_).mean() > 0.9
+        if "links" in knowledge:
+            assert broken(model.labels_, links) == 0
+        else:
+            assert (model.labels_ == seeds)[seeds >= 0].all()
+
+
 @pytest.mark.parametrize("name", ["kmeans", "fuzzy-cmeans", "mixture"])
 def test_seeds_fix_the_numbers_of_clusters_in_every_output(name):
     truth = (CULTIVAR + 1) % 3

@@ -221,7 +221,8 @@ def _fill(
         at_most = np.floor(high - taken + 1e-9).astype(np.int64)
         if not len(C):
             return of_groups, np.empty(0, np.int64), prices
-        solution = solve_transport(C, _least_priced(problem, np.zeros(k))[1], at_least, np.minimum(at_most, len(C)))
+        start = _least_priced(problem, np.zeros(k))[1]
+        solution = solve_transport(C, start, at_least, np.minimum(at_most, len(C)), prices)
         return None if solution is None else (of_groups, solution.labels.astype(np.int64), solution.prices)
     sizes: Any = taken + np.bincount(of_rows, weights=problem.weights, minlength=k)
     costs = C.astype(np.float64)

@@ -24,6 +24,7 @@ from clusterkit.tables.cells.moments import Moments
 from clusterkit.tables.cells.parsing import DIGITS, number
 from clusterkit.tables.cells.readings import NATIVE
 from clusterkit.tables.cells.times import clock_text
+from clusterkit.tables.preparing.places import paired
 from clusterkit.tables.preparing.plans import (
     CLOCK,
     FLAG,
@@ -69,6 +70,7 @@ class Overrides:
     scale : str
     na : str
     as_ordered : frozenset of str
+    sphere : bool
     """
 
     as_category: frozenset[str]
@@ -79,6 +81,7 @@ class Overrides:
     scale: str
     na: str = "auto"
     as_ordered: frozenset[str] = frozenset()
+    sphere: bool = True
 
     def check(self, names: Sequence[str]) -> None:
         """Raise `TableError` for a column that does not exist."""
@@ -374,6 +377,8 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
         raise TableError(f"no column is left to cluster: {shown}{more}{advice}")
     used = [plan.used for plan in plans]
     plans = [_with_gaps(j, plan, sums, used) for j, plan in enumerate(plans)]
+    if overrides.sphere and overrides.scale != "spread":  # coordinates on a sphere are negative as well
+        plans = paired(plans, sums.columns, overrides.as_number | overrides.as_ordered)
     scale, reason = _scale(plans, sums, overrides)
     return tuple(_scaled(p, c, scale) for p, c in zip(plans, sums.columns, strict=True)), scale, reason
 
@@ -656,9 +661,11 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -
     ]
     if not numbers and not any(isinstance(plan, DateColumn) for plan in plans):
         return "none", "no column is a number"
-    several = [(plan.name, its) for plan, its in numbers if not plan.flag]
+    # both halves of a place have one unit, and spreads of longitudes say nothing where they end
+    several = [(plan.name, its) for plan, its in numbers if not plan.flag and plan.sphere != "longitude"]
     if any(plan.used and not isinstance(plan, NumberColumn) for plan in plans) or any(
-        len(plan.features) > 1 or (isinstance(plan, NumberColumn) and column.kind == "truth")
+        (len(plan.features) > 1 and not getattr(plan, "sphere", ""))
+        or (isinstance(plan, NumberColumn) and column.kind == "truth")
         for plan, column in zip(plans, sums.columns, strict=True)
     ):
         return "zscore", "there are other columns than numbers"
@@ -685,7 +692,7 @@ def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
         return attrs.evolve(plan, centre=centre, factor=_inverse(moments.spread))
     if isinstance(plan, NumberColumn) and plan.circle:
         return attrs.evolve(plan, circle=RADII.get(scale, 1.0))
-    if not isinstance(plan, NumberColumn) or scale == "none":
+    if not isinstance(plan, NumberColumn) or scale == "none" or plan.sphere:
         return plan
     numbers = _numbers_of(plan, column)
     width = numbers.high - numbers.low

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -23,7 +21,6 @@ __all__ = [
     "of_fit",
     "of_infinite",
     "of_numbers",
-    "of_places",
     "of_rows",
     "of_sparse",
     "of_units",
@@ -34,19 +31,6 @@ __all__ = [
 FIRST = {parsing.MONTH_FIRST: "month", parsing.DAY_FIRST: "day"}
 """Part of the date that stands first, by the order of day and month."""
 
-
-LATITUDE = re.compile(r"(^|[\W_])(lat|latitude|breitengrad)([\W_]|$)")
-"""Names of latitudes, in lower case."""
-
-LONGITUDE = re.compile(r"(^|[\W_])(lon|lng|long|longitude|längengrad)([\W_]|$)")
-"""Names of longitudes, in lower case."""
-
-NEAR_END = 10.0
-"""Degrees from both ends of the range within which longitudes are likely to be of neighbours."""
-
-STRETCH = 0.9
-"""Length of a degree of longitude, by that of one of latitude, below which distances are clearly wrong: 26° from the
-equator."""
 
 COLUMNS = 5
 """Columns that a sentence names."""
@@ -162,48 +146,6 @@ def of_unread(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterat
             f"cells that cannot be read count as gaps: {_columns(columns)}; --as-category makes the cells of a column "
             "levels, --drop leaves it out"
         )
-
-
-def of_places(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
-    """Sentences about latitudes and longitudes, by names and ranges, whose distances are not those on the ground.
-
-    Parameters
-    ----------
-    plans : sequence of ColumnPlan
-    sums : sequence of ColumnSums
-        Sums of the columns of `plans`.
-    """
-    numbers = [
-        (plan.name, column.as_number()[1])
-        for plan, column in zip(plans, sums, strict=True)
-        if isinstance(plan, NumberColumn) and not plan.clock and not plan.flag
-    ]
-    latitudes = [(name, its) for name, its in numbers if its.low >= -90 and its.high <= 90]
-    named = [(name, its) for name, its in latitudes if LATITUDE.search(name.lower())]
-    for name, its in numbers:
-        ends = (-180.0, 180.0) if its.low < 0 else (0.0, 360.0)
-        if not (ends[0] <= its.low and its.high <= ends[1]):
-            continue
-        cut = its.low < ends[0] + NEAR_END and its.high > ends[1] - NEAR_END
-        by_name = bool(LONGITUDE.search(name.lower())) and bool(named)
-        # a column of another name counts if nearly all of its numbers are at one of the two ends of the range
-        typical = math.exp(its.sizes.mean) if its.sizes.n else 0.0
-        if not by_name and not (
-            cut and ends[1] == 180 and typical > 180 - NEAR_END and len(latitudes) and not its.whole
-        ):
-            continue
-        if cut:
-            change = "add 360 to those below zero" if ends[0] else "subtract 360 from those above 180"
-            yield (
-                f"column {shortened(name)!r} looks like longitudes on both sides of {ends[1]:.0f}°, which count as far "
-                f"apart though they are neighbours, so that places there are cut in two: {change}"
-            )
-        elif by_name and (stretch := math.cos(math.radians(named[0][1].mean))) < STRETCH:
-            yield (
-                f"columns {shortened(named[0][0])!r} and {shortened(name)!r} look like latitudes and longitudes: a "
-                f"degree of longitude is {stretch:.2f} times as long as one of latitude there, and both count alike; "
-                "coordinates in metres or kilometres have the distances on the ground"
-            )
 
 
 def of_sparse(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums], *, similar: bool) -> Iterator[str]:

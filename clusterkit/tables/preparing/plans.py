@@ -263,6 +263,13 @@ class NumberColumn(ColumnPlan):
     size : tuple of float
         Mean and standard deviation of the logarithms of the absolute values in the fit, zeros apart; empty where there
         are none, or an older model does not store it.
+    sphere : {"", "latitude", "longitude"}
+        Whether the numbers are degrees of places, which become points on a sphere together with those of `partner`.
+        Gaps of longitudes are filled by the middle of them all, from which methods of mixed columns count them.
+    partner : str
+        The column with the other half of the places.
+    radius : float
+        Radius of the sphere.
     """
 
     saved_schema: ClassVar[int] = 2
@@ -290,6 +297,9 @@ class NumberColumn(ColumnPlan):
     digits: bool = False
     few: int = 0
     ordered: bool = False
+    sphere: str = attrs.field(default="", validator=attrs.validators.in_(("", "latitude", "longitude")))
+    partner: str = ""
+    radius: float = attrs.field(default=1.0, validator=_finite)
 
     def __attrs_post_init__(self) -> None:
         if len(self.extremes) not in (0, 2) or not all(map(math.isfinite, self.extremes)):
@@ -309,7 +319,10 @@ class NumberColumn(ColumnPlan):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The column, or its sine and cosine, and an indicator of its gaps if it has one."""
+        """The column, its sine and cosine or coordinates on a sphere, and an indicator of its gaps if it has one."""
+        if self.sphere:
+            axes = ("z",) if self.sphere == "latitude" else ("x", "y")
+            return (*(f"{self.name} ({axis})" for axis in axes), *_gap_feature(self))
         names = tuple(f"{self.name} ({wave})" for wave in ("sin", "cos")) if self.circle else (self.name,)
         return (*names, *_gap_feature(self))
 
@@ -322,6 +335,8 @@ class NumberColumn(ColumnPlan):
     @property
     def coded(self) -> tuple[tuple[str, str], ...]:
         """The numbers as they are, which may be levels; of a clock its sine and cosine."""
+        if self.sphere:
+            return ((self.name, "number"),)
         kind = "number" if self.circle else "ordered" if self.ordered else "auto"
         return tuple((name, kind) for name in self.features[: 2 if self.circle else 1])
 
@@ -329,7 +344,9 @@ class NumberColumn(ColumnPlan):
         """Write the numbers."""
         x = self._observed(column, observer)
         x = np.where(np.isinf(x), np.nan, x)
-        if self.circle:
+        if self.sphere == "longitude":
+            out[:, 0] = (x - self.fill + 180.0) % 360.0 - 180.0 + self.fill
+        elif self.circle:
             out[:, 0], out[:, 1] = np.sin(2 * np.pi * x / CLOCK), np.cos(2 * np.pi * x / CLOCK)
         else:
             out[:, 0] = x

@@ -22,13 +22,13 @@ from clusterkit.tables.preparing.new_rows import NewRows, warn_of_blanks
 from clusterkit.tables.preparing.notices import (
     of_fit,
     of_infinite,
-    of_places,
     of_rows,
     of_sparse,
     of_units,
     of_unread,
     warn_of,
 )
+from clusterkit.tables.preparing.places import of_places, with_spheres, write_points
 from clusterkit.tables.preparing.plans import GAP_CHOICES, ColumnPlan, Donors, LeftOut, Observer, has_gaps
 from clusterkit.tables.preparing.redundant_columns import of_redundant_columns
 from clusterkit.tables.preparing.summary import facts, paragraph
@@ -79,6 +79,9 @@ class Preparation:
       are days of 1900 to 2100, and ten or more differ.
     - **Times of day and durations** become hours. Times on both sides of midnight are counted from an hour that has
       none; times all around the clock become sine and cosine.
+    - **Places**: latitudes and longitudes by their names (such as start_lat and start_lon) and ranges become points on
+      a sphere, so that distances are those on the ground and 180° is no border; methods of mixed columns take degrees,
+      longitudes counted from the middle of them all. Where no number may be negative they stay numbers.
     - **Identifiers**, free text, constant and empty columns are left out.
     - **Units**: if the standard deviations of the numbers differ by more than a factor of ten, or there are other
       features than numbers, each number is divided by its standard deviation after its mean is subtracted, and columns
@@ -111,6 +114,8 @@ class Preparation:
     gaps : {"similar", "typical"}, default "similar"
         Method of filling gaps: "similar" takes the value of the most similar of some rows that the fit keeps, "typical"
         the mean, or most frequent level, of the column. With "typical" a model holds no rows of its table for this.
+    sphere : bool, default True
+        Whether columns that are latitudes and longitudes by their names and ranges become points on a sphere.
 
     Notes
     -----
@@ -140,6 +145,7 @@ class Preparation:
     na: str = "auto"
     gaps: str = "similar"
     as_ordered: tuple[str, ...] = _names_field()
+    sphere: bool = True
 
     def __attrs_post_init__(self) -> None:
         if self.scale not in SCALES:
@@ -152,6 +158,8 @@ class Preparation:
             raise InvalidParameter(f"Preparation: na must be one of {', '.join(NA_CHOICES)}, got {self.na!r}")
         if self.gaps not in GAP_CHOICES:
             raise InvalidParameter(f"Preparation: gaps must be one of {', '.join(GAP_CHOICES)}, got {self.gaps!r}")
+        if not isinstance(self.sphere, bool):
+            raise InvalidParameter(f"Preparation: sphere must be True or False, got {self.sphere!r}")
         if self.day_first not in (None, True, False):
             raise InvalidParameter(f"Preparation: day_first must be True, False or None, got {self.day_first!r}")
         uses = (*self.as_category, *self.as_number, *self.as_date, *self.as_ordered, *self.drop)
@@ -231,16 +239,18 @@ class Preparation:
         sums, row_sample, last = total.sums, total.row_sample, total.last
         overrides = Overrides(
             frozenset(self.as_category), frozenset(self.as_number), frozenset(self.as_date), frozenset(self.keep),
-            total.drop, self.scale, self.na, frozenset(self.as_ordered),
+            total.drop, self.scale, self.na, frozenset(self.as_ordered), self.sphere,
         )  # fmt: skip
         plans, scale, reason = decide(sums, overrides)
+        plans = with_spheres(plans, row_sample, scale)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], total.shared, names, total.title)
-        every = (of(plans, sums.columns) for of in (of_fit, of_units, of_places, of_infinite, of_unread))
+        every = (of(plans, sums.columns) for of in (of_fit, of_units, of_infinite, of_unread))
         sparse = of_sparse(plans, sums.columns, similar=self.gaps == "similar")
         warn_of(
             [
                 *chain.from_iterable(every),
+                *of_places(plans, sums.columns, self.keep),
                 *sparse,
                 *of_total_row(plans, sums.columns, last),
                 *of_redundant_columns(plans, row_sample, self.keep),
@@ -457,6 +467,7 @@ class FittedPreparation:
                 observer.gaps(plan, column)
                 warn_of(of_rows(plan, column))
             at += width
+        write_points(self._used_plans, out, gaps)
         return out, gaps
 
     def _written_codes(self, columns: Sequence[Column], observer: Observer) -> Array:

@@ -60,7 +60,11 @@ def of_redundant_columns(plans: Sequence[ColumnPlan], rows: RowSample, keep: Seq
     if len(plans) > MOST_COLUMNS:
         return
     pairs = [(plan, it) for plan, it in zip(plans, rows.columns, strict=True) if plan.name not in keep]
-    numbers = {plan.name: plan.read(it).values for plan, it in pairs if isinstance(plan, NumberColumn | DateColumn)}
+    numbers = {
+        plan.name: plan.read(it).values
+        for plan, it in pairs
+        if isinstance(plan, NumberColumn | DateColumn) and not getattr(plan, "sphere", "")
+    }
     codes = {
         plan.name: _codes(column)
         for plan, column in pairs

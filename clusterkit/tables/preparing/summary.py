@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from clusterkit.errors import counted, shortened
 from clusterkit.tables.cells.parsing import DAY_FIRST, DIGITS, MONTH_FIRST
 from clusterkit.tables.cells.times import clock_text
+from clusterkit.tables.preparing.places import places
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 
 __all__ = ["facts", "filling", "paragraph"]
@@ -45,6 +46,7 @@ def facts(
         "without_unit": {plan.name: plan.bare for plan in numbers if plan.bare},
         "hours": {plan.name: _clock(plan) for plan in numbers if plan.clock},
         "few_whole_numbers": {plan.name: _few(plan) for plan in numbers if plan.few},
+        "places": {latitude.name: longitude.name for latitude, longitude in places(plans)},
         "decimal_commas": [plan.name for plan in numbers if plan.decimal == ","],
         "dates": {plan.name: _date(plan) for plan in dates},
         "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
@@ -92,6 +94,12 @@ def paragraph(
     clocks = [plan for plan in plans if isinstance(plan, NumberColumn) and plan.clock]
     if clocks:
         parts.append(f"In hours: {_some(f'{shortened(plan.name)} ({_clock(plan)})' for plan in clocks)}")
+    if pairs := places(plans):
+        halves = _some(f"{shortened(latitude.name)} and {shortened(longitude.name)}" for latitude, longitude in pairs)
+        how = "longitudes counted from their middle" if coded else "as points on a sphere"
+        parts.append(
+            f"Places in degrees, so that 180° is no border: {halves}, {how}; --no-sphere leaves them as they are"
+        )
     commas = [shortened(plan.name) for plan in plans if isinstance(plan, NumberColumn) and plan.decimal == ","]
     if commas:
         parts.append(f"A comma is before the decimals of {_some(commas)}")
@@ -160,6 +168,8 @@ def filling(plan: NumberColumn | CategoryColumn | DateColumn, *, similar: bool =
         return f"{level!r}, the most frequent level"
     if isinstance(plan, DateColumn):
         return "the mean date"
+    if plan.sphere == "longitude":
+        return f"{plan.fill:.4g}, the middle"
     if plan.circle:
         return "the middle of the clock, as far from every hour"
     if plan.clock:

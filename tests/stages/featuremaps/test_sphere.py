@@ -49,3 +49,11 @@ def test_places_on_both_sides_of_180_degrees_are_one_cluster_with_a_centre_betwe
 def test_other_columns_are_refused(X, message):
     with pytest.raises(InvalidData, match=message):
         recipe("kmeans", n_clusters=2, metric="haversine").fit(X)
+
+
+def test_trees_of_unit_rows_are_those_of_normalised_rows():
+    X = np.random.default_rng(0).normal(size=(300, 5)) + 2.0 * np.repeat(np.eye(5)[:3], 100, axis=0)
+    rows = X / np.linalg.norm(X, axis=1, keepdims=True)
+    for name, parameters in (("hdbscan", {}), ("genie", {"n_clusters": 3}), ("mass-cut", {"n_clusters": 3})):
+        by_metric = recipe(name, metric="cosine", **parameters).fit(X)
+        np.testing.assert_array_equal(by_metric.labels_, recipe(name, **parameters).fit(rows).labels_)

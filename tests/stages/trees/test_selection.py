@@ -127,3 +127,30 @@ def test_min_samples_is_the_name_of_scikit_learn_for_the_same_number():
     one = recipe("hdbscan", solver__n_neighbors=8).fit(X)
     other = recipe("hdbscan", solver__min_samples=8).fit(X)
     np.testing.assert_array_equal(one.labels_, other.labels_)
+
+
+def letters(labels):
+    """The partition as a text: clusters by first appearance, noise a point."""
+    names = {}
+    return "".join("." if label < 0 else names.setdefault(label, chr(97 + len(names))) for label in labels.tolist())
+
+
+@pytest.mark.parametrize(
+    ("choice", "partition"),
+    [
+        ({}, "aaaaaaaaaabbbbbbbbbbcc.cccccccccccc.ccc."),
+        ({"selection": "leaf"}, "aaaaaaaaaabbbbbbbbbb.c.....dc..dcd......"),
+        ({"selection": "leaf", "epsilon": 0.6}, "aaaaaaaaaaaaaaaaaaaa.b.....cb..cbc.a...."),
+        ({"max_cluster_size": 12}, "aaaaaaaaaabbbbbbbbbb.c.....dc..dcd......"),
+        ({"allow_single_cluster": True}, "aaaaaaaaaabbbbbbbbbbcc.cccccccccccc.ccc."),
+        ({"allow_single_cluster": True, "epsilon": 1.5}, "aaaaaaaaaaaaaaaaaaaabb.bbbbbbbbbbbbabbb."),
+    ],
+)
+def test_the_clusters_are_those_of_the_package_hdbscan(choice, partition):
+    """Recorded with hdbscan 0.8.44, min_samples=3; tests/benchmarks/hdbscan_package.py compares generated sets."""
+    rng = np.random.default_rng(59)
+    parts = ((10, 0.25, (0, 0)), (10, 0.25, (1.5, 0)), (14, 0.8, (6, 3)), (6, 2.5, (3, 1)))
+    X = np.concatenate([rng.normal(size=(n, 2)) * spread + centre for n, spread, centre in parts])
+    labeler = {f"labeler__{name}": value for name, value in choice.items()}
+    model = recipe("hdbscan", solver__n_neighbors=4, labeler__min_cluster_size=3, **labeler).fit(X)
+    assert letters(model.labels_) == partition
