@@ -257,7 +257,7 @@ class PreparationOptions(NamedTuple):
     sphere: bool = True
 
     def of_metric(self, metric: str | None) -> PreparationOptions:
-        """The same, with columns as they are where whole rows are compared: scales of single columns would turn directions."""
+        """The same, with columns as they are where whole rows are compared: their scales would turn directions."""
         if metric in (None, "euclidean"):
             return self
         return self._replace(scale="none" if self.scale == "auto" else self.scale, sphere=False)

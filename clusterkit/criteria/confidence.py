@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts.labelings import by_appearance
 from clusterkit.metrics.classes import adjusted_from_pairs, table_pairs
+from clusterkit.samples.limits import side_by_side
 
 __all__ = [
     "AGREES",
@@ -293,7 +294,9 @@ def subsamples(n: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
     return np.sort(order[:size]), np.sort(order[size : 2 * size])
 
 
-def subsample_stability(labels: Labels, parts: Sequence[Indices], refit: Callable[[int], Labels | None]) -> float:
+def subsample_stability(
+    labels: Labels, parts: Sequence[Indices], refit: Callable[[int], Labels | None], most: int | None = None
+) -> float:
     """Mean adjusted Rand index between labels and those of refits to parts of the rows.
 
     Parameters
@@ -303,11 +306,12 @@ def subsample_stability(labels: Labels, parts: Sequence[Indices], refit: Callabl
         Rows of each part.
     refit : callable
         ``refit(i)`` returns the labels of part i by the same method with the same number of clusters; None if the
-        method cannot be fitted to so few rows, which counts as 0.
+        method cannot be fitted to so few rows, which counts as 0. Several threads call it.
+    most : int, optional
+        Most refits at once, as in `side_by_side`: 1 where threads must not call `refit`.
     """
     found_again = []
-    for index, rows in enumerate(parts):
-        again = refit(index)
+    for rows, again in zip(parts, side_by_side(refit, range(len(parts)), most), strict=True):
         pair = None if again is None else [canonical(labels[rows]), canonical(again)]
         found_again.append(0.0 if pair is None else float(rand_matrix(pair)[0, 1]))
     return float(np.mean(found_again)) if found_again else 0.0

@@ -171,7 +171,10 @@ def _evaluate(
     try:
         with same_place.limited_threads(0), _quiet() as messages:
             fitted = _fitted(clone(model), X)
+            said = [str(warning.message) for warning in messages]
             labels = np.asarray(fitted.labels_)
+            # models of others may not be made for threads
+            most = None if isinstance(model, FittedAttributes) else 1
             facts = {
                 "labels": labels,
                 "n_clusters": len(np.unique(labels[labels >= 0])),
@@ -180,13 +183,14 @@ def _evaluate(
             why = objections(labels) if exclude else ""
             score = math.nan
             if not why and judge.criterion is not None:
-                facts["stability"] = judge.criterion.stability(labels, _refit(model, X))
+                facts["stability"] = judge.criterion.stability(labels, _refit(model, X), most)
             elif not why:
-                score = judge(fitted, labels, _refit(model, X))
+                score = judge(fitted, labels, _refit(model, X), most)
         if not why and math.isnan(score) and judge.criterion is None:
             why = f"the score has no value for {facts['n_clusters']} clusters and {facts['n_noise']} noise samples"
         status = "excluded" if why else "scored"
-        reason = why or "; ".join(dict.fromkeys(str(warning.message) for warning in messages))
+        later = sorted(str(warning.message) for warning in messages[len(said) :])  # refits run side by side
+        reason = why or "; ".join(dict.fromkeys(said + later))
         facts |= {"score": score, "status": status, "reason": reason}
     except KeyboardInterrupt:
         return i, None, None

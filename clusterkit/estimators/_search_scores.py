@@ -32,6 +32,7 @@ from clusterkit.metrics import adjusted_rand, dbcv, nmi
 from clusterkit.metrics.table import Noise, check_noise, number_clusters
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.samples import FeatureSpace, KernelSpace, memory
+from clusterkit.samples.limits import side_by_side
 
 if TYPE_CHECKING:
     from clusterkit.estimators._search_results import Candidate
@@ -105,8 +106,8 @@ class Criterion:
     parts: tuple[Indices, ...]
     seeds: Seeds
 
-    def stability(self, labels: Labels, refit: Callable[[Indices, int], Labels]) -> float:
-        """Mean agreement of the labels (n,) with refits to two disjoint parts of the rows."""
+    def stability(self, labels: Labels, refit: Callable[[Indices, int], Labels], most: int | None = None) -> float:
+        """Mean agreement of the labels (n,) with refits to two disjoint parts of the rows, at most `most` at once."""
 
         def again(part: int) -> Labels | None:
             try:
@@ -114,7 +115,7 @@ class Criterion:
             except REFIT_FAILURES:
                 return None
 
-        return subsample_stability(labels, self.parts, again)
+        return subsample_stability(labels, self.parts, again, most)
 
     def compare(self, candidates: Sequence[Candidate], kinds: Sequence[str]) -> Scores:
         """The scores of candidates with labels and stabilities, of the families `kinds`."""
@@ -329,7 +330,9 @@ class Judge:
     criterion: Criterion | None = None
     columns: Columns | None = None
 
-    def __call__(self, model: Any, labels: Labels, refit: Callable[[Indices, int], Labels]) -> float:
+    def __call__(
+        self, model: Any, labels: Labels, refit: Callable[[Indices, int], Labels], most: int | None = None
+    ) -> float:
         """The score of a fitted model; nan where the score has no value.
 
         Parameters
@@ -338,13 +341,15 @@ class Judge:
         labels : ndarray of shape (n,)
         refit : callable
             Function from rows and a seed to the labels of a new fit on these rows.
+        most : int, optional
+            Most refits at once: 1 where threads must not call `refit`.
         """
         if self.score in OF_MEMBERS:
             assert self.members is not None
             compare = _nmi if self.score == "anmi" else _ami
             return math.fsum(compare(member, labels, self.noise) for member in self.members) / len(self.members)
         if self.score == "stability":
-            return self._stability(refit, len(labels))
+            return self._stability(refit, most)
         if self.score == "silhouette":
             return silhouette(*(_of_space(model) if self.space else (self.points, False)), labels, self.noise)
         if self.score == "dbcv":
@@ -357,8 +362,9 @@ class Judge:
             raise InvalidParameter("score='objective': this estimator has no objective")
         return value
 
-    def _stability(self, refit: Callable[[Indices, int], Labels], n: int) -> float:
-        labelings = [refit(rows, seed) for rows, seed in zip(self.subsamples, self.seeds, strict=True)]
+    def _stability(self, refit: Callable[[Indices, int], Labels], most: int | None) -> float:
+        jobs = zip(self.subsamples, self.seeds, strict=True)
+        labelings = list(side_by_side(lambda job: refit(*job), jobs, most))
         values = []
         for i, rows in enumerate(self.subsamples):
             for j in range(i):

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import warnings
 from copy import deepcopy
 from functools import cache
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import Rows, SparseRows
-from clusterkit.numerics.threads import CHUNK, limited_threads, over_rows
+from clusterkit.numerics.threads import CHUNK, ignoring, limited_threads, over_rows
 
 __all__ = [
     "compiled_pays",
@@ -75,9 +74,8 @@ def kmeans(
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
-    with warnings.catch_warnings():
-        # The warning means that there are fewer distinct rows than clusters; the caller reads that from `distinct`.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    # the warning means that there are fewer distinct rows than clusters; the caller reads that from `distinct`
+    with ignoring(ConvergenceWarning):
         matrix = X.csr if isinstance(X, SparseRows) else X
         if n_init > 1 and k > 1 and matrix.size * k >= SINGLE_THREAD:
             centres = _side_by_side(matrix, k, n_init, max_iter, seed, weights)
@@ -101,6 +99,7 @@ def _side_by_side(X: Any, k: int, n_init: int, max_iter: int, seed: int, weights
     that differs from run to run.
     """
     from sklearn.cluster import KMeans, kmeans_plusplus
+    from sklearn.exceptions import ConvergenceWarning
 
     drawn = np.random.RandomState(seed)
     mean = X.mean(axis=0) if isinstance(X, np.ndarray) else 0.0
@@ -111,7 +110,8 @@ def _side_by_side(X: Any, k: int, n_init: int, max_iter: int, seed: int, weights
         drawn.random_sample(1 + (k - 1) * (2 + int(np.log(k))))
 
     def start(number: int) -> tuple[Array, float, Labels]:
-        with _threads().limit(limits=1, user_api="openmp"):  # of this thread: each has a number of its own
+        # both are of this thread: each has a number of its own
+        with ignoring(ConvergenceWarning), _threads().limit(limits=1, user_api="openmp"):
             seeds, _ = kmeans_plusplus(X, k, sample_weight=weights, random_state=states[number])
             model = KMeans(k, init=seeds, n_init=1, max_iter=max_iter).fit(X, sample_weight=weights)
         return model.cluster_centers_, float(model.inertia_), model.labels_
@@ -156,8 +156,7 @@ def weighted_kmeans(X: Array, weights: Array, k: int, *, n_init: int, seed: int)
     X, weights = X[weights > 0], weights[weights > 0]
     if len(X) <= k:
         return X[np.arange(k) % len(X)]
-    with warnings.catch_warnings(), limited_threads(0), _threads().limit(limits=1, user_api="openmp"):
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with ignoring(ConvergenceWarning), limited_threads(0), _threads().limit(limits=1, user_api="openmp"):
         return KMeans(k, n_init=n_init, random_state=seed).fit(X, sample_weight=weights).cluster_centers_
 
 
@@ -172,8 +171,7 @@ def quick_centres(X: Array, k: int, *, turns: int, seed: int) -> Array:
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
-    with warnings.catch_warnings(), limited_threads(0), _threads().limit(limits=1, user_api="openmp"):
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with ignoring(ConvergenceWarning), limited_threads(0), _threads().limit(limits=1, user_api="openmp"):
         return KMeans(k, init="random", n_init=1, max_iter=turns, random_state=seed).fit(X).cluster_centers_
 
 

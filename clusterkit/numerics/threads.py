@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,6 +27,7 @@ __all__ = [
     "available",
     "each_block",
     "estimated_elements",
+    "ignoring",
     "in_threads",
     "is_undivided",
     "limited_threads",
@@ -72,6 +74,40 @@ def undivided() -> Iterator[None]:
 def is_undivided() -> bool:
     """Whether this thread is inside `undivided`."""
     return bool(getattr(_of_this_thread, "undivided", False))
+
+
+class _Here(type):
+    """The class of `_IgnoredHere`, whose subclasses are what the calling thread ignores."""
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        ignored: tuple[type, ...] = getattr(_of_this_thread, "ignored", ())
+        return cls is other or issubclass(other, ignored)
+
+
+class _IgnoredHere(Warning, metaclass=_Here):
+    """Category of a filter of warnings that holds for the threads inside `ignoring` alone."""
+
+
+def _filter_here() -> None:
+    """Put the filter before all others; it stays, and matches nothing outside `ignoring`."""
+    if not warnings.filters or warnings.filters[0][2] is not _IgnoredHere:
+        warnings.simplefilter("ignore", _IgnoredHere)
+
+
+@contextmanager
+def ignoring(category: type[Warning]) -> Iterator[None]:
+    """Context in which this thread, and no other, ignores warnings of a category.
+
+    The block ``warnings.catch_warnings()`` restores the filters of the process, so that one thread would undo, or
+    leave behind, what another one has set meanwhile.
+    """
+    before = getattr(_of_this_thread, "ignored", ())
+    _of_this_thread.ignored = (*before, category)
+    _filter_here()
+    try:
+        yield
+    finally:
+        _of_this_thread.ignored = before
 
 
 def available() -> int:
@@ -282,6 +318,7 @@ def in_threads(
     # an error that a notebook keeps also keeps the pass that it ended: its threads must not hold up the end of Python
     work = partial(threading.Thread, target=_work, args=(todo,), name="clusterkit-block", daemon=True)
     threads = [work() for _ in range(workers - 1)]
+    _filter_here()  # so that all filters that these threads may restore begin with it
     with limited_threads(0):
         try:
             for thread in threads:

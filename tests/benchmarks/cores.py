@@ -74,7 +74,7 @@ CASES: dict[str, tuple[Callable[[int], Any], int, Callable[[int], np.ndarray], i
     "kmeans": (_recipe("kmeans"), 10, lambda n: _blobs(n, 10, 10, 4.0), 300_000),
     "kmeans-many": (_recipe("kmeans", n_init=1), 256, lambda n: _blobs(n, 128, 256, 8.0), 30_000),
     "hdbscan": (_recipe("hdbscan"), 0, _moons, 300_000),
-    "nmf": (_recipe("nmf", max_iter=200), 10, lambda n: np.abs(_blobs(n, 500, 10)), 10_000),
+    "nmf": (_recipe("nmf", solver__max_iter=200), 10, lambda n: np.abs(_blobs(n, 500, 10)), 10_000),
     "equal-clustering": (_recipe("equal-clustering"), 20, _moons, 40_000),
     "spectral": (_recipe("spectral"), 6, lambda n: _blobs(n, 5, 6), 20_000),
     "mixture": (_recipe("mixture"), 8, lambda n: _blobs(n, 20, 8, 6.0), 50_000),
