@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +19,7 @@ from clusterkit.estimators import same_place
 from clusterkit.estimators.base import set_fitted
 from clusterkit.estimators.number import PLACEHOLDER, set_report
 from clusterkit.fitting.samples import ArraySamples
+from clusterkit.numerics.threads import ignoring
 from clusterkit.samples import FeatureSpace
 
 if TYPE_CHECKING:
@@ -101,26 +101,29 @@ def fit_prepared(
     return X
 
 
-def fitted_labels(model: Any, X: object, preparation: Preparation | None = None) -> Labels:
+def fitted_labels(model: object, X: object, preparation: Preparation | None = None) -> Labels:
     """The labels of a fit to samples, or with a preparation to a table; some mixtures of others only predict."""
-    if preparation is None:
-        fitted = model.fit(X)
-        return np.asarray(fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(X))
-    fit_prepared(model, X, preparation)
-    return np.asarray(model.labels_)
+    any_model: Any = model
+    if preparation is not None:
+        fit_prepared(any_model, X, preparation)
+        return np.asarray(any_model.labels_)
+    fitted = any_model.fit(X)
+    return np.asarray(fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(X))
 
 
-def labels_again(model: Any, X: object, preparation: Preparation | None = None, **parameters: object) -> Labels | None:
+def labels_again(
+    model: object, X: object, preparation: Preparation | None = None, **parameters: object
+) -> Labels | None:
     """Labels of a copy of a model, with other parameters, fitted to other rows; None where it cannot be fitted to them.
 
     Nothing is warned of: nobody gets this fit.
     """
     from sklearn.base import clone
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    again: Any = clone(model)
+    with ignoring(Warning):
         try:
-            return fitted_labels(clone(model).set_params(**parameters), X, preparation)
+            return fitted_labels(again.set_params(**parameters), X, preparation)
         except (ValueError, ArithmeticError):  # too few rows for so many clusters, say
             return None
 
