@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, cast, final
 
 import attrs
 import numpy as np
@@ -73,7 +73,7 @@ class Links:
     pairs: Indices
     signs: Labels
     n_rows: int
-    names: Any = None
+    names: Sequence[object] | None = None
 
     @classmethod
     def of(cls, links: LinksLike, n_rows: int, index: object = None) -> Links:
@@ -289,7 +289,7 @@ def checked_links(links: LinksLike, n: int, index: object = None) -> Links:
             stacklevel=4,
         )
         pairs, signs = pairs[known], signs[known]
-    return Links(pairs, signs, n, index)
+    return Links(pairs, signs, n, cast("Sequence[object] | None", index))
 
 
 def _table(links: Any) -> Any:
@@ -453,7 +453,7 @@ def _shortest_path(together: Indices, begin: int, end: int) -> list[tuple[int, i
 
 
 def _refuse_too_many(
-    links: LinkedGroups, together: Indices, apart: Indices, seeds: Labels | None, k: int, names: Any
+    links: LinkedGroups, together: Indices, apart: Indices, seeds: Labels | None, k: int, names: Sequence[object] | None
 ) -> None:
     """Raise `Infeasible` if the groups that are apart need more than k clusters."""
     if not len(links.apart):
@@ -516,7 +516,11 @@ def _contradict(links: list[tuple[int, int, int]], k: int) -> bool:
 
 
 def _contradiction(
-    together: Sequence[tuple[int, int]], apart: Sequence[tuple[int, ...]], seeds: Labels | None, why: str, names: Any
+    together: Sequence[tuple[int, int]],
+    apart: Sequence[tuple[int, ...]],
+    seeds: Labels | None,
+    why: str,
+    names: Sequence[object] | None,
 ) -> str:
     """The error about links that cannot all be kept."""
 

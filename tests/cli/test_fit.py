@@ -496,6 +496,6 @@ def test_latitudes_and_longitudes_are_places_unless_they_are_not_to_be(run, writ
     assert "lat and lon, as points on a sphere; --no-sphere leaves them as they are" in answer.stderr
     plain = run("fit", path, *KMEANS[:-1], "2", "-o", "-", "--no-sphere")
     assert len(set(labels_of(plain.stdout)[:30])) == 2
-    asked = run("fit", path, *KMEANS[:-1], "2", "-o", "-", "--metric", "haversine")
-    assert labels_of(asked.stdout) == labels_of(answer.stdout)
-    assert "looks like" not in asked.stderr
+    by_metric = run("fit", path, *KMEANS[:-1], "2", "-o", "-", "--metric", "haversine")
+    assert labels_of(by_metric.stdout) == labels_of(answer.stdout)
+    assert "looks like" not in by_metric.stderr

@@ -96,7 +96,8 @@ def cheapest_apart(D: Array, edges: Indices, budget: float) -> tuple[Labels, flo
         table = np.empty((q, k))
         ends = 0
         for at in range(q):
-            table[at] = D[nodes[at]]
+            for j in range(k):
+                table[at, j] = D[nodes[at], j]
             ends += starts[nodes[at] + 1] - starts[nodes[at]]
         pairs, p = np.empty((ends // 2, 2), np.int64), 0
         for at in range(q):
@@ -208,7 +209,8 @@ def _search(D: Array, pairs: Indices, budget: float) -> tuple[Labels, float, int
     for v in range(q):
         scale += abs(D[v, labels[v]])
     least = np.inf
-    best[:] = labels
+    for v in range(q):
+        best[v] = labels[v]
     violated = False
     for e in range(len(dropped)):
         violated |= labels[dropped[e, 0]] == labels[dropped[e, 1]]
@@ -237,7 +239,8 @@ def _search(D: Array, pairs: Indices, budget: float) -> tuple[Labels, float, int
                         regret, chosen = min(one, other), e
             if chosen < 0:
                 least = value
-                best[:] = labels
+                for v in range(q):
+                    best[v] = labels[v]
         if chosen >= 0:
             if depth == room:
                 frame, phase, begin, bound = _wider(frame, phase, begin, bound)
@@ -291,7 +294,8 @@ def _ban(banned: Indices, trail: Indices, used: int, v: int, label: int) -> tupl
     banned[v, label] += 1
     if used == len(trail):
         longer = np.empty((2 * used, 2), np.int64)
-        longer[:used] = trail
+        for at in range(used):
+            longer[at, 0], longer[at, 1] = trail[at, 0], trail[at, 1]
         trail = longer
     trail[used, 0], trail[used, 1] = v, label
     return trail, used + 1
@@ -306,7 +310,9 @@ def _wider(frame: Indices, phase: Indices, begin: Indices, bound: Array) -> tupl
         np.empty(2 * n, np.int64),
         np.empty(2 * n),
     )
-    one[:n], two[:n], three[:n], four[:n] = frame, phase, begin, bound
+    for at in range(n):
+        one[at, 0], one[at, 1] = frame[at, 0], frame[at, 1]
+        two[at], three[at], four[at] = phase[at], begin[at], bound[at]
     return one, two, three, four
 
 
