@@ -302,7 +302,7 @@ class _Draw(BlockFunction):
         never = xp.full((), np.inf, dtype=xp.float64, device=H.device)
         far = distances > 0.0
         keys = xp.where(far, -xp.log(uniform) / xp.where(far, distances, xp.ones_like(distances)), never)
-        index = xp.argsort(keys)[: self.size]
+        index = xp.argsort(keys)[: min(self.size, H.shape[0])]
         chosen = to_host(xp.take(keys, index, axis=0))
         order = np.argsort(to_host(index), kind="stable")
         order = order[chosen[order] < np.inf]
