@@ -106,7 +106,7 @@ def _margins(costs: Any, prices: Array) -> tuple[Any, Any]:
     return labels, xp.min(others, axis=1) - xp.min(values, axis=1)
 
 
-def split(levels: tuple[Level, ...], costs: Any) -> tuple[Mask, Labels]:
+def split(levels: tuple[Level, ...], costs: Array) -> tuple[Mask, Labels]:
     """Mask of the rows in the border of the last level, and labels of the others, from the first level that decides.
 
     Both lie where the costs lie.

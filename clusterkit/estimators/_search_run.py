@@ -171,7 +171,7 @@ def _evaluate(
     try:
         with same_place.limited_threads(0), _quiet() as messages:
             fitted = _fitted(clone(model), X)
-            said = [str(warning.message) for warning in messages]
+            of_fit = [str(warning.message) for warning in messages]
             labels = np.asarray(fitted.labels_)
             # models of others may not be made for threads
             most = None if isinstance(model, FittedAttributes) else 1
@@ -189,8 +189,8 @@ def _evaluate(
         if not why and math.isnan(score) and judge.criterion is None:
             why = f"the score has no value for {facts['n_clusters']} clusters and {facts['n_noise']} noise samples"
         status = "excluded" if why else "scored"
-        later = sorted(str(warning.message) for warning in messages[len(said) :])  # refits run side by side
-        reason = why or "; ".join(dict.fromkeys(said + later))
+        later = sorted(str(warning.message) for warning in messages[len(of_fit) :])  # refits run side by side
+        reason = why or "; ".join(dict.fromkeys(of_fit + later))
         facts |= {"score": score, "status": status, "reason": reason}
     except KeyboardInterrupt:
         return i, None, None

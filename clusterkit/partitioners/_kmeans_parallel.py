@@ -300,8 +300,9 @@ class _Draw(BlockFunction):
             distances = distances * move_to(self.weights[rows], H, np.float64)
         uniform = uniforms_of(self.seed, rows, H) + 2.0**-53  # in (0, 1]
         never = xp.full((), np.inf, dtype=xp.float64, device=H.device)
-        keys = xp.where(distances > 0.0, -xp.log(uniform) / distances, never)
-        index = xp.argsort(keys)[: self.size]
+        far = distances > 0.0
+        keys = xp.where(far, -xp.log(uniform) / xp.where(far, distances, xp.ones_like(distances)), never)
+        index = xp.argsort(keys)[: min(self.size, H.shape[0])]
         chosen = to_host(xp.take(keys, index, axis=0))
         order = np.argsort(to_host(index), kind="stable")
         order = order[chosen[order] < np.inf]

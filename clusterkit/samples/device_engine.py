@@ -424,16 +424,16 @@ class DeviceEngine(Engine):
                 for block in plan:
                     yield block, function(block, rows.block(block))
                 return
-            kept = self._kept_of(rows, keep)
+            stored = self._kept_of(rows, keep)
             ahead: list[slice] = []  # the first block that has to be sent
             for block in plan:
-                if (X := kept.block(block)) is None:
+                if (X := stored.block(block)) is None:
                     ahead = [block]
                     break
                 yield block, function(block, X)
             for block, X in sent_ahead(self.device, rows.read, chain(ahead, plan)):
                 if keep:
-                    kept.fill(block, X)
+                    stored.fill(block, X)
                 value = function(block, X)
                 del X  # frees memory for the block that is sent next
                 yield block, value
@@ -441,12 +441,12 @@ class DeviceEngine(Engine):
     def _kept_of(self, rows: Rows, keep: bool) -> _KeptRows:
         """What is there of some rows. Rows that may be written, or that nothing can point to weakly, are never kept."""
         try:
-            kept = self._kept.get(rows)
-            if kept is None and keep and not hasattr(rows, "write"):
-                kept = self._kept[rows] = _KeptRows.of(rows, self.device)
+            stored = self._kept.get(rows)
+            if stored is None and keep and not hasattr(rows, "write"):
+                stored = self._kept[rows] = _KeptRows.of(rows, self.device)
         except TypeError:
-            kept = None
-        return _KeptRows(None) if kept is None else kept
+            stored = None
+        return _KeptRows(None) if stored is None else stored
 
 
 @final

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Rng
+from clusterkit._typing import AnyArray, Array, Indices, Rng
 from clusterkit.errors import InvalidData
 from clusterkit.numerics.selection import FIRST_FACTOR, SECOND_FACTOR, STEP, sets_of_equal_rows, uniforms
 from clusterkit.numerics.sparse_rows import column_extremes
@@ -175,7 +175,7 @@ def draw_weighted(rng: Rng, weights: Array, size: int) -> Indices:
     return positive[np.argsort(keys, kind="stable")[:size]]
 
 
-def uniforms_of(seed: int, rows: slice, block: Any) -> Any:
+def uniforms_of(seed: int, rows: slice, block: AnyArray) -> Array:
     """Numbers in [0, 1), one for each row of a block, where that lies: those of `uniforms`, bit for bit.
 
     By whole numbers with a sign, which every library has; their products wrap.
@@ -187,7 +187,8 @@ def uniforms_of(seed: int, rows: slice, block: Any) -> Any:
     state = state + _signed(seed)
     for shift, factor in ((30, FIRST_FACTOR), (27, SECOND_FACTOR)):
         state = (state ^ _shifted(state, shift)) * _signed(factor)
-    return xp.astype(_shifted(state ^ _shifted(state, 31), 11), xp.float64) * 2.0**-53
+    uniform: Array = xp.astype(_shifted(state ^ _shifted(state, 31), 11), xp.float64) * 2.0**-53
+    return uniform
 
 
 def _signed(number: Any) -> int:

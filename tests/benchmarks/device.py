@@ -279,11 +279,11 @@ def measure_memory(bench: Bench, rate: Rates, n: int, d: int, L: int, k: int, it
 
     Rows from the host do not stay there meanwhile, which would take `KEPT` of what is free.
     """
-    report, kept, device_engine.KEPT = bench.report, device_engine.KEPT, 0.0
+    report, share, device_engine.KEPT = bench.report, device_engine.KEPT, 0.0
     try:
         _measure_memory(bench, report, n, d, L, k, iterations, many)
     finally:
-        device_engine.KEPT = kept
+        device_engine.KEPT = share
 
 
 def _measure_memory(bench: Bench, report: Report, n: int, d: int, L: int, k: int, iterations: int, many: int) -> None:
