@@ -293,7 +293,8 @@ def page(options):
         "generated sets one seed.", "",
         table(head, rows), "", "### Speed", "",
         "Generated rows of 768 numbers in 40 classes, and USPS. Up to 20,000 rows the least seconds of three seeds, "
-        "clusterkit and EVoC in turns; of the others one seed. Megabytes are the peak with the interpreter and the data.", "",
+        "clusterkit and EVoC in turns; of the others one seed. "
+        "Megabytes are the peak with the interpreter and the data.", "",
     ]  # fmt: skip
     rows = [
         f"| {size_of(size)} | {side} | {one['seconds']} | {one['MB']} | {one['data_MB']} | {one['index']:.3f} | "
