@@ -293,11 +293,12 @@ def page(options):
         "generated sets one seed.", "",
         table(head, rows), "", "### Speed", "",
         "Generated rows of 768 numbers in 40 classes, and USPS. Up to 20,000 rows the least seconds of three seeds, "
-        "the methods in turns. Megabytes are the peak with the interpreter and the data.", "",
+        "clusterkit and EVoC in turns; of the others one seed. "
+        "Megabytes are the peak with the interpreter and the data.", "",
     ]  # fmt: skip
     rows = [
         f"| {size_of(size)} | {side} | {one['seconds']} | {one['MB']} | {one['data_MB']} | {one['index']:.3f} | "
-        f"{one['covered']:.0%} |"
+        f"{'–' if one['covered'] is None else format(one['covered'], '.0%')} |"
         for size in sorted(record["speed"], key=int) for side, one in record["speed"][size].items()
     ]  # fmt: skip
     parts += [table(("rows", "method", "s", "MB", "MB of data", "index", "covered"), rows), ""]

@@ -91,15 +91,17 @@ class _Draft:
 
     Parameters
     ----------
-    labelings : list of ndarray of shape (u,)
-        Labels by each tree.
+    trees : sequence of MergeTree
+    of_communities : list of ndarray
+        Labels of the communities of each tree: those of all vertices would take much room for a hundred drafts.
     agreement : ndarray of shape (m, m)
         Adjusted Rand index of every two of them.
     stability, persistence, coverage, least
         As in `Layer`.
     """
 
-    labelings: Sequence[Labels]
+    trees: Sequence[MergeTree]
+    of_communities: Sequence[Labels]
     agreement: Floats
     stability: float
     persistence: float
@@ -113,7 +115,8 @@ class _Draft:
 
     def layer(self) -> Layer:
         """The layer."""
-        labels = _majority(self.labelings, self.agreement)
+        pairs = zip(self.trees, self.of_communities, strict=True)
+        labels = _majority([labels[tree.community] for tree, labels in pairs], self.agreement)
         count = int(labels.max(initial=-1)) + 1
         return Layer(labels, count, self.stability, self.persistence, self.coverage, self.least)
 
@@ -224,20 +227,22 @@ class _Cuts:
         """The layer of the first splits of each tree, so many of each."""
         from clusterkit.numerics.communities.communities_jit import cut
 
-        labelings, widths, covered = [], [], []
+        of_communities, widths, covered = [], [], []
         for tree, sizes, count, ascending in zip(self.trees, self.sizes, opened, heights, strict=True):
             labels = np.zeros(len(sizes), dtype=np.int64)
             if count:
                 cut(tree.merges, tree.similarity, sizes, self.least, count, labels)
                 widths.append(ascending[min(count, len(ascending) - 1)] - ascending[count - 1])
             covered.append(sizes[labels >= 0].sum() / len(tree.community))
-            labelings.append(labels[tree.community])
-        agreement = _agreement(labelings)
-        others = ~np.eye(len(labelings), dtype=bool)
+            of_communities.append(labels)
+        pairs = zip(self.trees, of_communities, strict=True)
+        agreement = _agreement([labels[tree.community[:COMPARED]] for tree, labels in pairs])
+        others = ~np.eye(len(of_communities), dtype=bool)
         return _Draft(
-            labelings,
+            self.trees,
+            of_communities,
             agreement,
-            float(agreement[others].mean()) if len(labelings) > 1 else 1.0,
+            float(agreement[others].mean()) if len(of_communities) > 1 else 1.0,
             float(np.mean(widths)) if widths else 0.0,
             float(np.mean(covered)),
             self.least,

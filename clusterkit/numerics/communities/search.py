@@ -39,6 +39,9 @@ WANTED = 0.96
 """Share of the true neighbours that the candidates must have on the rows that they are tried on: the recall is then
 .95 in spite of the error of so few rows."""
 
+FEW = 40
+"""Tried rows that are compared with all rows at once, for the sake of the memory."""
+
 SKETCH_ROWS = 5000
 """Rows from which the axes of the sketch are computed."""
 
@@ -198,11 +201,16 @@ def _sketch(X: Array, order: Indices, tried: Indices, truth: Indices, centre: Ar
         part = np.ascontiguousarray(Z[:, :width])
         answers = []
         for squares in (whole, np.einsum("ij,ij->i", part, part)):
-            distances = squares - 2.0 * part[tried] @ part.T
-            distances[np.arange(len(tried)), tried] = np.inf
-            limits = np.partition(distances, counts - 1, axis=1)[:, counts - 1]
-            values = np.take_along_axis(distances, truth, axis=1)
-            shares = (values[:, :, None] <= limits[:, None, :]).mean(axis=(0, 1))
+            shares = np.zeros(len(counts))
+            for start in range(0, len(tried), FEW):
+                some = tried[start : start + FEW]
+                distances = (-2.0 * part[some]) @ part.T
+                distances += squares
+                distances[np.arange(len(some)), some] = np.inf
+                values = np.take_along_axis(distances, truth[start : start + FEW], axis=1)
+                distances.partition(counts - 1, axis=1)
+                limits = distances[:, counts - 1]
+                shares += (values[:, :, None] <= limits[:, None, :]).mean(axis=1).sum(axis=0) / len(tried)
             enough = np.flatnonzero(shares >= WANTED)
             place = int(enough[0]) if len(enough) else len(counts) - 1
             answers.append((len(enough) > 0, -place, float(shares[place]), squares))
@@ -230,7 +238,8 @@ def _exact_of(X: Array, order: Indices, rows: Indices, k: int, centre: Array | n
         distances[:, start : start + BLOCK] *= -2.0
         distances[:, start : start + BLOCK] += squares
     distances[np.arange(len(rows)), rows] = np.inf
-    return np.argpartition(distances, k - 1, axis=1)[:, :k]
+    parts = (distances[start : start + FEW] for start in range(0, len(rows), FEW))
+    return np.concatenate([np.argpartition(part, k - 1, axis=1)[:, :k] for part in parts])
 
 
 def _axes(Y: Array, rng: Rng) -> Array:
