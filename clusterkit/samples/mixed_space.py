@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices
-from clusterkit.numerics.mixed.levels import LEVEL_FORMS
 from clusterkit.samples import coding
 from clusterkit.samples.features import Space, check_saved_names
 from clusterkit.samples.row_graph import Node
@@ -24,6 +23,9 @@ __all__ = ["LevelPart", "MixedColumns", "MixedSpace", "NumberPart"]
 
 FORMS = ("identity", "log", "asinh")
 """What is done to a number before it is standardised."""
+
+LEVEL_FORMS = ("free", "ordered", "count")
+"""What the levels of a category may be in a cluster, see `clusterkit.numerics.mixed.levels`."""
 
 CLIPPED = 5.0
 """Standard deviations from the mean at which numbers are cut off, so that no outlier is a cluster of its own."""

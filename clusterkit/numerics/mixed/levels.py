@@ -26,10 +26,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 
-__all__ = ["LEVEL_FORMS", "LevelForms", "multinomial_evidence"]
-
-LEVEL_FORMS = ("free", "ordered", "count")
-"""What the levels of a category may be."""
+__all__ = ["LevelForms", "multinomial_evidence"]
 
 PRIOR_COUNT = 0.5
 """Rows that the prior adds to each level and to each cluster: Jeffreys' prior of a multinomial, and of a rate."""
@@ -64,7 +61,7 @@ class LevelForms:
     offsets : ndarray of shape (q + 1,), int
         Places of the levels of each category among all levels.
     forms : tuple of str
-        One of `LEVEL_FORMS` for each category. Counts have a level for each number from 0 on.
+        "free", "ordered" or "count" for each category. Counts have a level for each number from 0 on.
     counts : ndarray of shape (offsets[-1],)
         Rows of each level.
     """

@@ -99,13 +99,14 @@ def is_frame(X: object) -> bool:
     return type(X).__module__.startswith("dask.dataframe") and getattr(X, "ndim", 0) == 2
 
 
-def pieces_of_tables(function: Delayed, X: Any, width: int, sizes: Sequence[int] | None) -> Pieces:
+def pieces_of_tables(function: Delayed, X: object, width: int, sizes: Sequence[int] | None) -> Pieces:
     """The rows, (m, width), float64, that a function makes of each partition of a dask frame."""
-    partitions = tuple(X.to_delayed())
+    frame: Any = X
+    partitions = tuple(frame.to_delayed())
     parts = tuple(delayed(called, pure=False)(function, part) for part in partitions)
     known = None if sizes is None else tuple(sizes)
-    counted = tuple(X[list(X.columns)[:1]].to_delayed())
-    return Pieces(parts, known, width, np.dtype(np.float64), None, counted, _futures(X))
+    counted = tuple(frame[list(frame.columns)[:1]].to_delayed())
+    return Pieces(parts, known, width, np.dtype(np.float64), None, counted, _futures(frame))
 
 
 def called(function: Callable[[object], Value], part: object) -> Value:
