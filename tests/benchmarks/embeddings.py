@@ -289,7 +289,7 @@ def page(options):
     head = ("set", "method", "adjusted Rand index (least)", "covered", "clusters", "s", "MB")
     parts = [
         MARK, "", "### Accuracy", "",
-        "The mean over ten seeds (Letter: three), the least in brackets; of UMAP with HDBSCAN, of fast_hdbscan and of "
+        "The mean over ten seeds, the least in brackets; of Letter, of UMAP with HDBSCAN, of fast_hdbscan and of "
         "generated sets one seed.", "",
         table(head, rows), "", "### Speed", "",
         "Generated rows of 768 numbers in 40 classes, and USPS. Up to 20,000 rows the least seconds of three seeds, "
@@ -302,7 +302,7 @@ def page(options):
         for size in sorted(record["speed"], key=int) for side, one in record["speed"][size].items()
     ]  # fmt: skip
     parts += [table(("rows", "method", "s", "MB", "MB of data", "index", "covered"), rows), ""]
-    parts += ["### Order, rotation, seeds, threads", ""]
+    parts += ["### Order, rotation, seeds, compilation", ""]
     for what in ("laws", "threads", "compile"):
         for key, of_sides in record.get(what, {}).items():
             values = {name: value for name, value in of_sides["clusterkit"].items() if name not in ("machine", "date")}
