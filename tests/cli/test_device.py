@@ -21,9 +21,9 @@ def passes(monkeypatch):
     seen = []
     usual = DeviceEngine._computed
 
-    def watched(self, function, rows, width):
+    def watched(self, *args, **options):
         seen.append(str(self.device))
-        return usual(self, function, rows, width)
+        return usual(self, *args, **options)
 
     monkeypatch.setattr(DeviceEngine, "_computed", watched)
     return seen

@@ -83,5 +83,6 @@ def test_a_sound_one_breaks_none():
     ],
     ids=lambda value: value.merge.__name__ if isinstance(value, Consensus) else "",
 )
-def test_a_broken_one_is_found(stage, laws):
+def test_a_broken_one_is_found(stage, laws, change_settings):
+    change_settings(max_examples=60)  # which examples are few enough for chance depends on the text of the laws
     assert laws <= broken_by(stage)

@@ -102,7 +102,7 @@ def test_methods_without_negative_numbers_get_none(frame):
     X = fit_prepared(model, frame)
     assert X.min() >= 0
     assert model.preparation_.scale == "spread"
-    assert model.preparation_.preparation == Preparation()
+    assert model.preparation_.preparation == Preparation(sphere=False)
     np.testing.assert_array_equal(model.predict(frame), model.labels_)
 
 

@@ -216,7 +216,7 @@ def warn_of_blanks(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> in
         f"{counted(len(rows), 'row')} without any value in the columns that are used ({where}): the label is that of "
         "the means and most frequent levels, and says nothing",
         TableWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
     return len(rows)
 

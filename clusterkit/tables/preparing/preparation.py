@@ -254,7 +254,8 @@ class Preparation:
                 *sparse,
                 *of_total_row(plans, sums.columns, last),
                 *of_redundant_columns(plans, row_sample, self.keep),
-            ]
+            ],
+            stacklevel=5,
         )
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
         blank = 0
