@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clusterkit import Auto, profile, recipe, search
+from clusterkit import Auto, ClusterkitWarning, profile, recipe, search
 from clusterkit.criteria.one_cluster import few_points
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.profiles.doubts import doubts
@@ -78,7 +78,8 @@ def test_a_confidence_of_levels_is_doubted():
     model, X = fitted(mostly)
     assert doubts(model, mostly, X).of_levels.startswith("What rows differ in is mostly levels of categories")
     mixed = {**categories(3), **{f"n{j}": np.random.default_rng(j).normal(size=150) for j in range(2)}}
-    model, X = fitted(mixed)
+    with pytest.warns(ClusterkitWarning, match="the clusters restate the column 'c2'"):
+        model, X = fitted(mixed)
     assert len(model.preparation_.features) == 11, "the levels are more features, and a small part of the variance"
     assert doubts(model, mixed, X).of_levels == ""
 
