@@ -39,9 +39,9 @@ def die(connection, selection, threads):
 
 
 def spin(connection, selection, threads):
-    connection.recv()
-    while True:
-        pass
+    while connection.recv() is not None:
+        while True:
+            pass
 
 
 def test_a_process_that_dies_is_a_finding_and_is_replaced(monkeypatch):
