@@ -211,6 +211,9 @@ def fits(value: object, hint: object) -> bool:
     if hint is None or hint is type(None):
         return value is None
     origin, args = get_origin(hint), get_args(hint)
+    if hasattr(origin, "__value__"):  # an alias by the statement `type`, as numpy's arrays have them from 2.5 on
+        alias: Any = origin
+        return fits(value, alias.__value__[args])
     if origin in (Union, types.UnionType):
         return any(fits(value, arg) for arg in args)
     if origin is type:

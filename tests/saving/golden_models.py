@@ -36,7 +36,7 @@ ROWS = two_groups(16)
 NEW = np.array([[2.1, 1.9], [7.2, 6.8], [1.5, 2.5]])
 """New rows, none near a border."""
 
-NAN, NO_DATE = np.nan, np.datetime64("NaT")
+NAN, NO_DATE = np.nan, np.datetime64("NaT", "us")
 
 TABLE = {
     "id": np.arange(40) + 500,

@@ -124,5 +124,5 @@ def _gaps(column: Column, n: int) -> AnyArray:
     if column.kind in ("number", "truth"):
         return np.full(n, np.nan)
     if column.kind == "date":
-        return np.full(n, np.datetime64("NaT"), dtype=MICROSECONDS)
+        return np.full(n, np.datetime64("NaT", "us"), dtype=MICROSECONDS)
     return np.full(n, None, dtype=object)
