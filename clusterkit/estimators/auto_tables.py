@@ -14,6 +14,7 @@ other where that one is sure:
    lattice, of columns of few values, distances have gaps whatever the clusters, and the pool is never sure.
 4. Of other tables the mixture has the answer, unless the pool is sure of another structure. Where the number is open it
    is that of the mixture, unless the pool is sure of its own number and not of the clusters at that of the mixture.
+   Fewer clusters that a surer mixture only divides are no reason against it.
 
 "Sure" is a confidence of at least .9, and of .8 for a number of its own.
 """
@@ -439,8 +440,11 @@ class Court:
             return self._of_pool(pool, facts)
         elif wanted is None and (_confidence(pool) < SURE or of_mixture < UNLIKELY):
             free = self.pool(None, roles)
+            is_believed = _confidence(free) >= UNSURE and not (
+                of_mixture > _confidence(free) and _divides(mixture, free.fit)
+            )
             # clusters of the mixture that are hardly real are no better than those that restate a column, and say so
-            if _confidence(free) >= UNSURE and (of_mixture < UNLIKELY or not self.restates(free)):
+            if is_believed and (of_mixture < UNLIKELY or not self.restates(free)):
                 return self._of_pool(free, facts)
         return self._of_mixture(best, pool, similarity, facts)
 
@@ -554,6 +558,12 @@ def restated_column(labels: Labels, rows: Array, columns: Mapping[str, slice]) -
             agreement[name] = column_agreement(labels[part], codes.reshape(-1), unions=of_levels)
     name = max(agreement, key=agreement.__getitem__, default="")
     return (name, agreement[name]) if agreement.get(name, 0.0) >= RESTATED else None
+
+
+def _divides(finer: FitResult, coarser: FitResult) -> bool:
+    """Whether a clustering has more clusters than another one, and only divides those."""
+    one, other = (by_appearance(np.asarray(fit.labels)) for fit in (finer, coarser))
+    return n_with_samples(finer.labels) > n_with_samples(coarser.labels) and is_nested(one, other)
 
 
 def _confidence(answer: DriverResult) -> float:

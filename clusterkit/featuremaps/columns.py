@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, TypeAlias, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Rng
+from clusterkit._typing import Array, Counts, Indices, Rng
 from clusterkit.contracts import FeatureMap, Task, params
 from clusterkit.errors import InvalidData
 from clusterkit.samples import FeatureSpace, Space
@@ -51,6 +51,13 @@ STRONG = 3.0
 MOST_LEVELS = (50, 4)
 """Most levels of a category; and rows for each level, where there are more."""
 
+SAME, ROWS_OF_COPIES = 1.0 - 1e-9, 1000
+"""Correlation, without its sign, from which two columns are the same number in two units; and about how many rows it is
+that of."""
+
+Parts: TypeAlias = tuple[NumberPart | None, LevelPart | None]
+"""What a column becomes."""
+
 MAD = 1.4826
 """Standard deviation of a Gaussian in median absolute deviations."""
 
@@ -83,6 +90,8 @@ class Columns(FeatureMap):
     - One value on at least 20 % of the rows is a flag of its own, and the rest a number with gaps there.
     - Numbers are taken as logarithm, or as inverse hyperbolic sine around the median, where that raises the likelihood
       of a Gaussian by .05 a row. They are standardised, and cut off at five standard deviations.
+    - Of two columns that are the same number in units with two zeros neither is a logarithm or a count, so that they
+      stay linear functions of each other.
     - Constant columns, and categories of more than 50 levels with fewer than four rows each, are left out.
 
     O(n d log n).
@@ -116,16 +125,44 @@ class Columns(FeatureMap):
 
 def mixed_columns(X: Array, kinds: tuple[str, ...] = (), names: tuple[str, ...] = ()) -> MixedColumns:
     """The map of columns (n, d), NaN in gaps, to numbers and levels."""
-    numbers, levels = list[NumberPart](), list[LevelPart]()
-    for j in range(X.shape[1]):
-        number, level = _parts(X[:, j].astype(np.float64), j, kinds[j] if kinds else "auto")
-        numbers += [] if number is None else [number]
-        levels += [] if level is None else [level]
-    return MixedColumns(X.shape[1], tuple(numbers), tuple(levels), tuple(names))
+    kinds = kinds or ("auto",) * X.shape[1]
+    parts = [_parts(X[:, j].astype(np.float64), j, kind) for j, kind in enumerate(kinds)]
+    for j in _in_other_units(X, kinds, parts):
+        parts[j] = _parts(X[:, j].astype(np.float64), j, kinds[j], has_zero=False)
+    numbers = tuple(number for number, _ in parts if number is not None)
+    levels = tuple(level for _, level in parts if level is not None)
+    return MixedColumns(X.shape[1], numbers, levels, tuple(names))
 
 
-def _parts(x: Array, j: int, kind: str) -> tuple[NumberPart | None, LevelPart | None]:
-    """What a column becomes: a number, levels, both, or nothing."""
+def _in_other_units(X: Array, kinds: tuple[str, ...], parts: list[Parts]) -> Indices:
+    """Logarithms and counts of columns that another column repeats with another zero, so that it takes another form.
+
+    The two would not be seen as the same number, because no logarithm is a linear function of another one's argument.
+    """
+    forms = [level.form if level is not None else number.form if number is not None else "" for number, level in parts]
+    forms = [form if kind in {"auto", "number"} else "" for form, kind in zip(forms, kinds, strict=True)]
+    if not {"log", "count"}.intersection(forms):
+        return np.empty(0, dtype=np.intp)
+    Z = X[:: max(1, len(X) // ROWS_OF_COPIES)].astype(np.float64)
+    gaps, rows = ~np.isfinite(Z), np.isfinite(Z).sum(axis=0)
+    Z[gaps] = 0.0
+    means = Z.sum(axis=0) / np.maximum(rows, 1)
+    Z = np.where(gaps, 0.0, Z - means)
+    lengths = np.sqrt(np.square(Z).sum(axis=0))
+    lengths[lengths == 0.0] = 1.0
+    Z /= lengths
+    changed = list[int]()
+    for j in np.flatnonzero([form in {"log", "count"} for form in forms]):
+        for i in np.flatnonzero(np.abs(Z[:, j] @ Z) >= SAME):
+            is_other = forms[i] != forms[j] or (forms[j] == "log" and not np.isclose(*(means / lengths)[[i, j]]))
+            if forms[i] and is_other:
+                changed.append(int(j))
+                break
+    return np.array(changed, dtype=np.intp)
+
+
+def _parts(x: Array, j: int, kind: str, *, has_zero: bool = True) -> Parts:
+    """What a column becomes: a number, levels, both, or nothing; without `has_zero` no logarithm and no counts."""
     n = len(x)
     x = x[np.isfinite(x)]
     values, counts = np.unique(x, return_counts=True)
@@ -137,7 +174,7 @@ def _parts(x: Array, j: int, kind: str) -> tuple[NumberPart | None, LevelPart | 
     if kind == "ordered":
         too_many = len(values) > max(MOST_LEVELS[0], n / MOST_LEVELS[1])
         return None, None if too_many else LevelPart(j, tuple(values.tolist()), form="ordered")
-    if kind == "auto" and _are_counts(x, values):
+    if kind == "auto" and has_zero and _are_counts(x, values):
         return None, LevelPart(j, tuple(float(i) for i in range(int(values[-1]) + 1)), form="count")
     if kind == "auto" and (len(values) == 2 or _are_levels(x, values, counts)):
         return None, LevelPart(j, tuple(values.tolist()))
@@ -150,7 +187,7 @@ def _parts(x: Array, j: int, kind: str) -> tuple[NumberPart | None, LevelPart | 
         values = values[values != atom]
         if len(x) < max(FEWEST_BESIDE[0], FEWEST_BESIDE[1] * n) or len(values) < FEWEST_BESIDE[2]:
             return None, level
-    return _number(x, values, j, atom), level
+    return _number(x, values, j, atom, has_zero), level
 
 
 def _are_levels(x: Array, values: Array, counts: Counts) -> bool:
@@ -244,7 +281,7 @@ def _mixture_of(counts: Counts, k: int, densities: Callable[[Array], Array]) -> 
     return logs
 
 
-def _number(x: Array, values: Array, j: int, atom: float | None) -> NumberPart | None:
+def _number(x: Array, values: Array, j: int, atom: float | None, has_zero: bool) -> NumberPart | None:
     """A number, in the form in which it is the most likely under one Gaussian."""
     m, deviation = len(x), float(x.std())
     if not deviation > 0.0 or not math.isfinite(deviation):
@@ -253,7 +290,7 @@ def _number(x: Array, values: Array, j: int, atom: float | None) -> NumberPart |
     centre = float(np.median(x))
     scale = float(np.median(np.abs(x - centre))) * MAD or deviation
     best, form = -m * math.log(deviation), "identity"
-    if x.min() > 0.0:
+    if has_zero and x.min() > 0.0:
         logs = np.log(x)
         if logs.std() > 0.0:
             likelihood = -m * math.log(float(logs.std())) - float(logs.sum())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import attrs
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -298,3 +299,23 @@ def test_the_pool_is_never_sure_of_a_lattice(monkeypatch):
     of_answers = Auto(2, random_state=0).fit(np.clip(np.round(places), 1, 5))
     assert of_answers.resolved_["auto"]["recipe"] == "mixture"
     assert Auto(2, random_state=0).fit(places).resolved_["auto"]["recipe"] != "mixture"
+
+
+@pytest.mark.parametrize("confidence", [0.81, 0.99])
+def test_fewer_clusters_that_a_surer_mixture_divides_do_not_stand_against_it(monkeypatch, confidence):
+    rng = np.random.default_rng(0)
+    planted = np.repeat([0, 1, 2], 40)
+    table = pandas.DataFrame(4.0 * np.eye(3)[planted] + rng.normal(scale=0.4, size=(120, 3))).rename(
+        columns="x{}".format
+    )
+    table["plan"] = np.array(["a", "b", "c"])[np.where(rng.random(120) < 0.6, planted, rng.integers(3, size=120))]
+    run_pool = auto_tables.Court.pool_on
+
+    def of_two(court, k, index):
+        answer = run_pool(court, 2, index)
+        return attrs.evolve(answer, report={**answer.report, "confidence": confidence if k is None else 0.1})
+
+    monkeypatch.setattr(auto_tables.Court, "pool_on", of_two)
+    monkeypatch.setattr(auto_tables.Court, "restates", lambda court, pool: False)
+    model = Auto(random_state=0).fit(table)
+    assert model.n_clusters_ == (3 if confidence == 0.81 else 2)

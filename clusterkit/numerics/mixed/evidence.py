@@ -129,7 +129,7 @@ def shift_by_covariates(table: MixedTable, sizes: Array, sums: Array, columns: I
     weights = 1.0 / np.maximum(sizes, 1e-9)
     W, X = sums[:, columns], sums[:, :p]
     scaled = W * weights[:, None]
-    G = table.gram[np.ix_(columns, columns)] - scaled.T @ W + np.eye(len(columns))
+    G = table.gram[columns[:, None], columns] - scaled.T @ W + np.eye(len(columns))
     products = table.gram[columns, :p] - scaled.T @ X
     B = np.linalg.solve(G, products)
     return B, products.T @ B, -0.5 * float(np.linalg.slogdet(G)[1])

@@ -157,7 +157,7 @@ class MixtureModel:
         for c in range(self.k):
             tied = len(self.spreads) == 1
             if c == 0 or not tied:
-                covariance = self.spreads[0 if tied else c][np.ix_(columns, columns)]
+                covariance = self.spreads[0 if tied else c][columns[:, None], columns]
                 lower = np.linalg.cholesky(covariance)
                 factor = np.linalg.inv(lower).T
                 whitened = A @ factor
@@ -275,7 +275,7 @@ def _covariance_step(
     prior = number_scale(k) * np.eye(width)
     grid = np.diag(table.grid[r])
     if structure == "tied":
-        total = A.T @ A if len(B) else table.gram[np.ix_(r, r)]
+        total = A.T @ A if len(B) else table.gram[r[:, None], r]
         cross = first.T @ means
         scatter = total - cross - cross.T + (means * (sizes + MEAN_WEIGHT)[:, None]).T @ means + n * grid + B.T @ B
         return means, ((scatter + prior) / (n + width + 2.0 + k + len(B)))[None]

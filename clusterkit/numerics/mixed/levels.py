@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Self, final
 
 import attrs
@@ -82,7 +82,7 @@ class LevelForms:
         """The fields without the grids, which follow from them."""
         return {"offsets": self.offsets, "forms": self.forms, "counts": self.counts}
 
-    @property
+    @cached_property
     def levels(self) -> Indices:
         """Number of levels of each category, (q,)."""
         return np.diff(self.offsets)

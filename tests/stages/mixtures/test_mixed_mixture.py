@@ -5,6 +5,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
@@ -13,6 +15,8 @@ from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter,
 from clusterkit.estimators import mixed_blocks
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.featuremaps.columns import mixed_columns
+from clusterkit.featuremaps.relevant import roles_of
+from clusterkit.samples.mixed_space import NumberPart
 from clusterkit.tables import Preparation
 
 
@@ -213,6 +217,37 @@ def test_columns_become_numbers_levels_and_atoms_by_their_values():
     unseen = X[:1].copy()
     unseen[0, 1] = 1999.0
     assert np.isnan(columns(unseen)[0, len(numbers) + 1])
+
+
+@given(
+    seed=st.integers(0, 100), law=st.sampled_from(["lognormal", "gamma", "count", "clusters"]),
+    unit=st.sampled_from([-2.0, -1.0, 0.01, 1.0, 3.0]), zero=st.sampled_from([-50.0, 0.0, 0.3, 7.0, 1000.0]),
+)  # fmt: skip
+def test_a_column_in_another_unit_stays_a_linear_function_of_it(seed, law, unit, zero):
+    rng = np.random.default_rng(seed)
+    x = {
+        "lognormal": np.exp(rng.standard_normal(120)),
+        "gamma": rng.gamma(2.0, size=120),
+        "count": rng.poisson(4.0, 120) * 1.0,
+        "clusters": 5.0 * (np.arange(120) % 3 == 1) + rng.standard_normal(120) + 2.0,
+    }[law]
+    X = np.column_stack([x, rng.standard_normal(120), unit * x + zero])
+    columns = mixed_columns(X)
+    cells = columns(X)
+    kinds = {part.column: part for part in columns.parts}
+    if isinstance(kinds[0], NumberPart):
+        assert abs(np.corrcoef(cells[:, 0], cells[:, 2])[0, 1]) > 1.0 - 1e-9
+    else:  # the same levels, in one order or the other
+        assert len(set(zip(cells[:, 0], cells[:, 2], strict=True))) == len(set(cells[:, 0]))
+    assert type(kinds[2]) is type(kinds[0])
+
+
+def test_a_copy_in_a_unit_with_another_zero_is_redundant():
+    rng = np.random.default_rng([1, 77])
+    G = np.array([[0, 0, 0], [5, 0, 3], [0, 5, -3]])[np.arange(150) % 3] + rng.standard_normal((150, 3))
+    X = np.column_stack([G, 3.0 * (G[:, 0] - G[:, 0].min()) + 0.5])  # positive and skewed, so that a logarithm fits
+    roles = roles_of(X, (), (), 3, np.random.default_rng(0))
+    assert sorted(roles.values()) == ["cluster-dependent"] * 3 + ["redundant"]
 
 
 def test_relevant_columns_stand_before_any_map():
