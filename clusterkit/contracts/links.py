@@ -180,7 +180,8 @@ class LinkedGroups:
             "pairs_apart": len(self.apart),
             "seeded": int((self.seeds >= 0).sum()),
         }
-        broken = {"rows_not_together": together, "pairs_not_apart": apart}
+        noise = int((labels[self.rows[self.seeds[self.groups] >= 0]] < 0).sum())
+        broken = {"rows_not_together": together, "pairs_not_apart": apart, "seeded_noise": noise}
         return {**facts, **{name: count for name, count in broken.items() if count}}
 
     def numbers(self, labels: Labels, k: int) -> Labels | None:
@@ -381,6 +382,8 @@ def linked_groups(links: Links | None, seeds: Labels | None, n: int, k: int | No
     named = np.unique(np.concatenate([together.ravel(), apart.ravel()]))
     if seeds is not None:
         sown = np.flatnonzero(seeds >= 0)
+        if k is not None and (most := int(seeds.max(initial=-1))) >= k:
+            raise Infeasible(f"a row has the seed {most}, so that there are at least {most + 1} clusters, not {k}")
         named = np.union1d(named, sown)
         first = np.full(int(seeds.max(initial=-1)) + 1, n)
         np.minimum.at(first, seeds[sown], sown)

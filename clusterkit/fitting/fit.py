@@ -37,7 +37,7 @@ from clusterkit.contracts.links import LinkedGroups
 from clusterkit.contracts.outcomes import Domain, Ending, MixtureScores, Scores
 from clusterkit.contracts.pass_solver import Iterating, PassSolver, Storing, Summing, solve_by_sums
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter, counted
 from clusterkit.fitting.device_paths import check_rows, few_rows
 from clusterkit.fitting.label_iterations import BalancedLabeling, alternate, solve_once
 from clusterkit.fitting.links import Renumbered, of_seeds
@@ -580,12 +580,20 @@ def result_of(
     balancer = c.balancer or c.limits
     # with weights fractions are of these, not of rows
     in_rows = {} if balancer is None or task.sample_weight is not None else balancer.resolved(task.n, task.k)
+    known = {} if task.links is None else task.links.report(labels)
+    if noise := known.get("seeded_noise"):
+        warnings.warn(
+            f"{counted(cast('int', noise), 'row')} with a seed {'is' if noise == 1 else 'are'} noise, which the method "
+            "leaves out of all clusters; of some methods labeler__outliers='nearest' gives every row a cluster",
+            ClusterkitWarning,
+            stacklevel=5,
+        )
     facts: dict[str, Mapping[str, Any]] = {
         "featuremap": dict(space.resolved),
         "solver": dict(solver_facts),
         "labeler": dict(labeling.labeler_facts),
         "balancer": {} if balancer is None else {**in_rows, **labeling.facts},
-        "links": {} if task.links is None else task.links.report(labels),
+        "links": known,
     }
     return FitResult(
         labels,

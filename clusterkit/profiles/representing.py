@@ -99,8 +99,10 @@ def coordinates(model: object, table: RawTable, rows: Indices) -> Array:
         if not isinstance(space, Space):
             return samples
         samples = samples.astype(space.dtype, copy=False)
-        points: Array = space.at(samples) if isinstance(space, FeatureSpace) else space.coordinates(samples)
-        return np.asarray(points)
+        points: Array = np.asarray(space.at(samples) if isinstance(space, FeatureSpace) else space.coordinates(samples))
+        if (gaps := np.isnan(points)).any():  # mixed columns keep theirs
+            points = np.where(gaps, np.nanmedian(points, axis=0), points)
+        return points
     measures, _ = measures_of(table.columns(rows))
     if not measures:
         return np.zeros((len(rows), 1))

@@ -200,3 +200,16 @@ def test_auto_passes_links_and_seeds_to_every_candidate():
     assert weighted.resolved_["auto"]["recipe"] == "kmeans"
     with pytest.raises(ValueError, match="candidates are fitted to a sample of 100 of these 178: set max_rows=178"):
         clusterkit.Auto(max_rows=100).fit(WINE, links=links)
+
+
+def test_seeds_ask_for_as_many_clusters_and_noise_among_them_is_told():
+    X = make_blobs(150, centers=3, random_state=0)[0]
+    seeds = np.full(150, -1)
+    seeds[[0, 1, 2]] = 0, 1, 4
+    with pytest.raises(Infeasible, match="the seed 4, so that there are at least 5 clusters, not 3"):
+        linked_groups(None, seeds, 150, 3)
+    assert clusterkit.Auto(random_state=0).fit(X, seeds=seeds).n_clusters_ >= 5
+    seeds[2] = -1
+    with pytest.warns(clusterkit.ClusterkitWarning, match="2 rows with a seed are noise"):
+        model = recipe("hdbscan").fit(X, seeds=seeds)
+    assert model.resolved_["links"]["seeded_noise"] == 2
