@@ -6,7 +6,9 @@ breadth-first search or by relabelling.
 
 from __future__ import annotations
 
+import operator
 from collections import deque
+from functools import reduce
 
 import numpy as np
 from scipy.optimize import linprog
@@ -163,9 +165,13 @@ def inside_edges(value, level, points, edges, n_segment_points):
 
 
 def sorted_pairs(points):
-    """All pairs (squared distance, smaller index, larger index) in order."""
+    """All pairs (squared distance, smaller index, larger index) in order.
+
+    Squares are added one after the other: from Python 3.12 on `sum` compensates the rounding, and breaks ties.
+    """
     u = len(points)
-    return sorted((sum(float(t) ** 2 for t in points[i] - points[j]), i, j) for j in range(u) for i in range(j))
+    squares = {(i, j): [float(t) ** 2 for t in points[i] - points[j]] for j in range(u) for i in range(j)}
+    return sorted((reduce(operator.add, terms, 0.0), i, j) for (i, j), terms in squares.items())
 
 
 def knn(points, k):
