@@ -12,7 +12,7 @@ import numpy as np
 
 from clusterkit._typing import Array, ArrayLike, Indices
 from clusterkit.contracts.balancer import Balancer
-from clusterkit.contracts.featuremap import Chain, FeatureMap
+from clusterkit.contracts.featuremap import FeatureMap, maps_of
 from clusterkit.contracts.labeler import Codec, Labeler
 from clusterkit.contracts.links import LinkedGroups
 from clusterkit.contracts.outcomes import Domain
@@ -118,7 +118,7 @@ class Problem:
 
 def _chain_of_features(c: Composition) -> Iterator[Problem]:
     """In a chain of maps only the last one may give a kernel, and none takes a matrix of pairs."""
-    maps = c.featuremap.maps if isinstance(c.featuremap, Chain) else ()
+    maps = maps_of(c.featuremap)
     for part in maps:
         if part.takes_pairs and len(maps) > 1:
             yield Problem("featuremap", f"'{part.name}' takes a matrix in place of coordinates, and so stands alone")

@@ -17,6 +17,7 @@ __all__ = [
     "Chain",
     "FeatureMap",
     "FittedMap",
+    "maps_of",
 ]
 
 
@@ -186,6 +187,11 @@ class Chain(FeatureMap):
             f"no map of the chain {[part.name for part in self.maps]} has a parameter {parameter!r}. "
             f"{nearest_names(parameter, known)}"
         )
+
+
+def maps_of(featuremap: FeatureMap) -> tuple[FeatureMap, ...]:
+    """The maps of a chain, or the only map."""
+    return featuremap.maps if isinstance(featuremap, Chain) else (featuremap,)
 
 
 def _features_for(following: FeatureMap, space: Space) -> FeatureSpace:

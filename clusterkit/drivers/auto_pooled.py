@@ -22,7 +22,7 @@ from clusterkit.contracts import Balancer, Driver, DriverResult, FeatureMap, Par
 from clusterkit.contracts.arguments import InitLike
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
-from clusterkit.contracts.featuremap import Chain
+from clusterkit.contracts.featuremap import Chain, maps_of
 from clusterkit.contracts.iteration import first_least
 from clusterkit.contracts.outcomes import Ending
 from clusterkit.contracts.seeds import Seeds
@@ -61,20 +61,15 @@ Complexity: TypeAlias = tuple[float | None, float | None]
 
 def map_parameter(featuremap: FeatureMap, name: str) -> object:
     """A parameter of the last map of a chain (or of the only map); None if that map has no such parameter."""
-    return _last(featuremap).parameters().get(name)
+    return maps_of(featuremap)[-1].parameters().get(name)
 
 
 def with_map_parameters(featuremap: FeatureMap, **values: object) -> FeatureMap:
     """The map with parameters of its last part changed; parameters that this part does not have are ignored."""
-    last = _last(featuremap)
+    last = maps_of(featuremap)[-1]
     known = last.parameters()
     last = last.with_parameters(**{name: value for name, value in values.items() if name in known})
     return Chain((*featuremap.maps[:-1], last)) if isinstance(featuremap, Chain) else last
-
-
-def _last(featuremap: FeatureMap) -> FeatureMap:
-    last: FeatureMap = featuremap.maps[-1] if isinstance(featuremap, Chain) else featuremap
-    return last
 
 
 def with_complexity(c: Composition, df: float | None, width: float | None) -> Composition:

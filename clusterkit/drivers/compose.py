@@ -38,7 +38,7 @@ from clusterkit.contracts.arguments import (
 from clusterkit.contracts.checks import NamingStage, check_instance
 from clusterkit.contracts.composition import SLOTS, Composition, problems
 from clusterkit.contracts.declared import check_declared
-from clusterkit.contracts.featuremap import Chain
+from clusterkit.contracts.featuremap import Chain, maps_of
 from clusterkit.contracts.outcomes import Domain
 from clusterkit.contracts.providers import VARIABLE, where
 from clusterkit.contracts.registry import ABSTRACT, StageKind, registry
@@ -303,7 +303,7 @@ def measured(featuremap: FeatureMap, metric: str, solver: Solver) -> FeatureMap:
         If rows have no coordinates by the metric, and the map or the solver needs them.
     """
     front = map_of(metric)
-    maps = featuremap.maps if isinstance(featuremap, Chain) else (featuremap,)
+    maps = maps_of(featuremap)
     if front is None or maps[0].name == front.name:
         return featuremap
     if front.takes_pairs:
@@ -314,10 +314,8 @@ def measured(featuremap: FeatureMap, metric: str, solver: Solver) -> FeatureMap:
             reason = f"featuremap '{featuremap.name}' maps coordinates; with featuremap='identity' the solver takes it"
         else:
             return front.with_parameters(matrix=matrix)
-        distances, kernels = recipes_of_matrices()
         raise IncompatibleStages(
-            f"metric={metric!r}: X is then a matrix of distances or of a kernel, and {reason}. These recipes take "
-            f"distances: {', '.join(distances)}; these a kernel: {', '.join(kernels)}"
+            f"metric={metric!r}: X is then a matrix of distances or of a kernel, and {reason}. {recipes_of_matrices()}"
         )
     # the identity behind the map of a metric would be one more copy of the rows
     return front if [part.name for part in maps] == ["identity"] else Chain((front, *maps))
@@ -331,8 +329,8 @@ def _matrix_for(solver: Solver) -> str | None:
     return None if path is None or issubclass(path.gives, Domain) else "kernel"
 
 
-def recipes_of_matrices() -> tuple[list[str], list[str]]:
-    """Names of the recipes that take a matrix of distances, and of those that take one of a kernel."""
+def recipes_of_matrices() -> str:
+    """The sentence that names the recipes that take a matrix of distances, and those that take one of a kernel."""
     names: dict[str, list[str]] = {"distances": [], "kernel": []}
     for name, entry in registry.available("recipe").items():
         parts = entry.parameters
@@ -342,7 +340,8 @@ def recipes_of_matrices() -> tuple[list[str], list[str]]:
         featuremap = resolve_as(FeatureMap, "featuremap", parts["featuremap"])
         if matrix and (featuremap.name == "identity" or issubclass(featuremap.gives, KernelSpace)):
             names[matrix].append(name)
-    return names["distances"], names["kernel"]
+    distances, kernels = (", ".join(names[matrix]) for matrix in ("distances", "kernel"))
+    return f"These recipes take distances: {distances}; these a kernel: {kernels}"
 
 
 def map_of(metric: str) -> FeatureMap | None:

@@ -135,10 +135,9 @@ def _front(metric: str) -> FeatureMap | None:
     """The feature map of a metric, refused where rows have no coordinates: members are compared by these."""
     front = map_of(metric)
     if front is not None and front.takes_pairs:
-        distances, kernels = recipes_of_matrices()
         raise InvalidParameter(
             f"metric={metric!r}: Auto compares methods by coordinates, and a matrix of distances or of a kernel has "
-            f"none. These recipes take distances: {', '.join(distances)}; these a kernel: {', '.join(kernels)}"
+            f"none. {recipes_of_matrices()}"
         )
     return front
 

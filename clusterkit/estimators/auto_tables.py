@@ -273,14 +273,12 @@ class Court:
         featuremap = self.stages.featuremap.with_parameters(kinds=kinds, names=names)
         composition = attrs.evolve(self.stages, featuremap=featuremap, n_clusters=k)
         seeds = self.seeds  # as recipe "mixture", so that both have the same labels with the same seed
-        if part is not None or (k is not None and "open" not in self._bound):
-            return SingleDriver().run([composition], ArraySamples(rows), seeds).fit
-        if k is None:
+        if part is None and k is None:
             self._bound["open"] = bind(composition, ArraySamples(rows), seeds)
             return run(self._bound["open"])
-        bound = self._bound["open"]
-        prepared = cast("PreparedMixture", bound.prepared).at(k)
-        if prepared is None:
+        bound = None if part is not None else self._bound.get("open")
+        prepared = None if bound is None or k is None else cast("PreparedMixture", bound.prepared).at(k)
+        if bound is None or prepared is None:
             return SingleDriver().run([composition], ArraySamples(rows), seeds).fit
         task = attrs.evolve(bound.task, n_clusters=k)
         return run(attrs.evolve(bound, composition=composition, prepared=prepared, task=task))

@@ -24,10 +24,9 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import InvalidData, counted
 from clusterkit.estimators import same_place
-from clusterkit.estimators.base import FittedAttributes, set_fitted
-from clusterkit.estimators.number import set_report
-from clusterkit.estimators.preparing import attach, stages_of_tables
-from clusterkit.fitting.samples import ArraySamples
+from clusterkit.estimators.base import FittedAttributes
+from clusterkit.estimators.preparing import attach, of_columns, set_fit_of_columns, stages_of_tables
+from clusterkit.fitting.samples import ArraySamples, Predicted
 from clusterkit.labelers.most_probable import MostProbableComponent
 from clusterkit.numerics.mixed.expectation import ModelSums
 from clusterkit.numerics.selection import sample_rows
@@ -133,7 +132,7 @@ def labels_of_tables(model: FittedAttributes, X: object, engine: Engine) -> Labe
     width = len(fitted.names_of_codes if fitted.coded else fitted.features)
     rows = engine.rows_of_tables(_Prepared(fitted, width), X, width)
     assert predictor is not None
-    return engine.labels(_LabelsOfRows(predictor), rows, width)
+    return engine.labels(Predicted(predictor), rows, width)
 
 
 def _fit_rows(
@@ -142,23 +141,18 @@ def _fit_rows(
     """Fit the stages to rows of numbers and codes, and set the fitted attributes."""
     any_model: Any = model
     seeds = Seeds.of(any_model.random_state)
-    featuremap = stages.featuremap.with_parameters(kinds=fitted.kinds_of_codes, names=fitted.names_of_codes)
-    composition = attrs.evolve(stages, featuremap=featuremap)
+    composition = of_columns(stages, fitted)
     with same_place.shown(any_model.verbose), same_place.hooks():
         chosen = np.sort(sample_rows(rows.n, SAMPLE, seeds.stream("rows of a table")))
         sample = rows.gather(chosen)
-        with same_place.limited_threads(same_place.elements(len(sample), featuremap)):
+        with same_place.limited_threads(same_place.elements(len(sample), composition.featuremap)):
             fit = SingleDriver().run([composition], ArraySamples(sample), seeds).fit
         if len(sample) < rows.n:
             fit = _of_all_rows(fit, rows, engine)
         else:
             fit = attrs.evolve(fit, labels=engine.placed(fit.labels, rows))
-    model.n_features_in_ = len(fitted.columns)
-    model.feature_names_in_ = np.array(fitted.columns, dtype=object)
-    any_model._takes_sparse_rows = False
     resolved = {**fit.resolved, "solver": {**fit.resolved["solver"], "rows_of_sample": len(sample)}}
-    set_fitted(model, attrs.evolve(fit, resolved=resolved), None, stages.labeler.name)
-    set_report(model, {})
+    set_fit_of_columns(model, attrs.evolve(fit, resolved=resolved), fitted, stages)
     attach(model, fitted)
 
 
@@ -172,17 +166,6 @@ class _PartOfMixture(BlockFunction):
     def __call__(self, rows: slice, X: Array) -> ModelSums:
         extend = self.extend
         return ModelSums.of(extend.model, *split_points(extend.transform(X), extend.n_numbers))
-
-
-@final
-@attrs.frozen(eq=False)
-class _LabelsOfRows(BlockFunction):
-    """The labels of a block of numbers and codes."""
-
-    predict: Callable[[Array], Labels]
-
-    def __call__(self, rows: slice, X: Array) -> Labels:
-        return self.predict(X)
 
 
 def _of_all_rows(fit: FitResult, rows: Rows, engine: Engine) -> FitResult:
@@ -216,7 +199,7 @@ def _of_all_rows(fit: FitResult, rows: Rows, engine: Engine) -> FitResult:
             f"interrupted after {counted(len(history), 'pass', 'passes')} over all rows: the mixture so far is kept"
         )
     predictor = attrs.evolve(predictor, extend=extend)
-    labels = engine.labels(_LabelsOfRows(predictor), rows, rows.d)
+    labels = engine.labels(Predicted(predictor), rows, rows.d)
     outcome = None if fit.outcome is None else attrs.evolve(cast("Any", fit.outcome), extend=extend)
     return attrs.evolve(
         fit, labels=labels, n_iter=max(1, len(history)), ending=ending, reason=reason, outcome=outcome,

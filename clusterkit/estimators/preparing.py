@@ -11,6 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, ArrayLike, Labels
 from clusterkit.contracts.arguments import LinksLike
 from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.single import SingleDriver
@@ -35,7 +36,9 @@ __all__ = [
     "is_mixed",
     "is_table",
     "labels_again",
+    "of_columns",
     "prepared_for",
+    "set_fit_of_columns",
     "stages_of_tables",
 ]
 
@@ -179,10 +182,7 @@ def fit_mixed(
     """
     fitted = attrs.evolve(fitted, coded=True)
     X = fitted.transform(table, quiet=True)
-    composition = attrs.evolve(
-        composition,
-        featuremap=composition.featuremap.with_parameters(kinds=fitted.kinds_of_codes, names=fitted.names_of_codes),
-    )
+    composition = of_columns(composition, fitted)
     any_model: Any = model
     seeds = Seeds.of(any_model.random_state)
     with (
@@ -191,12 +191,26 @@ def fit_mixed(
         same_place.hooks(),
     ):
         fit = SingleDriver().run([composition], ArraySamples(X), seeds).fit
+    set_fit_of_columns(model, fit, fitted, composition)
+    return fitted
+
+
+def of_columns(composition: Composition, fitted: FittedPreparation) -> Composition:
+    """The stages of `stages_of_tables`, with the kinds and names of the columns that a preparation gives them."""
+    kinds, names = fitted.kinds_of_codes, fitted.names_of_codes
+    return attrs.evolve(composition, featuremap=composition.featuremap.with_parameters(kinds=kinds, names=names))
+
+
+def set_fit_of_columns(
+    model: FittedAttributes, fit: FitResult, fitted: FittedPreparation, composition: Composition
+) -> None:
+    """Set the fitted attributes of a model that was fitted to the columns of a table as they are."""
+    any_model: Any = model
     model.n_features_in_ = len(fitted.columns)
     model.feature_names_in_ = np.array(fitted.columns, dtype=object)
     any_model._takes_sparse_rows = False
     set_fitted(model, fit, None, composition.labeler.name)
     set_report(model, {})
-    return fitted
 
 
 def prepared_for(model: FittedAttributes, table: object, preparation: Preparation | None = None) -> FittedPreparation:

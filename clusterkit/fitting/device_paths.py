@@ -17,7 +17,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.contracts import Codec, FeatureMap, FittedMap, Labeler, Solver, Stage, Task
 from clusterkit.contracts.composition import Composition, Problem
-from clusterkit.contracts.featuremap import Chain
+from clusterkit.contracts.featuremap import maps_of
 from clusterkit.contracts.pass_solver import Iterating, PassSolver, Storing, adder_of, solve_by_sums
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import IncompatibleStages
@@ -61,7 +61,7 @@ def row_problems(c: Composition, in_process: bool = False) -> Iterator[Problem]:
     With `in_process` their blocks are computed by a device of this process: numbers of every row may then stay between
     the passes, and what looks at such numbers alone may work on the host.
     """
-    maps = c.featuremap.maps if isinstance(c.featuremap, Chain) else (c.featuremap,)
+    maps = maps_of(c.featuremap)
     for part in maps:
         if part.reads != "passes" and not (in_process and c.featuremap.small):
             yield Problem("featuremap", f"'{part.name}' needs all rows at once")
@@ -121,7 +121,7 @@ def few_rows(n: int) -> bool:
 
 def device_problems(c: Composition) -> Iterator[Problem]:
     """Why a composition that runs by passes cannot run on a device."""
-    maps = c.featuremap.maps if isinstance(c.featuremap, Chain) else (c.featuremap,)
+    maps = maps_of(c.featuremap)
     stages: tuple[tuple[str, Stage], ...] = (
         *(("featuremap", part) for part in maps), ("solver", c.solver), ("labeler", c.labeler),
     )  # fmt: skip

@@ -31,7 +31,7 @@ from clusterkit.contracts import (
 from clusterkit.contracts.checks import NamingStage, check_instance, check_space, named
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
-from clusterkit.contracts.featuremap import Chain
+from clusterkit.contracts.featuremap import maps_of
 from clusterkit.contracts.iteration import Ended, Start, first_least, run_starts
 from clusterkit.contracts.links import LinkedGroups
 from clusterkit.contracts.outcomes import Domain, Ending, MixtureScores, Scores
@@ -637,8 +637,7 @@ def _missing_clusters(bound: BoundComposition, sizes: Counts | None, labeling: B
 
 def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Labels) -> bool:
     """Whether predicting the training rows gives the labels; tested if products may round differently."""
-    featuremap = bound.composition.featuremap
-    maps = featuremap.maps if isinstance(featuremap, Chain) else (featuremap,)
+    maps = maps_of(bound.composition.featuremap)
     if labeling.outcome is not None and not labeling.outcome.reads_features:
         maps = maps[:-1]
     if labeling.predict is None or not labeling.exact or not all(part.exact_on_training for part in maps):

@@ -134,7 +134,8 @@ class Layers(Labeler[MergeTrees]):
         elif layers:
             chosen = best_layer(layers)
         else:
-            chosen = Layer(np.zeros(graph.n, dtype=np.int64), 1, 1.0, 0.0, 1.0, graph.n)
+            none = np.zeros(graph.n, dtype=np.int64)
+            chosen = Layer(labels=none, n_clusters=1, stability=1.0, persistence=0.0, coverage=1.0, least=graph.n)
         shown = distinct_layers(layers, chosen)
         strongest = max(max(layer.score for layer in shown), 1e-300)
         of_samples = [

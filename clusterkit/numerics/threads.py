@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from contextvars import Context
+from contextvars import Context, ContextVar
 from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeAlias, TypeVar, final
@@ -76,16 +76,19 @@ def is_undivided() -> bool:
     return bool(getattr(_of_this_thread, "undivided", False))
 
 
+_ignored: ContextVar[tuple[type[Warning], ...]] = ContextVar("ignored", default=())
+"""Categories of warnings that nobody hears of here; a copy of the context takes them along."""
+
+
 class _Here(type):
-    """The class of `_IgnoredHere`, whose subclasses are what the calling thread ignores."""
+    """The class of `_IgnoredHere`, whose subclasses are what the calling context ignores."""
 
     def __subclasscheck__(cls, other: type) -> bool:
-        ignored: tuple[type, ...] = getattr(_of_this_thread, "ignored", ())
-        return cls is other or issubclass(other, ignored)
+        return cls is other or issubclass(other, _ignored.get())
 
 
 class _IgnoredHere(Warning, metaclass=_Here):
-    """Category of a filter of warnings that holds for the threads inside `ignoring` alone."""
+    """Category of a filter of warnings that holds inside `ignoring` alone."""
 
 
 def _filter_here() -> None:
@@ -96,18 +99,17 @@ def _filter_here() -> None:
 
 @contextmanager
 def ignoring(category: type[Warning]) -> Iterator[None]:
-    """Context in which this thread, and no other, ignores warnings of a category.
+    """Context in which this thread, and the tasks that it runs by `side_by_side`, ignore warnings of a category.
 
     The block ``warnings.catch_warnings()`` restores the filters of the process, so that one thread would undo, or
     leave behind, what another one has set meanwhile.
     """
-    before = getattr(_of_this_thread, "ignored", ())
-    _of_this_thread.ignored = (*before, category)
+    token = _ignored.set((*_ignored.get(), category))
     _filter_here()
     try:
         yield
     finally:
-        _of_this_thread.ignored = before
+        _ignored.reset(token)
 
 
 def available() -> int:

@@ -48,8 +48,23 @@ READ = 36
 """Layers beyond those near the best among which the shown ones are sought."""
 
 
-@attrs.frozen(eq=False)
-class Layer:
+@attrs.frozen(eq=False, kw_only=True)
+class _Cut:
+    """What is said of one cut of all trees; `Layer` has its labels."""
+
+    stability: float
+    persistence: float
+    coverage: float
+    least: int
+
+    @property
+    def score(self) -> float:
+        """How good the layer is, by the formula on top of this file; only a comparison has a meaning."""
+        return self.coverage**COVERING * max(self.stability, 0.0) ** AGREEING * self.persistence
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Layer(_Cut):
     """One cut of all trees.
 
     Parameters
@@ -69,24 +84,10 @@ class Layer:
 
     labels: Labels
     n_clusters: int
-    stability: float
-    persistence: float
-    coverage: float
-    least: int
-
-    @property
-    def score(self) -> float:
-        """How good the layer is; only a comparison has a meaning."""
-        return _score(self.coverage, self.stability, self.persistence)
 
 
-def _score(coverage: float, stability: float, persistence: float) -> float:
-    """The formula on top of this file."""
-    return coverage**COVERING * max(stability, 0.0) ** AGREEING * persistence
-
-
-@attrs.frozen(eq=False)
-class _Draft:
+@attrs.frozen(eq=False, kw_only=True)
+class _Draft(_Cut):
     """A layer before the labels of its trees are put together.
 
     Parameters
@@ -103,22 +104,19 @@ class _Draft:
     trees: Sequence[MergeTree]
     of_communities: Sequence[Labels]
     agreement: Floats
-    stability: float
-    persistence: float
-    coverage: float
-    least: int
-
-    @property
-    def score(self) -> float:
-        """The score of the layer."""
-        return _score(self.coverage, self.stability, self.persistence)
 
     def layer(self) -> Layer:
         """The layer."""
         pairs = zip(self.trees, self.of_communities, strict=True)
         labels = _majority([labels[tree.community] for tree, labels in pairs], self.agreement)
-        count = int(labels.max(initial=-1)) + 1
-        return Layer(labels, count, self.stability, self.persistence, self.coverage, self.least)
+        return Layer(
+            labels=labels,
+            n_clusters=int(labels.max(initial=-1)) + 1,
+            stability=self.stability,
+            persistence=self.persistence,
+            coverage=self.coverage,
+            least=self.least,
+        )
 
 
 def layers_of(trees: Sequence[MergeTree]) -> list[Layer]:
@@ -239,13 +237,13 @@ class _Cuts:
         agreement = _agreement([labels[tree.community[:COMPARED]] for tree, labels in pairs])
         others = ~np.eye(len(of_communities), dtype=bool)
         return _Draft(
-            self.trees,
-            of_communities,
-            agreement,
-            float(agreement[others].mean()) if len(of_communities) > 1 else 1.0,
-            float(np.mean(widths)) if widths else 0.0,
-            float(np.mean(covered)),
-            self.least,
+            trees=self.trees,
+            of_communities=of_communities,
+            agreement=agreement,
+            stability=float(agreement[others].mean()) if len(of_communities) > 1 else 1.0,
+            persistence=float(np.mean(widths)) if widths else 0.0,
+            coverage=float(np.mean(covered)),
+            least=self.least,
         )
 
 

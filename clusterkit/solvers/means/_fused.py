@@ -7,6 +7,7 @@ bits. Loaded late: Triton comes with PyTorch for graphics processors. Without on
 (``TRITON_INTERPRET=1``), which the tests use.
 """
 
+# PyTorch and Triton are not there where types are checked, and kernels are no Python that mypy reads
 # mypy: ignore-errors
 
 from __future__ import annotations
@@ -24,6 +25,15 @@ CHUNK = 4096
 
 
 @triton.jit
+def _differences(X, origin, rows, inside, columns, d, row_stride):
+    """Some columns of some rows less the origin, 0 outside of the table."""
+    there = inside[:, None] & (columns < d)[None, :]
+    x = tl.load(X + rows.to(tl.int64)[:, None] * row_stride + columns[None, :], mask=there, other=0.0)
+    centre = tl.load(origin + columns, mask=columns < d, other=0.0)
+    return tl.where(there, x - centre[None, :], 0.0)
+
+
+@triton.jit
 def _nearest_two(
     X, origin, doubled, lengths, labels, best, gap, n, d, k, row_stride, error,
     ROWS: tl.constexpr, WIDTH: tl.constexpr, CENTRES: tl.constexpr,
@@ -32,11 +42,7 @@ def _nearest_two(
     inside = rows < n
     squares = tl.zeros((ROWS,), dtype=X.dtype.element_ty)
     for first in range(0, d, WIDTH):
-        columns = first + tl.arange(0, WIDTH)
-        there = inside[:, None] & (columns < d)[None, :]
-        x = tl.load(X + rows.to(tl.int64)[:, None] * row_stride + columns[None, :], mask=there, other=0.0)
-        centre = tl.load(origin + columns, mask=columns < d, other=0.0)
-        x = tl.where(there, x - centre[None, :], 0.0)
+        x = _differences(X, origin, rows, inside, first + tl.arange(0, WIDTH), d, row_stride)
         squares += tl.sum(x * x, axis=1)
     # a row at distance 0 of several centres has the first of them: scores do not exceed this limit
     limit = squares - error
@@ -48,10 +54,7 @@ def _nearest_two(
         scores = tl.zeros((ROWS, CENTRES), dtype=X.dtype.element_ty)
         for first in range(0, d, WIDTH):
             columns = first + tl.arange(0, WIDTH)
-            there = inside[:, None] & (columns < d)[None, :]
-            x = tl.load(X + rows.to(tl.int64)[:, None] * row_stride + columns[None, :], mask=there, other=0.0)
-            centre = tl.load(origin + columns, mask=columns < d, other=0.0)
-            x = tl.where(there, x - centre[None, :], 0.0)
+            x = _differences(X, origin, rows, inside, columns, d, row_stride)
             known = (columns < d)[:, None] & (numbers < k)[None, :]
             c = tl.load(doubled + columns[:, None] * k + numbers[None, :], mask=known, other=0.0)
             scores += tl.dot(x, c, input_precision="ieee", out_dtype=X.dtype.element_ty)

@@ -82,7 +82,7 @@ def test_a_fit_takes_them_by_itself_only_where_the_labels_are_the_same(monkeypat
 
         __module__ = "torch"
         device = type("Place", (), {"type": "cuda"})
-        __getitem__ = lambda self, at: self  # noqa: E731
+        __getitem__ = lambda self, at: self  # noqa: E731 (a method in one line)
 
     class Fused:
         nearest_two = staticmethod(lambda H, *rest: (np.array([1, 2 if same else 0]),))
