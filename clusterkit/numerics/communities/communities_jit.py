@@ -80,10 +80,11 @@ def merge_all(W: Array, volumes: Array) -> tuple[Indices, Array]:
     """Merges of the communities with weights W (m, m) between them, by nearest-neighbour chains; changes W and volumes.
 
     Two communities are as similar as ``W_ab / (vol_a vol_b)``. Returns the merged clusters (m - 1, 2), named by their
-    order of creation from m on, and the similarities, (m - 1,).
+    order of creation from m on, and the similarities, (m - 1,), of which none is above those inside what it merges.
     """
     m = len(volumes)
     alive = np.ones(m, dtype=np.bool_)
+    inside = np.full(m, np.inf)  # the last similarity inside each cluster, which rounding must not let a merge exceed
     name = np.arange(m)
     pairs = np.empty((m - 1, 2), dtype=np.int64)
     similar = np.empty(m - 1)
@@ -109,7 +110,8 @@ def merge_all(W: Array, volumes: Array) -> tuple[Indices, Array]:
             length += 1
         b = chain[length - 2]
         length -= 2
-        pairs[merged, 0], pairs[merged, 1], similar[merged] = name[a], name[b], most
+        inside[b] = min(most, inside[a], inside[b])
+        pairs[merged, 0], pairs[merged, 1], similar[merged] = name[a], name[b], inside[b]
         for q in range(m):
             if alive[q] and q != a and q != b:
                 W[b, q] += W[a, q]
