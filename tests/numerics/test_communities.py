@@ -73,6 +73,51 @@ def test_a_sketch_finds_the_neighbours_and_says_how_many(cells, monkeypatch):
     assert (neighbours.squared >= squared.astype(np.float32) * 0.999).all()
 
 
+def test_a_descent_finds_the_neighbours_and_says_how_many_whatever_the_threads():
+    numba = pytest.importorskip("numba")
+    pytest.importorskip("pynndescent")
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(900, 6)) @ rng.normal(size=(6, 80)) + 0.1 * rng.normal(size=(900, 80))).astype(np.float32)
+    order, _ = search.canonical_order(X)
+    answers, before = [], numba.get_num_threads()
+    for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
+        numba.set_num_threads(threads)
+        answers.append(search.nearest_rows(X, order, 10, np.random.default_rng(0), "descent"))
+    numba.set_num_threads(before)
+    assert answers[0].method == "descent"
+    np.testing.assert_array_equal(answers[0].index, answers[1].index)
+    np.testing.assert_array_equal(answers[0].squared, answers[1].squared)
+    index, _ = oracle.nearest(X[order], 10)
+    recall = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(index, answers[0].index, strict=True)])
+    assert recall >= 0.95
+    assert abs(recall - answers[0].recall) <= 0.02
+
+
+def test_lists_that_a_descent_leaves_short_are_filled_by_the_exact_rows(monkeypatch):
+    X = rows_of(0, 60)
+    order, _ = search.canonical_order(X)
+    # rows of even numbers find themselves and nothing else, the others all rows but the first
+    lists = np.where(np.arange(60)[:, None] % 2, np.arange(60), -1)
+    lists[:, 0] = np.arange(60)
+    monkeypatch.setattr(search, "require_descent", lambda: None)
+    monkeypatch.setattr(search, "descent", lambda points, k, seed: lists)
+    neighbours = search.nearest_rows(X, order, 5, np.random.default_rng(0), "descent")
+    expected = search.nearest_rows(X, order, 5, np.random.default_rng(0), "exact")
+    even = np.arange(0, 60, 2)
+    np.testing.assert_array_equal(neighbours.index[even], expected.index[even])
+    assert neighbours.index.min() >= 0
+
+
+def test_the_descent_takes_over_beyond_its_work_where_it_is_installed(monkeypatch):
+    for installed in (True, False):
+        monkeypatch.setattr(search, "has_descent", lambda installed=installed: installed)
+        assert search.method_for(1_000_000, 768, 15) == "cells"
+        assert search.method_for(2_000_000, 768, 15) == ("descent" if installed else "cells")
+        assert search.method_for(300_000, 50, 15) == ("descent" if installed else "exact")
+        assert search.method_for(2_000_000, 768, 15, "sketch") == "cells"
+        assert search.method_for(20_000, 768, 15, "exact") == "exact"
+
+
 @pytest.mark.parametrize("noise", [True, False])
 def test_a_sketch_counts_what_its_axes_leave_out_where_that_finds_more(noise, monkeypatch):
     # noise is at right angles in two rows; documents that are near share what is left out
