@@ -43,7 +43,7 @@ CELLS_FROM = 30_000
 
 DESCENT_WORK = 1_000_000_000_000
 """Products of the search otherwise, about a minute of a core, beyond which rows are searched by nearest-neighbour
-descent where that is installed: 1.4 million rows of 768 numbers, 200,000 of 50."""
+descent where that is installed: 1.3 million rows of 768 numbers, 200,000 of 50."""
 
 DESCENT_LISTS = 2
 """Length of the lists of the descent, for each neighbour that is asked for. Of 20,000 generated rows of 768 numbers it
