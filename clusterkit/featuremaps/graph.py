@@ -25,6 +25,7 @@ from clusterkit.numerics.neighbour_graph import (
     large_components,
     local_scales,
     neighbour_search,
+    require_descent,
     self_tuned_weights,
 )
 from clusterkit.numerics.selection import distinct_rows
@@ -282,7 +283,7 @@ class Graph(FeatureMap):
         """The space of the embedding of the samples."""
         X = samples.points
         if self.neighbors_method == "approximate":
-            _require_pynndescent()
+            require_descent()
         # what does not depend on the number of clusters is the same for all fits to these rows
         first, inverse, rows, origin, size = reuse(X, "centred distinct rows", lambda: _centred(X))
         resolved: dict[str, Any] = {}
@@ -431,14 +432,3 @@ def _centred(X: Array) -> tuple[Indices, Indices, Array, Array, float]:
     size = float(np.abs(rows).max(initial=0.0)) or 1.0
     rows /= size
     return first, inverse, rows, origin, size
-
-
-def _require_pynndescent() -> None:
-    """Raise an error that says what to install, if approximate neighbours are asked for without their extra."""
-    try:
-        import pynndescent  # noqa: F401
-    except ImportError:
-        raise ModuleNotFoundError(
-            "featuremap 'graph': neighbors_method='approximate' needs pynndescent: install it, or clusterkit-toolkit "
-            "with the extra 'approximate'; neighbors_method='exact' needs neither"
-        ) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import ClassVar, Literal, final
 
 import attrs
 import numpy as np
@@ -10,7 +10,8 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import FeatureMap, Task, params
 from clusterkit.numerics.communities.graph import layouts, neighbour_graph
-from clusterkit.numerics.communities.search import nearest_of
+from clusterkit.numerics.communities.search import METHODS, method_for, nearest_of
+from clusterkit.numerics.neighbour_graph import require_descent
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory
 from clusterkit.samples.limits import Report, notify, reuse
 from clusterkit.samples.row_graph import Node
@@ -28,6 +29,10 @@ LAYOUTS = 6, 4
 agree at .90 instead of .89 on Semeion and at .87 instead of .84 on Satimage."""
 
 
+def _method(value: object) -> str | None:
+    return None if value in METHODS else "'auto', 'exact', 'sketch' or 'descent'"
+
+
 @final
 @attrs.frozen
 class Layout(FeatureMap):
@@ -40,9 +45,10 @@ class Layout(FeatureMap):
     layouts differ by their random draws: what they have in common is in the data.
 
     O(n² d) for the graph up to 1.5e10 products, beyond by a sketch of 64 principal axes, ranked again by all
-    attributes, from 30,000 rows on within cells of k-means; O(n) for each layout. All in float32, without a table of
-    n². The search is in numerics/communities/search.py (`nearest_rows`), a layout in numerics/communities/layout_jit.py
-    (`spread`). The solver `Paris` (solvers/graph/paris.py) makes a tree of each layout.
+    attributes, from 30,000 rows on within cells of k-means, and beyond 1e12 products by nearest-neighbour descent where
+    pynndescent is installed; O(n) for each layout. All in float32, without a table of n². The search is in
+    numerics/communities/search.py (`nearest_rows`), a layout in numerics/communities/layout_jit.py (`spread`). The
+    solver `Paris` (solvers/graph/paris.py) makes a tree of each layout.
 
     Parameters
     ----------
@@ -54,9 +60,16 @@ class Layout(FeatureMap):
         Rounds over the edges of a layout.
     negatives : int, default 3
         Random rows that repel a row for each edge that attracts it.
+    neighbors_method : {"auto", "exact", "sketch", "descent"}, default "auto"
+        How neighbours are searched: all pairs of rows are compared, or those that a sketch proposes, or neighbours of
+        neighbours; see numerics/communities/search.py (`method_for`). "descent" needs the extra `approximate`
+        (pynndescent), and takes the sketch's place of itself only where the sketch is a work of more than 1e12
+        products, about a minute.
 
     Raises
     ------
+    ModuleNotFoundError
+        If "descent" is asked for and pynndescent is not installed.
     NeedsMemory
         If the graph exceeds the memory cap.
 
@@ -88,21 +101,31 @@ class Layout(FeatureMap):
     n_layouts: int | None = params.integer(None, at_least=1, optional=True)
     epochs: int = params.integer(60, at_least=1)
     negatives: int = params.integer(3, at_least=1)
+    # no `params.choice`: the laws try every word of those, and the last needs an extra
+    neighbors_method: Literal["auto", "exact", "sketch", "descent"] = params.free(
+        "auto", _method, invalid=("fast", None, 1)
+    )
 
     def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the layouts, which keeps the graph."""
         X = samples.points
         n, d = X.shape
+        if self.neighbors_method == "descent":
+            require_descent()
+        by_descent = method_for(n, d, self.n_neighbors, self.neighbors_method) == "descent"
         memory.require(
-            n * (4 * d + self.n_neighbors * BYTES_A_NEIGHBOUR),
+            n * ((8 if by_descent else 4) * d + self.n_neighbors * BYTES_A_NEIGHBOUR),
             f"the graph of {self.n_neighbors} neighbours of {n} rows",
             "Use fewer n_neighbors, or fit a sample of the rows.",
         )
         count = self.n_layouts or LAYOUTS[0 if n <= FEW_ROWS else 1]
         seeds = [int(seed) for seed in rng.integers(2**31 - 1, size=count + 2)]
-        key = ("shared neighbours", self.n_neighbors, seeds[-1])
+        key = ("shared neighbours", self.n_neighbors, self.neighbors_method, seeds[-1])
         notify(Report("layout: neighbours", 1, 2))
-        graph = reuse(X, key, lambda: neighbour_graph(X, self.n_neighbors, np.random.default_rng(seeds[-1])))
+        graph = reuse(
+            X, key,
+            lambda: neighbour_graph(X, self.n_neighbors, np.random.default_rng(seeds[-1]), self.neighbors_method),
+        )  # fmt: skip
         notify(Report("layout", 2, 2))
         placed = layouts(graph, self.epochs, self.negatives, seeds[:count], np.random.default_rng(seeds[-2]))
         H = np.hstack(placed)[graph.place].astype(X.dtype, copy=False)

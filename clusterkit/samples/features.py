@@ -271,13 +271,9 @@ class FeatureSpace(Space):
 
     def mapped(self, fitted: FittedMap) -> FeatureSpace:
         """The features that a fitted map makes of the features of this space."""
-        identity = isinstance(self.mapping, IdentityMap)
+        samples = self.as_samples()
         return build_space(
-            self.points if identity else self.rows(),
-            fitted.mapping,
-            storage=fitted.storage,
-            before=self.before if identity else self.transform.steps,
-            resolved=fitted.resolved,
+            samples.points, fitted.mapping, storage=fitted.storage, before=samples.before, resolved=fitted.resolved
         )
 
     def as_samples(self) -> FeatureSpace:
@@ -409,6 +405,13 @@ class DenseSpace(FeatureSpace):
         if self._H is None:
             object.__setattr__(self, "_H", _mapped(self.points, self.mapping))
         yield slice(0, self.n), cast("Array", self._H)
+
+    def as_samples(self) -> FeatureSpace:
+        """The stored matrix as samples of a further map, without a copy."""
+        if isinstance(self.mapping, IdentityMap):
+            return self
+        [(_, H)] = self.pieces()
+        return identity_space(H, self.transform.steps)
 
     def take(self, index: Indices) -> DenseSpace:
         """The space of some samples; features are computed again, so that they equal streamed features exactly."""

@@ -41,8 +41,8 @@ FEW = 500
 """Rows up to which every row is a community of its own, so that any number of clusters can be cut from the tree."""
 
 
-def neighbour_graph(X: Array, n_neighbors: int, rng: Rng) -> NeighbourGraph:
-    """The graph of samples X (n, d); O(n² d), less with a sketch beyond the work of `search.EXACT_WORK`."""
+def neighbour_graph(X: Array, n_neighbors: int, rng: Rng, search: str = "auto") -> NeighbourGraph:
+    """The graph of samples X (n, d); O(n² d), less beyond `search.EXACT_WORK`; see `search.method_for`."""
     X = np.ascontiguousarray(X, dtype=np.float32)
     rows, place = canonical_order(X)
     k = min(n_neighbors, len(rows) - 1)
@@ -50,7 +50,7 @@ def neighbour_graph(X: Array, n_neighbors: int, rng: Rng) -> NeighbourGraph:
         none = np.empty(0, dtype=np.int32)
         starts, weights = np.zeros(2, dtype=np.int32), np.empty(0, dtype=np.float32)
         return NeighbourGraph(rows, place, none.reshape(1, 0), starts, none, weights, "exact", 1.0, None, 1)
-    near = nearest_rows(X, rows, k, rng)
+    near = nearest_rows(X, rows, k, rng, search)
     W = _weights(near.index)
     parts = int(components(W).max()) + 1
     return NeighbourGraph(

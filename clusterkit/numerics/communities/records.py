@@ -24,7 +24,7 @@ class NeighbourGraph:
     starts, tails, weights : ndarray of shape (u + 1,), (e,), (e,)
         Edges of each vertex in a compressed form: symmetric, each in both directions, sorted.
     method : str
-        How neighbours were searched: "exact", "sketch" or "cells".
+        How neighbours were searched: "exact", "sketch", "cells" or "descent".
     recall : float
         Share of the true neighbours that were found, estimated on some rows.
     sketch : int or None
@@ -54,7 +54,9 @@ class NeighbourGraph:
         """The search in short, for `resolved_`."""
         facts: dict[str, object] = {"neighbours": self.method}
         if self.method != "exact":
-            facts |= {"recall": round(self.recall, 3), "sketch": self.sketch}
+            facts["recall"] = round(self.recall, 3)
+        if self.sketch is not None:
+            facts["sketch"] = self.sketch
         if self.n < len(self.place):
             facts["distinct_rows"] = self.n
         if self.components > 1:

@@ -2,7 +2,8 @@
 
 Up to `EXACT_WORK` products all pairs of rows are compared. Beyond it candidates come from the coordinates on leading
 principal axes (the sketch), and are ranked by all coordinates; from `CELLS_FROM` rows on each row is compared with
-those of the nearest cells of a k-means only. How many of the true neighbours are found is measured on some rows.
+those of the nearest cells of a k-means only. Where even that exceeds `DESCENT_WORK`, nearest-neighbour descent takes
+its place, if its package is installed. How many of the true neighbours are found is measured on some rows.
 """
 
 from __future__ import annotations
@@ -15,9 +16,23 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.numerics.lloyd import nearest, quick_centres
+from clusterkit.numerics.neighbour_graph import descent, has_descent, require_descent
 from clusterkit.numerics.threads import limited_threads, over_rows, thread_pool
 
-__all__ = ["CELLS_FROM", "EXACT_WORK", "Neighbours", "canonical_order", "nearest_of", "nearest_rows"]
+__all__ = [
+    "CELLS_FROM",
+    "DESCENT_WORK",
+    "EXACT_WORK",
+    "METHODS",
+    "Neighbours",
+    "canonical_order",
+    "method_for",
+    "nearest_of",
+    "nearest_rows",
+]
+
+METHODS = ("auto", "exact", "sketch", "descent")
+"""What may be asked for, see `method_for`."""
 
 EXACT_WORK = 15_000_000_000
 """Products ``n² d / 2`` up to which all pairs of rows are compared, less than half a second of a core: 6,000 rows of
@@ -25,6 +40,15 @@ EXACT_WORK = 15_000_000_000
 
 CELLS_FROM = 30_000
 """Rows from which on not all pairs are compared, even in the sketch."""
+
+DESCENT_WORK = 1_000_000_000_000
+"""Products of the search otherwise, about a minute of a core, beyond which rows are searched by nearest-neighbour
+descent where that is installed: 1.3 million rows of 768 numbers, 200,000 of 50."""
+
+DESCENT_LISTS = 2
+"""Length of the lists of the descent, for each neighbour that is asked for. Of 20,000 generated rows of 768 numbers it
+finds .995 of 15 neighbours in 3.3 s, with lists of 15 .938 in 1.5 s; the sketch finds .978 in 1.8 s. Of 50,000 rows it
+finds .982 in 9.9 s, the sketch .974 in 5.1 s: it is no faster, but needs no products of all cells."""
 
 BLOCK = 1024
 """Rows of a block of products: 4 MB of similarities, which a core works off while they are in its cache."""
@@ -66,11 +90,11 @@ class Neighbours:
     squared : ndarray of float32, shape (n, k)
         Squared distances.
     method : str
-        "exact", "sketch" or "cells".
+        "exact", "sketch", "cells" or "descent".
     recall : float
         Share of the true neighbours that were found, on some rows; 1 where all pairs are compared.
     sketch : int or None
-        Number of axes of the sketch.
+        Number of axes of the sketch, where there is one.
     """
 
     index: NDArray[np.int32]
@@ -128,7 +152,36 @@ def canonical_order(X: Array) -> tuple[Indices, Indices]:
     return by_key[first][shuffled], inverse
 
 
-def nearest_rows(X: Array, order: Indices, k: int, rng: Rng) -> Neighbours:
+def method_for(u: int, d: int, k: int, search: str = "auto") -> str:
+    """How the k nearest of u rows of d numbers are searched: "exact", "sketch", "cells" or "descent".
+
+    Parameters
+    ----------
+    u, d, k : int
+    search : str
+        One of `METHODS`. "auto" compares all pairs up to `EXACT_WORK`, takes the sketch beyond, and the descent where
+        the work of these exceeds `DESCENT_WORK` and pynndescent is installed.
+
+    Examples
+    --------
+    >>> [method_for(u, 768, 15) for u in (5_000, 20_000, 100_000)]
+    ['exact', 'sketch', 'cells']
+    """
+    if search in ("exact", "descent"):
+        return search
+    pairs = u * u * d / 2
+    method = "cells" if u >= CELLS_FROM else "sketch"
+    if search == "sketch":
+        return method
+    work = pairs
+    if pairs <= EXACT_WORK or d <= SKETCHES[0] or u <= BLOCK:
+        method = "exact"
+    elif method == "cells":
+        work = u * (u / CELL_ROWS + CELL_ROWS * PROBED_CELLS) * SKETCHES[0] + u * k * CANDIDATES[0] * d
+    return "descent" if work > DESCENT_WORK and has_descent() else method
+
+
+def nearest_rows(X: Array, order: Indices, k: int, rng: Rng, search: str = "auto") -> Neighbours:
     """The k nearest others of the rows ``X[order]``, numbered by their place in the order; k < u.
 
     Parameters
@@ -138,7 +191,14 @@ def nearest_rows(X: Array, order: Indices, k: int, rng: Rng) -> Neighbours:
         Distinct rows, as by `canonical_order`.
     k : int
     rng : Generator
-        Draws the rows of the sketch, of the cells and of the estimate of the recall.
+        Draws the rows of the sketch, of the cells and of the estimate of the recall, and the seed of the descent.
+    search : str
+        As in `method_for`.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If the descent is asked for and pynndescent is not installed.
 
     Notes
     -----
@@ -147,22 +207,35 @@ def nearest_rows(X: Array, order: Indices, k: int, rng: Rng) -> Neighbours:
     from clusterkit.numerics.communities.search_jit import rank_again
 
     u, d = len(order), X.shape[1]
+    method = method_for(u, d, k, search)
+    if method == "descent":
+        require_descent()
     centre = X.mean(axis=0, dtype=np.float64).astype(np.float32)
     with limited_threads(0):
-        if u * u * d / 2 <= EXACT_WORK or d <= SKETCHES[0] or u <= BLOCK:
+        if method == "exact":
             points = X[order] - centre
             index, similar = _of_all_pairs(points, k, np.einsum("ij,ij->i", points, points))
             return Neighbours(index, np.maximum(-2.0 * similar, 0.0), "exact", 1.0, None)
         tried = np.sort(rng.choice(u, min(TRIED_ROWS, u), replace=False))
         truth = _exact_of(X, order, tried, k, centre)
-        sketch = _sketch(X, order, tried, truth, centre, rng)
-        cells = u >= CELLS_FROM
-        candidates = _of_cells(sketch, rng) if cells else _of_all_pairs(sketch.Z, sketch.count, sketch.squares)[0]
+        axes = None
+        if method == "descent":
+            near = descent(X[order], min(DESCENT_LISTS * k + 1, u), int(rng.integers(2**31 - 1)))
+            candidates = np.where(near == np.arange(u)[:, None], -1, near).astype(np.int32)
+        else:
+            sketch = _sketch(X, order, tried, truth, centre, rng)
+            axes = sketch.Z.shape[1]
+            cells = method == "cells"
+            candidates = _of_cells(sketch, rng) if cells else _of_all_pairs(sketch.Z, sketch.count, sketch.squares)[0]
+        short = np.flatnonzero((candidates >= 0).sum(axis=1) < k)
+        for start in range(0, len(short), FEW):
+            rows = short[start : start + FEW]
+            candidates[rows, :k] = _exact_of(X, order, rows, k, centre)
         similar = np.full((u, k), -np.inf, dtype=np.float32)
         index = np.full((u, k), -1, dtype=np.int32)
-        over_rows(lambda i, j: rank_again(X, order, candidates, similar, index, i, j), u, sketch.count * d // 8)
+        over_rows(lambda i, j: rank_again(X, order, candidates, similar, index, i, j), u, candidates.shape[1] * d // 8)
     recall = _shared(truth, index[tried])
-    return Neighbours(index, -similar, "cells" if cells else "sketch", recall, sketch.Z.shape[1])
+    return Neighbours(index, -similar, method, recall, axes)
 
 
 @attrs.frozen(eq=False)

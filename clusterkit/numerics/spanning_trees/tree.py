@@ -147,7 +147,8 @@ def tree_of_neighbours(X: Array, n_neighbors: int, degree: int, rng: Rng) -> tup
     -------
     tree : SpanningTree
     facts : dict
-        "neighbours" ("exact", "sketch" or "cells") and "components"; with a sketch "recall".
+        "neighbours" ("exact", "sketch", "cells" or "descent") and "components"; where not all pairs are
+        compared "recall".
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components, minimum_spanning_tree

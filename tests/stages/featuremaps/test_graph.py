@@ -198,7 +198,7 @@ def test_approximate_neighbours(monkeypatch):
     from clusterkit.numerics.neighbour_graph import neighbour_search
 
     class NNDescent:
-        def __init__(self, points, n_neighbors, random_state):
+        def __init__(self, points, n_neighbors, random_state, n_jobs):
             squared, index = neighbour_search(points)(points, n_neighbors + 1)
             index = np.where(np.arange(len(points))[:, None] % 5 == 0, index[:, 1:], index[:, :-1])
             index[7, -1] = -1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -10,6 +12,8 @@ from sklearn.metrics import adjusted_rand_score, roc_auc_score
 import clusterkit
 from clusterkit import Pipeline, recipe
 from clusterkit.contracts.labelings import by_appearance
+from clusterkit.errors import InvalidParameter
+from clusterkit.featuremaps.layout import Layout
 from clusterkit.samples import EmbeddedSpace
 
 
@@ -36,6 +40,28 @@ def test_the_number_of_clusters_is_found_and_every_row_has_one(sphere):
     assert model.labels_.min() == 0
     assert model.resolved_["featuremap"]["neighbours"] == "exact"
     assert model.resolved_["labeler"]["clusters"] == 6
+
+
+def searched(method):
+    """The recipe with a search of neighbours that is asked for."""
+    return recipe("embeddings", featuremap=["unit", {"name": "layout", "neighbors_method": method}], random_state=0)
+
+
+def test_a_descent_needs_its_extra_and_other_words_are_refused(monkeypatch):
+    X = on_the_sphere(60)[0]
+    monkeypatch.setitem(sys.modules, "pynndescent", None)
+    with pytest.raises(ModuleNotFoundError, match="extra 'approximate'"):
+        searched("descent").fit(X)
+    with pytest.raises(InvalidParameter, match="'auto', 'exact', 'sketch' or 'descent'"):
+        Layout(neighbors_method="fast")
+
+
+def test_a_sketch_may_be_asked_for(sphere):
+    X, y, _ = sphere
+    model = searched("sketch").fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert model.resolved_["featuremap"]["neighbours"] == "sketch"
+    assert model.resolved_["featuremap"]["recall"] >= 0.95
 
 
 def test_features_stay_float32_and_the_graph_is_kept(sphere):
