@@ -13,6 +13,7 @@ import numpy as np
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices, Mask
+from clusterkit.numerics.structures_jit import number_sets
 
 __all__ = ["BoxArrays", "ComponentTree", "TreeArrays"]
 
@@ -95,8 +96,7 @@ class ComponentTree:
         -----
         O(u d log u) time, O(u d) memory. A node of equal points is not divided, whatever its size.
         """
-        _, component, sizes = np.unique(parent, return_inverse=True, return_counts=True)
-        component = component.reshape(-1)
+        component, sizes, _ = number_sets(parent, points[:, 0])
         by_component = np.argsort(component, kind="stable")
         first = np.concatenate([[0], np.cumsum(sizes)])
         means = np.add.reduceat(points[by_component], first[:-1], axis=0) / sizes[:, None]
