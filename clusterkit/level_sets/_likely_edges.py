@@ -104,13 +104,9 @@ class MembersOnly:
 
 def grouping_of(roots: Indices, values: Array) -> Grouping:
     """The components, from the root of the disjoint set of each point and the value at each point."""
-    _, component, sizes = np.unique(roots, return_inverse=True, return_counts=True)
-    component = component.reshape(-1)
-    # of several assignments to an index the last one counts: the point with the largest value
-    innermost = np.empty(len(sizes), dtype=np.intp)
-    ascending = np.argsort(values, kind="stable")
-    innermost[component[ascending]] = ascending
-    return Grouping(component, sizes, innermost)
+    from clusterkit.numerics.structures_jit import number_sets
+
+    return Grouping(*number_sets(roots, values))
 
 
 def join_neighbours(search: EdgeSearch) -> None:

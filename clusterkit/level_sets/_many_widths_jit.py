@@ -590,13 +590,14 @@ def foreign_edges(component: Any, is_inside: Any, near: Any, edges: Any) -> Any:
 
 
 @njit
-def nearest_of_groups(D: Any, rows: Any, group: Any, nearest: Any) -> Any:
+def nearest_of_groups(D: Any, rows: Any, group: Any, nearest: Any, start: Any, stop: Any) -> Any:
     """Write to `nearest` (r, c) which of the points `rows` (r,) in each group is nearest to each of them.
 
-    `group` (r,) numbers the group 0..c-1 of each of these points; the nearest of the own group is -1.
+    `group` (r,) numbers the group 0..c-1 of each of these points; the nearest of the own group is -1. Only the rows
+    `start` to `stop` are written.
     """
     least = np.empty(nearest.shape[1], np.float32)
-    for a in range(len(rows)):
+    for a in range(start, stop):
         least[:] = np.inf
         nearest[a] = -1
         for b in range(len(rows)):

@@ -14,6 +14,7 @@ centre decides pair by pair, at the cost of an inner product for each pair.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, NamedTuple, final
 
 import attrs
@@ -33,6 +34,7 @@ from clusterkit.level_sets._ascent_jit import (
 from clusterkit.level_sets._segments_jit import ContourArrays, first_outside, segment_workspace
 from clusterkit.numerics.gaussian_jit import near_sum
 from clusterkit.numerics.structures_jit import find, join
+from clusterkit.numerics.threads import over_rows
 
 __all__ = [
     "DIMENSIONS",
@@ -60,6 +62,8 @@ SMALLEST_EXTENT = 1e-12
 """Extent of the map along an axis on which all points are equal."""
 MARGIN = 1e-6
 """Part of a cell by which boxes are widened: coordinates are rounded, and floor() may give the next cell."""
+CELL_STEPS = 500
+"""Cost of a cell in nanoseconds, for the choice of the ranges of the threads."""
 LOOK_UPS = 1000
 """Look-ups that cost about as much time as a kernel sum, for the budget."""
 
@@ -114,7 +118,10 @@ class CellMap:
             undecided = np.argwhere(states == UNDECIDED)
             size = extent / count
             new_states = np.empty(len(undecided), dtype=np.uint8)
-            _classify(undecided, origin, size, float(np.linalg.norm(size)) / 2.0, contour, new_states)
+            classify = partial(
+                _classify, undecided, origin, size, float(np.linalg.norm(size)) / 2.0, contour, new_states
+            )
+            over_rows(classify, len(undecided), CELL_STEPS)
             states[tuple(undecided.T)] = new_states
             if count == cells:
                 break
@@ -133,13 +140,13 @@ class CellMap:
 
 
 @njit
-def _classify(cells: Any, origin: Any, size: Any, radius: Any, contour: Any, states: Any) -> Any:
-    """Write the states (b,) of cells with indices (b, d), from bounds on the balls around them."""
+def _classify(cells: Any, origin: Any, size: Any, radius: Any, contour: Any, states: Any, start: Any, stop: Any) -> Any:
+    """Write the states (b,) of cells `start` to `stop`, with indices (b, d), from bounds on the balls around them."""
     level, blocks = contour.level, contour.blocks
     low, high = level * (1.0 - 1e-9), level * (1.0 + 1e-9)
     y, work = np.empty(len(size)), ball_workspace(len(size), blocks)
     radius *= 1.0 + 4.0 * MARGIN
-    for i in range(len(cells)):
+    for i in range(start, stop):
         for c in range(len(size)):
             y[c] = origin[c] + (cells[i, c] + 0.5) * size[c]
         value, near = value_terms(y, radius, blocks, work)

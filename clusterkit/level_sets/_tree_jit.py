@@ -6,6 +6,7 @@ component only if their parent is within one, at the time the tree is built.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple, final
 
 import attrs
@@ -13,6 +14,8 @@ import numpy as np
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices, Mask
+from clusterkit.numerics.structures_jit import number_sets
+from clusterkit.numerics.threads import over_rows
 
 __all__ = ["BoxArrays", "ComponentTree", "TreeArrays"]
 
@@ -95,8 +98,7 @@ class ComponentTree:
         -----
         O(u d log u) time, O(u d) memory. A node of equal points is not divided, whatever its size.
         """
-        _, component, sizes = np.unique(parent, return_inverse=True, return_counts=True)
-        component = component.reshape(-1)
+        component, sizes, _ = number_sets(parent, points[:, 0])
         by_component = np.argsort(component, kind="stable")
         first = np.concatenate([[0], np.cumsum(sizes)])
         means = np.add.reduceat(points[by_component], first[:-1], axis=0) / sizes[:, None]
@@ -107,7 +109,10 @@ class ComponentTree:
         nodes = _build(points, by_component, first, means, leaf, _Nodes(order, start, stop, children, single))
         low, high, centre = (np.empty((nodes, points.shape[1])) for _ in range(3))
         radius = np.empty(nodes)
-        _measure(points, order, start, stop, low, high, centre, radius)
+        # a point is in one node of every level
+        work = 4 * points.shape[1] * len(points) * nodes.bit_length() // nodes
+        measure = partial(_measure, points, order, start, stop, low, high, centre, radius)
+        over_rows(measure, nodes, work)
         return cls(order, start[:nodes], stop[:nodes], children[:nodes], single[:nodes], low, high, centre, radius)
 
 
@@ -209,10 +214,12 @@ def _build(points: Any, by_component: Any, first: Any, means: Any, leaf: Any, tr
 
 
 @njit
-def _measure(points: Any, order: Any, start: Any, stop: Any, low: Any, high: Any, centre: Any, radius: Any) -> Any:
-    """Write the boxes, centres and radii of all nodes."""
+def _measure(
+    points: Any, order: Any, start: Any, stop: Any, low: Any, high: Any, centre: Any, radius: Any, first: Any, last: Any
+) -> Any:
+    """Write the boxes, centres and radii of the nodes `first` to `last`."""
     d = points.shape[1]
-    for node in range(len(radius)):
+    for node in range(first, last):
         low[node] = points[order[start[node]]]
         high[node] = low[node]
         for i in range(start[node], stop[node]):

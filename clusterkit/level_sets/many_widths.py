@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, final
 
 import attrs
@@ -421,7 +422,7 @@ class CandidateLabels:
         rows = np.flatnonzero(is_inside & (number[component] >= 0))
         group = number[component[rows]]
         nearest = np.empty((len(rows), len(large)), dtype=np.int64)
-        nearest_of_groups(self.lists.D, rows, group, nearest)
+        over_rows(partial(nearest_of_groups, self.lists.D, rows, group, nearest), len(rows), len(rows))
         a, c = np.nonzero(nearest >= 0)
         lines = np.stack([rows[a], nearest[a, c]], axis=1)
         order = np.argsort(self.lists.D[lines[:, 0], lines[:, 1]], kind="stable")

@@ -51,14 +51,17 @@ def nearest_edges(points: Array, k: int) -> Indices:
     k : int
         Neighbours of each point; more than u - 1 means all others.
     """
+    from clusterkit.numerics.structures_jit import ascending
+
     k = min(k + 1, len(points))
     if k < 2:
         return np.empty((0, 2), dtype=np.int64)
     distances, neighbours = _nearest(points, k)
     pairs = np.stack([np.repeat(np.arange(len(points)), k), neighbours.reshape(-1)], axis=1)
     edges, first = unique_pairs(pairs, len(points))
-    edges = edges[np.argsort(distances.reshape(-1)[first], kind="stable")]
-    return np.ascontiguousarray(edges[edges[:, 0] != edges[:, 1]])
+    proper = np.flatnonzero(edges[:, 0] != edges[:, 1])
+    # `take` is some five times as fast here as an index in brackets
+    return np.take(edges, proper[ascending(distances.reshape(-1)[first[proper]])], axis=0)
 
 
 def _nearest(points: Array, k: int) -> tuple[Array, Indices]:
@@ -69,7 +72,7 @@ def _nearest(points: Array, k: int) -> tuple[Array, Indices]:
         from scipy.spatial import KDTree
 
         distances, neighbours = nearest_in_tree(KDTree(points), points, k)
-        return distances, neighbours.astype(np.int64)
+        return distances, neighbours.astype(np.int64, copy=False)
     from sklearn.neighbors import NearestNeighbors
 
     distances, neighbours = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(points).kneighbors(points)

@@ -1,12 +1,14 @@
-"""Compiled data structures: disjoint sets, tables of rows, and heaps.
+"""Compiled data structures: disjoint sets, tables of rows, heaps, and orders of pairs and of values.
 
 Disjoint sets (union-find) say which elements have been joined, directly or through others. Rows of one matrix are found
 in another by hashing instead of sorting, O(n d). A binary heap is a stretch of two arrays, the least key first; one
-entry is moved to its place (`sift_down`, `sift_up`).
+entry is moved to its place (`sift_down`, `sift_up`). Pairs are put in order by buckets (`ordered_pairs`) and values by
+merging (`ascending`), on all cores with the result of one.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,15 @@ from numpy.typing import NDArray
 from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Indices
 from clusterkit.numerics.sparse_rows import Rows, SparseRows
+from clusterkit.numerics.threads import over_rows
 
 __all__ = [
+    "ascending",
     "find",
     "find_rows",
     "join",
+    "number_sets",
+    "ordered_pairs",
     "roots",
     "sift_down",
     "sift_up",
@@ -57,6 +63,33 @@ def roots(parent: Indices) -> Indices:
     for i in range(len(parent)):
         parent[i] = find(parent, i)
     return parent
+
+
+def number_sets(roots: Indices, values: Array) -> tuple[Indices, Indices, Indices]:
+    """Disjoint sets by their roots (n,): the number of each element's set, (n,), in the order of the roots, and sizes.
+
+    Third is the element of the largest value in each set, of several the last. O(n); values (n,) are no NaN.
+    """
+    number, sizes, largest = np.zeros(len(roots), np.intp), np.zeros(len(roots), np.intp), np.zeros(len(roots), np.intp)
+    count = _number_sets(roots, values, number, sizes, largest)
+    return number, sizes[:count].copy(), largest[:count].copy()
+
+
+@njit
+def _number_sets(roots: Any, values: Any, number: Any, sizes: Any, largest: Any) -> Any:
+    for i in range(len(roots)):
+        number[roots[i]] = 1
+    count = 0
+    for i in range(len(roots)):
+        if number[i]:
+            number[i] = count
+            count += 1
+    for i in range(len(roots)):  # the number of a root is written twice, and is the same
+        number[i] = c = number[roots[i]]
+        sizes[c] += 1
+        if sizes[c] == 1 or values[i] >= values[largest[c]]:
+            largest[c] = i
+    return count
 
 
 def find_rows(rows: Rows, Y: Rows) -> Indices:
@@ -143,3 +176,131 @@ def sift_up(keys: Array, rows: Indices, start: int, at: int) -> None:
         keys[start + at], rows[start + at] = keys[start + parent], rows[start + parent]
         at = parent
     keys[start + at], rows[start + at] = key, row
+
+
+STEPS = 20
+"""Cost of a pair or a value in nanoseconds, for the choice of the ranges of the threads."""
+
+
+def ordered_pairs(pairs: Indices, n: int) -> tuple[Indices, Indices]:
+    """Each unordered pair of row numbers once, and where it is first, as `neighbour_graph.unique_pairs`; O(n + e).
+
+    Pairs are put into a bucket for each lower number. Then buckets are sorted independently of each other, in threads.
+    A bucket of b pairs takes O(b) if they are few, and at most O(b^(4/3)).
+    """
+    start = np.zeros(n + 1, dtype=np.int64)
+    keys, bits = np.empty(len(pairs), dtype=np.int64), len(pairs).bit_length()
+    _fill_buckets(pairs, start, keys, bits)
+    work = STEPS * max(1, len(pairs) // max(1, n))
+    counts = np.empty(n, dtype=np.int64)
+    over_rows(lambda first, last: _sort_buckets(first, last, start, keys, bits, counts), n, work)
+    to = np.concatenate([[0], np.cumsum(counts)])
+    unique, position = np.empty((to[-1], 2), dtype=np.int64), np.empty(to[-1], dtype=np.intp)
+    over_rows(lambda first, last: _empty_buckets(first, last, start, keys, bits, to, unique, position), n, work)
+    return unique, position
+
+
+@njit
+def _fill_buckets(pairs: Any, start: Any, keys: Any, bits: Any) -> None:
+    """Write the keys of all pairs, the higher number before the position, bucket by bucket, and where buckets start."""
+    for e in range(len(pairs)):
+        start[min(pairs[e, 0], pairs[e, 1])] += 1
+    total = 0
+    for i in range(len(start)):
+        total += start[i]
+        start[i] = total
+    for e in range(len(pairs) - 1, -1, -1):
+        i, j = pairs[e, 0], pairs[e, 1]
+        low = min(i, j)
+        start[low] -= 1
+        keys[start[low]] = (max(i, j) << bits) | e
+
+
+@njit
+def _sort_buckets(first: Any, last: Any, start: Any, keys: Any, bits: Any, counts: Any) -> None:
+    """Sort the keys of the buckets from `first` to `last` by Shell's method, and count their different pairs."""
+    for bucket in range(first, last):
+        low, high = start[bucket], start[bucket + 1]
+        gap = 1
+        while 9 * gap < high - low:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for at in range(low + gap, high):
+                key, place = keys[at], at
+                while place >= low + gap and keys[place - gap] > key:
+                    keys[place] = keys[place - gap]
+                    place -= gap
+                keys[place] = key
+            gap //= 3
+        count = 0
+        for at in range(low, high):
+            count += at == low or keys[at] >> bits != keys[at - 1] >> bits
+        counts[bucket] = count
+
+
+@njit
+def _empty_buckets(
+    first: Any, last: Any, start: Any, keys: Any, bits: Any, to: Any, unique: Any, position: Any
+) -> None:
+    """Write the different pairs of sorted buckets from place ``to[bucket]`` on, with their first positions."""
+    for bucket in range(first, last):
+        place = to[bucket]
+        for at in range(start[bucket], start[bucket + 1]):
+            if at == start[bucket] or keys[at] >> bits != keys[at - 1] >> bits:
+                unique[place, 0], unique[place, 1] = bucket, keys[at] >> bits
+                position[place] = keys[at] & ((1 << bits) - 1)
+                place += 1
+
+
+PIECE = 2**15
+"""Values that are sorted at once: they and their order stay in the cache."""
+
+
+def ascending(values: Array) -> Indices:
+    """The stable order of values (e,) that are no NaN: ``np.argsort(values, kind="stable")``, in threads.
+
+    Pieces are sorted, and two neighbouring ones merged until one is left; each range of the result is merged by itself.
+    """
+    e = len(values)
+    if e <= PIECE:
+        return np.argsort(values, kind="stable")
+    order, keys = np.empty(e, dtype=np.intp), np.empty(e)
+
+    def sort(first: int, last: int) -> None:
+        for piece in range(first, last):
+            rows = slice(piece * PIECE, min(e, (piece + 1) * PIECE))
+            inside = np.argsort(values[rows], kind="stable")
+            order[rows], keys[rows] = inside + rows.start, values[rows][inside]
+
+    over_rows(sort, -(-e // PIECE), 4 * STEPS * PIECE)
+    others, other_keys, width = np.empty_like(order), np.empty_like(keys), PIECE
+    while width < e:
+        over_rows(partial(_merge, width, keys, order, other_keys, others), e, STEPS)
+        order, others, keys, other_keys, width = others, order, other_keys, keys, 2 * width
+    return order
+
+
+@njit
+def _merge(width: Any, keys: Any, order: Any, to_keys: Any, to_order: Any, first: Any, last: Any) -> None:
+    """Write the entries `first` to `last` of the merged pairs of sorted stretches, each of `width` entries."""
+    at = first
+    while at < last:
+        left = at - at % (2 * width)
+        middle, end = min(len(keys), left + width), min(len(keys), left + 2 * width)
+        # how many of the entries before are of the left stretch, which comes first among equal ones
+        low, high = max(0, at - left - (end - middle)), min(at - left, middle - left)
+        while low < high:
+            half = (low + high) // 2
+            if keys[left + half] <= keys[middle + at - left - half - 1]:
+                low = half + 1
+            else:
+                high = half
+        i, j = left + low, middle + at - left - low
+        for place in range(at, min(last, end)):
+            if j >= end or (i < middle and keys[i] <= keys[j]):
+                to_keys[place], to_order[place] = keys[i], order[i]
+                i += 1
+            else:
+                to_keys[place], to_order[place] = keys[j], order[j]
+                j += 1
+        at = min(last, end)

@@ -70,7 +70,7 @@ def _recipe(name: str, **settings: Any) -> Callable[[int], Any]:
 CASES: dict[str, tuple[Callable[[int], Any], int, Callable[[int], np.ndarray], int]] = {
     "auto": (_recipe("auto"), 0, lambda n: _blobs(n, 5, 6), 20_000),
     "emmc-multi": (_recipe("emmc-multi"), 8, lambda n: _blobs(n, 100, 8, 8.0), 20_000),
-    "svc": (_recipe("svc", featuremap={"name": "rbf", "gamma": 20.0}, tuner=None), 0, _moons, 20_000),
+    "svc": (_recipe("svc", featuremap={"name": "rbf", "gamma": 20.0}, tuner=None), 0, _moons, 100_000),
     "kmeans": (_recipe("kmeans"), 10, lambda n: _blobs(n, 10, 10, 4.0), 300_000),
     "kmeans-many": (_recipe("kmeans", n_init=1), 256, lambda n: _blobs(n, 128, 256, 8.0), 30_000),
     "hdbscan": (_recipe("hdbscan"), 0, _moons, 300_000),
