@@ -596,12 +596,12 @@ def to_onnx(
     if path is not None and os.path.splitext(path)[1].lower() != ONNX_ENDING:
         raise InvalidParameter(f"{os.fspath(path)}: the file of a model in ONNX ends in {ONNX_ENDING}")
     fitted: Any = model
-    if not hasattr(fitted, "why_not_inductive"):
+    if not hasattr(fitted, "_why_not_inductive"):
         raise NotExportable(_why_not(fitted))
     check_is_fitted(fitted)
     predictor = fitted.predictor_
     if predictor is None:
-        raise NotExportable(f"the model labels no new rows: {fitted.why_not_inductive() or 'fit it again'}")
+        raise NotExportable(f"the model labels no new rows: {fitted._why_not_inductive() or 'fit it again'}")
     graph = Graph(np.dtype(dtype), _stages(fitted))
     rows, metadata = _rows(fitted, graph, preparation)
     try:
@@ -637,7 +637,7 @@ def _why_not(model: Any) -> str:
         return f"{kind.__name__} has no ONNX form. {WHAT_CAN}"
     takes = "to_onnx takes fitted estimators of clusterkit, such as clusterkit.recipe('kmeans').fit(X)"
     steps = getattr(model, "steps", None)
-    if isinstance(steps, list) and hasattr(steps[-1][-1], "why_not_inductive"):
+    if isinstance(steps, list) and hasattr(steps[-1][-1], "_why_not_inductive"):
         return (
             f"{takes}, and this is a {kind.__name__} of {package}. Its last step can be exported, "
             "clusterkit.to_onnx(model[-1]), and takes the rows as the steps before it make them"
@@ -669,7 +669,7 @@ def _rows(model: Any, graph: Graph, preparation: bool) -> tuple[Node, dict[str, 
 def _stages(model: Any) -> dict[str, str]:
     """Names in errors of the stages that a model was fitted with, by kind."""
     chosen = model.resolved_.get("auto", {}).get("recipe")
-    planned = model.planned()
+    planned = model._planned()
     if chosen is not None or planned is None:
         words = "what labels new rows" if chosen is None else f"recipe '{chosen}'"
         return dict.fromkeys(("featuremap", "solver", "labeler"), words)

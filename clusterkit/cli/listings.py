@@ -194,7 +194,7 @@ def _recipe(name: str, as_json: bool) -> None:
     estimator: Any = build(name)
     if recipe.clusters == "given":
         estimator.set_params(n_clusters=2)
-    reason = estimator.why_not_inductive()
+    reason = estimator._why_not_inductive()
     described |= {"predicts": reason is None, "why_not": reason, "parameters": estimator.get_params()}
     described["parameters"] = {
         key: value for key, value in described["parameters"].items() if isinstance(value, str | int | float | None)

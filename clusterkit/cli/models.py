@@ -115,7 +115,7 @@ def _from_data(path: str) -> ModelFile:
         raise InvalidModelFile(path, "what it says about the columns of its table is wrong")
     if not isinstance(named, bool) or not isinstance(recipe, str):
         raise InvalidModelFile(path, "what it says about its table or its recipe is wrong")
-    if not hasattr(estimator, "why_not_inductive"):
+    if not hasattr(estimator, "_why_not_inductive"):
         raise BadInput(f"{path} holds a {type(estimator).__name__}, which `clusterkit predict` does not use")
     return ModelFile(clusterkit=loaded.version, pipeline=estimator, recipe=recipe, columns=columns, named=named)
 

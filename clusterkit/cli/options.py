@@ -138,7 +138,7 @@ def check_number(name: str, model: Pipeline | Driven, number: object, *, varied:
         return
     clusters = registry.get("recipe", name).clusters
     try:
-        model.composition_at(number)
+        model._composition_at(number)
     except NeedsClusters as error:
         if clusters == "given":
             raise BadInput(

@@ -84,7 +84,7 @@ def predict(
     source.check(data)
     model = models.load(model_file, allow_pickle=allow_pickle)
     pipeline = model["pipeline"]
-    reason = pipeline.why_not_inductive()
+    reason = pipeline._why_not_inductive()
     if reason is not None:
         raise BadInput(f"{model_file} cannot label new rows: {reason}")
     to_stdout = path == output.STDOUT

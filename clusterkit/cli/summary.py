@@ -174,7 +174,7 @@ def _reading(values: Mapping[str, Any]) -> str:
 
 def _size_keeper(model: Pipeline | Driven) -> str | None:
     """The name of the balancer of a fit with several clusters; None where nothing keeps their sizes."""
-    c = model.planned() if hasattr(model, "planned") else None  # Auto has no stages
+    c = model._planned() if hasattr(model, "_planned") else None  # Auto has no stages
     if c is None or c.n_clusters == 1:
         return None
     return None if c.balancer is None else c.balancer.name

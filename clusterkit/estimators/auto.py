@@ -240,7 +240,7 @@ n_features_in_
     (2, True)
     """
 
-    always_fitted = FixedDriver.always_fitted | {
+    _always_fitted = FixedDriver._always_fitted | {
         "candidates_", "confidence_", "perhaps_one_cluster_", "second_n_clusters_"
     }  # fmt: skip
 
@@ -299,7 +299,7 @@ n_features_in_
             return self
         rows = fitted.transform(X, quiet=True)
         known = self._known(len(rows), *what, index_of(X))
-        attach(self, self.fit_table(X, fitted, rows, known))
+        attach(self, self._fit_table(X, fitted, rows, known))
         return self
 
     def _known(
@@ -320,7 +320,7 @@ n_features_in_
         linked_groups(pairs, sown, n, k)
         return Known(n, pairs, sown, weights)
 
-    def fit_table(
+    def _fit_table(
         self, table: object, fitted: FittedPreparation, rows: Array, known: Known | None = None
     ) -> FittedPreparation:
         """Cluster a table whose features `rows`, (n, features), a preparation made; returns that of new rows.
@@ -413,17 +413,17 @@ n_features_in_
         set_fitted(self, fit, None)
         set_report(self, answer.report)
 
-    def planned(self) -> Composition | None:
+    def _planned(self) -> Composition | None:
         """None, because the composition is chosen by the fit."""
         return None
 
-    def check_parameters(self) -> None:
+    def _check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, as a fit would."""
         self._driver()
         _front(self.metric)
-        NestedParams.check_parameters(self)
+        NestedParams._check_parameters(self)
 
-    def why_not_inductive(self) -> str | None:
+    def _why_not_inductive(self) -> str | None:
         """None, because any chosen method labels new samples."""
         return None
 

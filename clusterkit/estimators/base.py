@@ -162,7 +162,7 @@ def _of_shape(values: Any, name: str, shape: tuple[int | None, ...], kinds: str)
 class FittedAttributes(Outputs):
     """Declares what the fit of a clusterer sets."""
 
-    always_fitted: ClassVar[frozenset[str]] = frozenset(
+    _always_fitted: ClassVar[frozenset[str]] = frozenset(
         {
             "labels_", "n_iter_", "converged_", "stop_reason_", "interrupted_", "history_", "objective_", "space_",
             "outcome_", "resolved_", "exact_on_training_", "predictor_", "n_features_in_",
@@ -211,7 +211,7 @@ class FittedAttributes(Outputs):
         _of_tree,
     )
 
-    def try_out(self) -> None:
+    def _try_out(self) -> None:
         """Label a row of zeros, and compute the other outputs for it; check the shapes of the fitted arrays."""
         n, k = len(_of_shape(self.labels_, "labels_", (None,), "iu")), self.labels_.max(initial=-1) + 1
         if not n or self.labels_.min() < NOISE:
@@ -224,7 +224,7 @@ class FittedAttributes(Outputs):
             label = _of_shape(self.predictor_(row), "a label", (1,), "iu")
             if label[0] < NOISE:
                 raise ValueError(f"the label of a row is {label[0]}")
-        elif self.why_not_inductive() is None and not self.interrupted_:
+        elif self._why_not_inductive() is None and not self.interrupted_:
             raise ValueError("predictor_ is None, and the stages can predict")
         if self.space_ is None:
             if k > 1 and self.outcome_ is not None:
@@ -232,7 +232,7 @@ class FittedAttributes(Outputs):
             return
         if isinstance(self.outcome_, Domain):
             _of_shape(self.outcome_.value(self.space_.coordinates(row)), "a value", (1,), "f")
-        elif self.gives((Embedding,)):
+        elif self._gives((Embedding,)):
             span = getattr(self.predictor_, "span", None)
             holder: Any = self.predictor_ if self.outcome_ is None else self.outcome_
             extend = holder.extend

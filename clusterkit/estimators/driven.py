@@ -110,17 +110,17 @@ exact_on_training_, n_features_in_
             placed = PlacedSamples(ArraySamples(array), array=array)
         samples, composition = placed.samples, base.composition()
         streams = Seeds.of(base.random_state if self.random_state is None else self.random_state)
-        chooses = base.chooses_number(composition)
+        chooses = base._chooses_number(composition)
         if sample_weight is not None:
             unfit = [] if driver.weighted else [Problem("driver", f"'{driver.name}' counts rows")]
-            composition = base.weighted(composition, sample_weight, samples.n, unfit)
+            composition = base._weighted(composition, sample_weight, samples.n, unfit)
         breaks = [] if driver.linked else [Problem("driver", f"'{driver.name}' compares fits without links")]
-        composition = base.linked(composition, links, seeds, samples.n, index_of(X), breaks)
+        composition = base._linked(composition, links, seeds, samples.n, index_of(X), breaks)
         if isinstance(samples, EngineSamples) and not samples.keeps_rows:
             advice = samples.engine.by_sample
             raise IncompatibleStages(f"driver '{driver.name}' compares labels in one process. {advice}")
         check_place(base, composition, samples)
-        tuning = compose.Tuning(composition) if chooses else base.tuned(composition, placed.array, streams)
+        tuning = compose.Tuning(composition) if chooses else base._tuned(composition, placed.array, streams)
         if not isinstance(driver, SingleDriver):  # several fits are compared on all rows
             tuning = attrs.evolve(tuning, composition=attrs.evolve(tuning.composition, rows=None))
         with (
@@ -135,20 +135,20 @@ exact_on_training_, n_features_in_
                 # drivers take arrays; those that have `on_devices` take samples of a device too
                 fitted = samples if isinstance(samples, EngineSamples) else placed.in_memory()
                 answer = run_driver(driver, tuning.composition, cast("Array", fitted), streams)
-        set_fitted(self, answer.fit, tuning, base.reported_labeler(tuning.composition))
+        set_fitted(self, answer.fit, tuning, base._reported_labeler(tuning.composition))
         set_report(self, placed.placed_report(dict(answer.report)))
         placed.place(self)
         if placed.array is not None:
             warn_of_units(self, placed.array, placed.with_samples(answer.fit.space), SCALE_FIRST)
         return self
 
-    def why_not_weighted(self) -> str | None:
+    def _why_not_weighted(self) -> str | None:
         """Why `fit` takes no weights; None if it takes them."""
         try:
             driver, base = self._driver(), self._base()
         except ValueError:
             return None  # fit reports what is wrong
-        return base.why_not_weighted() if driver.weighted else f"driver '{driver.name}' counts rows"
+        return base._why_not_weighted() if driver.weighted else f"driver '{driver.name}' counts rows"
 
     @inductive
     def predict(self, X: SamplesLike) -> Labels:
@@ -158,11 +158,11 @@ exact_on_training_, n_features_in_
         return predicted(self, X)
 
     @property
-    def on_devices(self) -> bool:
+    def _on_devices(self) -> bool:
         """Whether the driver takes samples that a device computes."""
         return self._driver().on_devices
 
-    def rows_of(self, X: SamplesLike) -> Array:
+    def _rows_of(self, X: SamplesLike) -> Array:
         """New samples X as the stages take them, (m, d): checked, and prepared where the fit prepared a table."""
         rows = features_of(self, X)
         if rows is None:
@@ -171,10 +171,10 @@ exact_on_training_, n_features_in_
             check_new(rows)
         return rows
 
-    def planned(self) -> Composition | None:
+    def _planned(self) -> Composition | None:
         """The composition that a fit would run; None if a parameter is wrong, which fit reports."""
         try:
-            return self._base().planned()
+            return self._base()._planned()
         except ValueError:
             return None
 
@@ -187,15 +187,15 @@ exact_on_training_, n_features_in_
             tags.array_api_support = False
         return tags
 
-    def check_parameters(self) -> None:
+    def _check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, as a fit would."""
         self._driver()
-        self._base().check_parameters()
-        NestedParams.check_parameters(self)
+        self._base()._check_parameters()
+        NestedParams._check_parameters(self)
 
-    def why_not_inductive(self) -> str | None:
+    def _why_not_inductive(self) -> str | None:
         """Why there is no `predict`; None if there is."""
-        return self._base().why_not_inductive()
+        return self._base()._why_not_inductive()
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Parameters of the estimator; with `deep` also those of the driver and of the base, by their plain names."""

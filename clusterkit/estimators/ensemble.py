@@ -194,7 +194,7 @@ class ConsensusClustering(ClusterMixin, NestedParams):
     3
     """
 
-    always_fitted = frozenset({"labels_", "members_", "n_clusters_", "agreement_", "n_features_in_"})
+    _always_fitted = frozenset({"labels_", "members_", "n_clusters_", "agreement_", "n_features_in_"})
 
     labels_: Labels
     members_: Labels
@@ -244,13 +244,13 @@ class ConsensusClustering(ClusterMixin, NestedParams):
         warn_of_units(self, rows, None, "If their units have no meaning, scale them first.")
         return self
 
-    def check_parameters(self) -> None:
+    def _check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, as a fit would."""
-        super().check_parameters()
+        super()._check_parameters()
         self._consensus().check_k(self.n_clusters)
         check_count("n_members", self.n_members)
 
-    def try_out(self) -> None:
+    def _try_out(self) -> None:
         """Check that labels and members are of the same samples; there is no prediction."""
         labels, members = self.labels_, self.members_
         if labels.ndim != 1 or members.ndim != 2 or members.shape[1] != len(labels) or not members.size:

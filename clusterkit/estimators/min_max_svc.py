@@ -114,7 +114,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     (9, True)
     """
 
-    always_fitted = frozenset(
+    _always_fitted = frozenset(
         {"classes_", "n_parts_", "parts_", "gamma_", "support_", "fit_report_", "n_features_in_", "_modules"}
     )
 
@@ -310,12 +310,12 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             first.append(first[-1] + int(labels.max()) + 1)
         return part_of, np.array(first, dtype=np.intp)
 
-    def check_parameters(self) -> None:
+    def _check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, as a fit would."""
-        super().check_parameters()
+        super()._check_parameters()
         self._checked_parameters()
 
-    def try_out(self) -> None:
+    def _try_out(self) -> None:
         """Classify a row of zeros."""
         report = dict(self.fit_report_)  # predict writes to it
         self.decision_function(row := np.zeros((1, self.n_features_in_)))

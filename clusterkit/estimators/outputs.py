@@ -48,13 +48,13 @@ R = TypeVar("R")
 
 
 class inductive(Generic[S, P, R]):
-    """Decorator for a method that exists only if ``self.why_not_inductive()`` returns None.
+    """Decorator for a method that exists only if ``self._why_not_inductive()`` returns None.
 
     ``hasattr(estimator, "predict")`` is then False before and after the fit of a transductive composition, and the
     AttributeError gives the reason and what would predict instead.
     """
 
-    reason = "why_not_inductive"
+    reason = "_why_not_inductive"
 
     def __init__(self, method: Callable[Concatenate[S, P], R]) -> None:
         self.method = method
@@ -79,9 +79,9 @@ class inductive(Generic[S, P, R]):
 
 
 class learning(inductive[S, P, R]):
-    """Method that goes on with further samples: it exists only if ``why_not_learning()`` is None."""
+    """Method that goes on with further samples: it exists only if ``_why_not_learning()`` is None."""
 
-    reason = "why_not_learning"
+    reason = "_why_not_learning"
 
 
 def inductive_instead(c: Composition) -> str:
@@ -116,7 +116,7 @@ class _Weighing:
         if instance is None:
             return self.method
         bound: Any = MethodType(self.method, instance)
-        if instance.why_not_weighted() is None:
+        if instance._why_not_weighted() is None:
             return bound
         plain: Any = partial(bound)
         signature = inspect.signature(bound)
@@ -126,7 +126,7 @@ class _Weighing:
 
 
 def weighing(method: M) -> M:
-    """Decorator of `fit`, whose signature then has `sample_weight` only where ``self.why_not_weighted()`` is None.
+    """Decorator of `fit`, whose signature then has `sample_weight` only where ``self._why_not_weighted()`` is None.
 
     scikit-learn reads the signature to see whether weights may be passed. Who passes them anyway gets the error that
     names the stages that count rows.
@@ -156,7 +156,7 @@ class _only_of(inductive[Any, Any, Any]):
         return decorate
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        if instance is not None and not instance.gives(self.kinds):
+        if instance is not None and not instance._gives(self.kinds):
             names = " or ".join(kind.__name__.lower() for kind in self.kinds)
             raise AttributeError(
                 f"no {self.name} here: only methods that give {names} for new rows have it. Of any clustering, "
@@ -172,7 +172,7 @@ class _of_memberships(_only_of):
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         outcome = None if instance is None else getattr(instance, "outcome_", None)
-        if getattr(outcome, "are_memberships", False) and instance.gives((Embedding,)):
+        if getattr(outcome, "are_memberships", False) and instance._gives((Embedding,)):
             return inductive.__get__(self, instance, owner)
         return super().__get__(instance, owner)
 
@@ -218,7 +218,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         if isinstance(self._fitted().outcome_, MergeTrees):
             check_same_place(self, X, "predict_proba")
-            shares: Floats = self._fitted().predictor_.shares(self._fitted().rows_of(X))
+            shares: Floats = self._fitted().predictor_.shares(self._fitted()._rows_of(X))
             return shares
         return self._extended(X, "predict_proba")[0]
 
@@ -243,7 +243,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if preparation is not None and preparation.coded:  # codes and gaps have no distances, features have
             rows = attrs.evolve(preparation, coded=False).transform(X)
         else:
-            rows = model.rows_of(to_host(X))
+            rows = model._rows_of(to_host(X))
         if hasattr(rows, "toarray"):
             rows = rows.toarray()
         step = -(-len(labels) // SCORED_ROWS)
@@ -268,7 +268,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         with replacing(path) as part:
             part.write_text(text, encoding="utf-8")
 
-    def gives(self, kinds: tuple[type[Outcome], ...]) -> bool:
+    def _gives(self, kinds: tuple[type[Outcome], ...]) -> bool:
         """Whether the fit has, or before it will have, an outcome of one of these types that extends to new rows."""
         model: Any = self
         if hasattr(model, "labels_"):
@@ -277,11 +277,11 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
                 return Embedding in kinds and _extension(model) is not None
             extends = not isinstance(outcome, Embedding) or outcome.extend is not None
             return isinstance(outcome, kinds) and extends and getattr(model, "predictor_", None) is not None
-        composition = model.planned()
+        composition = model._planned()
         path = None if composition is None else composition.solver.path(composition.featuremap.gives)
         return path is not None and path.inductive and issubclass(path.gives, kinds)
 
-    def planned(self) -> Composition | None:
+    def _planned(self) -> Composition | None:
         """The composition that a fit would run; None where it is not known before the fit."""
         return None
 
@@ -313,7 +313,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _outcome_and_rows(self, X: SamplesLike) -> tuple[Any, Array]:
         model = self._fitted()
-        rows = model.rows_of(X)
+        rows = model._rows_of(X)
         span = getattr(model.predictor_, "span", None)
         # `Auto` fits wide data in the coordinates in which the rows differ
         return model.outcome_, rows if span is None or isinstance(model.outcome_, Domain) else span(rows)

@@ -105,7 +105,7 @@ def add_batch(model: Pipeline, X: SamplesLike, sample_weight: ArrayLike | None) 
         )
     dense_only = not model._accepts_sparse_samples()
     rows = checked(model, X, composition.featuremap, reset=before is None, dense_only=dense_only)
-    composition = model.weighted(composition, sample_weight, rows.shape[0])
+    composition = model._weighted(composition, sample_weight, rows.shape[0])
     seeds = Seeds.of(model.random_state)
     with same_place.shown(model.verbose), same_place.hooks():
         if before is None:
@@ -114,7 +114,7 @@ def add_batch(model: Pipeline, X: SamplesLike, sample_weight: ArrayLike | None) 
             learned, answer = learn_batch(before, composition, rows, seeds)
     model._learned, model._learned_by = learned, stages
     model._takes_sparse_rows = isinstance(rows, SparseRows)
-    set_fitted(model, answer, None, model.reported_labeler(composition))
+    set_fitted(model, answer, None, model._reported_labeler(composition))
     set_report(model, {})
 
 
@@ -124,7 +124,7 @@ def why_not_learning(model: Pipeline) -> str | None:
         c = model.composition()
     except ValueError:
         return None  # partial_fit reports what is wrong
-    if model.tuner is not None or model.chooses_number(c):
+    if model.tuner is not None or model._chooses_number(c):
         return "a tuner, or the choice of n_clusters, compares fits of all samples"
     return why_not_by_batches(c)
 
@@ -223,10 +223,10 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     [0, 1]
     """
 
-    always_fitted = FittedAttributes.always_fitted | {"_takes_sparse_rows"}
+    _always_fitted = FittedAttributes._always_fitted | {"_takes_sparse_rows"}
 
     _slots: ClassVar[Mapping[str, str]] = {slot: slot for slot in compose.KINDS}
-    on_devices: ClassVar[bool] = True
+    _on_devices: ClassVar[bool] = True
     _learned: Learned | None
     _learned_by: tuple[object, ...]
 
@@ -280,15 +280,15 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if is_table(X) and engine_for(X) is None and (stages := stages_of_tables(self)) is not None:
             refuse_unsuited(X)
             fitted = prepared_for(self, X)
-            self.weighted(stages, sample_weight, fitted.rows)
-            stages = self.linked(stages, links, seeds, fitted.rows, index_of(X))
+            self._weighted(stages, sample_weight, fitted.rows)
+            stages = self._linked(stages, links, seeds, fitted.rows, index_of(X))
             attach(self, fit_mixed(self, stages, X, fitted))
             return self
         engine = engine_for(X)
         if engine is not None and engine.are_tables(X) and (stages := stages_of_tables(self)) is not None:
             from clusterkit.estimators.mixed_blocks import fit_collection
 
-            self.weighted(stages, sample_weight, 0)
+            self._weighted(stages, sample_weight, 0)
             if links is not None or seeds is not None:
                 raise IncompatibleStages(
                     f"links and seeds need the rows of the table in memory; fit a data frame instead of this "
@@ -296,14 +296,14 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 )
             fit_collection(self, stages, X, engine)
             return self
-        composition, sampled = self.composition(), self.fits_by_sample()
+        composition, sampled = self.composition(), self._fits_by_sample()
         dense_only, tuner = not self._accepts_sparse_samples(), compose.resolve("tuner", self.tuner)
         placed = PlacedSamples.of(
             self, X, composition.featuremap, whole=sample_size(tuner) if sampled else 0, dense_only=dense_only
         )
         samples, streams = placed.samples, Seeds.of(self.random_state)
-        composition = self.weighted(composition, sample_weight, samples.n)
-        composition = self.linked(composition, links, seeds, samples.n, index_of(X))
+        composition = self._weighted(composition, sample_weight, samples.n)
+        composition = self._linked(composition, links, seeds, samples.n, index_of(X))
         if not (sampled and isinstance(samples, EngineSamples)):
             check_place(self, composition, samples)
         report: Mapping[str, object] = {}
@@ -315,11 +315,11 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         ):
             if sampled and isinstance(samples, EngineSamples):
                 tuning, fit = fit_by_sample(composition, tuner, samples, streams)
-            elif self.chooses_number(composition):
+            elif self._chooses_number(composition):
                 tuning, answer = compose.Tuning(composition), choose_number(self, placed.in_memory(), streams)
                 fit, report = answer.fit, answer.report
             else:
-                tuning = self.tuned(composition, placed.array, streams)
+                tuning = self._tuned(composition, placed.array, streams)
                 if tuning.composition.rows is not None and not (links is None and seeds is None):
                     raise IncompatibleStages(
                         f"links and seeds need a fit to all rows: of {samples.n} rows the tuner chose "
@@ -328,7 +328,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                     )
                 fit = SingleDriver().run([tuning.composition], samples, streams).fit
         self._takes_sparse_rows = isinstance(placed.array, SparseRows)
-        set_fitted(self, fit, tuning, self.reported_labeler(tuning.composition))
+        set_fitted(self, fit, tuning, self._reported_labeler(tuning.composition))
         set_report(self, report)
         placed.place(self)
         whole_rows = self.metric != "euclidean" or composition.featuremap.takes_pairs
@@ -350,32 +350,32 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         add_batch(self, X, sample_weight)
         return self
 
-    def why_not_learning(self) -> str | None:
+    def _why_not_learning(self) -> str | None:
         """Why there is no `partial_fit`; None if there is."""
         return why_not_learning(self)
 
-    def weighted(
+    def _weighted(
         self, c: Composition, sample_weight: ArrayLike | None, n: int, others: Sequence[Problem] = ()
     ) -> Composition:
         """The composition with sample weights, refused where something counts rows: `others`, too."""
         problems = list(others)
         if self.tuner is not None:
             problems.append(Problem("tuner", "it compares fits by rows; tuner=None takes weights"))
-        if self.chooses_number(c):
+        if self._chooses_number(c):
             problems.append(Problem("n_clusters", "its choice compares fits by rows; a number takes weights"))
         return weighted(c, sample_weight, n, problems)
 
-    def why_not_weighted(self) -> str | None:
+    def _why_not_weighted(self) -> str | None:
         """Which stages count rows, so that `fit` takes no weights; None if it takes them."""
-        c = self.planned()
+        c = self._planned()
         if c is None:
             return None  # fit reports what is wrong
         problems = [problem.reason for problem in weight_problems(c)]
-        if self.tuner is not None or self.chooses_number(c):
+        if self.tuner is not None or self._chooses_number(c):
             problems.append("a tuner, or the choice of n_clusters, compares fits by rows")
         return "; ".join(problems) or None
 
-    def linked(
+    def _linked(
         self,
         c: Composition,
         links: LinksLike | None,
@@ -388,7 +388,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if links is None and seeds is None:
             return c
         problems = list(others)
-        if self.chooses_number(c):
+        if self._chooses_number(c):
             problems.append(Problem("n_clusters", "its choice compares fits without links; a number takes links"))
         pairs = None if links is None else checked_links(links, n, index)
         sown = None if seeds is None else checked_seeds(seeds, n, c.n_clusters)
@@ -401,7 +401,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         check_same_place(self, X, "predict")
         return predicted(self, X)
 
-    def rows_of(self, X: SamplesLike) -> Array:
+    def _rows_of(self, X: SamplesLike) -> Array:
         """New samples X as the stages take them, (m, d): checked, and prepared where the fit prepared a table."""
         rows = features_of(self, X)
         if rows is None:
@@ -411,21 +411,21 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             check_new(rows)
         return rows
 
-    def fits_by_sample(self) -> bool:
+    def _fits_by_sample(self) -> bool:
         """Whether rows outside memory are fitted by a sample of them: for methods that read clusters from a domain."""
         return domain_of_sample(self.composition())
 
-    def planned(self) -> Composition | None:
+    def _planned(self) -> Composition | None:
         """The composition that a fit would run; None if a parameter is wrong, which fit reports."""
         try:
             return self.composition()
         except ValueError:
             return None
 
-    def check_parameters(self) -> None:
+    def _check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, as a fit would."""
         self.composition()
-        super().check_parameters()
+        super()._check_parameters()
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
         """The stages, resolved and checked; with data X, shape (n, d), and seeds also tuned."""
@@ -434,9 +434,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if is_open(number):
             between = limits_of(number)
             try:
-                c = self.composition_at(None)
+                c = self._composition_at(None)
             except NeedsClusters:
-                c = self.composition_at(PLACEHOLDER)
+                c = self._composition_at(PLACEHOLDER)
             if between is not None and c.n_clusters is None and c.solver.chooses_number:
                 least, most = between
                 return attrs.evolve(c, solver=c.solver.with_parameters(least_clusters=least, most_clusters=most))
@@ -444,27 +444,27 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             if between is not None and only is not None and not between[0] <= only <= between[1]:
                 raise InvalidParameter(f"n_clusters={number!r}: labeler '{c.labeler.name}' makes {only} clusters only")
         else:
-            c = self.composition_at(checked_number(number))
+            c = self._composition_at(checked_number(number))
         # resolved before the data are read, so that a wrong tuner costs no time
         compose.resolve("tuner", self.tuner)
-        return c if X is None or seeds is None else self.tuned(c, X, seeds).composition
+        return c if X is None or seeds is None else self._tuned(c, X, seeds).composition
 
-    def composition_at(self, k: int | None) -> Composition:
+    def _composition_at(self, k: int | None) -> Composition:
         """The stages, resolved and checked, at a number of clusters; None where the method finds it."""
         n_init = check_count("n_init", self.n_init, at_most=MOST_REPEATS)
         max_iter = check_count("max_iter", self.max_iter)
         return compose.compose({slot: getattr(self, slot) for slot in self._slots}, k, n_init, max_iter, self.metric)
 
-    def chooses_number(self, c: Composition) -> bool:
+    def _chooses_number(self, c: Composition) -> bool:
         """Whether the number of clusters is left to the criterion: it is open, and the method makes any."""
         any_number = c.n_clusters is not None and c.labeler.max_clusters is None
         return any_number and is_open(getattr(self, "n_clusters", None))
 
-    def reported_labeler(self, c: Composition) -> str | None:
+    def _reported_labeler(self, c: Composition) -> str | None:
         """The name of the labeler of a composition, for `resolved_`; None where the user named it."""
         return c.labeler.name if isinstance(self.labeler, str) and self.labeler == compose.AUTO else None
 
-    def why_not_inductive(self) -> str | None:
+    def _why_not_inductive(self) -> str | None:
         """Why there is no `predict`, with what would give one; None if there is."""
         try:
             c = self.composition()
@@ -484,7 +484,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             tags.input_tags.pairwise, tags.input_tags.sparse = True, False
         return tags
 
-    def tuned(self, c: Composition, X: Array | None, seeds: Seeds) -> compose.Tuning:
+    def _tuned(self, c: Composition, X: Array | None, seeds: Seeds) -> compose.Tuning:
         """The composition with the tuner's values, and how the tuner found them; without a tuner X is not read."""
         tuner = compose.resolve("tuner", self.tuner)
         if tuner is None:
@@ -562,7 +562,7 @@ def choose_number(pipeline: Pipeline, X: Array, seeds: Seeds, driver: Driver | N
     between = limits_of(pipeline.n_clusters)
 
     def at(k: int) -> Composition:
-        return pipeline.composition_at(k)
+        return pipeline._composition_at(k)
 
     if isinstance(driver, AutoDriver):
         members = [of_composition(composition, composition.solver.name, at), *pool_of(driver.pool)]

@@ -179,7 +179,7 @@ def predicted(model: FittedAttributes, X: SamplesLike) -> Labels:
             return labels_of_tables(model, X, engine)
         samples: Samples = EngineSamples(new_rows(model, engine.rows(X)), engine)
     else:
-        rows = model.rows_of(X)
+        rows = model._rows_of(X)
         if predict is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
         samples = ArraySamples(rows)

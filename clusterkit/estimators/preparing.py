@@ -87,11 +87,11 @@ def fit_prepared(
     """
     fitted = prepared_for(model, table, preparation)
     X = fitted.transform(table, quiet=True)
-    fit_table = getattr(model, "fit_table", None)  # of estimators that look at whole columns
+    fit_table = getattr(model, "_fit_table", None)  # of estimators that look at whole columns
     if (stages := stages_of_tables(model)) is not None:
         if links is not None or seeds is not None:
             pipeline: Any = model
-            stages = pipeline.linked(stages, links, seeds, fitted.rows)
+            stages = pipeline._linked(stages, links, seeds, fitted.rows)
         fitted = fit_mixed(model, stages, table, fitted)
     elif links is not None or seeds is not None:
         pipeline = model
@@ -147,7 +147,7 @@ def stages_of_tables(model: FittedAttributes) -> Composition | None:
     model are those of the recipe and nothing in them was changed.
     """
     pipeline: Any = model
-    if not hasattr(model, "composition_at") or getattr(model, "tuner", None) is not None:
+    if not hasattr(model, "_composition_at") or getattr(model, "tuner", None) is not None:
         return None
     try:
         stages = _stages(pipeline)
@@ -169,7 +169,7 @@ def _stages(pipeline: Any) -> tuple[Any, ...]:
     try:
         c = pipeline.composition()
     except NeedsClusters:
-        c = pipeline.composition_at(PLACEHOLDER)
+        c = pipeline._composition_at(PLACEHOLDER)
     return c.featuremap, c.solver, c.labeler, c.balancer, c.n_init, c.max_iter
 
 
@@ -286,7 +286,7 @@ def features_of(model: object, X: object) -> Array | None:
 def _needs_nonnegative(model: Any) -> bool:
     """Whether the composition of a model refuses negative numbers."""
     pipeline = model._base() if hasattr(model, "_base") and getattr(model, "base", None) is not None else model
-    if not hasattr(pipeline, "composition_at"):
+    if not hasattr(pipeline, "_composition_at"):
         return False
     try:
         composition = pipeline.composition()

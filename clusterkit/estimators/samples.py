@@ -355,11 +355,11 @@ def checked(
         copy would have more than 1 GiB.
     IncompatibleStages
         Raised in a fit, if a device is chosen for this process and the estimator does not say that it works there
-        (``on_devices``).
+        (``_on_devices``).
     NeedsMemory
         If a dense copy is needed and above the memory cap.
     """
-    if reset and not getattr(estimator, "on_devices", False):
+    if reset and not getattr(estimator, "_on_devices", False):
         refuse_device(type(estimator).__name__)
     takes_sparse = featuremap is not None and featuremap.sparse and not dense_only
     # scikit-learn checks the stored values; the order of the indices in a row does not matter

@@ -40,7 +40,7 @@ UNSAVED = frozenset({"_learned", "_learned_by"})
 class SavedAsData:
     """Gives an estimator the method `save`; its parameters and what the fit left are the content of the file."""
 
-    always_fitted: ClassVar[frozenset[str]] = frozenset({"n_features_in_"})
+    _always_fitted: ClassVar[frozenset[str]] = frozenset({"n_features_in_"})
     """Attributes that every fit sets, without which a file holds no model."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -106,9 +106,9 @@ class SavedAsData:
             setattr(model, name, value)
         return model
 
-    def check_whole(self) -> None:
+    def _check_whole(self) -> None:
         """Raise an error if the fit is incomplete or inconsistent: a file may contain anything."""
-        missing = sorted(self.always_fitted - vars(self).keys())
+        missing = sorted(self._always_fitted - vars(self).keys())
         if missing:
             raise ValueError(f"it lacks {', '.join(missing)}")
         width, names = vars(self)["n_features_in_"], vars(self).get("feature_names_in_")
@@ -116,16 +116,16 @@ class SavedAsData:
             raise ValueError(f"n_features_in_ is {width!r}")
         if names is not None and np.shape(names) != (width,):
             raise ValueError(f"feature_names_in_ has not the {width} names of n_features_in_")
-        self.check_parameters()
-        self.try_out()
+        self._check_parameters()
+        self._try_out()
 
-    def check_parameters(self) -> None:
+    def _check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, as a fit would."""
         random_state = vars(self).get("random_state")
         if not isinstance(random_state, np.random.Generator | np.random.RandomState):  # drawing would advance these
             Seeds.of(random_state)
 
-    def try_out(self) -> None:
+    def _try_out(self) -> None:
         """Use the model on a row of zeros; what is wrong raises some error."""
 
 
@@ -177,7 +177,7 @@ def load_with_facts(path: str | os.PathLike[str]) -> LoadedModel:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            estimator.check_whole()
+            estimator._check_whole()
     except Exception as error:  # numbers that do not go together fail anywhere
         text = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         text = shortened(text, LONGEST)

@@ -87,12 +87,12 @@ def warn_of_units_of(models: Iterable[object], X: SamplesLike, stacklevel: int) 
         model: Any = each
         if not isinstance(model, FittedAttributes) or not hasattr(model, "labels_") or hasattr(model, "preparation_"):
             continue
-        if not hasattr(model, "rows_of") or getattr(model, "metric", "euclidean") != "euclidean":
+        if not hasattr(model, "_rows_of") or getattr(model, "metric", "euclidean") != "euclidean":
             continue  # other metrics compare whole rows
-        rows = model.rows_of(X)
+        rows = model._rows_of(X)
         if isinstance(rows, SparseRows) or not len(rows):
             continue
-        chosen = model.planned() is None  # `Auto` has no feature map of its own
+        chosen = model._planned() is None  # `Auto` has no feature map of its own
         space, remedy = (None, SCALE_OR_FRAME) if chosen else (model.space_, SCALE_FIRST)
         message = _message(model, rows, space, remedy)
         if message is not None:

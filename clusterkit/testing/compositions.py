@@ -124,7 +124,7 @@ def _check_predictions(c: Composition, model: Pipeline, X: Array) -> None:
     same_bits(again.labels_, model.labels_, "labels after pickling")
     if not c.inductive:
         assert not model.exact_on_training_
-        assert "transductive" in str(fresh.why_not_inductive())
+        assert "transductive" in str(fresh._why_not_inductive())
         return
     new = (X[::-1] * 0.9 + 0.03).astype(X.dtype)
     predicted = model.predict(new)

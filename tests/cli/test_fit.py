@@ -233,7 +233,7 @@ def test_transductive_model_says_why(run, table, tmp_path, monkeypatch, error_of
 
     model = tmp_path / "m.clusterkit"
     run("fit", table, *KMEANS, "--drop", "id", "--save", model)
-    monkeypatch.setattr(Pipeline, "why_not_inductive", lambda self: "labeler 'x' labels the fitted samples only")
+    monkeypatch.setattr(Pipeline, "_why_not_inductive", lambda self: "labeler 'x' labels the fitted samples only")
     message = error_of(run("predict", model, table))
     assert message.endswith("m.clusterkit cannot label new rows: labeler 'x' labels the fitted samples only")
 

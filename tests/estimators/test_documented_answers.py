@@ -41,7 +41,7 @@ def test_one_cluster_is_answered_without_running(name):
     assert not fitted.labels_.any()
     assert fitted.n_iter_ == 0
     assert fitted.converged_
-    if fitted.why_not_inductive() is None:
+    if fitted._why_not_inductive() is None:
         assert not fitted.predict(X).any()
 
 

@@ -104,7 +104,7 @@ class TestEveryRecipe:
         file.seek(0)
         loaded = joblib.load(file)
         np.testing.assert_array_equal(loaded.labels_, fitted.labels_)
-        if model.why_not_inductive() is None:
+        if model._why_not_inductive() is None:
             np.testing.assert_array_equal(loaded.predict(X[::2] + 0.01), fitted.predict(X[::2] + 0.01))
         np.testing.assert_allclose(loaded.space_.coordinates(X), fitted.space_.coordinates(X))
 

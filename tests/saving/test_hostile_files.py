@@ -212,7 +212,7 @@ DESCRIPTIONS = {
     "a solver that is a number": (lambda t: node_of(t, "Pipeline")["fields"].update(solver=3), "solver takes a name"),
     **{
         f"no {name}": (lambda t, n=name: node_of(t, "Pipeline")["fields"].pop(n), f"it lacks {name}")
-        for name in sorted(Pipeline.always_fitted)
+        for name in sorted(Pipeline._always_fitted)
     },
     "predictor_ is None": (
         lambda t: node_of(t, "Pipeline")["fields"].update(predictor_=None),

@@ -282,7 +282,7 @@ class TestEdges:
         assert {problem.what for problem, _ in problems} == {"more clusters than distinct rows, and no warning"}
 
     def test_a_forged_model_that_is_not_looked_at_is_seen(self, monkeypatch):
-        monkeypatch.setattr("clusterkit.estimators.pipeline.Pipeline.check_whole", lambda model: None)
+        monkeypatch.setattr("clusterkit.estimators.pipeline.Pipeline._check_whole", lambda model: None)
         monkeypatch.setattr(edges, "_recipes", lambda round_number: ["mixture"])
         monkeypatch.setattr(edges, "FORGED_RECIPES", 1)
         assert check_edge("forged models", Counter(), 0, 0)
