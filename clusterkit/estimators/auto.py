@@ -438,13 +438,21 @@ n_features_in_
     def _fitted_preparation(self, X: object) -> FittedPreparation | None:
         """The preparation of a data frame or a mapping of columns; None for an array."""
         from clusterkit.tables import Preparation, is_frame
+        from clusterkit.tables.preparing.places import check_order
 
         if self.preparation is not None and not isinstance(self.preparation, Preparation):
             raise InvalidParameter(f"preparation must be a Preparation or None, got {self.preparation!r}")
         is_table = is_frame(X) or (isinstance(X, Mapping) and not issparse(X))  # one kind of sparse matrix is a mapping
+        if not is_table:
+            return None
         # another metric compares whole rows, of which scales of single columns would make others
         default = Preparation() if self.metric == "euclidean" else Preparation(scale="none", sphere=False)
-        return (self.preparation or default).fit(X) if is_table else None
+        if self.metric == "haversine":
+            frame: Any = X  # tables of PyArrow have column_names
+            names = [*X] if isinstance(X, Mapping) else [*getattr(X, "column_names", frame.columns)]
+            check_order(names)
+            default = attrs.evolve(default, keep=tuple(names))  # degrees as they are, of which nothing is doubted
+        return (self.preparation or default).fit(X)
 
     def _missing_clusters(self, fit: FitResult, rows: Array) -> str | None:
         """The sentence about clusters without rows; None where the number is open, for then none is missing."""

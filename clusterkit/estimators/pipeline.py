@@ -301,6 +301,10 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         placed = PlacedSamples.of(
             self, X, composition.featuremap, whole=sample_size(tuner) if sampled else 0, dense_only=dense_only
         )
+        if self.metric == "haversine":
+            from clusterkit.tables.preparing.places import check_order
+
+            check_order(getattr(self, "feature_names_in_", ()))
         samples, streams = placed.samples, Seeds.of(self.random_state)
         composition = self._weighted(composition, sample_weight, samples.n)
         composition = self._linked(composition, links, seeds, samples.n, index_of(X))

@@ -86,6 +86,10 @@ def fit_prepared(
     True
     """
     fitted = prepared_for(model, table, preparation)
+    if getattr(model, "metric", None) == "haversine":
+        from clusterkit.tables.preparing.places import check_order
+
+        check_order(fitted.columns)
     X = fitted.transform(table, quiet=True)
     fit_table = getattr(model, "_fit_table", None)  # of estimators that look at whole columns
     if (stages := stages_of_tables(model)) is not None:

@@ -10,12 +10,12 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Mask
-from clusterkit.errors import TableError, shortened
+from clusterkit.errors import InvalidData, TableError, shortened
 from clusterkit.tables.preparing.plans import ColumnPlan, NumberColumn
 from clusterkit.tables.preparing.sums import ColumnSums
 from clusterkit.tables.reading.row_sample import RowSample
 
-__all__ = ["of_places", "paired", "places", "with_spheres", "write_points"]
+__all__ = ["check_order", "of_places", "paired", "places", "with_spheres", "write_points"]
 
 LATITUDE = re.compile(r"(^|[\W_])(lat|latitude|breitengrad)([\W_]|$)")
 """Names of latitudes, in lower case."""
@@ -101,6 +101,27 @@ def with_spheres(plans: Sequence[ColumnPlan], rows: RowSample, scale: str) -> tu
         out[at[latitude.name]] = attrs.evolve(latitude, radius=radius)
         out[at[longitude.name]] = attrs.evolve(longitude, radius=radius, fill=middle)
     return tuple(out)
+
+
+def check_order(names: Sequence[object]) -> None:
+    """Refuse columns whose names say that the longitude comes first: ``metric="haversine"`` reads them by position.
+
+    Parameters
+    ----------
+    names : sequence
+        Names of the columns, in their order.
+
+    Raises
+    ------
+    InvalidData
+        If the first of two names is one of a longitude, and the second one of a latitude.
+    """
+    first, second = map(str, names) if len(names) == 2 else ("", "")
+    if LONGITUDE.search(first.lower()) and LATITUDE.search(second.lower()):
+        raise InvalidData(
+            f"the columns are {first!r} and {second!r}, and metric='haversine' takes the latitude first: pass "
+            f"[{second!r}, {first!r}] of them, in this order"
+        )
 
 
 def points_of(degrees: Array, radius: float) -> Array:

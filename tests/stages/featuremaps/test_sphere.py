@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import haversine_distances
 
-from clusterkit import recipe
+from clusterkit import Auto, recipe
 from clusterkit.errors import InvalidData
 from clusterkit.featuremaps.sphere import SpherePoints
 
@@ -57,3 +60,17 @@ def test_trees_of_unit_rows_are_those_of_normalised_rows():
     for name, parameters in (("hdbscan", {}), ("genie", {"n_clusters": 3}), ("mass-cut", {"n_clusters": 3})):
         by_metric = recipe(name, metric="cosine", **parameters).fit(X)
         np.testing.assert_array_equal(by_metric.labels_, recipe(name, **parameters).fit(rows).labels_)
+
+
+def test_a_frame_with_the_longitude_first_is_refused():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal([10, 178], 1, (40, 2)), rng.normal([50, 20], 1, (40, 2))])
+    X[:, 1] = (X[:, 1] + 180) % 360 - 180
+    frame = pd.DataFrame(X, columns=["lat", "lon"])
+    for model in (recipe("kmeans", n_clusters=2, metric="haversine"), Auto(2, metric="haversine")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # Auto does not doubt what the metric takes
+            assert adjusted_rand_score(model.fit(frame).labels_, np.repeat([0, 1], 40)) == 1
+        with pytest.raises(InvalidData, match="'lon' and 'lat', and metric='haversine' takes the latitude first"):
+            model.fit(frame[["lon", "lat"]])
