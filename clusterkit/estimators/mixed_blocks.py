@@ -26,15 +26,15 @@ from clusterkit.errors import InvalidData, counted
 from clusterkit.estimators import same_place
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.preparing import attach, of_columns, set_fit_of_columns, stages_of_tables
-from clusterkit.fitting.samples import ArraySamples, Predicted
+from clusterkit.fitting.samples import ArraySamples, Predicted, on_device
 from clusterkit.labelers.most_probable import MostProbableComponent
 from clusterkit.numerics.mixed.expectation import ModelSums
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.samples.array_libraries import BlockFunction
 from clusterkit.samples.engines import Engine, LocalEngine
 from clusterkit.samples.limits import Report, notify
-from clusterkit.samples.mixed_space import split_points
-from clusterkit.samples.rows import Rows, RowsFile
+from clusterkit.samples.rows import Rows, RowsFile, WrittenRows
+from clusterkit.samples.sums import Sums
 from clusterkit.solvers.mixtures.mixed_mixture import MixedPosteriors
 from clusterkit.tables import FittedPreparation, Preparation
 
@@ -93,7 +93,7 @@ def fit_blocks(
         start += len(values)
     if start != fitted.rows:
         raise InvalidData(f"fit_blocks: the blocks had {fitted.rows:,} rows, and {start:,} when they were read again")
-    _fit_rows(model, stages, fitted, rows, LocalEngine())
+    _fit_rows(model, stages, fitted, WrittenRows(rows), on_device(LocalEngine()))
     return fitted
 
 
@@ -163,9 +163,8 @@ class _PartOfMixture(BlockFunction):
 
     extend: MixedPosteriors
 
-    def __call__(self, rows: slice, X: Array) -> ModelSums:
-        extend = self.extend
-        return ModelSums.of(extend.model, *split_points(extend.transform(X), extend.n_numbers))
+    def __call__(self, rows: slice, X: Array) -> ModelSums | Sums:
+        return self.extend.sums(X)
 
 
 def _of_all_rows(fit: FitResult, rows: Rows, engine: Engine) -> FitResult:
@@ -180,7 +179,8 @@ def _of_all_rows(fit: FitResult, rows: Rows, engine: Engine) -> FitResult:
     reason = "the mixture of the sample: with gaps and covariances there is no iteration over all rows"
     try:
         for step in range(MOST_PASSES):
-            total = engine.reduce(_PartOfMixture(extend), rows, rows.d)
+            added = engine.reduce(_PartOfMixture(extend), rows, rows.d)
+            total = ModelSums(rows.n, float(added.arrays[1]), *added.arrays[2:]) if isinstance(added, Sums) else added
             has_gaps = bool((total.observed < total.sizes[:, None] - 1e-6 * rows.n).any())
             if has_gaps and extend.model.spreads.ndim == 3:
                 break

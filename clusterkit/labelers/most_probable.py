@@ -11,6 +11,7 @@ from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.contracts import Labeler, Labeling, Task
 from clusterkit.contracts.outcomes import Extension, MixtureScores, Outcome
 from clusterkit.samples import Space
+from clusterkit.samples.array_libraries import array_namespace, has_array_api, is_device_array, to_device_of
 from clusterkit.samples.row_graph import Node
 
 __all__ = ["MostProbable", "MostProbableComponent"]
@@ -70,9 +71,19 @@ class MostProbableComponent:
     components: Indices
     numbers: Labels
 
+    @property
+    def array_api(self) -> bool:
+        """Whether the posteriors are computed where the rows lie."""
+        return has_array_api(self.extend)
+
     def __call__(self, Y: Array) -> Labels:
-        """Labels of raw rows, (m,)."""
-        return self.numbers[np.argmax(self.extend(Y)[:, self.components], axis=1)]
+        """Labels of raw rows, (m,), where these lie."""
+        if is_device_array(shares := self.extend(Y)):
+            xp = array_namespace(shares)
+            of_components = xp.take(shares, to_device_of(self.components, shares), axis=1)
+            labels: Labels = xp.take(to_device_of(self.numbers, shares), xp.argmax(of_components, axis=1), axis=0)
+            return labels
+        return self.numbers[np.argmax(shares[:, self.components], axis=1)]
 
     def onnx(self, rows: Node) -> Node:
         """Labels of raw rows."""

@@ -8,7 +8,7 @@ block, the next block is read and sent (`sent_ahead`).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from itertools import chain
@@ -357,6 +357,20 @@ class DeviceEngine(Engine):
         if type(X).__module__.partition(".")[0] == self.device.library:
             return ArrayRows.of(X)
         return self.base.rows(X)
+
+    def are_tables(self, X: object) -> bool:
+        """Whether the other engine reads tables of this kind."""
+        return self.base.are_tables(X)
+
+    def of_tables(self, function: Callable[[object], Value], X: object) -> list[Value]:
+        """A function of each part of a table, on the host."""
+        return self.base.of_tables(function, X)
+
+    def rows_of_tables(
+        self, function: Callable[[object], Array], X: object, width: int, sizes: Sequence[int] | None = None
+    ) -> Rows:
+        """The rows that a function makes of each part of a table, on the host."""
+        return self.base.rows_of_tables(function, X, width, sizes)
 
     def placed(self, labels: Labels, rows: Rows) -> Labels:
         """Labels of a fit in memory where the rows lie."""

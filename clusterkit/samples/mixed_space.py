@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices
 from clusterkit.samples import coding
+from clusterkit.samples.array_libraries import array_namespace, as_type, host_dtype, is_device_array, move_to
 from clusterkit.samples.features import Space, check_saved_names
 from clusterkit.samples.row_graph import Node
 
@@ -61,20 +62,23 @@ class NumberPart:
     atom: float | None = None
 
     def transformed(self, x: Array) -> Array:
-        """g(x), float64, for numbers (m,), NaN in gaps."""
-        y = x.astype(np.float64)
+        """g(x), float64, for numbers (m,), NaN in gaps, where they lie."""
+        xp, y = array_namespace(x), as_type(x, np.float64)
         if self.atom is not None:
-            y[x == self.atom] = np.nan
+            y = xp.where(x == self.atom, xp.full_like(y, np.nan), y)
         if self.form == "log":
-            with np.errstate(invalid="ignore", divide="ignore"):
-                y = np.log(np.where(y > 0.0, y, np.where(np.isnan(y), np.nan, np.finfo(np.float64).tiny)))
+            tiny = xp.full_like(y, np.finfo(np.float64).tiny)
+            y = xp.log(xp.where((y > 0.0) | xp.isnan(y), y, tiny))
         elif self.form == "asinh":
-            y = np.arcsinh((y - self.centre) / self.scale)
+            z = (y - self.centre) / self.scale
+            y = np.arcsinh(z) if xp is np else xp.asinh(z)
         return y
 
     def __call__(self, x: Array) -> Array:
-        """Standardised numbers, cut off at 5 deviations."""
-        return np.clip((self.transformed(x) - self.mean) / self.deviation, -CLIPPED, CLIPPED)
+        """Standardised numbers, cut off at 5 deviations, where they lie."""
+        standardised = (self.transformed(x) - self.mean) / self.deviation
+        clipped: Array = array_namespace(x).clip(standardised, -CLIPPED, CLIPPED)
+        return clipped
 
     def onnx(self, rows: Node) -> Node:
         """Standardised numbers, NaN in gaps, of raw rows (m, 1)."""
@@ -119,13 +123,21 @@ class LevelPart:
         return 2 if self.is_atom else len(self.values)
 
     def __call__(self, x: Array) -> Array:
-        """Codes from 0, NaN in gaps, float64."""
+        """Codes from 0, NaN in gaps, float64, where the values lie."""
+        xp = array_namespace(x)
         if self.is_atom:
-            return np.where(np.isnan(x), np.nan, (x == self.values[0]).astype(np.float64))
-        values = np.array(self.values)
-        x = np.minimum(x, values[-1]) if self.form == "count" else x
-        places = np.minimum(np.searchsorted(values, x), len(values) - 1)
-        return np.where(values[places] == x, places.astype(np.float64), np.nan)
+            has = as_type(x == self.values[0], np.float64)
+            codes: Array = xp.where(xp.isnan(x), xp.full_like(has, np.nan), has)
+            return codes
+        values = np.array(self.values) if xp is np else move_to(np.array(self.values), x, np.float64)
+        x = as_type(x, np.float64)
+        if self.form == "count":
+            x = xp.where(x > self.values[-1], xp.full_like(x, self.values[-1]), x)
+        places = xp.searchsorted(values, x)
+        places = xp.where(places < len(self.values), places, xp.full_like(places, len(self.values) - 1))
+        codes = as_type(places, np.float64)
+        codes = xp.where(xp.take(values, places, axis=0) == x, codes, xp.full_like(codes, np.nan))
+        return codes
 
     def onnx(self, rows: Node) -> Node:
         """Codes, NaN in gaps, of raw rows (m, 1)."""
@@ -155,6 +167,8 @@ class MixedColumns:
         Names of the d columns.
     """
 
+    array_api: ClassVar[bool] = True
+
     d: int
     numbers: tuple[NumberPart, ...]
     levels: tuple[LevelPart, ...]
@@ -166,7 +180,11 @@ class MixedColumns:
         return len(self.numbers) + len(self.levels)
 
     def __call__(self, Y: Array) -> Array:
-        """Numbers and codes of rows, in the type of Y; NaN in gaps."""
+        """Numbers and codes of rows, in the type of Y and where they lie; NaN in gaps."""
+        if is_device_array(Y):
+            parts = [as_type(part(Y[:, part.column]), host_dtype(Y)) for part in self.parts]
+            stacked: Array = array_namespace(Y).stack(parts, axis=1)
+            return stacked
         out = np.empty((len(Y), self.width), dtype=Y.dtype)
         for j, part in enumerate(self.parts):
             out[:, j] = part(Y[:, part.column])

@@ -27,6 +27,7 @@ __all__ = [
     "RowsOfColumns",
     "Sliceable",
     "SlicedRows",
+    "WrittenRows",
     "gather_by_slices",
     "missing_room",
     "place_of",
@@ -293,3 +294,39 @@ class RowsFile:
     def close(self) -> None:
         """Remove the file."""
         self._file.close()
+
+
+@final
+@attrs.frozen(eq=False)
+class WrittenRows:
+    """The rows of a file that nobody writes any more, so that an engine may keep copies of them."""
+
+    file: RowsFile
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.file.n
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return self.file.d
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of what is read."""
+        return self.file.dtype
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, where they have some."""
+        return self.file.names
+
+    def read(self, rows: slice) -> Array:
+        """Neighbouring rows, (b, d)."""
+        return self.file.read(rows)
+
+    def gather(self, index: Indices) -> Array:
+        """Some rows, (m, d)."""
+        return self.file.gather(index)

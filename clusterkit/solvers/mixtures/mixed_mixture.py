@@ -19,15 +19,18 @@ from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Ending, MixtureScores, Outcome, Status
 from clusterkit.errors import InvalidParameter, NotExportable
-from clusterkit.numerics.mixed.expectation import MixtureModel, maximise
+from clusterkit.numerics.mixed.expectation import MixtureModel, ModelSums, maximise
 from clusterkit.numerics.mixed.roles import roles_of_columns
 from clusterkit.numerics.mixed.search import Search, Solution
 from clusterkit.numerics.mixed.table import MixedTable
 from clusterkit.samples import Space, memory
+from clusterkit.samples.array_libraries import array_namespace, has_array_api, is_device_array, to_device_of
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.mixed_space import MixedSpace, split_points
 from clusterkit.samples.row_graph import Node
+from clusterkit.samples.sums import Sums
 from clusterkit.samples.transform import Transform
+from clusterkit.solvers.mixtures._mixed_on_device import posteriors_there, sums_there
 
 __all__ = ["MixedMixture", "MixedPosteriors", "PreparedMixture"]
 
@@ -60,9 +63,30 @@ class MixedPosteriors:
         """Posteriors of raw rows, (m, d) to (m, len(shown)), float64."""
         return self.of_points(self.transform(Y))
 
+    @property
+    def array_api(self) -> bool:
+        """Whether rows are mapped where they lie; the posteriors are computed there too."""
+        return has_array_api(self.transform)
+
+    @property
+    def table_columns(self) -> int:
+        """Columns of the widest table of a block on a device: posteriors, or indicators of levels."""
+        return max(self.model.k, int(self.model.forms.levels.max(initial=0)))
+
     def of_points(self, points: Array) -> Array:
         """Posteriors of rows of numbers and codes."""
+        if is_device_array(points):
+            shares = posteriors_there(self.model, points, self.n_numbers)
+            shown: Array = array_namespace(points).take(shares, to_device_of(self.shown, points), axis=1)
+            return shown
         return self.model.posteriors(*split_points(points, self.n_numbers))[0][:, self.shown]
+
+    def sums(self, Y: Array) -> ModelSums | Sums:
+        """What an EM iteration needs of a block of raw rows; on a device `Sums` of the same arrays."""
+        points = self.transform(Y)
+        if is_device_array(points):
+            return sums_there(self.model, points, self.n_numbers)
+        return ModelSums.of(self.model, *split_points(points, self.n_numbers))
 
     def onnx(self, rows: Node) -> Node:
         """Posteriors of raw rows, gaps integrated out."""
