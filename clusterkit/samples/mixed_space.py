@@ -129,8 +129,10 @@ class LevelPart:
             has = as_type(x == self.values[0], np.float64)
             codes: Array = xp.where(xp.isnan(x), xp.full_like(has, np.nan), has)
             return codes
-        values = np.array(self.values) if xp is np else move_to(np.array(self.values), x, np.float64)
-        x = as_type(x, np.float64)
+        if xp is np:
+            values, x = np.array(self.values), as_type(x, np.float64)
+        else:  # a copy of a column is in one piece of memory
+            values, x = move_to(np.array(self.values), x, np.float64), xp.astype(x, xp.float64, copy=True)
         if self.form == "count":
             x = xp.where(x > self.values[-1], xp.full_like(x, self.values[-1]), x)
         places = xp.searchsorted(values, x)
