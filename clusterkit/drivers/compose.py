@@ -532,14 +532,10 @@ def legal_compositions(n_clusters: tuple[int | None, ...] = (None, 2, 3)) -> Ite
     balancers = registry.specimens("balancer")
     for solver in solvers.values():
         inits: list[Partitioner | None] = [None] if solver.targets == "never" else list(partitioners.values())
-        mixes = product(
-            featuremaps.values(),
-            labelers.values(),
-            (None, *balancers.values()),
-            inits,
-            n_clusters,
-        )
-        for featuremap, labeler, balancer, init, k in mixes:
-            c = Composition(featuremap, solver, labeler, balancer, init, k)
-            if labeler.finds_k == (k is None) and not problems(c):
-                yield c
+        for featuremap, labeler in product(featuremaps.values(), labelers.values()):
+            if problems(Composition(featuremap, solver, labeler)):
+                continue  # whatever the other stages are
+            for balancer, init, k in product((None, *balancers.values()), inits, n_clusters):
+                c = Composition(featuremap, solver, labeler, balancer, init, k)
+                if labeler.finds_k == (k is None) and not problems(c):
+                    yield c
