@@ -361,7 +361,17 @@ class TestNumberOfAPipeline:
         assert {name for row in model.candidates_ for name in row["found_by"]} == {"centroids", "mass-cut"}
 
 
-@pytest.mark.parametrize("name", sorted(name for name, r in clusterkit.recipes().items() if r.clusters == "given"))
+DEAR = {"mmc-multi"}
+"""Recipes that take seconds for each number."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.deep] if name in DEAR else [])
+        for name in sorted(name for name, r in clusterkit.recipes().items() if r.clusters == "given")
+    ],
+)
 def test_every_recipe_that_needs_a_number_finds_it(name):
     """On the small data that any method clusters; of drivers the smallest search."""
     small = {"n_maps": 2, "n_init": 2, "n_references": 1, "n_trials": 2, "n_halvings": 1, "degrees": (20.0,)}

@@ -110,9 +110,9 @@ def test_methods_without_negative_numbers_get_none(frame):
 def test_a_mapping_of_columns_is_a_table(frame):
     """As `predict` and `profile` take it."""
     columns = {name: frame[name].to_numpy() for name in frame}
-    model = Auto(random_state=0).fit(columns)
+    model = Auto(pool=["kmeans"], random_state=0).fit(columns)
     assert model.feature_names_in_.tolist() == list(frame)
-    np.testing.assert_array_equal(model.labels_, Auto(random_state=0).fit(frame).labels_)
+    np.testing.assert_array_equal(model.labels_, clone(model).fit(frame).labels_)
     np.testing.assert_array_equal(model.predict(columns), model.labels_)
 
 

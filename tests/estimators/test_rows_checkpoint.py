@@ -160,7 +160,13 @@ with small_groups(150), small_blocks():
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill a process without notice")
 @pytest.mark.parametrize(
-    ("moment", "first"), [("in a pass", 3), ("before the iteration counts", 3), ("when it counts", 4)], ids=str
+    ("moment", "first"),
+    [
+        pytest.param("in a pass", 3, marks=pytest.mark.deep),
+        ("before the iteration counts", 3),
+        pytest.param("when it counts", 4, marks=pytest.mark.deep),
+    ],
+    ids=str,
 )
 def test_a_killed_fit_goes_on_from_its_last_whole_iteration(tmp_path, moment, first):
     path, checkpoint = tmp_path / "x.npy", tmp_path / "checkpoint"

@@ -65,13 +65,24 @@ def expected(estimator) -> dict[str, str]:
 CHECKS = parametrize_with_checks([*estimators(), FindsK()], expected_failed_checks=expected)
 
 
+def cases() -> list:
+    """The arguments of all checks; sparse matrices go where sparse arrays go, and are left to `.ci/deep`."""
+    return [
+        pytest.param(*values, marks=[*marks, pytest.mark.deep] if "sparse_matrix" in str(values[1]) else marks)
+        for case in CHECKS.args[1]
+        for values, marks in [(getattr(case, "values", case), [*getattr(case, "marks", ())])]
+    ]
+
+
 # some checks fit without a seed: on so few rows a tuner may then choose a kernel that tells no rows apart, and a
 # mixture may end with a component that is nowhere the most likely
 @pytest.mark.filterwarnings("ignore:with gamma.*numerically")
 @pytest.mark.filterwarnings("ignore:tuner 'svc_auto'. no partition qualified")
 @pytest.mark.filterwarnings("ignore:solver 'lapgmm'.*components are nowhere the most likely")
 @pytest.mark.filterwarnings("ignore:featuremap 'unit'. [0-9]+ of .* rows have no direction")
-@pytest.mark.parametrize(*CHECKS.args, ids=cache(CHECKS.kwargs["ids"]))  # an estimator takes a millisecond to print
+@pytest.mark.parametrize(
+    CHECKS.args[0], cases(), ids=cache(CHECKS.kwargs["ids"])
+)  # an estimator takes a millisecond to print
 def test_scikit_learn_checks(estimator, check, request):
     try:
         run_check(estimator, check)

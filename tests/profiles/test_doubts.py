@@ -70,12 +70,12 @@ def categories(columns, n=150):
 
 def test_a_confidence_of_levels_is_doubted():
     table = categories(4)
-    model, X = fitted(table)
+    model, X = fitted(table, pool=["kmeans", "genie"])
     sentence = doubts(model, table, X).of_levels
     assert sentence.startswith("All features are levels of categories")
     assert ("may be as good an answer" in sentence) == (model.second_n_clusters_ is not None)
     mostly = {**categories(6), "n": 0.5 * (np.arange(150) % 50 == 0)}
-    model, X = fitted(mostly)
+    model, X = fitted(mostly, pool=["kmeans", "genie"])
     assert doubts(model, mostly, X).of_levels.startswith("What rows differ in is mostly levels of categories")
     mixed = {**categories(3), **{f"n{j}": np.random.default_rng(j).normal(size=150) for j in range(2)}}
     with pytest.warns(ClusterkitWarning, match="the clusters restate the column 'c2'"):

@@ -204,9 +204,9 @@ class TestWhatIsFilled:
     def test_wide_tables(self):
         rng = np.random.default_rng(0)
         y = np.arange(50) % 2
-        X = rng.normal(size=(50, 5000)) + 3 * y[:, None]
+        X = rng.normal(size=(50, 2000)) + 3 * y[:, None]
         X[rng.random(X.shape) < 0.02] = np.nan
-        X = Preparation().fit({f"x{j}": X[:, j] for j in range(5000)}).transform(X)
+        X = Preparation().fit({f"x{j}": X[:, j] for j in range(2000)}).transform(X)
         assert np.abs(X.mean(axis=1) - 3 * y).max() < 0.1
 
 

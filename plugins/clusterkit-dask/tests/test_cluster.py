@@ -286,8 +286,16 @@ def test_nothing_stays_on_the_cluster(client):
     assert until(lambda: tasks() <= before[1])
 
 
-@pytest.mark.parametrize("frame", [False, True], ids=["array", "frame"])
-@pytest.mark.parametrize("derived", [False, True], ids=["persisted", "of persisted"])
+@pytest.mark.parametrize(
+    ("frame", "derived"),
+    [
+        pytest.param(False, False, marks=pytest.mark.deep),
+        pytest.param(True, False, marks=pytest.mark.deep),
+        (False, True),
+        (True, True),
+    ],
+    ids=["array", "frame", "of array", "of frame"],
+)
 def test_lazy_labels_hold_the_rows_that_were_persisted(client, frame, derived):
     X = da.from_array(blobs(), chunks=(300, 5))
     lazy = (dd.from_dask_array(X, columns=list("abcde")) if frame else X).persist()

@@ -69,6 +69,7 @@ def test_every_printed_value_has_jobs_in_two_scalings():
     assert not any(job.uses_labels for job in jobs)
 
 
+@pytest.mark.deep
 def test_quick_rows(rows):
     json.dumps(rows, allow_nan=False)
     wine = [row for row in rows if row["row"].startswith("Wine: ")]

@@ -348,7 +348,7 @@ def test_the_plane_on_wine(components, least):
 
 
 @pytest.mark.skipif("CLUSTERKIT_DATA" not in os.environ, reason="CLUSTERKIT_DATA is not set")
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.deep), 1])
 def test_the_plane_on_ionosphere(seed):
     """Thirty members with drawn numbers of clusters led the search astray with seed 1: 0.087."""
     data = load("ionosphere")
