@@ -154,7 +154,7 @@ def _solve(C: Array, low: Counts, high: Counts, begin: Array | None = None) -> t
     if n * k > ALL_CANDIDATES:
         # four times the rows that have to move, and some for every cluster: most windows then suffice at once
         excess = np.abs(sizes - np.clip(sizes, low, high)).sum()
-        window = _quantile(more[few], min(0.3, (4.0 * excess + 60.0 * k) / n))
+        window = _quantile(more[few], min(0.3, (4.0 * excess + 150.0 * k) / n))
     for _ in range(WIDENINGS):
         state = move_along_paths(C, labels, sizes, prices, low, high, np.flatnonzero(more <= window), window)
         if state != WINDOW:
@@ -169,7 +169,8 @@ def _solve(C: Array, low: Counts, high: Counts, begin: Array | None = None) -> t
 def _quantile(more: Array, share: float) -> float:
     """Quantile of the losses that are finite."""
     more = more[np.isfinite(more)]
-    return float(np.quantile(more, share)) if len(more) else np.inf
+    place = int(share * (len(more) - 1))
+    return float(np.partition(more, place)[place]) if len(more) else np.inf
 
 
 @lru_cache(maxsize=8)
