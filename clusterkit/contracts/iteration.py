@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from clusterkit.contracts.outcomes import Ending, Status
-from clusterkit.samples.limits import Report, notify
+from clusterkit.samples.limits import Report, notify, side_by_side
 
 __all__ = [
     "Ended",
@@ -378,9 +378,14 @@ def solve(iterations: Iterations[A], start: Start[A], max_iter: int) -> tuple[A,
 
 
 def run_starts(
-    chunks: Iterable[Callable[[float], tuple[Sequence[Start[A]] | Ended[A], bool]]], n_starts: int, report_each: bool
+    chunks: Iterable[Callable[[float], tuple[Sequence[Start[A]] | Ended[A], bool]]],
+    n_starts: int,
+    report_each: bool,
+    *,
+    at_once: int = 1,
+    best_only: bool = False,
 ) -> tuple[list[Ended[A]], bool]:
-    """The starts of a fit one chunk after the other, until Ctrl-C.
+    """The starts of a fit, one chunk after the other or side by side, until Ctrl-C.
 
     Parameters
     ----------
@@ -389,6 +394,10 @@ def run_starts(
     n_starts : int
     report_each : bool
         Whether the end of each start is reported.
+    at_once : int, default 1
+        Most chunks that run side by side; their lowest objective so far is inf, so that none depends on another.
+    best_only : bool, default False
+        Whether answers are dropped, with the memory they take, once another start has ended lower.
 
     Raises
     ------
@@ -398,6 +407,37 @@ def run_starts(
     ends: list[Ended[A]] = []
     interrupted = False
     comparable: list[float] = []
+
+    def take(starts: Sequence[Start[A]] | Ended[A]) -> None:
+        if isinstance(starts, Ended):
+            ends.append(starts)
+        else:
+            ends.extend(start.done for start in starts if start.done is not None)
+            comparable.extend(start.done.objective for start in starts if start.done is not None and start.comparable)
+        least = min(comparable, default=math.inf)
+        if best_only and math.isfinite(least):
+            higher = least + TIED_SINGLE * abs(least)
+            ends[:] = [attrs.evolve(end, answer=None) if end.objective > higher else end for end in ends]
+
+    if at_once > 1:
+        done: dict[int, Sequence[Start[A]] | Ended[A]] = {}
+
+        def made(job: tuple[int, Callable[[float], tuple[Sequence[Start[A]] | Ended[A], bool]]]) -> int:
+            done[job[0]], ended = job[1](math.inf)
+            if ended:
+                raise KeyboardInterrupt  # the others end at their next report, with what they have
+            return job[0]
+
+        try:
+            for number in side_by_side(made, enumerate(chunks), at_once):
+                take(done.pop(number))
+        except KeyboardInterrupt:
+            interrupted = True
+            for number in sorted(done):
+                take(done[number])
+            if not ends:
+                raise
+        return ends, interrupted
     for chunk in chunks:
         try:
             starts, interrupted = chunk(min(comparable, default=math.inf))
@@ -405,11 +445,7 @@ def run_starts(
             if not ends:
                 raise
             return ends, True
-        if isinstance(starts, Ended):
-            ends.append(starts)
-        else:
-            ends += [start.done for start in starts if start.done is not None]
-            comparable += [start.done.objective for start in starts if start.done is not None and start.comparable]
+        take(starts)
         if interrupted:
             if not ends:
                 raise KeyboardInterrupt

@@ -278,10 +278,11 @@ def checked_links(links: LinksLike, n: int, index: object = None) -> Links:
     if not known.all():
         missing, position = int((~known).sum()), int(np.argmin(known))
         strange = names[position, int(np.argmin(pairs[position]))]
-        if not known.any():
+        example = index[0]  # type: ignore[index] # of a data frame
+        if not (pairs >= 0).any() and isinstance(strange, str) != isinstance(example, str):
             raise InvalidData(
-                f"links: none of the {counted(missing, 'link')} names two labels of the index of the data, such as "
-                f"{index[0]!r}; link {position} names {strange!r}"  # type: ignore[index] # of a data frame
+                f"links: none of the {counted(missing, 'link')} names labels of the index of the data, such as "
+                f"{example!r}; link {position} names {strange!r}"
             )
         warnings.warn(
             f"{counted(missing, 'link')} of {len(known)} name labels that are not in the index of these {n} rows, such "

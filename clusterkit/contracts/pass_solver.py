@@ -71,6 +71,9 @@ class Prepared(ABC):
     (`clusterkit.contracts.pass_solver`).
     """
 
+    concurrent: ClassVar[bool] = False
+    """Whether starts may be solved in several threads at once: `solve` and `leap` draw nothing and keep nothing."""
+
     @property
     @abstractmethod
     def resolved(self) -> Mapping[str, object]:

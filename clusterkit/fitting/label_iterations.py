@@ -43,7 +43,8 @@ from clusterkit.contracts.labelings import NOISE, ClusterLayer
 from clusterkit.contracts.outcomes import Domain, Ending, Outcome, Scores, Status
 from clusterkit.contracts.pass_solver import Finished, PassSolver, RowFunction, Summing, solve_by_sums
 from clusterkit.fitting.links import joined_and_cut
-from clusterkit.samples import Space
+from clusterkit.numerics.threads import limited_threads
+from clusterkit.samples import FeatureSpace, Space, memory
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.sums import Addable
@@ -52,6 +53,13 @@ __all__ = ["BalancedLabeling", "LabelIterations", "alternate", "balanced_by", "l
 
 CHUNK_BYTES = 256 * 1024**2
 """Bytes for the scores of the starts solved together; the chunk depends on sizes alone, not on free memory."""
+
+CONCURRENT_WORK = 4_000_000
+"""Products of an iteration, n k L, from which on starts run side by side: below, threads cost what they save."""
+PRICED_TABLES = 5
+"""Tables of scores that a start holds at once where a balancer changes its labels."""
+ROW_STATE = 12
+"""Numbers of each row that a start holds beside: labels, bounds and distances."""
 
 PRICED_BYTES = 2**22
 """Bytes of a table of scores above which no table of costs is made unless a balancer reads it: below, the table is
@@ -264,7 +272,16 @@ def alternate(
         iterations = LabelIterations(prepared, codec, balancer, space, task, rng, solver, max_iter)
         return begun, iterate(iterations, begun, max_iter, lowest if best_only else math.inf)
 
-    return run_starts((partial(made, first) for first in range(0, starts, chunk)), starts, report_each=False)
+    firsts = range(0, starts, chunk)
+    work = task.n * task.k * (space.width if isinstance(space, FeatureSpace) else 0)
+    if not (prepared.concurrent and starts > 1 and work >= CONCURRENT_WORK):
+        return run_starts((partial(made, first) for first in firsts), starts, report_each=False, best_only=best_only)
+    tables = PRICED_TABLES if balancer is not None else 1
+    at_once = max(1, memory.cap() // (8 * task.n * (tables * width + ROW_STATE)))
+    with limited_threads(0):  # the bits of products do not depend on the number of starts at once
+        return run_starts(
+            (partial(made, first) for first in firsts), starts, report_each=False, at_once=at_once, best_only=best_only
+        )
 
 
 @attrs.define(eq=False)

@@ -25,6 +25,7 @@ from clusterkit.numerics.threads import ParallelFor, over_rows
 
 __all__ = [
     "LabelledGroups",
+    "add_to_classes",
     "adopt",
     "approach",
     "compare",
@@ -255,6 +256,15 @@ def transfer(H: Array, index: Indices, old: Labels, new: Labels, change: Array) 
         for c in range(len(row)):
             change[before, c] -= row[c]
             change[after, c] += row[c]
+
+
+@njit
+def add_to_classes(H: Array, labels: Labels, sums: Array) -> None:
+    """Add the rows of H (b, L) to the sums (k, L), float64, of their classes, one after the other."""
+    for i in range(len(H)):
+        row, to = H[i], sums[labels[i]]
+        for c in range(len(row)):
+            to[c] += row[c]
 
 
 @njit

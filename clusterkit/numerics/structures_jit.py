@@ -9,7 +9,7 @@ merging (`ascending`), on all cores with the result of one.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from clusterkit.numerics.threads import over_rows
 
 __all__ = [
     "ascending",
+    "edges_in_order",
     "find",
     "find_rows",
     "join",
@@ -29,6 +30,7 @@ __all__ = [
     "roots",
     "sift_down",
     "sift_up",
+    "ties_in_order",
 ]
 
 
@@ -252,24 +254,77 @@ def _empty_buckets(
                 place += 1
 
 
+def edges_in_order(edges: Indices, order: Indices) -> Indices:
+    """The edges (e, 2) in an order, the lower end of each first, in threads where they are many."""
+    ordered = np.empty((len(order), 2), dtype=np.int64)
+    over_rows(partial(_lower_first, edges, order, ordered), len(order), STEPS)
+    return ordered
+
+
+@njit
+def _lower_first(edges: Any, order: Any, ordered: Any, first: Any, last: Any) -> None:
+    for place in range(first, last):
+        a, b = edges[order[place], 0], edges[order[place], 1]
+        ordered[place, 0], ordered[place, 1] = min(a, b), max(a, b)
+
+
+SHORT = 32
+"""Equal values up to which their edges are put in order one by one."""
+
+
+def ties_in_order(ranked: Array, edges: Indices, order: Indices) -> Indices:
+    """Put short runs of edges of equal weight in the order of their (lower, higher) ends; the places of long ones."""
+    long = np.zeros(len(ranked), dtype=np.bool_)
+    over_rows(partial(_sort_ties, ranked, edges, order, long), len(ranked), STEPS)
+    return np.flatnonzero(long)
+
+
+@njit
+def _sort_ties(ranked: Any, edges: Any, order: Any, long: Any, first: Any, last: Any) -> None:
+    """Sort the runs that begin from `first` to `last`, or mark their places where they are long."""
+    begin = first
+    while begin < last and begin > 0 and ranked[begin] == ranked[begin - 1]:
+        begin += 1
+    while begin < last:
+        end = begin + 1
+        while end < len(ranked) and ranked[end] == ranked[begin]:
+            end += 1
+        if end - begin > SHORT:
+            for place in range(begin, end):
+                long[place] = True
+        else:
+            for at in range(begin + 1, end):
+                edge, place = order[at], at
+                low, high = min(edges[edge, 0], edges[edge, 1]), max(edges[edge, 0], edges[edge, 1])
+                while place > begin:
+                    a, b = edges[order[place - 1], 0], edges[order[place - 1], 1]
+                    if min(a, b) < low or (min(a, b) == low and max(a, b) <= high):
+                        break
+                    order[place] = order[place - 1]
+                    place -= 1
+                order[place] = edge
+        begin = end
+
+
 PIECE = 2**15
 """Values that are sorted at once: they and their order stay in the cache."""
 
 
-def ascending(values: Array) -> Indices:
+def ascending(values: Array, kind: Literal["stable", "quicksort"] = "stable") -> Indices:
     """The stable order of values (e,) that are no NaN: ``np.argsort(values, kind="stable")``, in threads.
 
     Pieces are sorted, and two neighbouring ones merged until one is left; each range of the result is merged by itself.
+    "quicksort" is twice as fast, and leaves the order of equal values in a piece open.
     """
     e = len(values)
     if e <= PIECE:
-        return np.argsort(values, kind="stable")
+        return np.argsort(values, kind=kind)
     order, keys = np.empty(e, dtype=np.intp), np.empty(e)
 
     def sort(first: int, last: int) -> None:
         for piece in range(first, last):
             rows = slice(piece * PIECE, min(e, (piece + 1) * PIECE))
-            inside = np.argsort(values[rows], kind="stable")
+            inside = np.argsort(values[rows], kind=kind)
             order[rows], keys[rows] = inside + rows.start, values[rows][inside]
 
     over_rows(sort, -(-e // PIECE), 4 * STEPS * PIECE)

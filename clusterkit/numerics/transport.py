@@ -12,17 +12,29 @@ the Hitchcock transportation problem, SIAM J. Comput. 24.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
-from clusterkit.numerics.transport_jit import IMPOSSIBLE, WINDOW, audit, cheapest, move_along_paths, moves, widest
+from clusterkit.numerics.transport_jit import (
+    IMPOSSIBLE,
+    WINDOW,
+    audit,
+    cheapest,
+    losses,
+    move_along_paths,
+    moves,
+    widest,
+)
 
 __all__ = [
     "TransportSolution",
+    "cheapest_allowed",
     "solve_transport",
+    "spread",
 ]
 
 
@@ -88,15 +100,27 @@ def solve_transport(
     -----
     O(n k + moves (k² + k log n)) time, O(n k) memory. Sources: see the module.
     """
+    solved = cheapest_allowed(C, start, low, high, prices)
+    if solved is None:
+        return None
+    labels, best, sizes = solved
+    gap, scale, others = audit(C, labels, best, low, high, sizes)
+    return TransportSolution(labels, best, float(gap / scale if scale > 0 else gap > 0), int(others))
+
+
+def cheapest_allowed(
+    C: Array, start: Labels, low: Counts, high: Counts, prices: Array | None = None
+) -> tuple[Labels, Array, Counts] | None:
+    """`solve_transport` without its certificate: labels, prices and sizes."""
     n, k = C.shape
     sizes: Counts = np.bincount(start, minlength=k)
     if (sizes >= low).all() and (sizes <= high).all() and np.isfinite(C[np.arange(n), start]).all():
         least, _ = moves(C, start)
         if np.nanmin(least, initial=0.0) >= 0 and np.array_equal(np.argmin(C, axis=1), start):
-            return TransportSolution(start, np.zeros(k), 0.0, 0)
+            return start, np.zeros(k), sizes
         best, _, cycle = widest(least, low, high, sizes)
         if not len(cycle):
-            return _certified(C, start, best, low, high, sizes)
+            return start, best, sizes
     solved = _solve(C, low, high, prices)
     if solved is None:
         return None
@@ -105,17 +129,12 @@ def solve_transport(
         least, mover = moves(C, labels)
         best, _, cycle = widest(least, low, high, sizes)
         if not len(cycle):
-            return _certified(C, labels, best, low, high, sizes)
+            return labels, best, sizes
         # rounding of the prices left a negative cycle: moving along it lowers the cost
         for u, v in zip(cycle, np.roll(cycle, -1), strict=True):
             if u < k and v < k:
                 labels[mover[u, v]] = v
         sizes = np.bincount(labels, minlength=k)
-
-
-def _certified(C: Array, labels: Labels, prices: Array, low: Counts, high: Counts, sizes: Counts) -> TransportSolution:
-    gap, scale, others = audit(C, labels, prices, low, high, sizes)
-    return TransportSolution(labels, prices, float(gap / scale if scale > 0 else gap > 0), int(others))
 
 
 def _solve(C: Array, low: Counts, high: Counts, begin: Array | None = None) -> tuple[Labels, Counts, Array] | None:
@@ -125,40 +144,40 @@ def _solve(C: Array, low: Counts, high: Counts, begin: Array | None = None) -> t
     if begin is not None:
         prices[:k] = begin
     elif n > 2 * SAMPLE_LEAST:
-        rows = _spread(n, max(SAMPLE_LEAST, n // SAMPLE_RATIO))
+        rows = spread(n, max(SAMPLE_LEAST, n // SAMPLE_RATIO))
         share = len(rows) / n
         sample = _solve(C[rows], np.floor(low * share).astype(np.int64), np.ceil(high * share).astype(np.int64))
         if sample is not None:
             prices[:k] = sample[2]
-    labels, sizes = cheapest(C, prices[:k], (low + high) / 2)
-    window = np.inf
+    labels, sizes, more = cheapest(C, prices[:k], (low + high) / 2)
+    window, few = np.inf, spread(n, QUANTILE_ROWS)
     if n * k > ALL_CANDIDATES:
         # four times the rows that have to move, and some for every cluster: most windows then suffice at once
         excess = np.abs(sizes - np.clip(sizes, low, high)).sum()
-        window = _loss(C, prices[:k], labels, min(0.3, (4.0 * excess + 20.0 * k) / n))
+        window = _quantile(more[few], min(0.3, (4.0 * excess + 150.0 * k) / n))
     for _ in range(WIDENINGS):
-        state = move_along_paths(C, labels, sizes, prices, low, high, window)
+        state = move_along_paths(C, labels, sizes, prices, low, high, np.flatnonzero(more <= window), window)
         if state != WINDOW:
             break
-        window = max(3.0 * window, _loss(C, prices[:k], labels, 0.05))
+        more = losses(C, labels, prices[:k])
+        window = max(3.0 * window, _quantile(more[few], 0.05))
     else:
-        state = move_along_paths(C, labels, sizes, prices, low, high, np.inf)
+        state = move_along_paths(C, labels, sizes, prices, low, high, np.arange(n), np.inf)
     return None if state == IMPOSSIBLE else (labels, sizes, prices[:k] - prices[k])
 
 
-def _loss(C: Array, prices: Array, labels: Labels, share: float) -> float:
-    """Quantile `share` of the loss of a row by its second cheapest label at these prices, estimated from some rows."""
-    rows = _spread(len(C), QUANTILE_ROWS)
-    priced = C[rows] + prices
-    present = np.take_along_axis(priced, labels[rows, None], axis=1)[:, 0]
-    priced[np.arange(len(rows)), labels[rows]] = np.inf
-    loss = priced.min(axis=1) - present
-    loss = loss[np.isfinite(loss)]
-    return float(np.quantile(loss, share)) if len(loss) else np.inf
+def _quantile(more: Array, share: float) -> float:
+    """Quantile of the losses that are finite."""
+    more = more[np.isfinite(more)]
+    place = int(share * (len(more) - 1))
+    return float(np.partition(more, place)[place]) if len(more) else np.inf
 
 
-def _spread(n: int, m: int) -> Indices:
+@lru_cache(maxsize=8)
+def spread(n: int, m: int) -> Indices:
     """About m of n indices at multiples of the golden ratio: always the same, in step with no period of the rows."""
     chosen = np.zeros(n, dtype=bool)  # marks are read in order: no sort
     chosen[(np.arange(m) * GOLDEN % 1.0 * n).astype(np.int64)] = True
-    return np.flatnonzero(chosen)
+    rows = np.flatnonzero(chosen)
+    rows.flags.writeable = False  # the next problem of this size has the same
+    return rows

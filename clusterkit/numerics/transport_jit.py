@@ -38,6 +38,7 @@ __all__ = [
     "build_heaps",
     "cheapest",
     "drop_stale",
+    "losses",
     "margins",
     "move_along_paths",
     "moves",
@@ -75,11 +76,11 @@ class Heaps(NamedTuple):
 
 
 @njit
-def build_heaps(C, labels, prices, window):
-    """Heaps of the rows that lose at most `window` at these prices; O(n k)."""
-    n, k = C.shape
+def build_heaps(C, labels, prices, candidates, window):
+    """Heaps of those of the rows `candidates` that lose at most `window` at these prices; O(k) for each of them."""
+    k = C.shape[1]
     lengths = np.zeros(k * k, dtype=np.int64)
-    for i in range(n):
+    for i in candidates:
         p = labels[i]
         least = C[i, p] + prices[p]
         for q in range(k):
@@ -96,7 +97,7 @@ def build_heaps(C, labels, prices, window):
     keys = np.empty(used[0])
     rows = np.empty(used[0], dtype=np.int32)
     filled = np.zeros(k * k, dtype=np.int64)
-    for i in range(n):
+    for i in candidates:
         p = labels[i]
         least = C[i, p] + prices[p]
         for q in range(k):
@@ -201,7 +202,7 @@ class PathSearch(NamedTuple):
 
 
 @njit
-def move_along_paths(C, labels, sizes, prices, low, high, window):
+def move_along_paths(C, labels, sizes, prices, low, high, candidates, window):
     """Move rows until sizes are allowed; every row is at the cheapest priced label before, between and after moves.
 
     Parameters
@@ -216,8 +217,10 @@ def move_along_paths(C, labels, sizes, prices, low, high, window):
         Changed in place; the last is the price of T.
     low, high : ndarray of shape (k,)
         Lowest and highest allowed sizes.
+    candidates : ndarray of int
+        All rows that lose at most `window` at the initial prices by their second cheapest label, ascending.
     window : float
-        Only rows that lose at most this much at the initial prices are candidates for a move.
+        Only these rows are candidates for a move.
 
     Returns
     -------
@@ -226,10 +229,10 @@ def move_along_paths(C, labels, sizes, prices, low, high, window):
 
     Notes
     -----
-    O(n k) for the heaps, and O(k² + k log n) for each row moved.
+    O(k) for each candidate, and O(k² + k log n) for each row moved.
     """
     k = C.shape[1]
-    heaps = build_heaps(C, labels, prices, window)
+    heaps = build_heaps(C, labels, prices, candidates, window)
     arcs = _arcs(heaps, labels, prices, window)
     flow = _initial_flow(len(C), sizes, prices, low, high)
     search = PathSearch(np.empty(k + 1), np.empty(k + 1, dtype=np.int64), np.empty(k + 1, dtype=np.bool_))
@@ -438,24 +441,62 @@ EPS = np.finfo(np.float64).eps
 """Relative rounding error of double precision."""
 
 
+COMPARED = {"nnan", "nsz"}
+"""What the compiler may assume of costs that are only compared: none is nan, and 0 and -0 are one."""
+
+
 @njit
 def cheapest(C, prices, targets):
-    """Labels of least cost plus price, and their sizes; O(n k).
+    """Labels of least cost plus price, their sizes, and how much more the next label of each row costs; O(n k).
 
     A tie goes to the cluster whose size so far is the smaller share of its entry in `targets` (k,).
     """
     n, k = C.shape
-    labels = np.empty(n, dtype=np.int64)
-    sizes = np.zeros(k, dtype=np.int64)
+    labels, more = np.empty(n, dtype=np.int64), np.empty(n)
+    sizes, priced = np.zeros(k, dtype=np.int64), np.empty(k)
     for i in range(n):
-        best, least = 0, C[i, 0] + prices[0]
-        for j in range(1, k):
-            value = C[i, j] + prices[j]
-            if value < least or (value == least and sizes[j] * targets[best] < sizes[best] * targets[j]):
-                best, least = j, value
-        labels[i] = best
+        for j in range(k):
+            priced[j] = C[i, j] + prices[j]
+        least, second, ties = _two_least(priced)
+        best = 0
+        while best < k - 1 and priced[best] != least:
+            best += 1
+        if ties > 1:
+            second = least
+            for j in range(best + 1, k):
+                if priced[j] == least and sizes[j] * targets[best] < sizes[best] * targets[j]:
+                    best = j
+        labels[i], more[i] = best, second - least
         sizes[best] += 1
-    return labels, sizes
+    return labels, sizes, more
+
+
+@njit(fastmath=COMPARED)
+def _two_least(values):
+    """The least value, the least above it, and how many are the least; in vectors, as comparisons do not round."""
+    least, second, ties = np.inf, np.inf, 0
+    for j in range(len(values)):
+        least = min(least, values[j])
+    for j in range(len(values)):
+        above = values[j] > least
+        second = min(second, values[j] if above else np.inf)
+        ties += 0 if above else 1
+    return least, second, ties
+
+
+@njit
+def losses(C, labels, prices):
+    """How much more each row costs at the cheapest of the other labels, (n,); O(n k)."""
+    n, k = C.shape
+    more = np.empty(n)
+    for i in range(n):
+        least = np.inf
+        for j in range(k):
+            value = C[i, j] + prices[j]
+            if j != labels[i] and value < least:
+                least = value
+        more[i] = least - (C[i, labels[i]] + prices[labels[i]])
+    return more
 
 
 @njit

@@ -101,7 +101,8 @@ def coordinates(model: object, table: RawTable, rows: Indices) -> Array:
         samples = samples.astype(space.dtype, copy=False)
         points: Array = np.asarray(space.at(samples) if isinstance(space, FeatureSpace) else space.coordinates(samples))
         if (gaps := np.isnan(points)).any():  # mixed columns keep theirs
-            points = np.where(gaps, np.nanmedian(points, axis=0), points)
+            known = points[:, ~gaps.all(axis=0)]
+            points = np.where(np.isnan(known), np.nanmedian(known, axis=0), known)
         return points
     measures, _ = measures_of(table.columns(rows))
     if not measures:

@@ -111,5 +111,9 @@ def test_labels_of_an_index_name_rows_and_those_that_are_missing_are_told():
     assert Links.of([("c", "a", -1)], 3, index).pairs.tolist() == [[2, 0]]
     with pytest.warns(ClusterkitWarning, match="1 link of 2 name labels that are not in the index"):
         Links.of([("c", "a", -1), ("a", "x", 1)], 3, index)
+    with pytest.warns(ClusterkitWarning, match="1 link of 1 name labels that are not in the index"):
+        assert not len(Links.of([("y", "x", 1)], 3, index).pairs)  # a fold may have none of them
+    with pytest.raises(InvalidData, match="such as 'a'; link 0 names 7"):
+        Links.of([(7, 8, 1)], 3, index)
     with pytest.raises(InvalidData, match="more than once"):
         Links.of([("a", "b", 1)], 3, pandas.Index(["a", "a", "b"]))

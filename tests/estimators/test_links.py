@@ -14,7 +14,7 @@ import clusterkit
 from clusterkit import Links, recipe
 from clusterkit.contracts import CostTable, Task
 from clusterkit.contracts.links import checked_seeds, linked_groups
-from clusterkit.errors import IncompatibleStages, Infeasible
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, Infeasible
 from clusterkit.fitting.label_iterations import balanced_by
 
 WINE, CULTIVAR = load_wine(return_X_y=True)
@@ -125,6 +125,9 @@ def test_labels_of_a_frame_name_rows():
     one = recipe("kmeans", n_clusters=3, random_state=0).fit(frame, links=named)
     other = recipe("kmeans", n_clusters=3, random_state=0).fit(WINE, links=links)
     np.testing.assert_array_equal(one.labels_, other.labels_)
+    search = GridSearchCV(recipe("kmeans", n_clusters=3, random_state=0), {"n_init": [1]}, cv=2, error_score="raise")
+    with pytest.warns(ClusterkitWarning, match="are left out, as in a fold"):
+        search.fit(frame, CULTIVAR, links=named[:1])  # in one fold, and not in the other
 
 
 def test_what_would_break_links_is_refused():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clusterkit
-from clusterkit.errors import InvalidParameter
+from clusterkit.errors import InvalidParameter, TableWarning
 from clusterkit.profiles.rows import degrees_of_rows
 from clusterkit.report.analysis import odd_rows
 
@@ -30,6 +30,18 @@ def test_new_rows_get_their_cluster_beside_their_columns_and_index():
     assert answer["distance"].idxmax() == "r40"  # the row between the clusters is far from its neighbours
     with pytest.raises(InvalidParameter, match="prefix='new_'"):
         clusterkit.assign(model, answer)
+
+
+def test_rows_of_a_mixture_of_columns_may_have_gaps():
+    X = _blobs(np.random.default_rng(0), 20)
+    table = {"x": X[:, 0].copy(), "y": X[:, 1].copy(), "z": np.where(X[:, 0] > 3, "u", "v")}
+    table["x"][::7] = np.nan
+    model = clusterkit.recipe("mixture", n_clusters=2, random_state=0).fit(table)
+    table["y"][:] = np.nan  # new rows may lack a column
+    with pytest.warns(TableWarning, match="column 'y' has no value"):
+        answer = clusterkit.assign(model, table)
+    assert np.isfinite(answer["distance"]).all()
+    assert set(answer["cluster"]) == {0, 1}
 
 
 def test_a_row_among_rows_of_another_cluster_is_uncertain():

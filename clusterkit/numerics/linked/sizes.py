@@ -126,11 +126,10 @@ def cheapest_sized(problem: SizedProblem, *, exact_cells: int = EXACT_CELLS) -> 
     """
     free = np.zeros(problem.D.shape[1])
     groups = cheapest_labels(problem.D, problem.apart, BUDGET / (ROUNDS + 1))
-    if np.isfinite(groups.cost):
-        least, of_rows = _least_priced(problem, free)
-        if problem.allows(groups.labels, of_rows):
-            return SizedLabels(groups.labels, of_rows, groups.cost + least, groups.lower + least, free)
-    prices = _relaxed_prices(problem)
+    least, unpriced = _least_priced(problem, free)
+    if np.isfinite(groups.cost) and problem.allows(groups.labels, unpriced):
+        return SizedLabels(groups.labels, unpriced, groups.cost + least, groups.lower + least, free)
+    prices = _relaxed_prices(problem, unpriced)
     best: SizedLabels | None = None
     lower = -np.inf
     for _ in range(ROUNDS if prices is not None else 0):
@@ -142,7 +141,7 @@ def cheapest_sized(problem: SizedProblem, *, exact_cells: int = EXACT_CELLS) -> 
         lower = max(lower, priced.lower + least - problem.dearest(prices))
         if not np.isfinite(priced.cost):
             break
-        labelled = _fill(problem, priced.labels.astype(np.int64), of_rows, prices)
+        labelled = _fill(problem, priced.labels.astype(np.int64), of_rows, unpriced, prices)
         if labelled is None:
             break
         of_groups, of_rows, following = labelled
@@ -161,33 +160,33 @@ def cheapest_sized(problem: SizedProblem, *, exact_cells: int = EXACT_CELLS) -> 
     return best
 
 
-def _relaxed_prices(problem: SizedProblem) -> Array | None:
-    """Prices of the relaxation in which items may be divided; None if it has no solution."""
-    from clusterkit.numerics.transport import solve_transport
+def _relaxed_prices(problem: SizedProblem, unpriced: Labels) -> Array | None:
+    """Prices of the relaxation in which items may be divided; None if it has no solution.
+
+    `unpriced` are the cheapest labels of the single rows.
+    """
+    from clusterkit.numerics.transport import cheapest_allowed
 
     units = problem.group_weights
     with np.errstate(invalid="ignore", divide="ignore"):
-        of_groups = np.where(units[:, None] > 0, problem.D / units[:, None], problem.D)
-    table = np.concatenate([of_groups.astype(problem.C.dtype), problem.C])
-    whole = problem.weights is None and not (units % 1).any()
-    if whole:
-        rows = np.concatenate(
-            [np.repeat(np.arange(len(units)), units.astype(np.int64)), np.arange(len(problem.C)) + len(units)]
-        )
-        share = 1.0
+        of_groups = np.where(units[:, None] > 0, problem.D / units[:, None], problem.D).astype(problem.C.dtype)
+    if problem.weights is None and not (units % 1).any():
+        number = units.astype(np.int64)
+        table, share = np.concatenate([np.repeat(of_groups, number, axis=0), problem.C]), 1.0
+        start = np.concatenate([np.repeat(np.argmin(of_groups, axis=1), number), unpriced])
     else:
         weights = np.ones(len(problem.C)) if problem.weights is None else problem.weights
         upto = np.cumsum(np.concatenate([units, weights]))
         count = DRAWN * len(upto)
-        rows = np.searchsorted(upto, (np.arange(count) + 0.5) * upto[-1] / count, side="right")
-        share = count / upto[-1]
-    table = np.ascontiguousarray(table[rows])
+        drawn = np.searchsorted(upto, (np.arange(count) + 0.5) * upto[-1] / count, side="right")
+        table, share = np.concatenate([of_groups, problem.C])[drawn], count / upto[-1]
+        start = np.argmin(table, axis=1)
     low, high = np.floor(problem.low * share + 1e-9), np.ceil(problem.high * share - 1e-9)
-    low, high = low.astype(np.int64), np.minimum(high, len(rows)).astype(np.int64)
-    if low.sum() > len(rows) or high.sum() < len(rows) or not np.isfinite(table).any(axis=1).all():
+    low, high = low.astype(np.int64), np.minimum(high, len(table)).astype(np.int64)
+    if low.sum() > len(table) or high.sum() < len(table) or not np.isfinite(table).any(axis=1).all():
         return None
-    solution = solve_transport(table, np.argmin(table, axis=1), low, high)
-    return None if solution is None else solution.prices.astype(np.float64)
+    solved = cheapest_allowed(table, start, low, high)
+    return None if solved is None else solved[1].astype(np.float64)
 
 
 def _least_priced(problem: SizedProblem, prices: Array) -> tuple[float, Labels]:
@@ -200,12 +199,15 @@ def _least_priced(problem: SizedProblem, prices: Array) -> tuple[float, Labels]:
 
 
 def _fill(
-    problem: SizedProblem, of_groups: Labels, of_rows: Labels, prices: Array
+    problem: SizedProblem, of_groups: Labels, of_rows: Labels, unpriced: Labels, prices: Array
 ) -> tuple[Labels, Labels, Array] | None:
-    """Labels of groups and rows with allowed sizes, and the prices of the rows; None if there is no room."""
+    """Labels of groups and rows with allowed sizes, and the prices of the rows; None if there is no room.
+
+    `unpriced` are the cheapest labels of the rows.
+    """
     from clusterkit.numerics.linked.apart_jit import neighbours_of
     from clusterkit.numerics.linked.sizes_jit import improve, make_room, move_into_bounds
-    from clusterkit.numerics.transport import solve_transport
+    from clusterkit.numerics.transport import cheapest_allowed
 
     C, k, m = problem.C, problem.D.shape[1], len(problem.D)
     low, high = problem.low.astype(np.float64), problem.high.astype(np.float64)
@@ -221,9 +223,8 @@ def _fill(
         at_most = np.floor(high - taken + 1e-9).astype(np.int64)
         if not len(C):
             return of_groups, np.empty(0, np.int64), prices
-        start = _least_priced(problem, np.zeros(k))[1]
-        solution = solve_transport(C, start, at_least, np.minimum(at_most, len(C)), prices)
-        return None if solution is None else (of_groups, solution.labels.astype(np.int64), solution.prices)
+        solved = cheapest_allowed(C, unpriced, at_least, np.minimum(at_most, len(C)), prices)
+        return None if solved is None else (of_groups, solved[0].astype(np.int64), solved[1])
     sizes: Any = taken + np.bincount(of_rows, weights=problem.weights, minlength=k)
     costs = C.astype(np.float64)
     if not move_into_bounds(costs, problem.weights, of_rows, sizes, low, high):

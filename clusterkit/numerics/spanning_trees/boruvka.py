@@ -51,7 +51,7 @@ def slabs(
 ) -> None:
     """Lower `best` by the edges between the facing ends of components, and raise the bounds of rows on that basis.
 
-    The arguments are the results of `component_candidates`; `diagonal` is that of the box of all rows. A lowered `best`
+    The arguments are the results of `_candidates`; `diagonal` is that of the box of all rows. A lowered `best`
     exceeds the weight of that edge by `ROOM` at least, so that a search for lesser weights finds the edge.
     """
     count, d = len(best), rows.shape[1]
@@ -108,6 +108,9 @@ SEARCHED_APART = 1024
 
 SLABBED = 16
 """Components from which on slabs between them bound the weights of the last rounds: each pair of them is looked at."""
+
+FEWER = 16
+"""Rows for each component from which on its best edge is looked for in parts of the rows, each with a table of all."""
 
 SEARCHED = 4
 """Rows over the rows that one round searches where leaves are filtered: components left for a later round may be joined
@@ -272,14 +275,13 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
     diagonal = float(np.linalg.norm(tree.high[0] - tree.low[0]))
     edges, squares, made, count, iteration = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0, n, 0
     while count > 1:
-        best, least, need = np.full(count, np.inf), np.full(count, np.inf), np.empty(count, np.int64)
+        best, least, parts = np.full(count, np.inf), np.full(count, np.inf), kd.TASKS if count <= n // FEWER else 1
         state = other, weight, square, bound, nearest
-        known = component, *state, best, least, need
         tasks(rounds.row_candidates, tree.rows, component, core, n_neighbors == 1, *state, lists, pointer)
-        rounds.component_candidates(*known)
+        need = _candidates(component, *state, best, least, parts, tasks)
         if count <= SLABBED and tree.filtered and need.any():
             slabs(tree.rows, component, core, other, bound, nearest, best, least, diagonal)
-            rounds.component_candidates(*known)
+            need = _candidates(component, *state, best, least, parts, tasks)
         searched = np.zeros(count, np.bool_)
         undecided = np.flatnonzero(need)
         by_size = undecided[np.argsort(sizes[undecided], kind="stable")]
@@ -290,16 +292,44 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
             tasks(rounds.search_task, *places_and_bests, *state, rows=int(need[searched].sum()))
             del places_and_bests
         ready = searched | (need == 0)
-        del known, best, least, need, searched
-        room = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+        del best, least, need, searched
+        lightest, room = np.empty((parts, count), np.int64), (np.empty(count, np.int64), np.empty(count, np.int64))
+        rows_of = component, ready, other, weight, square
+        tasks(rounds.lightest_task, tree.row, *rows_of, lightest, parts=parts)
         made, count = rounds.merge(
-            tree.row, component, ready, other, weight, square, sizes, edges, squares, made, *room
+            tree.row, component, other, weight, square, lightest, sizes, edges, squares, made, *room
         )
-        del room
+        tasks(rounds.renumber_task, component, room[1])
+        del lightest, room, rows_of
         iteration += 1
     by_row = np.empty(n)
     by_row[tree.row[real]] = core[real]
     return edges, squares, by_row
+
+
+def _candidates(
+    component: Indices,
+    other: Indices,
+    weight: Array,
+    square: Array,
+    bound: Array,
+    nearest: Array,
+    best: Array,
+    least: Array,
+    parts: int,
+    tasks: Tasks,
+) -> Counts:
+    """Write the least known edge weight of each component, and return how many of its rows may have a lesser one.
+
+    On entry `best` and `least` hold upper bounds of that weight: infinite, or from an edge that a search will find.
+    """
+    bests, leasts = np.tile(best, (parts, 1)), np.tile(least, (parts, 1))
+    tasks(rounds.candidate_task, component, other, weight, square, bests, leasts, parts=parts)
+    rounds.least_of(bests, leasts, best, least)
+    del bests, leasts
+    needs = np.empty((parts, len(best)), np.int64)
+    tasks(rounds.need_task, component, other, bound, nearest, best, least, needs, parts=parts)
+    return np.asarray(needs.sum(axis=0)) if parts > 1 else needs[0]
 
 
 def _choose(sizes: Counts, by_size: Indices, most: int, searched: Mask) -> int:

@@ -36,10 +36,14 @@ from clusterkit.numerics.structures_jit import find, join
 
 __all__ = [
     "bracket",
-    "component_candidates",
+    "candidate_task",
     "count_upto",
     "kth_near",
+    "least_of",
+    "lightest_task",
     "merge",
+    "need_task",
+    "renumber_task",
     "row_candidates",
     "search_task",
     "smallest",
@@ -101,31 +105,50 @@ def row_candidates(
 
 
 @njit
-def component_candidates(
+def candidate_task(
+    t: int, component: Indices, other: Indices, weight: Array, square: Array, bests: Array, leasts: Array
+) -> None:
+    """Lower row t of `bests` and `leasts` (parts, components) to the least known edge weights of a part of the rows."""
+    parts, slots = len(bests), len(component)
+    best, least = bests[t].copy(), leasts[t].copy()  # apart from what other tasks write to
+    for s in range(t * slots // parts, (t + 1) * slots // parts):
+        mine = component[s]
+        if mine >= 0 and other[s] >= 0 and _less(weight[s], square[s], best[mine], least[mine]):
+            best[mine], least[mine] = weight[s], square[s]
+    for c in range(len(best)):
+        bests[t, c], leasts[t, c] = best[c], least[c]
+
+
+@njit
+def least_of(bests: Array, leasts: Array, best: Array, least: Array) -> None:
+    """Write the least weight of each component among all parts."""
+    for c in range(len(best)):
+        best[c], least[c] = bests[0, c], leasts[0, c]
+        for t in range(1, len(bests)):
+            if _less(bests[t, c], leasts[t, c], best[c], least[c]):
+                best[c], least[c] = bests[t, c], leasts[t, c]
+
+
+@njit
+def need_task(
+    t: int,
     component: Indices,
     other: Indices,
-    weight: Array,
-    square: Array,
     bound: Array,
     nearest: Array,
     best: Array,
     least: Array,
-    need: Counts,
+    needs: Counts,
 ) -> None:
-    """Write the least known edge weight of each component, and how many of its rows may have a lesser one.
-
-    On entry `best` and `least` hold upper bounds of that weight: infinite, or from an edge that a search will find.
-    """
-    for c in range(len(need)):
-        need[c] = 0
-    for s in range(len(component)):
-        mine = component[s]
-        if mine >= 0 and other[s] >= 0 and _less(weight[s], square[s], best[mine], least[mine]):
-            best[mine], least[mine] = weight[s], square[s]
-    for s in range(len(component)):
+    """Count in row t of `needs` how many rows of each component, of a part of all, may have an edge below `best`."""
+    parts, slots = len(needs), len(component)
+    need = np.zeros(len(best), dtype=np.int64)
+    for s in range(t * slots // parts, (t + 1) * slots // parts):
         mine = component[s]
         if mine >= 0 and other[s] < 0 and _less(bound[s], nearest[s], best[mine], least[mine]):
             need[mine] += 1
+    for c in range(len(need)):
+        needs[t, c] = need[c]
 
 
 @njit
@@ -260,46 +283,74 @@ def search_task(
 
 
 @njit
-def merge(
+def lightest_task(
+    t: int,
     row: Indices,
     component: Indices,
     ready: Mask,
     other: Indices,
     weight: Array,
     square: Array,
+    lightest: Indices,
+) -> None:
+    """Write into row t of `lightest` (parts, components) which row has the best edge of each one, in a part of all.
+
+    Components that are not ready have -1. Among edges of equal weight and length the one between the lowest (lower,
+    higher) rows is the best.
+    """
+    parts, slots = len(lightest), len(component)
+    chosen = np.full(len(ready), -1, dtype=np.int64)
+    for s in range(t * slots // parts, (t + 1) * slots // parts):
+        c = component[s]
+        if c < 0 or not ready[c] or other[s] < 0:
+            continue
+        if chosen[c] < 0 or _is_better(s, chosen[c], row, other, weight, square):
+            chosen[c] = s
+    for c in range(len(chosen)):
+        lightest[t, c] = chosen[c]
+
+
+@inner
+def _is_better(s: int, rival: int, row: Indices, other: Indices, weight: Array, square: Array) -> bool:
+    if _less(weight[rival], square[rival], weight[s], square[s]):
+        return False
+    if weight[s] == weight[rival] and square[s] == square[rival]:
+        a, b = row[s], row[other[s]]
+        e, f = row[rival], row[other[rival]]
+        low, rival_low = min(a, b), min(e, f)
+        if low > rival_low or (low == rival_low and max(a, b) >= max(e, f)):
+            return False
+    return True
+
+
+@njit
+def merge(
+    row: Indices,
+    component: Indices,
+    other: Indices,
+    weight: Array,
+    square: Array,
+    lightest: Indices,
     sizes: Counts,
     edges: Indices,
     squares: Array,
     made: int,
-    chosen: Indices,
     parent: Indices,
     renumbered: Indices,
 ) -> tuple[int, int]:
-    """Add the best edge of every component that is ready, and renumber the components.
+    """Add the best edge of every component that is ready, and write the new numbers of the components.
 
-    Among edges of equal weight and length the one between the lowest (lower, higher) rows is taken. Edges that would
-    close a cycle, which can happen with equal weights, are left out. Returns the numbers of edges and of components.
-
-    `chosen`, `parent` and `renumbered` are work space, one number per component.
+    Edges that would close a cycle, which can happen with equal weights, are left out. Returns the numbers of edges and
+    of components. `parent` is work space.
     """
-    count = len(ready)
+    count = len(parent)
+    chosen = lightest[0]
     for c in range(count):
-        chosen[c], parent[c] = -1, c
-    for s in range(len(component)):
-        c = component[s]
-        if c < 0 or not ready[c] or other[s] < 0:
-            continue
-        rival = chosen[c]
-        if rival >= 0:
-            if _less(weight[rival], square[rival], weight[s], square[s]):
-                continue
-            if weight[s] == weight[rival] and square[s] == square[rival]:
-                a, b = row[s], row[other[s]]
-                e, f = row[rival], row[other[rival]]
-                low, rival_low = min(a, b), min(e, f)
-                if low > rival_low or (low == rival_low and max(a, b) >= max(e, f)):
-                    continue
-        chosen[c] = s
+        parent[c] = c
+        for t in range(1, len(lightest)):
+            s = lightest[t, c]
+            if s >= 0 and (chosen[c] < 0 or _is_better(s, chosen[c], row, other, weight, square)):
+                chosen[c] = s
     for c in range(count):
         s = chosen[c]
         if s >= 0 and join(parent, c, component[other[s]]):
@@ -316,10 +367,16 @@ def merge(
             left += 1
         renumbered[c] = number[root]
         sizes[number[root]] += size
-    for s in range(len(component)):
+    return made, left
+
+
+@njit
+def renumber_task(t: int, component: Indices, renumbered: Indices) -> None:
+    """Write the new numbers of the components of a task's rows."""
+    slots = len(component)
+    for s in range(t * slots // TASKS, (t + 1) * slots // TASKS):
         if component[s] >= 0:
             component[s] = renumbered[component[s]]
-    return made, left
 
 
 MARGIN = 1.5

@@ -202,18 +202,16 @@ def _in_order(edges: Indices, weights: Array, core: Array, squares: bool = True)
 
     Weights and core distances are squares, or the distances themselves.
     """
-    ends = np.stack([np.minimum(edges[:, 0], edges[:, 1]), np.maximum(edges[:, 0], edges[:, 1])], axis=1)
-    order = np.argsort(weights)
+    from clusterkit.numerics.structures_jit import ascending, edges_in_order, ties_in_order
+
+    order = ascending(weights, "quicksort")
     ranked = weights.take(order)
-    tied = np.flatnonzero(ranked[1:] == ranked[:-1])
-    if len(tied):  # only runs of equal weights are sorted by their rows: most weights of most data differ
-        inside = np.zeros(len(order), bool)
-        inside[tied], inside[tied + 1] = True, True
-        places = np.flatnonzero(inside)
+    places = ties_in_order(ranked, edges, order)
+    if len(places):
         moved = order[places]
-        order[places] = moved[np.lexsort((ends[moved, 1], ends[moved, 0], weights[moved]))]
-    # `take` copies whole rows, several times as fast as an index does
-    ends = ends.take(order, axis=0)
+        low, high = edges[moved].min(axis=1), edges[moved].max(axis=1)
+        order[places] = moved[np.lexsort((high, low, weights[moved]))]
+    ends = edges_in_order(edges, order)
     return SpanningTree(ends, np.sqrt(ranked), np.sqrt(core)) if squares else SpanningTree(ends, ranked, core)
 
 

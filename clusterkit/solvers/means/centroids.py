@@ -118,6 +118,8 @@ def _kernel(spec: Centroids, space: KernelSpace, task: Task, rng: Rng) -> Prepar
 class _FeatureCentroids(PassSolver):
     """k-means on the features of a space in memory, with stored distances of the samples from their mean."""
 
+    concurrent: ClassVar[bool] = True
+
     iterations: CentroidSums
     geometry: FeatureMeans = attrs.field(kw_only=True)
 
