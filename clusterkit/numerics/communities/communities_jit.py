@@ -7,7 +7,16 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices, Labels
 
-__all__ = ["adjusted_rand", "cut", "merge_all", "move_all", "spread_labels", "sums_between"]
+__all__ = [
+    "adjusted_rand",
+    "cut",
+    "joint_counts",
+    "majority",
+    "merge_all",
+    "move_all",
+    "spread_labels",
+    "sums_between",
+]
 
 GAIN = 1e-12
 """Least gain of a move, so that rounding moves nothing to and fro."""
@@ -252,24 +261,60 @@ def cut(pairs: Indices, similar: Array, sizes: Array, least: int, count: int, la
 
 
 @njit
+def joint_counts(one: Labels, other: Labels, rows: int, columns: int) -> Array:
+    """Numbers of vertices with each label of one labeling and each of the other, (rows, columns); -1 is none."""
+    table = np.zeros((rows, columns))
+    for i in range(len(one)):
+        if one[i] >= 0 and other[i] >= 0:
+            table[one[i], other[i]] += 1.0
+    return table
+
+
+@njit
+def majority(labelings: Labels, names: Indices, reference: int) -> Labels:
+    """The name that most labelings (m, n) give a vertex, (n,): of equally many that of the reference, then the lowest.
+
+    Label c of labeling l is named ``names[l, c]``, -1 is none, and the last entry is for label -1. The answer is -1
+    where fewer than half of the labelings agree.
+    """
+    m, n = labelings.shape
+    answer = np.full(n, -1, dtype=np.int64)
+    for i in range(n):
+        own, best, most = names[reference, labelings[reference, i]], -1, 0
+        for one in range(m):
+            name = names[one, labelings[one, i]]
+            if name < 0:
+                continue
+            votes = 0
+            for other in range(m):
+                votes += names[other, labelings[other, i]] == name
+            if votes > most or (votes == most and best != own and (name == own or name < best)):
+                best, most = name, votes
+        if 2 * most >= m:
+            answer[i] = best
+    return answer
+
+
+@njit
 def adjusted_rand(labelings: Labels) -> Array:
     """Adjusted Rand index of every two labelings (m, n) of whole numbers from 0, a symmetric matrix (m, m)."""
     m, n = labelings.shape
     indices = np.ones((m, m))
     most = np.empty(m, dtype=np.int64)
-    pairs = np.empty(m)
+    pairs = np.zeros(m)
     for a in range(m):
         most[a] = labelings[a].max() + 1
         sizes = np.zeros(most[a])
         for i in range(n):
             sizes[labelings[a, i]] += 1.0
-        pairs[a] = (sizes * (sizes - 1.0)).sum()
+        for number in sizes:
+            pairs[a] += number * (number - 1.0)
     for a in range(m):
         for b in range(a):
-            table = np.zeros((most[a], most[b]))
-            for i in range(n):
-                table[labelings[a, i], labelings[b, i]] += 1.0
-            together = (table * (table - 1.0)).sum()
+            table = joint_counts(labelings[a], labelings[b], most[a], most[b])
+            together = 0.0
+            for number in table.flat:
+                together += number * (number - 1.0)
             expected = pairs[a] * pairs[b] / max(1.0, n * (n - 1.0))
             mean = (pairs[a] + pairs[b]) / 2.0
             value = 1.0 if mean <= expected else (together - expected) / (mean - expected)
