@@ -172,7 +172,7 @@ def test_weights_count_shared_neighbours(seed, k):
 def merged(B):
     """Merges of a dense matrix of weights that are multiples of 2^-20, as those of a merge tree are."""
     W = csr_array(B)
-    return merge_all(W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data.copy(), B.sum(axis=1))
+    return merge_all(W.indptr, W.indices, W.data.copy(), B.sum(axis=1))
 
 
 def rounded(B):
@@ -226,7 +226,7 @@ def test_the_weights_between_communities_are_sums(seed, m):
     W = rounded(matrix_of(neighbour_graph(rows_of(seed, 50), 5, np.random.default_rng(0))).toarray())
     labels = np.r_[np.arange(m), np.random.default_rng(seed).integers(m, size=50 - m)]
     edges = csr_array(W)
-    B = sums_between(edges.indptr.astype(np.int64), edges.indices.astype(np.int64), edges.data, labels, m)
+    B = sums_between(edges.indptr, edges.indices, edges.data, labels, m)
     member = np.eye(m)[labels]
     assert (csr_array((B[2], B[1], B[0]), shape=(m, m)).toarray() == member.T @ W @ member).all()
     assert all((np.diff(B[1][B[0][c] : B[0][c + 1]]) > 0).all() for c in range(m))
@@ -238,7 +238,7 @@ def test_moves_raise_the_modularity_and_keep_the_degrees_of_communities(seed, ga
     W = matrix_of(graph).astype(np.float64)
     labels, degrees = np.arange(graph.n), np.asarray(W.sum(axis=1)).reshape(-1)
     totals, order = degrees.copy(), np.random.default_rng(seed).permutation(graph.n)
-    move = W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data, degrees
+    move = W.indptr, W.indices, W.data, degrees
     moves = move_all(*move, labels, totals, gamma, order)
     assert moves > 0
     np.testing.assert_allclose(totals, np.bincount(labels, degrees, graph.n), atol=1e-9)

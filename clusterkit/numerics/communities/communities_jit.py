@@ -102,8 +102,8 @@ def sums_between(
         place[labels[i]] += 1
     inside = np.zeros(m)
     touched = np.empty(m, dtype=np.int64)
-    ends = np.zeros(m + 1, dtype=np.int64)
-    others = np.empty(0, dtype=np.int64)
+    ends = np.zeros(m + 1, dtype=np.int32)
+    others = np.empty(0, dtype=np.int32)
     sums = np.empty(0)
     for filling in range(2):
         for c in range(m):
@@ -127,8 +127,9 @@ def sums_between(
         if not filling:
             for c in range(m):
                 ends[c + 1] += ends[c]
-            place = ends.copy()
-            others = np.empty(ends[m], dtype=np.int64)
+            for c in range(m):
+                place[c] = ends[c]
+            others = np.empty(ends[m], dtype=np.int32)
             sums = np.empty(ends[m])
     return ends, others, sums
 
@@ -137,7 +138,7 @@ def sums_between(
 def merge_all(starts: Indices, tails: Indices, weights: Array, volumes: Array) -> tuple[Indices, Array]:
     """Merges of m communities by nearest-neighbour chains; changes all arrays but `starts`.
 
-    Two communities are as similar as ``W_ab / (vol_a vol_b)``. The symmetric weights are in a compressed form, positive,
+    Two communities are as similar as ``W_ab / (vol_a vol_b)``. The symmetric weights are in a compressed form, positive
     and such that their sums are exact: else the two ends of a chain may differ on what is most similar. Returns the
     merged clusters (m - 1, 2), named by their order of creation from m on, and the similarities, (m - 1,), of which
     none is above those inside what it merges.
@@ -307,14 +308,15 @@ def adjusted_rand(labelings: Labels) -> Array:
         sizes = np.zeros(most[a])
         for i in range(n):
             sizes[labelings[a, i]] += 1.0
-        for number in sizes:
-            pairs[a] += number * (number - 1.0)
+        for p in range(most[a]):
+            pairs[a] += sizes[p] * (sizes[p] - 1.0)
     for a in range(m):
         for b in range(a):
             table = joint_counts(labelings[a], labelings[b], most[a], most[b])
             together = 0.0
-            for number in table.flat:
-                together += number * (number - 1.0)
+            for p in range(most[a]):
+                for q in range(most[b]):
+                    together += table[p, q] * (table[p, q] - 1.0)
             expected = pairs[a] * pairs[b] / max(1.0, n * (n - 1.0))
             mean = (pairs[a] + pairs[b]) / 2.0
             value = 1.0 if mean <= expected else (together - expected) / (mean - expected)

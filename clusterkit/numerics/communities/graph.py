@@ -8,8 +8,9 @@ more clearly apart. Small communities (Blondel et al. 2008) merge by the similar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
@@ -54,11 +55,9 @@ def neighbour_graph(X: Array, n_neighbors: int, rng: Rng, search: str = "auto") 
         starts, weights = np.zeros(2, dtype=np.int32), np.empty(0, dtype=np.float32)
         return NeighbourGraph(rows, place, none.reshape(1, 0), starts, none, weights, "exact", 1.0, None, 1)
     near = nearest_rows(X, rows, k, rng, search)
-    W = _weights(near.index)
-    parts = int(components(W).max()) + 1
-    return NeighbourGraph(
-        rows, place, near.index, W.indptr, W.indices, W.data, near.method, near.recall, near.sketch, parts
-    )
+    edges = _weights(near.index)
+    graph = NeighbourGraph(rows, place, near.index, *edges, near.method, near.recall, near.sketch, 1)
+    return attrs.evolve(graph, components=int(components(matrix_of(graph)).max()) + 1)
 
 
 def matrix_of(graph: NeighbourGraph) -> csr_array:
@@ -68,17 +67,14 @@ def matrix_of(graph: NeighbourGraph) -> csr_array:
     return csr_array((graph.weights, graph.tails, graph.starts), shape=(graph.n, graph.n))
 
 
-def _weights(index: Indices) -> Any:
-    """Symmetric weights of shared neighbours, a sparse array (u, u)."""
-    from scipy.sparse import csr_array
-
+def _weights(index: Indices) -> tuple[Indices, Indices, Array]:
+    """Symmetric weights of shared neighbours: starts, tails and weights of the edges of each vertex."""
     from clusterkit.numerics.communities.search_jit import shared_weights, symmetric
 
     n, k = index.shape
     weights = np.empty((n, k), dtype=np.float32)
     over_rows(lambda begin, end: shared_weights(index, weights, begin, end), n, 2 * k * k)
-    starts, tails, halves = symmetric(index, weights)
-    return csr_array((halves, tails, starts), shape=(n, n))
+    return symmetric(index, weights)
 
 
 def layouts(graph: NeighbourGraph, epochs: int, negatives: int, seeds: list[int], rng: Rng) -> list[Array]:
@@ -146,11 +142,13 @@ def merge_tree(index: Indices, Y: Array | None, rng: Rng) -> MergeTree:
         nearest = np.full((n, k), -1, dtype=np.int32)
         similar = np.full((n, k), -np.inf, dtype=np.float32)
         over_rows(lambda begin, end: nearest_in_layout(Y, index, similar, nearest, begin, end), n, 4 * k * k)
-    W = _weights(nearest)
+    starts, tails, weights = _weights(nearest)
     # of so few digits that sums of them are exact, and so the same in any order
-    edges = W.indptr.astype(np.int64), W.indices.astype(np.int64), np.rint(W.data * DIGITS) / np.float64(DIGITS)
+    edges = starts, tails, np.rint(weights * DIGITS) / np.float64(DIGITS)
     few = n <= FEW
-    community = np.arange(n) if few else _small_communities(*edges, min(n / SMALLEST_COMMUNITIES, MOST_RESOLUTION), rng)
+    community: Labels = (
+        np.arange(n) if few else _small_communities(*edges, min(n / SMALLEST_COMMUNITIES, MOST_RESOLUTION), rng)
+    )
     m = int(community.max()) + 1
     edges = sums_between(*edges, community, m)
     volumes = _degrees(*edges)
@@ -172,7 +170,8 @@ def _small_communities(starts: Indices, tails: Indices, weights: Array, gamma: f
     from clusterkit.numerics.communities.communities_jit import sums_between
 
     n = len(starts) - 1
-    labels, edges = np.arange(n), (starts, tails, weights)
+    labels: Labels = np.arange(n)
+    edges = starts, tails, weights
     while True:
         m = len(edges[0]) - 1
         moved = _moved(*edges, np.arange(m), gamma, rng)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.numerics.lloyd import nearest, quick_centres
 from clusterkit.numerics.neighbour_graph import descent, has_descent, require_descent
-from clusterkit.numerics.threads import limited_threads, over_rows, thread_pool
+from clusterkit.numerics.threads import CHUNK, limited_threads, over_rows, thread_pool
 
 __all__ = [
     "CELLS_FROM",
@@ -50,8 +50,8 @@ DESCENT_LISTS = 2
 finds .995 of 15 neighbours in 3.3 s, with lists of 15 .938 in 1.5 s; the sketch finds .978 in 1.8 s. Of 50,000 rows it
 finds .982 in 9.9 s, the sketch .974 in 5.1 s: it is no faster, but needs no products of all cells."""
 
-BLOCK = 1024
-"""Rows of a block of products: 4 MB of similarities, which a core works off while they are in its cache."""
+BLOCK = 512
+"""Rows of a block of products: 1 MB of similarities, which a core works off while they are in its cache."""
 
 SKETCHES = (64, 128)
 """Numbers of principal axes that are tried for the sketch, the second where the first does not find `WANTED`."""
@@ -224,7 +224,8 @@ def nearest_rows(X: Array, order: Indices, k: int, rng: Rng, search: str = "auto
             return Neighbours(index, np.maximum(-2.0 * similar, 0.0), "exact", 1.0, None)
         tried = np.sort(rng.choice(u, min(TRIED_ROWS, u), replace=False))
         truth = _exact_of(X, order, tried, k, centre)
-        axes, visit = None, np.arange(u)
+        axes: int | None = None
+        visit: Indices = np.arange(u)
         if method == "descent":
             near = descent(X[order], min(DESCENT_LISTS * k + 1, u), int(rng.integers(2**31 - 1)))
             candidates = np.where(near == np.arange(u)[:, None], -1, near).astype(np.int32)
@@ -392,7 +393,7 @@ def _of_all_pairs(points: Array, k: int, squares: Array) -> tuple[NDArray[np.int
 
     with thread_pool() as over:
         for pairs in _rounds(blocks):
-            over(partial(compare, pairs), 0, len(pairs), BLOCK * BLOCK)
+            over(partial(compare, pairs), 0, len(pairs), CHUNK)  # one pair at a time, so that no thread waits long
     return index, similar
 
 
@@ -432,7 +433,6 @@ def _of_cells(sketch: _Sketch, rng: Rng) -> tuple[NDArray[np.int32], Indices]:
     bounds = np.searchsorted(cell[rows], np.arange(m + 1))
     near = np.argsort(np.square(centres).sum(axis=1)[None] - 2.0 * centres @ centres.T, axis=1, kind="stable")
     near = near[:, :PROBED_CELLS]
-    left, right = _augmented(Z[rows], sketch.squares[rows])
     similar = np.full((n, k), -np.inf, dtype=np.float32)
     index = np.full((n, k), -1, dtype=np.int32)
 
@@ -441,11 +441,11 @@ def _of_cells(sketch: _Sketch, rng: Rng) -> tuple[NDArray[np.int32], Indices]:
             inside = slice(bounds[c], bounds[c + 1])
             if inside.start == inside.stop:
                 continue
-            parts = [slice(bounds[q], bounds[q + 1]) for q in near[c]]
-            others = np.concatenate([right[part] for part in parts])
-            insert_rows(
-                left[inside] @ others.T, rows[inside], np.concatenate([rows[part] for part in parts]), similar, index
-            )
+            own = rows[inside]
+            others = np.concatenate([rows[bounds[q] : bounds[q + 1]] for q in near[c]])
+            left, _ = _augmented(Z[own], sketch.squares[own])
+            _, right = _augmented(Z[others], sketch.squares[others])
+            insert_rows(left @ right.T, own, others, similar, index)
 
     with thread_pool() as over:
         over(compare, 0, m, CELL_ROWS * CELL_ROWS * PROBED_CELLS)
