@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import gc
 import importlib.util
 import json
 import os
@@ -143,6 +144,7 @@ def sides(chosen):
 def fitted(side, X, y, seed):
     """Index, coverage, number of clusters, processor seconds and megabytes of a fit."""
     inside = y >= 0
+    gc.collect()  # models of before
     reset_peak()
     began = time.process_time()
     labels = np.asarray(side(X, seed, int(y.max()) + 1))

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from clusterkit.numerics.communities import search
-from clusterkit.numerics.communities.communities_jit import adjusted_rand, cut, merge_all, move_all
+from clusterkit.numerics.communities.communities_jit import adjusted_rand, cut, merge_all, move_all, sums_between
 from clusterkit.numerics.communities.graph import layouts, matrix_of, merge_tree, neighbour_graph
 from clusterkit.numerics.communities.layers import best_layer, fill, layer_of, layers_of
 from clusterkit.numerics.communities.layout_jit import nearest_in_layout, spread
@@ -168,13 +169,22 @@ def test_weights_count_shared_neighbours(seed, k):
     np.testing.assert_allclose(matrix_of(graph).toarray(), oracle.shared_weights(graph.index), rtol=1e-6)
 
 
+def merged(B):
+    """Merges of a dense matrix of weights that are multiples of 2^-20, as those of a merge tree are."""
+    W = csr_array(B)
+    return merge_all(W.indptr, W.indices, W.data.copy(), B.sum(axis=1))
+
+
+def rounded(B):
+    return np.rint(B * 2**20) / 2**20
+
+
 @given(seed=seeds, m=st.integers(2, 14))
 def test_merges_are_those_of_the_naive_rule_and_ever_less_similar(seed, m):
     rng = np.random.default_rng(seed)
     B = rng.uniform(size=(m, m)) * (rng.uniform(size=(m, m)) < 0.7)
-    B = B + B.T + np.diag(rng.uniform(1, 3, size=m))
-    volumes = B.sum(axis=1)
-    pairs, similar = merge_all(B.copy(), volumes.copy())
+    B = rounded(B + B.T + np.diag(rng.uniform(1, 3, size=m)))
+    pairs, similar = merged(B)
     named = [frozenset([i]) for i in range(m)]
     steps = {}
     for (a, b), value in zip(pairs, similar * B.sum(), strict=True):
@@ -188,8 +198,7 @@ def test_merges_are_those_of_the_naive_rule_and_ever_less_similar(seed, m):
 
 
 def test_of_equal_similarities_rounding_makes_none_exceed_one_inside_it():
-    B = np.kron(np.eye(3), np.full((4, 4), 2 / 3)) + 0.02 + 0.1 * np.eye(12)
-    pairs, similar = merge_all(B.copy(), B.sum(axis=1))
+    pairs, similar = merged(rounded(np.kron(np.eye(3), np.full((4, 4), 2 / 3)) + 0.02 + 0.1 * np.eye(12)))
     inside = np.concatenate([np.full(12, np.inf), similar])
     assert (similar <= inside[pairs].min(axis=1)).all()
 
@@ -198,7 +207,7 @@ def test_of_equal_similarities_rounding_makes_none_exceed_one_inside_it():
 def test_a_cut_walks_down_the_tree(seed, m, least):
     rng = np.random.default_rng(seed)
     B = rng.uniform(size=(m, m))
-    pairs, similar = merge_all(B + B.T, (B + B.T).sum(axis=1))
+    pairs, similar = merged(rounded(B + B.T))
     order = np.argsort(-similar, kind="stable")
     names = np.arange(2 * m - 1)
     names[m + order] = m + np.arange(m - 1)
@@ -212,13 +221,24 @@ def test_a_cut_walks_down_the_tree(seed, m, least):
         assert len({*zip(labels, expected, strict=True)}) == len({*labels}) == len({*expected})
 
 
+@given(seed=seeds, m=st.integers(1, 9))
+def test_the_weights_between_communities_are_sums(seed, m):
+    W = rounded(matrix_of(neighbour_graph(rows_of(seed, 50), 5, np.random.default_rng(0))).toarray())
+    labels = np.r_[np.arange(m), np.random.default_rng(seed).integers(m, size=50 - m)]
+    edges = csr_array(W)
+    B = sums_between(edges.indptr, edges.indices, edges.data, labels, m)
+    member = np.eye(m)[labels]
+    assert (csr_array((B[2], B[1], B[0]), shape=(m, m)).toarray() == member.T @ W @ member).all()
+    assert all((np.diff(B[1][B[0][c] : B[0][c + 1]]) > 0).all() for c in range(m))
+
+
 @given(seed=seeds, gamma=st.sampled_from([0.5, 1.0, 3.0]))
 def test_moves_raise_the_modularity_and_keep_the_degrees_of_communities(seed, gamma):
     graph = neighbour_graph(rows_of(seed, 50), 5, np.random.default_rng(0))
     W = matrix_of(graph).astype(np.float64)
     labels, degrees = np.arange(graph.n), np.asarray(W.sum(axis=1)).reshape(-1)
     totals, order = degrees.copy(), np.random.default_rng(seed).permutation(graph.n)
-    move = W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data, degrees
+    move = W.indptr, W.indices, W.data, degrees
     moves = move_all(*move, labels, totals, gamma, order)
     assert moves > 0
     np.testing.assert_allclose(totals, np.bincount(labels, degrees, graph.n), atol=1e-9)

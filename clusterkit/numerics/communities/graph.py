@@ -8,8 +8,9 @@ more clearly apart. Small communities (Blondel et al. 2008) merge by the similar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
@@ -37,6 +38,9 @@ SMALLEST_COMMUNITIES, MOST_RESOLUTION = 100, 300.0
 """The communities that are merged have about so many rows: the resolution is n over it, up to the second number."""
 
 
+DIGITS = np.float32(2**24)
+"""Weights of a merge tree are multiples of one over this: the sum of a hundred million of them is exact."""
+
 FEW = 500
 """Rows up to which every row is a community of its own, so that any number of clusters can be cut from the tree."""
 
@@ -51,11 +55,9 @@ def neighbour_graph(X: Array, n_neighbors: int, rng: Rng, search: str = "auto") 
         starts, weights = np.zeros(2, dtype=np.int32), np.empty(0, dtype=np.float32)
         return NeighbourGraph(rows, place, none.reshape(1, 0), starts, none, weights, "exact", 1.0, None, 1)
     near = nearest_rows(X, rows, k, rng, search)
-    W = _weights(near.index)
-    parts = int(components(W).max()) + 1
-    return NeighbourGraph(
-        rows, place, near.index, W.indptr, W.indices, W.data, near.method, near.recall, near.sketch, parts
-    )
+    edges = _weights(near.index)
+    graph = NeighbourGraph(rows, place, near.index, *edges, near.method, near.recall, near.sketch, 1)
+    return attrs.evolve(graph, components=int(components(matrix_of(graph)).max()) + 1)
 
 
 def matrix_of(graph: NeighbourGraph) -> csr_array:
@@ -65,21 +67,14 @@ def matrix_of(graph: NeighbourGraph) -> csr_array:
     return csr_array((graph.weights, graph.tails, graph.starts), shape=(graph.n, graph.n))
 
 
-def _weights(index: Indices) -> Any:
-    """Symmetric weights of shared neighbours, a sparse array (u, u)."""
-    from scipy.sparse import csr_array
-
-    from clusterkit.numerics.communities.search_jit import shared_weights
+def _weights(index: Indices) -> tuple[Indices, Indices, Array]:
+    """Symmetric weights of shared neighbours: starts, tails and weights of the edges of each vertex."""
+    from clusterkit.numerics.communities.search_jit import shared_weights, symmetric
 
     n, k = index.shape
     weights = np.empty((n, k), dtype=np.float32)
     over_rows(lambda begin, end: shared_weights(index, weights, begin, end), n, 2 * k * k)
-    starts = np.arange(0, n * k + 1, k, dtype=np.int32)
-    directed = csr_array((weights.reshape(-1), index.reshape(-1), starts), shape=(n, n))
-    W = (directed + directed.T).tocsr()
-    W.data *= np.float32(0.5)
-    W.sort_indices()
-    return W
+    return symmetric(index, weights)
 
 
 def layouts(graph: NeighbourGraph, epochs: int, negatives: int, seeds: list[int], rng: Rng) -> list[Array]:
@@ -136,7 +131,7 @@ def _leading_coordinates(graph: NeighbourGraph, count: int, rng: Rng) -> Array:
 
 def merge_tree(index: Indices, Y: Array | None, rng: Rng) -> MergeTree:
     """The merge tree of the shared neighbours in a layout Y (u, r), or of those of the graph where it is None."""
-    from clusterkit.numerics.communities.communities_jit import merge_all
+    from clusterkit.numerics.communities.communities_jit import merge_all, sums_between
     from clusterkit.numerics.communities.layout_jit import nearest_in_layout
 
     n, k = index.shape
@@ -147,49 +142,54 @@ def merge_tree(index: Indices, Y: Array | None, rng: Rng) -> MergeTree:
         nearest = np.full((n, k), -1, dtype=np.int32)
         similar = np.full((n, k), -np.inf, dtype=np.float32)
         over_rows(lambda begin, end: nearest_in_layout(Y, index, similar, nearest, begin, end), n, 4 * k * k)
-    W = _weights(nearest).astype(np.float64)
+    starts, tails, weights = _weights(nearest)
+    # of so few digits that sums of them are exact, and so the same in any order
+    edges = starts, tails, np.rint(weights * DIGITS) / np.float64(DIGITS)
     few = n <= FEW
-    community = np.arange(n) if few else _small_communities(W, min(n / SMALLEST_COMMUNITIES, MOST_RESOLUTION), rng)
-    B = _between(W, community)
-    volumes = np.asarray(B.sum(axis=1)).reshape(-1)
-    m, total = len(volumes), volumes.sum()
-    pairs, similar = merge_all(B.toarray(), volumes)
+    community: Labels = (
+        np.arange(n) if few else _small_communities(*edges, min(n / SMALLEST_COMMUNITIES, MOST_RESOLUTION), rng)
+    )
+    m = int(community.max()) + 1
+    edges = sums_between(*edges, community, m)
+    volumes = _degrees(*edges)
+    total = volumes.sum()
+    pairs, similar = merge_all(*edges, volumes)
     order = np.argsort(-similar, kind="stable")
     names = np.arange(2 * m - 1)
     names[m + order] = m + np.arange(m - 1)
     return MergeTree(community, names[pairs[order]], similar[order] * total)
 
 
-def _between(W: Any, labels: Labels) -> Any:
-    """Sums of the weights between communities 0..m-1, a sparse array (m, m)."""
-    from scipy.sparse import csr_array
-
-    n = len(labels)
-    member = csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))
-    B = (member.T @ W @ member).tocsr()
-    B.sort_indices()
-    return B
+def _degrees(starts: Indices, tails: Indices, weights: Array) -> Array:
+    """Sums of the weights of each vertex, (m,); none is without an edge."""
+    return np.add.reduceat(weights, starts[:-1])
 
 
-def _small_communities(W: Any, gamma: float, rng: Rng) -> Labels:
+def _small_communities(starts: Indices, tails: Indices, weights: Array, gamma: float, rng: Rng) -> Labels:
     """Communities of largest modularity at the resolution gamma, by the Louvain method, (n,)."""
-    n = W.shape[0]
-    labels, B = np.arange(n), W
+    from clusterkit.numerics.communities.communities_jit import sums_between
+
+    n = len(starts) - 1
+    labels: Labels = np.arange(n)
+    edges = starts, tails, weights
     while True:
-        moved = _moved(B, np.arange(B.shape[0]), gamma, rng)
-        if moved.max() + 1 == B.shape[0]:
+        m = len(edges[0]) - 1
+        moved = _moved(*edges, np.arange(m), gamma, rng)
+        count = int(moved.max()) + 1
+        if count == m:
             break
-        labels, B = moved[labels], _between(B, moved)
-    return _moved(W, labels, gamma, rng)  # vertices that a merge of their community left in the wrong one
+        labels, edges = moved[labels], sums_between(*edges, moved, count)
+    # vertices that a merge of their community left in the wrong one
+    return _moved(starts, tails, weights, labels, gamma, rng)
 
 
-def _moved(W: Any, labels: Labels, gamma: float, rng: Rng) -> Labels:
+def _moved(starts: Indices, tails: Indices, weights: Array, labels: Labels, gamma: float, rng: Rng) -> Labels:
     """Labels after moves of single vertices, numbered anew from 0."""
     from clusterkit.numerics.communities.communities_jit import move_all
 
-    degrees = np.asarray(W.sum(axis=1)).reshape(-1)
+    degrees = _degrees(starts, tails, weights)
     labels, totals = labels.copy(), np.zeros(len(labels))
     totals[: labels.max() + 1] = np.bincount(labels, degrees)
-    starts, tails = W.indptr.astype(np.int64), W.indices.astype(np.int64)
-    move_all(starts, tails, W.data, degrees, labels, totals, gamma, rng.permutation(len(labels)))
-    return np.unique(labels, return_inverse=True)[1].reshape(-1)
+    move_all(starts, tails, weights, degrees, labels, totals, gamma, rng.permutation(len(labels)))
+    number = np.cumsum(np.bincount(labels, minlength=len(labels)) > 0) - 1
+    return number[labels]

@@ -251,31 +251,22 @@ def _majority(labelings: Sequence[Labels], agreement: Floats) -> Labels:
     """Labels of most labelings, named as in the one that agrees best with the others; -1 where most say so."""
     from scipy.optimize import linear_sum_assignment
 
-    reference = labelings[int(np.argmax(agreement.sum(axis=1)))]
+    from clusterkit.numerics.communities.communities_jit import joint_counts, majority
+
+    first = int(np.argmax(agreement.sum(axis=1)))
+    reference = labelings[first]
     if len(labelings) == 1:
         return reference
     k = int(reference.max()) + 1
-    votes = np.zeros((len(reference), k), dtype=np.int8)
-    every = np.arange(len(reference))
-    for labels in labelings:
-        count = int(labels.max()) + 1
-        both = (labels >= 0) & (reference >= 0)
-        table = np.bincount(labels[both] * k + reference[both], minlength=count * k).reshape(count, k)
-        one, other = linear_sum_assignment(-table)
-        name = np.full(count + 1, -1)  # the last entry is for -1
+    counts = [int(labels.max()) + 1 for labels in labelings]
+    names = np.full((len(labelings), max(counts) + 1), -1)  # the last entry is for -1
+    for labels, count, name in zip(labelings, counts, names, strict=True):
+        one, other = linear_sum_assignment(-joint_counts(labels, reference, count, k))
         name[one] = other
-        named = name[labels]
-        inside = named >= 0
-        votes[every[inside], named[inside]] += 1
-    most = votes.max(axis=1)
-    merged = votes.argmax(axis=1)
-    tied = (reference >= 0) & (votes[every, np.maximum(reference, 0)] == most)
-    merged = np.where(tied, reference, merged)
-    merged[2 * most.astype(np.intp) < len(labelings)] = -1
+    merged = majority(np.stack(labelings), names, first)
     # a cluster of which most labelings know nothing is none
-    names = np.unique(merged[merged >= 0])
-    number = np.full(k + 1, -1)
-    number[names] = np.arange(len(names))
+    known = np.bincount(merged + 1, minlength=k + 1)[1:] > 0
+    number = np.append(np.where(known, np.cumsum(known) - 1, -1), -1)
     return number[merged]
 
 

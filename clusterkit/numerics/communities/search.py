@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.numerics.lloyd import nearest, quick_centres
 from clusterkit.numerics.neighbour_graph import descent, has_descent, require_descent
-from clusterkit.numerics.threads import limited_threads, over_rows, thread_pool
+from clusterkit.numerics.threads import CHUNK, limited_threads, over_rows, thread_pool
 
 __all__ = [
     "CELLS_FROM",
@@ -50,8 +50,8 @@ DESCENT_LISTS = 2
 finds .995 of 15 neighbours in 3.3 s, with lists of 15 .938 in 1.5 s; the sketch finds .978 in 1.8 s. Of 50,000 rows it
 finds .982 in 9.9 s, the sketch .974 in 5.1 s: it is no faster, but needs no products of all cells."""
 
-BLOCK = 1024
-"""Rows of a block of products: 4 MB of similarities, which a core works off while they are in its cache."""
+BLOCK = 512
+"""Rows of a block of products: 1 MB of similarities, which a core works off while they are in its cache."""
 
 SKETCHES = (64, 128)
 """Numbers of principal axes that are tried for the sketch, the second where the first does not find `WANTED`."""
@@ -63,8 +63,8 @@ WANTED = 0.96
 """Share of the true neighbours that the candidates must have on the rows that they are tried on: the recall is then
 .95 in spite of the error of so few rows."""
 
-FEW = 40
-"""Tried rows that are compared with all rows at once, for the sake of the memory."""
+FEW = 25
+"""Tried rows that are compared with the sketch of all rows at once, for the sake of the memory."""
 
 SKETCH_ROWS = 5000
 """Rows from which the axes of the sketch are computed."""
@@ -123,9 +123,15 @@ def canonical_order(X: Array) -> tuple[Indices, Indices]:
     n = len(X)
     mean = X.mean(axis=0, dtype=np.float64)
     key = np.empty(n)
-    for start in range(0, n, BLOCK):
-        gaps = X[start : start + BLOCK] - mean
-        key[start : start + BLOCK] = np.einsum("ij,ij->i", gaps, gaps)
+
+    def measure(begin: int, end: int) -> None:
+        for block in range(begin, end):
+            rows = slice(block * BLOCK, (block + 1) * BLOCK)
+            gaps = X[rows] - mean
+            key[rows] = np.einsum("ij,ij->i", gaps, gaps)
+
+    with thread_pool() as over:
+        over(measure, 0, -(-n // BLOCK), BLOCK * X.shape[1])
     by_key = np.argsort(key, kind="stable")
     # rounding of the mean differs with the order of the rows: the key is cut to what all orders agree on
     ordered = key[by_key]
@@ -218,22 +224,27 @@ def nearest_rows(X: Array, order: Indices, k: int, rng: Rng, search: str = "auto
             return Neighbours(index, np.maximum(-2.0 * similar, 0.0), "exact", 1.0, None)
         tried = np.sort(rng.choice(u, min(TRIED_ROWS, u), replace=False))
         truth = _exact_of(X, order, tried, k, centre)
-        axes = None
+        axes: int | None = None
+        visit: Indices = np.arange(u)
         if method == "descent":
             near = descent(X[order], min(DESCENT_LISTS * k + 1, u), int(rng.integers(2**31 - 1)))
             candidates = np.where(near == np.arange(u)[:, None], -1, near).astype(np.int32)
         else:
             sketch = _sketch(X, order, tried, truth, centre, rng)
             axes = sketch.Z.shape[1]
-            cells = method == "cells"
-            candidates = _of_cells(sketch, rng) if cells else _of_all_pairs(sketch.Z, sketch.count, sketch.squares)[0]
+            if method == "cells":
+                candidates, visit = _of_cells(sketch, rng)
+            else:
+                candidates, _ = _of_all_pairs(sketch.Z, sketch.count, sketch.squares)
+            del sketch
         short = np.flatnonzero((candidates >= 0).sum(axis=1) < k)
-        for start in range(0, len(short), FEW):
-            rows = short[start : start + FEW]
+        for start in range(0, len(short), TRIED_ROWS):
+            rows = short[start : start + TRIED_ROWS]
             candidates[rows, :k] = _exact_of(X, order, rows, k, centre)
         similar = np.full((u, k), -np.inf, dtype=np.float32)
         index = np.full((u, k), -1, dtype=np.int32)
-        over_rows(lambda i, j: rank_again(X, order, candidates, similar, index, i, j), u, candidates.shape[1] * d // 8)
+        work = candidates.shape[1] * d // 8
+        over_rows(lambda i, j: rank_again(X, order, visit, candidates, similar, index, i, j), u, work)
     recall = _shared(truth, index[tried])
     return Neighbours(index, -similar, method, recall, axes)
 
@@ -264,26 +275,23 @@ def _sketch(X: Array, order: Indices, tried: Indices, truth: Indices, centre: Ar
     axes = _axes(X[order[np.sort(rng.choice(u, min(u, SKETCH_ROWS), replace=False))]] - centre, rng)
     Z = np.empty((u, axes.shape[1]), dtype=np.float32)
     whole = np.empty(u, dtype=np.float32)
-    for start in range(0, u, BLOCK):
-        rows = X[order[start : start + BLOCK]] - centre
-        Z[start : start + BLOCK] = rows @ axes
-        whole[start : start + BLOCK] = np.einsum("ij,ij->i", rows, rows)
+
+    def project(begin: int, end: int) -> None:
+        for block in range(begin, end):
+            some = slice(block * BLOCK, (block + 1) * BLOCK)
+            rows = X[order[some]] - centre
+            Z[some] = rows @ axes
+            whole[some] = np.einsum("ij,ij->i", rows, rows)
+
+    with thread_pool() as over:
+        over(project, 0, -(-u // BLOCK), BLOCK * X.shape[1])
     counts = np.unique(np.minimum(np.array(CANDIDATES) * k, u - 1))
     best, most = _Sketch(Z, whole, int(counts[-1])), -1.0
     for width in sorted({min(width, axes.shape[1]) for width in SKETCHES}):
         part = np.ascontiguousarray(Z[:, :width])
         answers = []
         for squares in (whole, np.einsum("ij,ij->i", part, part)):
-            shares = np.zeros(len(counts))
-            for start in range(0, len(tried), FEW):
-                some = tried[start : start + FEW]
-                distances = (-2.0 * part[some]) @ part.T
-                distances += squares
-                distances[np.arange(len(some)), some] = np.inf
-                values = np.take_along_axis(distances, truth[start : start + FEW], axis=1)
-                distances.partition(counts - 1, axis=1)
-                limits = distances[:, counts - 1]
-                shares += (values[:, :, None] <= limits[:, None, :]).mean(axis=1).sum(axis=0) / len(tried)
+            shares = _shares_of_sketch(part, squares, tried, truth, counts)
             enough = np.flatnonzero(shares >= WANTED)
             place = int(enough[0]) if len(enough) else len(counts) - 1
             answers.append((len(enough) > 0, -place, float(shares[place]), squares))
@@ -295,6 +303,26 @@ def _sketch(X: Array, order: Indices, tried: Indices, truth: Indices, centre: Ar
     return best
 
 
+def _shares_of_sketch(Z: Array, squares: Array, tried: Indices, truth: Indices, counts: Indices) -> Array:
+    """Shares of the true neighbours of the tried rows among so many candidates, (len(counts),)."""
+    found = np.empty((len(tried), len(counts)))
+
+    def try_rows(begin: int, end: int) -> None:
+        for part in range(begin, end):
+            some = slice(part * FEW, (part + 1) * FEW)
+            distances = (-2.0 * Z[tried[some]]) @ Z.T
+            distances += squares
+            distances[np.arange(len(distances)), tried[some]] = np.inf
+            values = np.take_along_axis(distances, truth[some], axis=1)
+            distances.partition(counts[-1] - 1, axis=1)
+            limits = np.sort(distances[:, : counts[-1]], axis=1)[:, counts - 1]
+            found[some] = (values[:, :, None] <= limits[:, None, :]).mean(axis=1)
+
+    with thread_pool() as over:
+        over(try_rows, 0, -(-len(tried) // FEW), FEW * len(Z))
+    return np.asarray(found.mean(axis=0))
+
+
 def _shared(truth: Indices, lists: Indices) -> float:
     """Share of the entries of each row of `truth` that are in the same row of `lists`."""
     return float((truth[:, :, None] == lists[:, None, :]).any(axis=2).mean())
@@ -303,16 +331,31 @@ def _shared(truth: Indices, lists: Indices) -> float:
 def _exact_of(X: Array, order: Indices, rows: Indices, k: int, centre: Array | np.float32) -> Indices:
     """The k nearest others of some rows of ``X[order]``, (m, k)."""
     queries = X[order[rows]] - centre
-    distances = np.empty((len(rows), len(order)), dtype=np.float32)
-    for start in range(0, len(order), BLOCK):
-        block = X[order[start : start + BLOCK]] - centre
-        squares = np.einsum("ij,ij->i", block, block)
-        np.matmul(queries, block.T, out=distances[:, start : start + BLOCK])
-        distances[:, start : start + BLOCK] *= -2.0
-        distances[:, start : start + BLOCK] += squares
-    distances[np.arange(len(rows)), rows] = np.inf
-    parts = (distances[start : start + FEW] for start in range(0, len(rows), FEW))
-    return np.concatenate([np.argpartition(part, k - 1, axis=1)[:, :k] for part in parts])
+    u, m = len(order), len(rows)
+    width = max(BLOCK, k)
+    blocks = -(-u // width)
+    distances = np.full((blocks, m, k), np.inf, dtype=np.float32)
+    index = np.zeros((blocks, m, k), dtype=np.intp)
+
+    def compare(begin: int, end: int) -> None:
+        for b in range(begin, end):
+            start, stop = b * width, min(u, (b + 1) * width)
+            block = X[order[start:stop]] - centre
+            D = queries @ block.T
+            D *= -2.0
+            D += np.einsum("ij,ij->i", block, block)
+            own = np.flatnonzero((rows >= start) & (rows < stop))
+            D[own, rows[own] - start] = np.inf
+            few = min(k, stop - start)
+            best = np.argpartition(D, few - 1, axis=1)[:, :few]
+            distances[b, :, :few] = np.take_along_axis(D, best, axis=1)
+            index[b, :, :few] = best + start
+
+    with thread_pool() as over:
+        over(compare, 0, blocks, m * width)
+    D = np.moveaxis(distances, 1, 0).reshape(m, -1)
+    best = np.argpartition(D, k - 1, axis=1)[:, :k]
+    return np.take_along_axis(np.moveaxis(index, 1, 0).reshape(m, -1), best, axis=1)
 
 
 def _axes(Y: Array, rng: Rng) -> Array:
@@ -350,7 +393,7 @@ def _of_all_pairs(points: Array, k: int, squares: Array) -> tuple[NDArray[np.int
 
     with thread_pool() as over:
         for pairs in _rounds(blocks):
-            over(partial(compare, pairs), 0, len(pairs), BLOCK * BLOCK)
+            over(partial(compare, pairs), 0, len(pairs), CHUNK)  # one pair at a time, so that no thread waits long
     return index, similar
 
 
@@ -372,8 +415,12 @@ def _rounds(count: int) -> list[list[tuple[int, int]]]:
     return [pairs for pairs in rounds if pairs]
 
 
-def _of_cells(sketch: _Sketch, rng: Rng) -> NDArray[np.int32]:
-    """Candidates of each row among the rows of the nearest cells of k-means, (n, count); -1 where too few."""
+def _of_cells(sketch: _Sketch, rng: Rng) -> tuple[NDArray[np.int32], Indices]:
+    """Candidates of each row among the rows of the nearest cells of k-means, (n, count), and the rows cell by cell.
+
+    A candidate of -1 is none. Rows of a cell share candidates, so that ranked one after the other these stay in the
+    cache: of 100,000 rows of 768 numbers in a third of the time.
+    """
     from clusterkit.numerics.communities.search_jit import insert_rows
 
     Z, k = sketch.Z, sketch.count
@@ -386,7 +433,6 @@ def _of_cells(sketch: _Sketch, rng: Rng) -> NDArray[np.int32]:
     bounds = np.searchsorted(cell[rows], np.arange(m + 1))
     near = np.argsort(np.square(centres).sum(axis=1)[None] - 2.0 * centres @ centres.T, axis=1, kind="stable")
     near = near[:, :PROBED_CELLS]
-    left, right = _augmented(Z[rows], sketch.squares[rows])
     similar = np.full((n, k), -np.inf, dtype=np.float32)
     index = np.full((n, k), -1, dtype=np.int32)
 
@@ -395,15 +441,15 @@ def _of_cells(sketch: _Sketch, rng: Rng) -> NDArray[np.int32]:
             inside = slice(bounds[c], bounds[c + 1])
             if inside.start == inside.stop:
                 continue
-            parts = [slice(bounds[q], bounds[q + 1]) for q in near[c]]
-            others = np.concatenate([right[part] for part in parts])
-            insert_rows(
-                left[inside] @ others.T, rows[inside], np.concatenate([rows[part] for part in parts]), similar, index
-            )
+            own = rows[inside]
+            others = np.concatenate([rows[bounds[q] : bounds[q + 1]] for q in near[c]])
+            left, _ = _augmented(Z[own], sketch.squares[own])
+            _, right = _augmented(Z[others], sketch.squares[others])
+            insert_rows(left @ right.T, own, others, similar, index)
 
     with thread_pool() as over:
         over(compare, 0, m, CELL_ROWS * CELL_ROWS * PROBED_CELLS)
-    return index
+    return index, rows
 
 
 def _nearest_centre(Z: Array, centres: Array) -> Indices:

@@ -13,7 +13,7 @@ import numpy as np
 from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Indices
 
-__all__ = ["insert_block", "insert_rows", "rank_again", "shared_weights"]
+__all__ = ["insert_block", "insert_rows", "rank_again", "shared_weights", "symmetric"]
 
 CHUNK = 16
 """Similarities of which the largest is found at once: below the least of a list nothing is looked at any more."""
@@ -91,14 +91,15 @@ def insert_rows(G: Array, rows: Indices, candidates: Indices, similar: Array, in
 
 @njit(fastmath={"reassoc", "contract"})
 def rank_again(
-    X: Array, order: Indices, candidates: Indices, similar: Array, index: Indices, begin: int, end: int
+    X: Array, order: Indices, visit: Indices, candidates: Indices, similar: Array, index: Indices, begin: int, end: int
 ) -> None:
-    """Fill the lists of the rows from `begin` to `end` with the nearest of their candidates, by all coordinates.
+    """Fill the lists of the rows ``visit[begin:end]`` with the nearest of their candidates, by all coordinates.
 
     Row i is ``X[order[i]]``; a candidate of -1 is none. The similarity is the negative squared distance.
     """
     d, last = X.shape[1], similar.shape[1] - 1
-    for i in range(begin, end):
+    for at in range(begin, end):
+        i = visit[at]
         x = X[order[i]]
         for c in range(candidates.shape[1]):
             j = candidates[i, c]
@@ -134,3 +135,54 @@ def shared_weights(index: Indices, weights: Array, begin: int, end: int) -> None
                 if mark[index[j, q]] == i:
                     shared += 1
             weights[i, c] = shared / (2.0 * (k + 1) - shared)
+
+
+@njit
+def symmetric(index: Indices, weights: Array) -> tuple[Indices, Indices, Array]:
+    """``(W + W') / 2`` of the directed weights (n, k) to the vertices `index`, in a compressed form, sorted."""
+    n, k = index.shape
+    begins = np.zeros(n + 1, dtype=np.int64)
+    for i in range(n):
+        for c in range(k):
+            begins[index[i, c] + 1] += 1
+    for i in range(n):
+        begins[i + 1] += begins[i]
+    sources = np.empty(n * k, dtype=np.int32)
+    back = np.empty(n * k, dtype=np.float32)
+    place = begins.copy()
+    for i in range(n):
+        for c in range(k):
+            p = place[index[i, c]]
+            sources[p], back[p] = i, weights[i, c]
+            place[index[i, c]] += 1
+    total = np.zeros(n)
+    touched = np.empty(n, dtype=np.int32)
+    starts = np.zeros(n + 1, dtype=np.int32)
+    tails = np.empty(0, dtype=np.int32)
+    halves = np.empty(0, dtype=np.float32)
+    for filling in range(2):
+        for i in range(n):
+            count = 0
+            for c in range(k + begins[i + 1] - begins[i]):
+                p = begins[i] + c - k
+                j = index[i, c] if c < k else sources[p]
+                if total[j] == 0.0:
+                    touched[count] = j
+                    count += 1
+                total[j] += weights[i, c] if c < k else back[p]
+            for t in range(count):  # into the lists of the others: as the sums are symmetric, these are then sorted
+                j = touched[t]
+                if filling:
+                    tails[place[j]], halves[place[j]] = i, 0.5 * total[j]
+                    place[j] += 1
+                else:
+                    starts[j + 1] += 1
+                total[j] = 0.0
+        if not filling:
+            for i in range(n):
+                starts[i + 1] += starts[i]
+            for i in range(n):
+                place[i] = starts[i]
+            tails = np.empty(starts[n], dtype=np.int32)
+            halves = np.empty(starts[n], dtype=np.float32)
+    return starts, tails, halves
