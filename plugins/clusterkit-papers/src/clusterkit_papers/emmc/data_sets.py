@@ -87,10 +87,10 @@ class EmmcDataSet:
         """Parameters of `emmc-paper` on the samples X, with `changes`."""
         return self.margin(X, **({"init__n_init": 1} if self.one_start else {}), **changes)
 
-    def cap(self, y: np.ndarray, slack: float | None = None) -> float | None:
+    def cap(self, y: np.ndarray) -> float | None:
         """Highest accuracy (%) that the balance allows; None for more than two classes."""
         sizes = np.unique(y, return_counts=True)[1]
-        return accuracy_cap(sizes, self.slack if slack is None else slack) if len(sizes) == 2 else None
+        return accuracy_cap(sizes, self.slack) if len(sizes) == 2 else None
 
 
 def _to_range(X: np.ndarray) -> np.ndarray:
