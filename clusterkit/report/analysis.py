@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -20,16 +19,15 @@ from clusterkit.contracts.arguments import NumberLike
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.criteria.confidence import subsample_stability, subsamples
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.number import is_open
-from clusterkit.estimators.preparing import attach, fit_prepared, fitted_labels, labels_again, stages_of_tables
+from clusterkit.estimators.preparing import attach, fit_prepared, labels_again
 from clusterkit.numerics.selection import sample_rows
-from clusterkit.profiles import Comparison, Method, Profile, compare, profile, representatives
-from clusterkit.profiles.comparing import evidence_index
+from clusterkit.profiles import Comparison, Profile, profile, representatives
+from clusterkit.profiles.comparing import Samples, compared
 from clusterkit.profiles.doubts import FAR, Doubts, doubts
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.representing import coordinates
@@ -342,19 +340,13 @@ def _comparison(
     k, seed = max(model.n_clusters_, 1), getattr(model, "random_state", None) or 0
     rivals: dict[str, Any] = {"chosen": model.labels_[rows]}
     auto: Any = model.resolved_.get("auto", {})
-    fitted, again = model.preparation_, dict[str, Method]()
-    usual = (*RIVALS, *(OF_TABLES if "category" in fitted.kinds_of_codes else ()))
+    usual = (*RIVALS, *(OF_TABLES if "category" in model.preparation_.kinds_of_codes else ()))
     # the chosen method is no rival of itself, unless it is named
     for name in methods or [name for name in usual if name != auto.get("recipe")]:
         one = registry.get("recipe", name)
         if (one.clusters == "two" and k != 2) or (k == 1 and one.clusters != "found"):
             continue  # a single cluster of all rows needs no method
-        rival = recipe(name, random_state=seed, **({"n_clusters": k} if one.clusters != "found" else {}))
-        if stages_of_tables(rival) is not None:
-            again[name] = _of_table(rival, table, spec, seed)
-            rivals[name] = again[name].labels
-        else:
-            rivals[name] = rival
+        rivals[name] = recipe(name, random_state=seed, **({"n_clusters": k} if one.clusters != "found" else {}))
     with warnings.catch_warnings():  # the page has a line for each of them
         for text in (
             "compare: .* could not be fitted",
@@ -362,28 +354,7 @@ def _comparison(
             "solver 'mst': n_neighbors",
         ):
             warnings.filterwarnings("ignore", text, ClusterkitWarning)
-        compared = compare(rivals, X, random_state=seed)
-    raw = RawTable.of(table, None, model, "report")
-    judged = []
-    for method in compared.methods:
-        if method.name in again:
-            its = again[method.name]
-            method = attrs.evolve(method, stability=its.stability, seconds=its.seconds, model=its.model)
-        judged.append(attrs.evolve(method, evidence=evidence_index(raw, method.labels)))
-    return attrs.evolve(compared, methods=tuple(judged))
-
-
-def _of_table(model: Any, table: Table, spec: Preparation | None, seed: Any) -> Method:
-    """A method that takes the columns as they are, with its stability and time; indices come later."""
-    began = time.perf_counter()
-    labels = fitted_labels(model, table, spec)
-    seconds = time.perf_counter() - began
-    parts = subsamples(len(labels), Seeds.of(seed).stream("parts"))
-    stability = math.nan
-    if min(map(len, parts)) > 1:
-        stability = subsample_stability(labels, parts, lambda i: labels_again(model, table.take(parts[i]), spec))
-    nothing = math.nan
-    return Method("", labels, {}, 0, nothing, nothing, nothing, nothing, stability, seconds, model)
+        return compared(rivals, Samples(X, table, spec, RawTable.of(table, None, model, "report")), Seeds.of(seed))
 
 
 def chose_number(analysis: Analysis) -> bool:
