@@ -519,7 +519,7 @@ class Samples:
 
     def __init__(
         self,
-        X: Any,
+        X: object,
         table: Table | None = None,
         preparation: Preparation | None = None,
         columns: RawTable | None = None,
@@ -532,11 +532,12 @@ class Samples:
         self.mixed = is_mixed(X)
         self.features: dict[str, tuple[Array, FittedPreparation]] = {}
 
-    def of(self, model: Any) -> tuple[Any, FittedPreparation | None]:
+    def of(self, method: object) -> tuple[object, FittedPreparation | None]:
         """The samples of a method, and the preparation that made them."""
         from clusterkit.estimators.auto import Auto
         from clusterkit.estimators.preparing import prepared_for, stages_of_tables
 
+        model: Any = method
         if model is None or isinstance(model, Auto) or hasattr(model, "labels_"):
             return self.X, None
         if self.table is not None and stages_of_tables(model) is not None:
@@ -551,11 +552,11 @@ class Samples:
             self.features[fitted.scale] = fitted.transform(self.X, quiet=True), fitted
         return self.features[fitted.scale]
 
-    def preparation_of(self, X: Any) -> Preparation | None:
+    def preparation_of(self, X: object) -> Preparation | None:
         """The preparation by which a fit to X prepares it."""
         return self.preparation if X is self.table else None
 
-    def part(self, X: Any, rows: Indices) -> object:
+    def part(self, X: object, rows: Indices) -> object:
         """Some rows of what a method was fitted to."""
         if self.table is not None and X is self.table:
             return self.table.take(rows)
