@@ -215,10 +215,13 @@ class Passes:
         The two equilibria of each path.
     values : ndarray of shape (e,)
         Lowest value on the path.
+    saddles : ndarray of shape (e, d)
+        The point with that value, scaled: a saddle point, or the lowest point of a segment.
     """
 
     pairs: Indices
     values: Array
+    saddles: Array
 
 
 def neighbour_pairs(points: Array, n_neighbors: int) -> Indices:
@@ -322,7 +325,7 @@ def highest_passes(
     """
     pairs = neighbour_pairs(basins.points, n_neighbors)
     if not len(pairs):
-        return basins, Passes(pairs.reshape(0, 2), np.empty(0))
+        return basins, Passes(pairs.reshape(0, 2), np.empty(0), np.empty((0, basins.points.shape[1])))
     lowest, values = lowest_on_segments(
         ascent, basins.points[pairs[:, 0]], basins.points[pairs[:, 1]], n_segment_points
     )
@@ -334,7 +337,7 @@ def highest_passes(
         pairs = np.concatenate([pairs, borders[best]])
         lowest = np.concatenate([lowest, border_lowest[best]])
         values = np.concatenate([values, border_values[best]])
-    all_pairs, all_values = [pairs], [values]
+    all_pairs, all_values, all_saddles = [pairs], [values], [lowest]
     for i, start in enumerate(lowest):
         saddle = saddle_near(ascent, start)
         if saddle is not None:
@@ -344,9 +347,10 @@ def highest_passes(
             if reached[0] != reached[1]:
                 all_pairs.append(np.sort(reached)[None])
                 all_values.append(ascent.values(point[None]))
+                all_saddles.append(point[None])
         if (i + 1) % REPORT_EVERY == 0 or i == len(lowest) - 1:
             notify(Report(stage, i + 1, len(lowest)))
-    return basins, Passes(np.concatenate(all_pairs), np.concatenate(all_values))
+    return basins, Passes(np.concatenate(all_pairs), np.concatenate(all_values), np.concatenate(all_saddles))
 
 
 def saddle_near(ascent: Ascent, start: Array) -> tuple[Array, Array] | None:
