@@ -40,8 +40,8 @@ __all__ = [
     "Analysis",
     "OddRow",
     "analyse",
-    "chose_number",
     "odd_rows",
+    "recipe_of",
 ]
 
 
@@ -185,10 +185,25 @@ class Analysis:
         return self.model.labels_
 
     @property
+    def _choice(self) -> Mapping[str, Any]:
+        """What `auto` says about its choice; empty for other methods."""
+        facts: Any = self.model.resolved_.get("auto", {})
+        return facts if isinstance(facts, Mapping) else {}
+
+    @property
+    def chose_number(self) -> bool:
+        """Whether the number of clusters was chosen by the fit."""
+        return self.wanted is None or is_open(self.wanted)
+
+    @property
     def method(self) -> str:
-        """Name of the method that was chosen."""
-        auto: Any = self.model.resolved_.get("auto", {})
-        return str(auto.get("recipe") or getattr(self.model, "_recipe", None) or "none")
+        """The method that was chosen, a recipe with the parameters that differ from it: "kmeans(n_init=5)"."""
+        return str(self._choice.get("recipe") or getattr(self.model, "_recipe", None) or "none")
+
+    @property
+    def recipe(self) -> str:
+        """Name of the recipe of this method, "kmeans"."""
+        return recipe_of(self.method)
 
     @property
     def compared_points(self) -> Array:
@@ -199,8 +214,12 @@ class Analysis:
     @property
     def rivals(self) -> tuple[int, ...]:
         """Positions in `comparison` of the methods other than the chosen one, which may be named a second time."""
-        name = self.method.partition("(")[0]
-        return tuple(j for j, one in enumerate(self.comparison.methods) if j and one.name != name)
+        return tuple(j for j, one in enumerate(self.comparison.methods) if j and one.name != self.recipe)
+
+
+def recipe_of(method: str) -> str:
+    """The name of the recipe in that of a candidate, "kmeans" in "kmeans(n_init=5)"."""
+    return method.partition("(")[0]
 
 
 def analyse(
@@ -355,8 +374,3 @@ def _comparison(
         ):
             warnings.filterwarnings("ignore", text, ClusterkitWarning)
         return compared(rivals, Samples(X, table, spec, RawTable.of(table, None, model, "report")), Seeds.of(seed))
-
-
-def chose_number(analysis: Analysis) -> bool:
-    """Whether the number of clusters was chosen by the fit."""
-    return analysis.wanted is None or is_open(analysis.wanted)
