@@ -267,8 +267,8 @@ def _ranges(plan: NumberColumn, values: Array) -> str:
     return f"{now} here, {low:.4g} to {high:.4g} in the fit"
 
 
-def matched(table: object, plans: Sequence[ColumnPlan]) -> list[Column]:
-    """The columns of the used plans, in their order: by name, or of an array by position.
+def matched(table: object, plans: Sequence[ColumnPlan], *, by_position: bool) -> list[Column]:
+    """The columns of the used plans, in their order.
 
     Parameters
     ----------
@@ -276,15 +276,18 @@ def matched(table: object, plans: Sequence[ColumnPlan]) -> list[Column]:
         An array has no names.
     plans : sequence of ColumnPlan
         Plans of all columns of the fit.
+    by_position : bool
+        Whether names are ignored.
 
     Raises
     ------
     TableError
         If columns are missing or there twice, or an array has another number of them.
     """
-    if isinstance(table, np.ndarray | list):
-        return _by_position(columns_of(_of_rows(table)), plans)
-    columns = columns_of(table)
+    has_names = not isinstance(table, np.ndarray | list)
+    columns = columns_of(table if has_names else _of_rows(table))
+    if by_position or not has_names:
+        return _by_position(columns, plans)
     _check_clear(columns, plans)
     by_name = {column.name: column for column in columns}
     used = [plan.name for plan in plans if plan.used]

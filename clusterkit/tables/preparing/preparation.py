@@ -398,7 +398,7 @@ class FittedPreparation:
         forced |= dict.fromkeys(self.preparation.as_ordered, "ordered")
         return tuple(forced.get(plan.name, kind) for plan in self.plans for _, kind in plan.coded)
 
-    def transform(self, table: object, *, quiet: bool = False) -> Array:
+    def transform(self, table: object, *, by_position: bool = False, quiet: bool = False) -> Array:
         """The features of the rows of a table.
 
         Columns are found by their names, in whatever order; other columns are ignored, and those that the fit left out
@@ -407,7 +407,9 @@ class FittedPreparation:
         Parameters
         ----------
         table : data frame, mapping of str to array, or array of shape (n, number of columns)
-            An array has no names, so that its columns are those of the fit in their order, all or those that are used.
+            An array has no names, so that its columns are those of the fit in their order.
+        by_position : bool, default False
+            Whether names are ignored here too: all columns of the fit, or those that are used, in their order.
         quiet : bool, default False
             Whether the warnings below are left out, as for the table of the fit, of which `paragraph` tells them.
 
@@ -430,7 +432,7 @@ class FittedPreparation:
             or thousands, or show that the day and the month of dates such as 2/3/2024 are not in the order of the fit.
             If numbers lack the unit of the fit, or are of another size, or a row has no value. One for each kind.
         """
-        columns = [self.preparation.read_as_asked(its) for its in matched(table, self.plans)]
+        columns = [self.preparation.read_as_asked(its) for its in matched(table, self.plans, by_position=by_position)]
         n = len(columns[0].values)
         if not n:
             shape = (0, len(self.used))
