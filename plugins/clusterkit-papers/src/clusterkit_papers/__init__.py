@@ -10,7 +10,7 @@ scalings         Scalings that the papers leave open.
 data_tables      Jobs of tables of data sets and parameters.
 distances        Readings that may explain the largest distances to print, and the verdict on each distance.
 printed_tables   The printed values and the list of tables, from the CSV files in the folder printed.
-pictures         Pictures of tables and figures; `log_axes` has their axes.
+pictures         Pictures of tables and figures; `axes` has their parts.
 impossible       Which printed indices no clustering can have.
 verdicts         How a printed value and ours compare, and which rows are fillers.
 summary          How a table and its methods stand as a whole.
