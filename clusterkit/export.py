@@ -81,7 +81,7 @@ class Graph:
     stages : dict of str to str
         Names of the model's stages in errors, by kind.
     reports : dict of str to Node
-        Outputs beside the labels.
+        Outputs in addition to the labels.
     bytes : int
         Size of all constants.
     """

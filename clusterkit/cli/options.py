@@ -306,7 +306,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.Choice(NA_CHOICES),
             default="auto",
             show_default=True,
-            help="Whether texts such as NA, None or ? are levels; auto: NA beside codes of countries, None beside few "
+            help="Whether texts such as NA, None or ? are levels; auto: NA among codes of countries, None among few "
             "other levels, ? and - in columns of --as-category.",
         ),
         click.option(

@@ -25,7 +25,7 @@ __all__ = [
 MOST_CLUSTERS = 20
 """Number of clusters in the printed table of sizes."""
 
-NOT_DOUBTED = "whether a single column makes the clusters was not looked at, because that needs all rows in memory"
+NOT_DOUBTED = "whether a single column makes the clusters was not tested, because that needs all rows in memory"
 """Sentence in place of doubts about clusters of rows that are read block by block."""
 
 MOST_NAMES = 6

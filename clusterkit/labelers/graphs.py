@@ -8,14 +8,15 @@ m is the parameter `n_segment_points`; clusters are the connected components. Th
 * `Proximity`: pairs of neighbours, whose edges (spanning tree, Delaunay triangulation, nearest neighbours) are
   found in `_proximity_edges_jit.py`. Both from Yang, Estivill-Castro, Chalup (2002), Proc. ICONIP.
 
-All three make labels of components by `graph_labeling` in `_graph_components.py`. The segment test and the search for
-components are in `clusterkit.level_sets.segment_test`.
+All three make labels of components by `graph_labeling`. The segment test and the search for components are in
+`clusterkit.level_sets.segment_test`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, ClassVar, final
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -24,13 +25,14 @@ from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.contracts import Labeler, Labeling, Task
 from clusterkit.contracts.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.contracts.params import MOST_WORK, choice, flag, integer, real
-from clusterkit.errors import IncompatibleStages, InvalidData
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData
 from clusterkit.labelers._outliers import MOST_POINTS, OUTLIERS, domain_labeling
 from clusterkit.level_sets.neighbours import DistinctRows
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.spanning_trees.searches import nearest_in_tree
 from clusterkit.samples import Space
 from clusterkit.samples.kernels import Gaussian
+from clusterkit.samples.limits import deadline, metered
 from clusterkit.samples.transform import block_plan
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ __all__ = [
     "CompleteGraph",
     "Proximity",
     "SupportGraph",
+    "graph_labeling",
 ]
 
 
@@ -56,7 +59,7 @@ class CompleteGraph(Labeler[Domain]):
     n s more if clusters are well separated; at worst, with clusters about to merge, O(n² m s). For other domains all
     pairs of different components are tested: O(n² m) values of the domain. Memory O(n d + s d). The mathematics is in
     level_sets/_segments_jit.py (`first_outside`) and level_sets/_components.py (`Components.complete`); the step from
-    components to labels is in labelers/_graph_components.py (`graph_labeling`).
+    components to labels is in labelers/graphs.py (`graph_labeling`).
 
     Parameters
     ----------
@@ -104,8 +107,6 @@ class CompleteGraph(Labeler[Domain]):
 
     def label(self, outcome: Domain, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the components of the samples inside the domain; outliers as `outliers` says."""
-        from clusterkit.labelers._graph_components import graph_labeling
-
         return graph_labeling(
             outcome,
             space,
@@ -232,8 +233,6 @@ class Proximity(Labeler[Domain]):
 
     def label(self, outcome: Domain, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the components of the samples inside the domain; outliers as `outliers` says."""
-        from clusterkit.labelers._graph_components import graph_labeling
-
         d = space.points.shape[1]
         if self.graph == "delaunay" and d > MOST_ATTRIBUTES:
             raise InvalidData(
@@ -436,3 +435,86 @@ def _attached(members: Labels, points: Array, supports: Indices) -> Labels:
     members = members.copy()
     members[alone] = members[supports[nearest_rows(points[alone], points[supports])]]
     return members
+
+
+def graph_labeling(
+    domain: Domain,
+    space: Space,
+    find_components: Callable[[ComponentSearch, Array], None],
+    *,
+    stage: str,
+    n_segment_points: int,
+    outliers: str,
+    min_cluster_size: int | None,
+    max_work: int | None = None,
+    max_seconds: float | None = None,
+) -> Labeling:
+    """Labels from the components that `find_components` joins among the distinct samples inside the domain.
+
+    Parameters
+    ----------
+    domain : Domain
+    space : Space
+    find_components : callable
+        Called with a search and its points (u, d); joins points by calling the methods of the search.
+    stage : str
+        Name for progress reports.
+    n_segment_points : int
+        Points tested on a segment.
+    outliers, min_cluster_size
+        As in `domain_labeling`.
+    max_work : int, optional
+        Most kernel evaluations of the search for components, which ends with a warning where it needs more.
+    max_seconds : float, optional
+        Time limit, in seconds: the search ends at its first progress report after it, with a warning.
+
+    Returns
+    -------
+    Labeling
+        Its facts say which limit ended the search, if one did.
+
+    Warns
+    -----
+    ClusterkitWarning
+        If a limit ended the search.
+    """
+    from clusterkit.level_sets.segment_test import segment_test
+    from clusterkit.numerics.sparse_rows import as_rows
+
+    distinct = DistinctRows.of(space.points)
+    test = segment_test(domain, n_segment_points)
+    inside = test.inside(distinct.rows)
+    if space.n == 1:
+        inside[:] = True
+    components, interrupted = np.full(len(inside), -1, dtype=np.intp), False
+    facts: Mapping[str, Any] = {}
+    if inside.any():
+        points = as_rows(distinct.rows[inside], np.float64)
+        search = test.search(points, stage)
+        try:
+            with deadline(max_seconds) as limit, metered(max_work) as meter:
+                find_components(search, points)
+        except KeyboardInterrupt:
+            interrupted = True
+        if limit.passed or meter.passed:
+            name, value = ("max_work", max_work) if meter.passed else ("max_seconds", max_seconds)
+            facts = {"ended": name, "components": len(np.unique(search.members()))}
+            warnings.warn(
+                f"labeler '{stage}': the search for components was ended after {name}={value:g}. Its "
+                f"{facts['components']} components are used; some of them may belong together. Raise {name} or set it "
+                "to None",
+                ClusterkitWarning,
+                stacklevel=3,
+            )
+        components[inside] = search.members()
+    labeling = domain_labeling(
+        components,
+        distinct,
+        domain,
+        space,
+        n_segment_points=n_segment_points,
+        outliers=outliers,
+        min_cluster_size=min_cluster_size,
+        interrupted=interrupted,
+    )
+    return attrs.evolve(labeling, facts=facts)

@@ -224,10 +224,10 @@ def _spans(places: Array) -> Array:
     return np.maximum(spans, 0.05 * largest) if largest > 0 else np.ones(2)
 
 
-def _edge(low: Array, high: Array, count: int = 64) -> Array:
-    """Points on the edge of the plot."""
-    xs, ys = (np.linspace(low[i], high[i], count) for i in (0, 1))
-    ones = np.ones(count)
+def _edge(low: Array, high: Array) -> Array:
+    """Points on the edge of the plot, 64 on each side."""
+    xs, ys = (np.linspace(low[i], high[i], 64) for i in (0, 1))
+    ones = np.ones(64)
     sides = [(xs, low[1] * ones), (xs, high[1] * ones), (low[0] * ones, ys), (high[0] * ones, ys)]
     return np.concatenate([np.column_stack(side) for side in sides])
 

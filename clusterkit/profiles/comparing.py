@@ -35,16 +35,17 @@ from clusterkit.samples.limits import side_by_side
 
 if TYPE_CHECKING:
     from clusterkit.estimators.pipeline import Pipeline
-    from clusterkit.tables import FittedPreparation
+    from clusterkit.tables import FittedPreparation, Preparation, Table
 
 __all__ = [
     "Comparison",
     "Method",
     "MethodLike",
+    "Samples",
     "check_fits",
     "check_methods",
     "compare",
-    "evidence_index",
+    "compared",
 ]
 
 
@@ -359,53 +360,58 @@ def compare(
     two                        1.00   0.57
     known                      0.57   1.00
     """
-    from clusterkit.estimators.base import FittedAttributes
-    from clusterkit.estimators.preparing import is_table
-
     check_methods(methods)
     if n_clusters is not None:
         n_clusters = check_count("n_clusters", n_clusters)
     max_rows = check_count("max_rows", max_rows)
-    seeds = Seeds.of(random_state)
-    table = RawTable.of(X, None, None, "compare")
+    return compared(methods, Samples(X), Seeds.of(random_state), n_clusters, max_rows, metric)
+
+
+def compared(
+    methods: Mapping[str, MethodLike],
+    samples: Samples,
+    seeds: Seeds,
+    n_clusters: int | None = None,
+    max_rows: int = 5000,
+    metric: str = "euclidean",
+) -> Comparison:
+    """As `compare`, of samples that say what each method is fitted to."""
+    from clusterkit.estimators.base import FittedAttributes
+
+    table = samples.rows
     for name, value in methods.items():
         check_fits(str(name), value, table.n, len(table.names))
     rng = seeds.stream("rows")
     rows = sample_rows(table.n, max_rows, rng)
     points = coordinates(None, table, rows) if metric == "euclidean" else _measured(table, rows, metric)
-    judged = table if is_table(X) else None
     parts = subsamples(table.n, seeds.stream("parts"))
     failed: dict[str, str] = {}
-    samples = _Samples(X)
     fits: list[_Fit] = []
     for name, value in methods.items():  # in turn, so that the seconds of each are its own
         model = _model(value, n_clusters, seeds.integer("fits"), metric)
         try:
-            fits.append(_fit(str(name), model, value, samples, table))
+            fits.append(_fit(str(name), model, value, samples))
         except ValueError as error:
             if model is None:
                 raise
             failed[str(name)] = str(error)
-            warnings.warn(f"compare: {name} could not be fitted: {error}", ClusterkitWarning, stacklevel=2)
+            warnings.warn(f"compare: {name} could not be fitted: {error}", ClusterkitWarning, stacklevel=3)
     # models of others may not be made for threads, and a silhouette has distances of all pairs
     ours = all(fit.model is None or isinstance(fit.model, FittedAttributes) for fit in fits)
     most = max(1, memory.cap() // (BYTES_OF_A_PAIR * len(rows) ** 2)) if ours else 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about refits that nobody gets
-        compared = list(side_by_side(lambda fit: _judged(fit, table, (rows, points), parts, judged, most), fits, most))
+    judged = tuple(side_by_side(lambda fit: _judged(fit, samples, (rows, points), parts, most), fits, most))
     if not samples.mixed:
-        _warn_of_units(compared, methods, X)
-    matrix = rand_matrix([canonical(method.labels) for method in compared])
-    return Comparison(tuple(compared), matrix, table.n, len(rows), failed)
+        _warn_of_units([fit for fit in fits if fit.X is samples.X], methods, samples.X)
+    return Comparison(judged, rand_matrix([canonical(method.labels) for method in judged]), table.n, len(rows), failed)
 
 
-def _warn_of_units(compared: Sequence[Method], methods: Mapping[str, Any], X: Any) -> None:
+def _warn_of_units(fits: Sequence[_Fit], methods: Mapping[str, Any], X: Any) -> None:
     """Warn once about columns in different units, if a method that was fitted here does not scale them."""
     from clusterkit.estimators.units import warn_of_units_of
 
     values = {str(name): value for name, value in methods.items()}
-    here = [method.model for method in compared if method.model is not None and method.model is not values[method.name]]
-    warn_of_units_of(here, X, stacklevel=3)
+    here = [fit.model for fit in fits if fit.model is not None and fit.model is not values[fit.name]]
+    warn_of_units_of(here, X, stacklevel=4)
 
 
 def _measured(table: RawTable, rows: Indices, metric: str) -> Array:
@@ -454,7 +460,7 @@ class _Fit:
     seconds: float
 
 
-def _fit(name: str, model: Any, value: Any, samples: _Samples, table: RawTable) -> _Fit:
+def _fit(name: str, model: Any, value: Any, samples: Samples) -> _Fit:
     from clusterkit.estimators.preparing import fitted_labels
 
     seconds = np.nan
@@ -464,63 +470,79 @@ def _fit(name: str, model: Any, value: Any, samples: _Samples, table: RawTable) 
 
         model = clone(model)
         began = time.perf_counter()
-        labels = fitted_labels(model, X)
+        labels = fitted_labels(model, X, samples.preparation_of(X))
         _attach(model, preparation)
         seconds = time.perf_counter() - began
     else:
-        labels = labels_of(value, table.n, f"compare: {name!r}")
+        labels = labels_of(value, samples.rows.n, f"compare: {name!r}")
     return _Fit(name, model, X, labels, seconds)
 
 
-def _judged(
-    fit: _Fit, table: RawTable, sample: tuple[Indices, Array], parts: Sequence[Indices], judged: RawTable | None,
-    most: int,
-) -> Method:  # fmt: skip
+def _judged(fit: _Fit, samples: Samples, sample: tuple[Indices, Array], parts: Sequence[Indices], most: int) -> Method:
     from clusterkit.estimators.preparing import labels_again
 
     name, model, X, labels, seconds = fit.name, fit.model, fit.X, fit.labels, fit.seconds
     stability = np.nan
     if model is not None and hasattr(model, "get_params") and min(map(len, parts)) > 1:
+        preparation = samples.preparation_of(X)
         stability = subsample_stability(
-            labels, parts, lambda part: labels_again(model, _part(X, table, parts[part])), most
+            labels, parts, lambda part: labels_again(model, samples.part(X, parts[part]), preparation), most
         )
     sizes = cluster_sizes(labels)
     silhouette, davies, density = _indices(sample[1], labels[sample[0]])
     noise = len(labels) - sum(sizes.values())
-    evidence = np.nan if judged is None else evidence_index(judged, labels)
+    evidence = np.nan if samples.columns is None else _evidence(samples.columns, labels)
     return Method(name, labels, sizes, noise, silhouette, davies, density, evidence, stability, seconds, model)
 
 
-def evidence_index(table: RawTable, labels: Labels) -> float:
+def _evidence(table: RawTable, labels: Labels) -> float:
     """The field `evidence` of a method; noise is one more cluster, so that nobody gains by leaving rows out."""
     noise = np.where(labels < 0, labels.max(initial=0) + 1, labels)
     evidence = evidence_of_table(table, noise, np.random.default_rng(0)) if (labels >= 0).any() else None
     return np.nan if evidence is None else evidence.total
 
 
-class _Samples:
-    """Samples that methods are fitted to: the table as it is, or for those that take numbers only its features.
+class Samples:
+    """What methods are fitted to: a table as it is, or for those that take numbers only its features.
 
     Parameters
     ----------
     X : array-like, sparse matrix, data frame or mapping
+        The samples; with a table its features.
+    table : Table, optional
+        The table of the features, for methods that take its columns as they are.
+    preparation : Preparation, optional
+        How these methods prepare the table.
+    columns : RawTable, optional
+        Columns of the evidence; default: those of X, if it is a table.
     """
 
-    def __init__(self, X: Any) -> None:
-        from clusterkit.estimators.preparing import is_mixed
+    def __init__(
+        self,
+        X: object,
+        table: Table | None = None,
+        preparation: Preparation | None = None,
+        columns: RawTable | None = None,
+    ) -> None:
+        from clusterkit.estimators.preparing import is_mixed, is_table
 
-        self.X = X
+        self.X, self.table, self.preparation = X, table, preparation
+        self.rows = RawTable.of(X, None, None, "compare")
+        self.columns = self.rows if columns is None and is_table(X) else columns
         self.mixed = is_mixed(X)
         self.features: dict[str, tuple[Array, FittedPreparation]] = {}
 
-    def of(self, model: Any) -> tuple[Any, FittedPreparation | None]:
+    def of(self, method: object) -> tuple[object, FittedPreparation | None]:
         """The samples of a method, and the preparation that made them."""
         from clusterkit.estimators.auto import Auto
         from clusterkit.estimators.preparing import prepared_for, stages_of_tables
 
-        if not self.mixed or model is None or isinstance(model, Auto) or hasattr(model, "labels_"):
+        model: Any = method
+        if model is None or isinstance(model, Auto) or hasattr(model, "labels_"):
             return self.X, None
-        if stages_of_tables(model) is not None:
+        if self.table is not None and stages_of_tables(model) is not None:
+            return self.table, None
+        if not self.mixed or stages_of_tables(model) is not None:
             return self.X, None
         with warnings.catch_warnings():
             if self.features:  # the warning has been given
@@ -530,6 +552,17 @@ class _Samples:
             self.features[fitted.scale] = fitted.transform(self.X, quiet=True), fitted
         return self.features[fitted.scale]
 
+    def preparation_of(self, X: object) -> Preparation | None:
+        """The preparation by which a fit to X prepares it."""
+        return self.preparation if X is self.table else None
+
+    def part(self, X: object, rows: Indices) -> object:
+        """Some rows of what a method was fitted to."""
+        if self.table is not None and X is self.table:
+            return self.table.take(rows)
+        part: object = X[rows] if isinstance(X, np.ndarray) else self.rows.take(rows)
+        return part
+
 
 def _attach(model: Any, preparation: FittedPreparation | None) -> None:
     """Have a fitted model of this library prepare new rows as those of its fit were."""
@@ -538,12 +571,6 @@ def _attach(model: Any, preparation: FittedPreparation | None) -> None:
 
     if preparation is not None and isinstance(model, FittedAttributes):
         attach(cast("Pipeline", model), preparation)
-
-
-def _part(X: Any, table: RawTable, rows: Indices) -> object:
-    """Some rows of what a method was fitted to."""
-    part: object = X[rows] if isinstance(X, np.ndarray) else table.take(rows)
-    return part
 
 
 def _indices(points: Array, labels: Labels) -> tuple[float, float, float]:

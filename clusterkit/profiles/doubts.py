@@ -23,7 +23,7 @@ from clusterkit.tables.reading.frames import columns_of
 __all__ = ["FAR", "Doubts", "doubts"]
 
 MOST_ROWS = 20_000
-"""Rows whose gaps are counted, a sample of more: as many as a profile looks at."""
+"""Rows whose gaps are counted, a sample of more: as many as a profile reads."""
 
 MOSTLY = 0.8
 """Share of the rows of a cluster without a value from which the cluster is one of gaps."""

@@ -38,7 +38,7 @@ __all__ = [
 
 Position = Literal["high", "low", "medium", "more", "fewer", "same"]
 """Position of a cluster in a column: of a number high, low or medium; of a level of a category more or fewer rows have
-it than elsewhere. "same": neither."""
+it than in the other clusters. "same": neither."""
 
 CLEAR = 0.4
 """Least strength of a column in a name: an AUC of .7, which is the difference of the means of two normal distributions

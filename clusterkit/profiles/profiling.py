@@ -49,7 +49,7 @@ __all__ = [
 
 
 MOST_CELLS = 20_000_000
-"""Most cells (rows times columns) that are looked at: 160 MB. Of 5,000 columns 4,000 rows."""
+"""Most cells (rows times columns) that are read: 160 MB. Of 5,000 columns 4,000 rows."""
 
 MOST_NAMED = 8
 """Columns of a role that are named."""
@@ -156,9 +156,9 @@ class Profile:
     n_rows : int
     n_noise : int
     n_profiled : int
-        Rows that were looked at.
+        Rows that the profiles were computed from.
     left_out : mapping of str to str
-        Columns that were not looked at, with the reason.
+        Columns without a profile, with the reason.
     roles : mapping of str to str
         What each column is to the clusters: those of the fit (`column_roles_`), or by the labels where it gave none:
         "cluster-dependent", "covariate", "redundant", "irrelevant" or "left out". Empty for less than two clusters,

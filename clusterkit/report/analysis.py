@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -20,16 +19,15 @@ from clusterkit.contracts.arguments import NumberLike
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.criteria.confidence import subsample_stability, subsamples
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.number import is_open
-from clusterkit.estimators.preparing import attach, fit_prepared, fitted_labels, labels_again, stages_of_tables
+from clusterkit.estimators.preparing import attach, fit_prepared, labels_again
 from clusterkit.numerics.selection import sample_rows
-from clusterkit.profiles import Comparison, Method, Profile, compare, profile, representatives
-from clusterkit.profiles.comparing import evidence_index
+from clusterkit.profiles import Comparison, Profile, profile, representatives
+from clusterkit.profiles.comparing import Samples, compared
 from clusterkit.profiles.doubts import FAR, Doubts, doubts
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.representing import coordinates
@@ -42,8 +40,8 @@ __all__ = [
     "Analysis",
     "OddRow",
     "analyse",
-    "chose_number",
     "odd_rows",
+    "recipe_of",
 ]
 
 
@@ -187,10 +185,25 @@ class Analysis:
         return self.model.labels_
 
     @property
+    def _choice(self) -> Mapping[str, Any]:
+        """What `auto` says about its choice; empty for other methods."""
+        facts: Any = self.model.resolved_.get("auto", {})
+        return facts if isinstance(facts, Mapping) else {}
+
+    @property
+    def chose_number(self) -> bool:
+        """Whether the number of clusters was chosen by the fit."""
+        return self.wanted is None or is_open(self.wanted)
+
+    @property
     def method(self) -> str:
-        """Name of the method that was chosen."""
-        auto: Any = self.model.resolved_.get("auto", {})
-        return str(auto.get("recipe") or getattr(self.model, "_recipe", None) or "none")
+        """The method that was chosen, a recipe with the parameters that differ from it: "kmeans(n_init=5)"."""
+        return str(self._choice.get("recipe") or getattr(self.model, "_recipe", None) or "none")
+
+    @property
+    def recipe(self) -> str:
+        """Name of the recipe of this method, "kmeans"."""
+        return recipe_of(self.method)
 
     @property
     def compared_points(self) -> Array:
@@ -201,8 +214,12 @@ class Analysis:
     @property
     def rivals(self) -> tuple[int, ...]:
         """Positions in `comparison` of the methods other than the chosen one, which may be named a second time."""
-        name = self.method.partition("(")[0]
-        return tuple(j for j, one in enumerate(self.comparison.methods) if j and one.name != name)
+        return tuple(j for j, one in enumerate(self.comparison.methods) if j and one.name != self.recipe)
+
+
+def recipe_of(method: str) -> str:
+    """The name of the recipe in that of a candidate, "kmeans" in "kmeans(n_init=5)"."""
+    return method.partition("(")[0]
 
 
 def analyse(
@@ -342,19 +359,13 @@ def _comparison(
     k, seed = max(model.n_clusters_, 1), getattr(model, "random_state", None) or 0
     rivals: dict[str, Any] = {"chosen": model.labels_[rows]}
     auto: Any = model.resolved_.get("auto", {})
-    fitted, again = model.preparation_, dict[str, Method]()
-    usual = (*RIVALS, *(OF_TABLES if "category" in fitted.kinds_of_codes else ()))
+    usual = (*RIVALS, *(OF_TABLES if "category" in model.preparation_.kinds_of_codes else ()))
     # the chosen method is no rival of itself, unless it is named
     for name in methods or [name for name in usual if name != auto.get("recipe")]:
         one = registry.get("recipe", name)
         if (one.clusters == "two" and k != 2) or (k == 1 and one.clusters != "found"):
             continue  # a single cluster of all rows needs no method
-        rival = recipe(name, random_state=seed, **({"n_clusters": k} if one.clusters != "found" else {}))
-        if stages_of_tables(rival) is not None:
-            again[name] = _of_table(rival, table, spec, seed)
-            rivals[name] = again[name].labels
-        else:
-            rivals[name] = rival
+        rivals[name] = recipe(name, random_state=seed, **({"n_clusters": k} if one.clusters != "found" else {}))
     with warnings.catch_warnings():  # the page has a line for each of them
         for text in (
             "compare: .* could not be fitted",
@@ -362,30 +373,4 @@ def _comparison(
             "solver 'mst': n_neighbors",
         ):
             warnings.filterwarnings("ignore", text, ClusterkitWarning)
-        compared = compare(rivals, X, random_state=seed)
-    raw = RawTable.of(table, None, model, "report")
-    judged = []
-    for method in compared.methods:
-        if method.name in again:
-            its = again[method.name]
-            method = attrs.evolve(method, stability=its.stability, seconds=its.seconds, model=its.model)
-        judged.append(attrs.evolve(method, evidence=evidence_index(raw, method.labels)))
-    return attrs.evolve(compared, methods=tuple(judged))
-
-
-def _of_table(model: Any, table: Table, spec: Preparation | None, seed: Any) -> Method:
-    """A method that takes the columns as they are, with its stability and time; indices come later."""
-    began = time.perf_counter()
-    labels = fitted_labels(model, table, spec)
-    seconds = time.perf_counter() - began
-    parts = subsamples(len(labels), Seeds.of(seed).stream("parts"))
-    stability = math.nan
-    if min(map(len, parts)) > 1:
-        stability = subsample_stability(labels, parts, lambda i: labels_again(model, table.take(parts[i]), spec))
-    nothing = math.nan
-    return Method("", labels, {}, 0, nothing, nothing, nothing, nothing, stability, seconds, model)
-
-
-def chose_number(analysis: Analysis) -> bool:
-    """Whether the number of clusters was chosen by the fit."""
-    return analysis.wanted is None or is_open(analysis.wanted)
+        return compared(rivals, Samples(X, table, spec, RawTable.of(table, None, model, "report")), Seeds.of(seed))

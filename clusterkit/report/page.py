@@ -33,7 +33,7 @@ from clusterkit.profiles.doubts import FAR
 from clusterkit.profiles.naming import in_words
 from clusterkit.profiles.profiling import heat_cells
 from clusterkit.report import sentences
-from clusterkit.report.analysis import Analysis, OddRow, analyse, chose_number
+from clusterkit.report.analysis import Analysis, OddRow, analyse, recipe_of
 from clusterkit.report.sentences import plain
 from clusterkit.tables import Preparation, Table, read_table
 from clusterkit.tables.cells.readings import as_levels
@@ -79,7 +79,7 @@ def pictures(analysis: Analysis) -> dict[str, str]:
         drawn["neighbours"] = _svg("neighbours", (7.4, 4.6), lambda ax: _map_of_neighbours(analysis, ax))
     drawn["sizes"] = _svg("sizes", (7.4, height), lambda ax: plots.sizes(analysis.labels, ax))
     candidates: list[Any] = list(getattr(analysis.model, "candidates_", []))
-    if chose_number(analysis) and len({row["n_clusters"] for row in candidates}) > 1:
+    if analysis.chose_number and len({row["n_clusters"] for row in candidates}) > 1:
         drawn["curve"] = _svg("curve", (7.4, 3.0), lambda ax: plots.number_curve(analysis.model, ax))
     if several and any(cluster.features for cluster in analysis.clusters.clusters):
         names = {feature.text for cluster in analysis.clusters.clusters for feature in cluster.features}
@@ -204,7 +204,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     rivals = [0, *analysis.rivals]
     candidates = _candidates(analysis)
-    compared = [_recipe(analysis.comparison.methods[j].name if j else analysis.method) for j in rivals]
+    compared = [recipe_of(analysis.comparison.methods[j].name if j else analysis.method) for j in rivals]
     shown = sorted(analysis.clusters.clusters, key=lambda cluster: -cluster.size)[:MOST_CLUSTERS]
     shown.sort(key=lambda cluster: cluster.label)
     n_more = len(analysis.clusters.clusters) - len(shown)
@@ -230,8 +230,8 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "more_left_out": _more(len(analysis.preparation.left_out) - MOST_LEFT_OUT),
         "pictures": {name: Markup(svg) for name, svg in pictures(analysis).items()},
         "methods": [_method(analysis.comparison.methods[j], j, analysis) for j in rivals],
-        "titles": _titles([*compared, *(_recipe(method) for _, method, _ in candidates)]),
-        "elsewhere": sorted({method for _, method, _ in candidates if _recipe(method) not in compared}),
+        "titles": _titles([*compared, *(recipe_of(method) for _, method, _ in candidates)]),
+        "not_compared": sorted({method for _, method, _ in candidates if recipe_of(method) not in compared}),
         "score": sentences.score_of_number(),
         "heat": _heat(analysis),
         "roles": sentences.of_roles(analysis.clusters),
@@ -377,21 +377,16 @@ def _method(method: Method, j: int, analysis: Analysis) -> Mapping[str, object]:
 
 def _number_of(method: Method, j: int, analysis: Analysis) -> str:
     """The number of clusters, with a remark if a method found it by itself where others were given one."""
-    k, chosen = method.n_clusters, chose_number(analysis)
-    if (j == 0 and chosen) or not sentences.own_number(_recipe(analysis.method if j == 0 else method.name)):
+    k, chosen = method.n_clusters, analysis.chose_number
+    if (j == 0 and chosen) or not sentences.own_number(recipe_of(analysis.method if j == 0 else method.name)):
         return f"{k}"
     return f"{k} (its own number)" if chosen or k == analysis.wanted else f"{k} (its own; {analysis.wanted} asked for)"
 
 
 def _seconds(method: Method, j: int, analysis: Analysis) -> float:
     """The time of a fit; of the chosen clustering that of its method by itself, if it was fitted once more."""
-    again = [one.seconds for one in analysis.comparison.methods[1:] if one.name == _recipe(analysis.method)]
+    again = [one.seconds for one in analysis.comparison.methods[1:] if one.name == analysis.recipe]
     return again[0] if j == 0 and again else method.seconds
-
-
-def _recipe(method: str) -> str:
-    """The name of the recipe in that of a candidate, "kmeans" in "kmeans(n_init=5)"."""
-    return method.partition("(")[0]
 
 
 def _titles(names: Iterable[str]) -> list[str]:
@@ -419,8 +414,7 @@ def _stability(method: Method, j: int, analysis: Analysis) -> float:
     candidates: list[Any] = list(getattr(analysis.model, "candidates_", []))
     if j or not candidates:
         return method.stability
-    choice: Any = analysis.model.resolved_.get("auto", {})
-    return float(candidates[0].get("stability", choice.get("stability", np.nan)))
+    return float(candidates[0].get("stability", analysis._choice.get("stability", np.nan)))
 
 
 def _agreement(analysis: Analysis) -> Mapping[str, object]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from clusterkit.criteria.one_cluster import LEVEL, THRESHOLD
 from clusterkit.drivers.auto import FEWEST, confidence_in_words, second_in_words
 from clusterkit.errors import STEERING, counted, escaped, first_names, percent
 from clusterkit.profiles import ClusterProfile, FeatureProfile, Profile
-from clusterkit.report.analysis import COMPARED_ROWS, Analysis, chose_number
+from clusterkit.report.analysis import COMPARED_ROWS, Analysis
 from clusterkit.tables import Table
 from clusterkit.tables.cells.times import TIME, clock_text
 
@@ -167,14 +166,14 @@ def sizes_of(clusters: Sequence[ClusterProfile]) -> str:
 def main_sentences(analysis: Analysis) -> tuple[str, ...]:
     """Paragraphs about the result, and how sure it is."""
     k, n = len(analysis.clusters.clusters), analysis.clusters.n_rows
-    name = analysis.method.partition("(")[0]
+    name = analysis.recipe
     found_by = f"found by the method {name}"
     if k <= 1:
         return _one_group(analysis)
     sizes = sizes_of(analysis.clusters.clusters)
-    if chose_number(analysis) and getattr(analysis.model, "perhaps_one_cluster_", False):
+    if analysis.chose_number and getattr(analysis.model, "perhaps_one_cluster_", False):
         first = f"There may be no groups: the {n:,} rows were divided into {k} clusters of {sizes}, {found_by}."
-    elif chose_number(analysis):
+    elif analysis.chose_number:
         first = f"The {n:,} rows fall into {k} clusters of {sizes}, {found_by}."
     elif k != analysis.wanted:
         first = (
@@ -199,11 +198,11 @@ def _one_group(analysis: Analysis) -> tuple[str, str]:
     if analysis.wanted == 1:
         return (
             f"The {counted(n, 'row')} were left in one group, as asked for: nothing was divided.",
-            "Whether there are several groups was not looked at; without a number of clusters, or with -k auto, it is.",
+            "Whether there are several groups was not tested; without a number of clusters, or with -k auto, it is.",
         )
     if noise and not analysis.clusters.clusters:
         return f"No cluster was found: all {n:,} rows are noise.", "Each of them is far from the others."
-    why = str(_of_choice(analysis).get("reason", "")).removeprefix("one cluster: ")
+    why = str(analysis._choice.get("reason", "")).removeprefix("one cluster: ")
     return (
         f"The {counted(n, 'row')} are one group: no way of dividing them was found.",
         f"{why[0].upper()}{why[1:]}." if why else "The rows are too few or too alike for two clusters.",
@@ -235,7 +234,7 @@ def certainty(analysis: Analysis) -> list[str]:
     if getattr(analysis.model, "perhaps_one_cluster_", False):
         if analysis.doubts.of_single:
             first = (
-                "Beside the far row the others are doubtful as groups: tests, which pass over single rows, see no "
+                "Apart from the far row, the groups are doubtful: tests, which pass over single rows, see no "
                 f"sign of more than one cluster. The confidence is {sure}, because methods agree on rows so far away."
             )
         else:
@@ -255,7 +254,7 @@ def certainty(analysis: Analysis) -> list[str]:
             *([f"The tests: {tests}."] if tests else []),
         ]
     degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
-    if _of_choice(analysis).get("points", 0) > len(analysis.clusters.clusters):
+    if analysis._choice.get("points", 0) > len(analysis.clusters.clusters):
         first = f"Whether this structure is real is open: the confidence is {sure}, but few rows are distinct."
     elif analysis.doubts.of_levels:
         first = f"Whether this structure is real is open: the confidence is {sure}, but it was fitted to numbers."
@@ -274,7 +273,7 @@ def certainty(analysis: Analysis) -> list[str]:
 
 def _why_unsure(analysis: Analysis) -> str:
     """Reason why there is no confidence, as the end of a sentence."""
-    choice, n = _of_choice(analysis), analysis.clusters.n_rows
+    choice, n = analysis._choice, analysis.clusters.n_rows
     if analysis.model.interrupted_:
         return "the fit was interrupted"
     if not hasattr(analysis.model, "confidence_"):
@@ -287,7 +286,7 @@ def _why_unsure(analysis: Analysis) -> str:
         return "every row is a cluster by itself, so that nothing was grouped"
     if choice["candidates"] == 1:
         return (
-            f"{analysis.method.partition('(')[0]} was the only method that made such clusters, and it is the agreement "
+            f"{analysis.recipe} was the only method that made such clusters, and it is the agreement "
             "between methods that it is estimated from; name more methods, or none"
         )
     return "the evidence for it could not be computed"
@@ -295,7 +294,7 @@ def _why_unsure(analysis: Analysis) -> str:
 
 def _second(analysis: Analysis) -> str:
     """Sentences about clusterings with the same score, and the next best number of clusters, if there are some."""
-    choice, second = _of_choice(analysis), getattr(analysis.model, "second_n_clusters_", None)
+    choice, second = analysis._choice, getattr(analysis.model, "second_n_clusters_", None)
     tied = list(choice.get("tied_with", ()))
     also = f" Its score is no better than that of: {'; '.join(tied[:TIES])}." if tied else ""
     if second is None:
@@ -316,12 +315,12 @@ def _belong(rows: int) -> str:
 
 def one_cluster(analysis: Analysis) -> str:
     """The tests of whether there is more than one cluster, and their answers; "" if they were not made."""
-    facts, parts = _of_choice(analysis), list[str]()
+    facts, parts = analysis._choice, list[str]()
     if "projection_p_value" in facts:
         p_value = float(facts["projection_p_value"])
         p = "below 0.001" if p_value < 0.001 else f"{p_value:.2g}"
         parts.append(
-            "the dip test, for two heaps of rows along a line, "
+            "the dip test, for two modes of the rows along a line, "
             f"says {'yes' if p_value < LEVEL else 'no'} (p value {p}; yes "
             f"below {LEVEL})"
         )
@@ -338,14 +337,8 @@ def one_cluster(analysis: Analysis) -> str:
             "yes above 0)"
         )
     if facts.get("one_piece") == "curved":
-        parts.append("along the curve of the rows there is one heap, so that they are one piece, curved")
+        parts.append("along the curve of the rows there is one mode, so that they are one group, curved")
     return ", and ".join(parts)
-
-
-def _of_choice(analysis: Analysis) -> Mapping[str, Any]:
-    """Facts of the fit about its choice."""
-    facts: Any = analysis.model.resolved_.get("auto", {})
-    return facts if isinstance(facts, Mapping) else {}
 
 
 def quality_of_cells(table: Table, X: Array, unread: int = 0) -> str:

@@ -1,4 +1,4 @@
-"""Comparisons that several laws use: equal bits, equal up to rounding, equal outcomes, also elsewhere and after saving.
+"""Comparisons of several laws: equal bits, equal up to rounding, equal outcomes, also on devices and after saving.
 
 `put` moves arrays to a simulated device of array-api-strict, which has nothing but the standard and refuses to mix
 devices. The law of saving (`check_saving`): everything that a fit leaves behind can be saved, and the loaded model

@@ -72,10 +72,10 @@ def constructs_without_arguments(stage: Stage) -> None:
 @law(LAWS)
 def equal_objects_hash_alike(stage: Stage) -> None:
     """Stages compare by their parameters; equal ones have one hash."""
-    twin = stage.with_parameters(**stage.parameters())
-    assert twin == stage
-    assert twin is not stage
-    assert hash(twin) == hash(stage), "equal stages hash differently"
+    again = stage.with_parameters(**stage.parameters())
+    assert again == stage
+    assert again is not stage
+    assert hash(again) == hash(stage), "equal stages hash differently"
 
 
 @law(LAWS)

@@ -54,7 +54,7 @@ def test_labels_of_a_large_file_are_those_of_the_fit_in_memory(run, npy, little_
     answer = run("fit", npy, *KMEANS, "-o", labels)
     assert answer.exit_code == 0, answer.output
     assert "read block by block" in answer.output
-    assert "whether a single column makes the clusters was not looked at" in " ".join(answer.output.split())
+    assert "whether a single column makes the clusters was not tested" in " ".join(answer.output.split())
     written = np.load(labels) if ending == ".npy" else np.loadtxt(labels, skiprows=1, dtype=int)
     assert np.array_equal(written, expected())
 

@@ -30,7 +30,6 @@ __all__ = [
     "order_of",
     "readings",
     "seconds",
-    "unit_of",
     "without_unit",
 ]
 
@@ -187,20 +186,6 @@ def is_code(text: str) -> bool:
     (True, False, False)
     """
     return CODE.fullmatch(text) is not None
-
-
-def unit_of(text: str) -> str:
-    """The unit behind a number, without the blank before it; "" if there is none.
-
-    Examples
-    --------
-    >>> unit_of("12.5 kg"), unit_of("80m²"), unit_of("5 m/s"), unit_of("4711DE"), unit_of("12"), unit_of("32 %")
-    ('kg', 'm²', 'm/s', '', '', '')
-    """
-    if text[-1:].isdecimal() or len(text) > LONGEST or UNIT.fullmatch(text) is None:
-        return ""
-    unit = text[max(i for i, letter in enumerate(text) if letter.isdecimal()) + 1 :].strip()
-    return "" if unit == "%" or unit in CURRENCIES else unit
 
 
 def without_unit(text: str, unit: str) -> str:

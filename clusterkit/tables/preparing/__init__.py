@@ -4,6 +4,6 @@
 - ``sums.py``, ``decisions.py``, ``plans.py``: sums over the rows, the plan for each column made from them, and the
   plans, which turn cells into features and fill gaps from hot-deck donor rows;
 - ``redundant_columns.py``: columns that say the same;
-- ``matching.py``, ``new_rows.py``: columns of new rows, and what is strange about them;
+- ``new_rows.py``: the columns of new rows, and what is strange about them;
 - ``notices.py``, ``summary.py``: what a user has to know, and the decisions in words.
 """

@@ -78,10 +78,10 @@ def refuse_both_orders(reading: Reading, column: Column) -> None:
     texts = enumerate(column.values)
     other = next((i for i, text in texts if text is not None and only_order(text) not in (None, orders[odd])), None)
     first, second = ("day", "month") if orders[odd] == DAY_FIRST else ("month", "day")
-    elsewhere = "the dates before it" if other is None else f"{column.values[other]!r} in {column.row(other)}"
+    before = "the dates before it" if other is None else f"{column.values[other]!r} in {column.row(other)}"
     raise TableError(
         f"column {column.name!r}: {column.values[odd][:40]!r} in {column.row(odd)} has the {first} before the "
-        f"{second}, unlike {elsewhere}, so that dates such as 2/3/2024 cannot be told; write them as 2024-12-31"
+        f"{second}, unlike {before}, so that dates such as 2/3/2024 cannot be told; write them as 2024-12-31"
     )
 
 

@@ -17,8 +17,7 @@ from clusterkit.tables.cells.column_names import check_distinct
 from clusterkit.tables.cells.parsing import order_of
 from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.decisions import SCALES, Overrides, decide
-from clusterkit.tables.preparing.matching import matched
-from clusterkit.tables.preparing.new_rows import NewRows, warn_of_blanks
+from clusterkit.tables.preparing.new_rows import NewRows, matched, warn_of_blanks
 from clusterkit.tables.preparing.notices import (
     of_fit,
     of_infinite,
@@ -197,7 +196,7 @@ class Preparation:
         return self.fit_blocks([table])
 
     def fit_blocks(self, blocks: Iterable[object]) -> FittedPreparation:
-        """The preparation of a table that comes in blocks of rows; each is looked at once."""
+        """The preparation of a table that comes in blocks of rows; each is read once."""
         total: BlockSums | None = None
         parts, columns = 0, list[Column]()
         for block in blocks:
@@ -208,7 +207,7 @@ class Preparation:
         return self._of_sums(total, columns if parts == 1 else ())
 
     def sums_of(self, block: object) -> BlockSums:
-        """What `fit_sums` needs of a block of rows, which may be elsewhere: it holds the last row, and no other."""
+        """What `fit_sums` needs of a block of rows, also of another process: it holds the last row, and no other."""
         of_block = self._sums_of(block, self._columns(block))
         end = max(of_block.rows - 1, 0)
         last = [attrs.evolve(column.take(slice(end, None)), offset=end) for column in of_block.last]

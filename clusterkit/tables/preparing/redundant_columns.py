@@ -130,7 +130,7 @@ def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 
 
 def _corresponding(codes: dict[str, Codes], numbers: frozenset[str]) -> list[tuple[str, str, str]]:
-    """Pairs of categories whose levels correspond one to one; flags are compared as numbers elsewhere."""
+    """Pairs of categories whose levels correspond one to one; flags are compared as numbers."""
     names = list(codes) if len(codes) <= MOST_CATEGORIES else []
     redundant: list[tuple[str, str, str]] = []
     second: set[str] = set()

@@ -1,4 +1,4 @@
-"""Laws of stages elsewhere: on a device or by passes over rows they give what they give on the host and in memory.
+"""Laws of stages on a device and by passes over rows: they give what they give on the host and in memory.
 
 The device is one that array-api-strict simulates; without that package its laws concern no stage. They concern a stage
 as soon as its row maps, parts and functions carry the mark ``array_api`` (`clusterkit.fitting.device_paths`). The laws

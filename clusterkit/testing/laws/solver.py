@@ -532,7 +532,7 @@ def a_weight_of_three_is_three_equal_rows(stage: Solver, case: Case, view: str, 
 
 @law(SUMMING_LAWS, applies=_adds_up, **ANY_SUMMED)
 def iterations_travel(stage: Solver, case: Case, view: str, coding: Coding) -> None:
-    """What an engine sends pickles, below 16 MiB, and gives the same bits elsewhere."""
+    """What an engine sends pickles, below 16 MiB, and gives the same bits in another process."""
     iteration = _Iteration.of(stage, case, view, coding)
     finished = solve_by_sums(iteration.summing, iteration.space, iteration.coded)
     part = total([(slice(0, case.n), iteration.summing.part(iteration.space.rows(), iteration.coded, None))])
@@ -659,7 +659,7 @@ def a_weight_is_as_many_equal_rows(stage: Solver, case: Case, view: str, counts:
 
 @law(ITERATING_LAWS, applies=_iterates, case=cases(), view=st.sampled_from(FEATURES))
 def iterations_without_labels_travel(stage: Solver, case: Case, view: str) -> None:
-    """What an engine sends pickles, below 16 MiB, and gives the same bits elsewhere."""
+    """What an engine sends pickles, below 16 MiB, and gives the same bits in another process."""
     fit = _Fit.of(stage, case, view)
     sent = PartOfIteration(fit.iterations, fit.begin, fit.begin)
     rows = slice(0, case.n)

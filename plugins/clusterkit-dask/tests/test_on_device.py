@@ -58,7 +58,7 @@ def test_what_has_no_path_is_refused():
 
 
 def test_a_block_is_computed_on_the_device_and_its_sums_come_back():
-    on_device = pytest.importorskip("clusterkit_dask.on_device")
+    tasks = pytest.importorskip("clusterkit_dask.tasks")
     from clusterkit.samples.devices import Device
     from clusterkit.samples.sums import Sums
 
@@ -68,7 +68,7 @@ def test_a_block_is_computed_on_the_device_and_its_sums_come_back():
         places.append(str(X.device))
         return Sums((X.sum() if isinstance(X, np.ndarray) else X.__array_namespace__().sum(X, axis=0),))
 
-    part = on_device.OnWorkersDevice(sums_of, Device("array_api_strict", "device2"))
+    part = tasks.OnWorkersDevice(sums_of, Device("array_api_strict", "device2"))
     answer = part(slice(0, 3), np.ones((3, 2)))
     assert "device2" in places[0]
     assert isinstance(answer.arrays[0], np.ndarray)
@@ -77,7 +77,7 @@ def test_a_block_is_computed_on_the_device_and_its_sums_come_back():
 
 
 def test_a_device_without_a_number_is_the_workers_own(monkeypatch):
-    on_device = pytest.importorskip("clusterkit_dask.on_device")
+    tasks = pytest.importorskip("clusterkit_dask.tasks")
     distributed = pytest.importorskip("distributed")
     from clusterkit.samples.devices import Device
 
@@ -85,10 +85,10 @@ def test_a_device_without_a_number_is_the_workers_own(monkeypatch):
         name = 5
 
     monkeypatch.setattr(distributed, "get_worker", Worker)
-    monkeypatch.setattr(on_device, "_count", lambda device: 4)
-    monkeypatch.delenv(on_device.VISIBLE, raising=False)
-    device_of = on_device.device_of_worker
+    monkeypatch.setattr(tasks, "_count", lambda device: 4)
+    monkeypatch.delenv(tasks.VISIBLE, raising=False)
+    device_of = tasks.device_of_worker
     assert device_of(Device("torch", "cuda")) == Device("torch", "cuda:1")
     assert device_of(Device("torch", "cuda:3")) == Device("torch", "cuda:3")
-    monkeypatch.setenv(on_device.VISIBLE, "2,3")
+    monkeypatch.setenv(tasks.VISIBLE, "2,3")
     assert device_of(Device("torch", "cuda")) == Device("torch", "cuda")

@@ -150,11 +150,10 @@ def test_runs_are_those_of_the_recipe(tiny, method):
 
 @pytest.mark.parametrize("number", [2, 5])
 def test_a_tiny_table(tiny, number):
-    jobs = elm_tables.kmeans_jobs if number < 5 else elm_tables.nmf_jobs
     texts = []
     rows = run_jobs(
         f"elm-table{number}",
-        jobs(Plan(), number, "control", tiny),
+        elm_tables.jobs_of(Plan(), number, "control", tiny),
         progress=lambda done, total, text: texts.append((done, total)),
     )
     json.dumps(rows, allow_nan=False)

@@ -10,8 +10,7 @@ import pytest
 from clusterkit_papers.jobs import Plan
 from clusterkit_papers.min_max import heights, times
 from clusterkit_papers.min_max.heights import HeightRuns, figure3
-from clusterkit_papers.min_max.parameters import table1
-from clusterkit_papers.min_max.problems import PROBLEMS
+from clusterkit_papers.min_max.problems import PROBLEMS, table1
 from clusterkit_papers.reproduction import run_jobs
 
 from clusterkit.numerics.equal_size.drift import DriftRule, find_parts

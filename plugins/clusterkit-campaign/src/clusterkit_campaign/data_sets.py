@@ -82,8 +82,8 @@ def _hubs(rng: Rng) -> Array:
     return np.vstack([np.zeros((4, 10)), spokes])[rng.permutation(24)]
 
 
-def _repeated(rng: Rng, distinct: int, n: int, d: int = 2) -> Array:
-    rows = rng.standard_normal((distinct, d))
+def _repeated(rng: Rng, distinct: int, n: int) -> Array:
+    rows = rng.standard_normal((distinct, 2))
     numbers = np.concatenate([np.arange(distinct), rng.integers(distinct, size=n - distinct)])
     return rows[rng.permutation(numbers)]
 

@@ -23,10 +23,10 @@ Ensemble: TypeAlias = Callable[[Rng], Labels]
 """Function from a random generator to labels (M, n), -1 for noise."""
 
 
-def _noisy(rng: Rng, M: int = 6, n: int = 40, k: int = 3, share: float = 0.2) -> Labels:
-    """Copies of a partition, of which each label is replaced by another with a probability."""
-    truth = rng.integers(k, size=n)
-    labels: Labels = np.where(rng.random((M, n)) < share, rng.integers(k, size=(M, n)), truth)
+def _noisy(rng: Rng, M: int = 6, n: int = 40, share: float = 0.2) -> Labels:
+    """Copies of a partition into three clusters, of which each label is replaced by another with a probability."""
+    truth = rng.integers(3, size=n)
+    labels: Labels = np.where(rng.random((M, n)) < share, rng.integers(3, size=(M, n)), truth)
     return labels
 
 

@@ -210,9 +210,9 @@ class Exclusion:
         return all(fnmatchcase(value, pattern) for value, pattern in pairs)
 
 
-def exclusions(path: Path = FILE) -> tuple[Exclusion, ...]:
-    """The exclusions of a file."""
-    return tuple(Exclusion(**entry) for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("exclusion", []))
+def exclusions() -> tuple[Exclusion, ...]:
+    """The exclusions of the file."""
+    return tuple(Exclusion(**entry) for entry in tomllib.loads(FILE.read_text(encoding="utf-8")).get("exclusion", []))
 
 
 def split(

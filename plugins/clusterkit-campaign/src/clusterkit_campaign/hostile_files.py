@@ -163,8 +163,8 @@ MUTATORS: Mapping[str, Mutator] = {
 """The changes by name."""
 
 
-def mutated(content: bytes, rng: Rng, most: int = 3) -> tuple[bytes, tuple[str, ...]]:
-    r"""One to `most` changes after another, and their names.
+def mutated(content: bytes, rng: Rng) -> tuple[bytes, tuple[str, ...]]:
+    r"""One to three changes after another, and their names.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def mutated(content: bytes, rng: Rng, most: int = 3) -> tuple[bytes, tuple[str, 
     >>> len(names) >= 1
     True
     """
-    names = [str(name) for name in rng.choice(list(MUTATORS), size=int(rng.integers(1, most + 1)))]
+    names = [str(name) for name in rng.choice(list(MUTATORS), size=int(rng.integers(1, 4)))]
     for name in names:
         content = MUTATORS[name](content, rng)[:LONGEST]
     return content, tuple(names)

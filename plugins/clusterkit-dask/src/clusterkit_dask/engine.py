@@ -21,7 +21,6 @@ from clusterkit.samples.sums import Addable
 from clusterkit.samples.transform import block_plan
 from clusterkit_dask import tasks
 from clusterkit_dask.computing import computed
-from clusterkit_dask.on_device import OnWorkersDevice
 from clusterkit_dask.pieces import Pieces, called, is_frame, pieces_of, pieces_of_tables
 from clusterkit_dask.rows import DaskRows, literal
 
@@ -104,7 +103,7 @@ class DaskEngine(Engine):
 
     def there(self, function: Callable[[slice, Array], Value], device: Device) -> Callable[[slice, Array], Value]:
         """The function of a block as one that runs on a device of the worker: one device a worker."""
-        return cast("Callable[[slice, Array], Value]", OnWorkersDevice(function, device))
+        return cast("Callable[[slice, Array], Value]", tasks.OnWorkersDevice(function, device))
 
     def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
         """The rows of the blocks, group by group brought here."""

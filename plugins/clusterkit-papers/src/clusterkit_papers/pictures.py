@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from clusterkit_papers.log_axes import plain_log
+from clusterkit_papers.axes import finish, plain_log
 from clusterkit_papers.printed_tables import catalogue
 
 if TYPE_CHECKING:
@@ -142,8 +142,5 @@ def beside(path: str, rows: Sequence[Mapping[str, object]]) -> Figure:
         axis.grid(color="#e6e6e6", linewidth=0.6)
     axes[0].set_yticks(range(len(names)), names, fontsize=8)
     axes[0].set_ylim(len(names) - 0.4, -0.6)
-    handles, labels = axes[0].get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
-    figure.savefig(path)
+    finish(figure, axes, path, loc="outside lower center", ncols=2, fontsize=9)
     return axes

@@ -23,12 +23,39 @@ def record(
     name: str,
     folder: str | os.PathLike[str],
     *,
-    quick: bool,
-    runs: int | None,
-    seed: int,
-    progress: Progress | None,
+    quick: bool = False,
+    runs: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> list[dict[str, object]]:
-    """Run a table, keep its finished jobs in a journal, and write the record; see `clusterkit_papers.record`."""
+    """Run a table of a paper and write a record of it: rows, command line, versions, machine, load, date and times.
+
+    The rows of finished jobs are kept in ``folder/name.partial`` until the table is done, so that a call with the same
+    arguments goes on where another one was interrupted.
+
+    Parameters
+    ----------
+    name : str
+        A key of `tables()`.
+    folder : path
+        Gets the file ``name.json``; it is created if necessary.
+    quick, runs, seed, progress
+        Passed to `reproduce`.
+
+    Returns
+    -------
+    list of dict
+        The rows of `reproduce`. After Ctrl-C no record is written.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such table.
+    InvalidParameter
+        If `runs` is less than 1.
+    InvalidData
+        If the finished jobs in the folder are those of another command.
+    """
     planned(name, quick=quick, runs=runs, seed=seed)  # its errors come before the first file
     surroundings, command = Surroundings.now(), command_line(name, quick=quick, runs=runs, seed=seed)
     journal = Journal(Path(folder) / f"{name}.partial", command)
@@ -41,9 +68,36 @@ def record(
 
 
 def record_missing(
-    name: str, folder: str | os.PathLike[str], *, rows: str, progress: Progress | None
+    name: str, folder: str | os.PathLike[str], *, rows: str = "", progress: Progress | None = None
 ) -> list[dict[str, object]]:
-    """Run the jobs of a table that its record lacks, and add their rows; see `clusterkit_papers.record_missing`."""
+    """Run what the record of a table lacks, and add the rows to it; what it has is not run again.
+
+    Rows that the table has no more are left out. The record says where and when the added rows were run. After Ctrl-C
+    the rows of the jobs that are done are added, and the others stay missing.
+
+    Parameters
+    ----------
+    name : str
+        A key of `tables()`.
+    folder : path
+        Has the file ``name.json``.
+    rows : str, default ""
+        Only missing rows whose name contains this text.
+    progress : callable, optional
+        Passed to `reproduce`.
+
+    Returns
+    -------
+    list of dict
+        All rows of the record.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such table.
+    InvalidData
+        If there is no record, or it is not that of the whole table with its usual runs.
+    """
     path = record_path(Path(folder), name)
     jobs, command, now = planned(name), command_line(name), Surroundings.now()
     if not path.exists():

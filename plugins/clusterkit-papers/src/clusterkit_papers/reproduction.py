@@ -39,13 +39,47 @@ MISSING = {
 def reproduce(
     name: str,
     *,
-    quick: bool,
-    runs: int | None,
-    seed: int,
-    progress: Callable[[int, int, str], None] | None,
+    quick: bool = False,
+    runs: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int, str], None] | None = None,
     journal: Journal | None = None,
 ) -> list[dict[str, object]]:
-    """Rows of a table; see `clusterkit_papers.reproduce`."""
+    """Run a table of a paper.
+
+    Parameters
+    ----------
+    name : str
+        A key of `tables()`.
+    quick : bool, default False
+        Whether to run only a part that takes a minute at most, once; the notes say which part.
+    runs : int, optional
+        Number of runs per cell, each with its own seed; by default the table decides (3, in some tables 10 or 20), and
+        it is 1 if `quick`.
+    seed : int, default 0
+        Seed of the first run; the others count up from it.
+    progress : callable, optional
+        Called as ``progress(done, total, text)`` after each unit of work. `clusterkit.samples.limits` reports the same.
+    journal : Journal, optional
+        Keeps the rows of the jobs that are done; jobs that it has already are not run again.
+
+    Returns
+    -------
+    list of dict
+        The keys ``table``, ``row`` and ``column`` name the cell. ``printed``, ``ours`` and ``sd`` are the printed
+        value, our mean and our standard deviation over runs, None where there is none. ``runs`` is the number of runs,
+        ``seconds`` the mean wall time of one, ``uses_labels`` whether known classes chose a parameter, ``as_described``
+        whether the row is the method as the paper describes it, ``verdict`` the comparison in words. ``note`` is
+        present only if there is a remark. Ctrl-C keeps the rows so far, with a
+        warning.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such table; the message offers the nearest names.
+    InvalidParameter
+        If `runs` is less than 1.
+    """
     jobs = planned(name, quick=quick, runs=runs, seed=seed)
     whole = () if not quick else planned(name, quick=False, runs=runs, seed=seed)
     return run_jobs(name, jobs, whole=whole, progress=progress, journal=journal)
@@ -140,7 +174,7 @@ def run_jobs(
             if journal is not None:
                 journal.interrupted = True
             warnings.warn(
-                f"{table} interrupted: {number} of {len(jobs)} pieces are done", ClusterkitWarning, stacklevel=4
+                f"{table} interrupted: {number} of {len(jobs)} pieces are done", ClusterkitWarning, stacklevel=3
             )
             break
     return arranged(table, rows, jobs, whole=whole)

@@ -7,18 +7,19 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import attrs
+import numpy as np
 
-from clusterkit.contracts.outcomes import Ending
+from clusterkit.contracts.outcomes import Ending, Status
 from clusterkit.errors import BrokenPlugin, ClusterkitWarning, InvalidData, SolverFailed
 from clusterkit.samples import memory
 from clusterkit.samples.limits import Report, notify
 
-__all__ = ["SOLVERS", "ConicRun", "candidates", "load", "require_size", "solve", "warn_if_inaccurate"]
+__all__ = ["SOLVERS", "ConicRun", "Solution", "candidates", "load", "require_size", "solve", "status_of"]
 
 SOLVERS = ("auto", "SCS", "CLARABEL")
 """Values of the parameter `solver`."""
@@ -259,13 +260,69 @@ def _stoppable() -> Iterator[list[bool]]:
             raise KeyboardInterrupt
 
 
-def warn_if_inaccurate(stage: str, run: ConicRun, value: float, lower: float, tol: float) -> None:
-    """Warn of a point that does not reach the tolerance, with its value and the certified bound."""
+@attrs.frozen(eq=False)
+class Solution:
+    """The point returned by a conic solver, with a certified lower bound.
+
+    Parameters
+    ----------
+    M : ndarray of shape (n, n)
+        Symmetric; stands for y y' of labels ±1, DD' of the indicators of clusters, or f f' of margins.
+    value : float
+        Objective at M.
+    lower : float
+        No feasible M, and no labelling of allowed sizes, has a smaller objective. It is computed from the dual point,
+        which is made feasible first, so it holds up to rounding whatever the accuracy of the solver.
+    smallest_eigenvalue : float
+        Smallest eigenvalue of the matrix inequalities; negative where the point is infeasible.
+    measures : mapping of str to float
+        "residual", the largest violation of the other constraints, or "solver_value", the objective that the conic
+        solver reports, where M was made feasible.
+    """
+
+    M: np.ndarray
+    value: float
+    lower: float
+    smallest_eigenvalue: float
+    measures: Mapping[str, float]
+
+
+def status_of(stage: str, tol: float, run: ConicRun, solution: Solution, rounded: float, tightness: float) -> Status:
+    """How a run ended, with its facts; warns of a point that does not reach the tolerance.
+
+    Parameters
+    ----------
+    stage : str
+        Name of the solver stage.
+    tol : float
+    run : ConicRun
+    solution : Solution
+    rounded : float
+        Objective of the labelling that M was rounded to.
+    tightness : float
+        Share of the largest eigenvalues of M in its trace.
+    """
+    gap = solution.value - solution.lower
     if not run.ending.converged:
         warnings.warn(
             f"solver '{stage}': {run.solver} ended with status '{run.status}' after {run.iterations} iterations, "
-            f"short of tol = {tol:g}: value {value:.6g}, certified lower bound {lower:.6g} (gap {value - lower:.2g}); "
-            "raise max_iter or tol, or try the other solver",
+            f"short of tol = {tol:g}: value {solution.value:.6g}, certified lower bound {solution.lower:.6g} (gap "
+            f"{gap:.2g}); raise max_iter or tol, or try the other solver",
             ClusterkitWarning,
             stacklevel=3,
         )
+    facts = {
+        "value": solution.value,
+        "bound": solution.lower,
+        "gap": gap,
+        "rounded": rounded,
+        "tightness": tightness,
+        "smallest_eigenvalue": solution.smallest_eigenvalue,
+        **solution.measures,
+        "solver": run.solver,
+        "solver_status": run.status,
+        "seconds": run.seconds,
+        **({"failures": run.failures} if run.failures else {}),
+    }
+    reason = f"{run.solver}: {run.status}, gap {gap:.2g}, tightness {tightness:.3f}"
+    return Status(run.iterations, run.ending, reason, (solution.value,), facts)

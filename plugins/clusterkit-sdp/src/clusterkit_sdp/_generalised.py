@@ -19,35 +19,10 @@ import attrs
 import numpy as np
 
 from clusterkit.errors import InvalidParameter
+from clusterkit_sdp._cvx import Solution
 from clusterkit_sdp._moments import complement, symmetric
 
-__all__ = ["GeneralisedProgram", "GeneralisedSolution", "certified_bound", "margin_matrix"]
-
-
-@attrs.frozen(eq=False)
-class GeneralisedSolution:
-    """The point returned by a conic solver, and feasible points near it.
-
-    Parameters
-    ----------
-    W : ndarray of shape (n, n)
-        Moment matrix, made feasible.
-    value : float
-        ``<S, W>`` plus the price of slack: an upper bound of the optimum, up to rounding.
-    lower : float
-        Σ g of g made feasible: a lower bound of the optimum and of ``f'Sf`` for every f with |f_i| >= 1, up to
-        rounding.
-    solver_value : float
-        Objective reported by the conic solver.
-    smallest_eigenvalue : float
-        Smallest eigenvalue of ``S - diag(g)`` at the g of the conic solver.
-    """
-
-    W: np.ndarray
-    value: float
-    lower: float
-    solver_value: float
-    smallest_eigenvalue: float
+__all__ = ["GeneralisedProgram", "certified_bound", "margin_matrix"]
 
 
 MOST_PENALTY = 1e12
@@ -117,8 +92,11 @@ class GeneralisedProgram:
         box = [] if slack_penalty is None else [g <= slack_penalty]
         return cls(S, basis, slack_penalty, cp.Problem(cp.Maximize(cp.sum(g)), [lmi, *box]), g, lmi)
 
-    def solution(self) -> GeneralisedSolution:
-        """The values that the conic solver stored in the problem, made feasible on both sides. O(n³)."""
+    def solution(self) -> Solution:
+        """The values that the conic solver stored in the problem, made feasible on both sides. O(n³).
+
+        ``<S, W>`` plus the price of slack is an upper bound of the optimum, up to rounding.
+        """
         Q = self.basis
         g = np.maximum(self._g.value, 0.0)
         values, vectors = np.linalg.eigh(symmetric(self._lmi.dual_value))
@@ -132,7 +110,7 @@ class GeneralisedProgram:
             value = float(np.sum(self.S * W) + self.slack_penalty * np.maximum(0.0, 1.0 - diagonal).sum())
         smallest = float(np.linalg.eigvalsh(Q.T @ (self.S - np.diag(g)) @ Q)[0])
         lower = certified_bound(self.S, Q, g, self.slack_penalty)
-        return GeneralisedSolution(W, value, lower, float(self.problem.value), smallest)
+        return Solution(W, value, lower, smallest, {"solver_value": float(self.problem.value)})
 
 
 def certified_bound(S: np.ndarray, basis: np.ndarray, g: np.ndarray, slack_penalty: float | None = None) -> float:

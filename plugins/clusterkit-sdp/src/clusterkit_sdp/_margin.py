@@ -17,35 +17,10 @@ import attrs
 import numpy as np
 
 from clusterkit.samples import KernelSpace
+from clusterkit_sdp._cvx import Solution
 from clusterkit_sdp._moments import complement, symmetric
 
-__all__ = ["MarginProgram", "MarginSolution", "certified_bound", "inverse_margin", "without_bias"]
-
-
-@attrs.frozen(eq=False)
-class MarginSolution:
-    """The point returned by a conic solver, with a certified lower bound.
-
-    Parameters
-    ----------
-    M : ndarray of shape (n, n)
-        Symmetric; the relaxation of y y'.
-    value : float
-        Objective of the conic solver.
-    lower : float
-        No feasible M, and no balanced labelling, has a smaller objective. It is computed from the dual point, which is
-        made feasible first, so it holds up to rounding whatever the accuracy of the solver.
-    smallest_eigenvalue : float
-        Smallest eigenvalue of the linear matrix inequality and of M; negative where the point is infeasible.
-    residual : float
-        Largest violation of ``M_ii = 1`` and ``|M e| <= l``.
-    """
-
-    M: np.ndarray
-    value: float
-    lower: float
-    smallest_eigenvalue: float
-    residual: float
+__all__ = ["MarginProgram", "certified_bound", "inverse_margin", "without_bias"]
 
 
 @attrs.frozen(eq=False)
@@ -89,7 +64,7 @@ class MarginProgram:
         problem = cp.Problem(cp.Minimize(d), [lmi, unit, *balance])
         return cls(K, C, balance_slack, problem, {"M": M, "d": d, "mu": mu, "nu": nu, "duals": (lmi, unit, *balance)})
 
-    def solution(self) -> MarginSolution:
+    def solution(self) -> Solution:
         """The values that the conic solver stored in the problem, with the bound and the residuals. O(n³)."""
         n = len(self.K)
         M = symmetric(self._parts["M"].value)
@@ -107,7 +82,7 @@ class MarginProgram:
         if len(balance) == 2:
             tilt = tilt - balance[1].dual_value
         lower = certified_bound(self.K, self.C, self.balance_slack, lam, unit.dual_value, tilt)
-        return MarginSolution(M, d, lower, float(smallest), residual)
+        return Solution(M, d, lower, float(smallest), {"residual": residual})
 
 
 def certified_bound(

@@ -22,38 +22,13 @@ from typing import Any
 import attrs
 import numpy as np
 
+from clusterkit_sdp._cvx import Solution
 from clusterkit_sdp._moments import symmetric
 
-__all__ = ["MulticlassProgram", "MulticlassSolution", "certified_bound", "factor", "labelling_objective"]
+__all__ = ["MulticlassProgram", "certified_bound", "factor", "labelling_objective"]
 
 RANK = 1e-10
 """Eigenvalues of the kernel matrix below this share of the largest are rounding, and left out of its factor."""
-
-
-@attrs.frozen(eq=False)
-class MulticlassSolution:
-    """The point returned by a conic solver, with a certified lower bound.
-
-    Parameters
-    ----------
-    M : ndarray of shape (n, n)
-        Symmetric; the relaxation of DD'.
-    value : float
-        Objective of the conic solver.
-    lower : float
-        No feasible M, and no labelling with sizes in the bounds, has a smaller objective; up to rounding, whatever the
-        accuracy of the solver.
-    smallest_eigenvalue : float
-        Smallest eigenvalue of the matrix inequality; negative where the point is infeasible.
-    residual : float
-        Largest violation of ``M_ii = 1``, ``M >= 0`` and the bounds of ``M e``.
-    """
-
-    M: np.ndarray
-    value: float
-    lower: float
-    smallest_eigenvalue: float
-    residual: float
 
 
 @attrs.frozen(eq=False)
@@ -94,7 +69,7 @@ class MulticlassProgram:
         problem = cp.Problem(cp.Minimize(objective), [rivals, positive, unit, *balance])
         return cls(L, C, low, high, problem, {"moments": moments, "duals": (rivals, positive, unit, *balance)})
 
-    def solution(self) -> MulticlassSolution:
+    def solution(self) -> Solution:
         """The values that the conic solver stored in the problem, with the bound and the residuals. O(n³)."""
         n = len(self.L)
         moments = symmetric(self._parts["moments"].value)
@@ -110,7 +85,8 @@ class MulticlassProgram:
         lower = certified_bound(
             self.L, self.C, bounds, rivals.dual_value, positive.dual_value, unit.dual_value, np.asarray(tilt)
         )
-        return MulticlassSolution(M, float(self.problem.value), lower, float(np.linalg.eigvalsh(moments)[0]), residual)
+        smallest = float(np.linalg.eigvalsh(moments)[0])
+        return Solution(M, float(self.problem.value), lower, smallest, {"residual": residual})
 
 
 def factor(K: np.ndarray) -> np.ndarray:

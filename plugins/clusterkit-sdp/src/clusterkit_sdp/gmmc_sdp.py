@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
-from clusterkit.contracts.outcomes import Outcome, Scores, Status
+from clusterkit.contracts.outcomes import Outcome, Scores
 from clusterkit.samples import KernelSpace, Space
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit_sdp import _cvx
@@ -145,24 +145,10 @@ class PreparedGmmcSdp(Prepared):
         program = GeneralisedProgram.of(self.S, balanced, spec.slack_penalty)
         run = _cvx.solve(program.problem, spec.name, self.candidates, spec.tol, spec.max_iter)
         solution = program.solution()
-        _cvx.warn_if_inaccurate(spec.name, run, solution.value, solution.lower, spec.tol)
-        scores, tightness = leading(solution.W)
+        scores, tightness = leading(solution.M)
         signs = np.where(scores > 0, 1.0, -1.0)
-        facts = {
-            "value": solution.value,
-            "bound": solution.lower,
-            "gap": solution.value - solution.lower,
-            "rounded": math.inf if balanced and signs.sum() else float(signs @ self.S @ signs),
-            "tightness": tightness,
-            "smallest_eigenvalue": solution.smallest_eigenvalue,
-            "solver_value": solution.solver_value,
-            "solver": run.solver,
-            "solver_status": run.status,
-            "seconds": run.seconds,
-            **({"failures": run.failures} if run.failures else {}),
-        }
-        reason = f"{run.solver}: {run.status}, gap {facts['gap']:.2g}, tightness {tightness:.3f}"
-        status = Status(run.iterations, run.ending, reason, (solution.value,), facts)
+        rounded = math.inf if balanced and signs.sum() else float(signs @ self.S @ signs)
+        status = _cvx.status_of(spec.name, spec.tol, run, solution, rounded, tightness)
         return Scores(scores[:, None], None, status=status)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> np.ndarray | None:

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
-from clusterkit.contracts.outcomes import Outcome, Scores, Status
+from clusterkit.contracts.outcomes import Outcome, Scores
 from clusterkit.numerics.lloyd import kmeans
 from clusterkit.samples import KernelSpace, Space
 from clusterkit.samples.coding import Coded, Coding
@@ -139,26 +139,12 @@ class PreparedMmcMultiSdp(Prepared):
         program = MulticlassProgram.of(self.L, spec.C, *self.sizes)
         run = _cvx.solve(program.problem, spec.name, self.candidates, spec.tol, spec.max_iter)
         solution = program.solution()
-        _cvx.warn_if_inaccurate(spec.name, run, solution.value, solution.lower, spec.tol)
         rows, tightness = spectral(solution.M, self.k)
         labels, _, _ = kmeans(rows, self.k, n_init=STARTS, max_iter=300, seed=int(rng.integers(2**31 - 1)))
         members = np.eye(self.k)[labels]  # (n, k)
         scores = solution.M @ members / np.maximum(members.sum(axis=0), 1.0)
-        facts = {
-            "value": solution.value,
-            "bound": solution.lower,
-            "gap": solution.value - solution.lower,
-            "rounded": labelling_objective(self.L, scores.argmax(axis=1), spec.C),
-            "tightness": tightness,
-            "smallest_eigenvalue": solution.smallest_eigenvalue,
-            "residual": solution.residual,
-            "solver": run.solver,
-            "solver_status": run.status,
-            "seconds": run.seconds,
-            **({"failures": run.failures} if run.failures else {}),
-        }
-        reason = f"{run.solver}: {run.status}, gap {facts['gap']:.2g}, tightness {tightness:.3f}"
-        status = Status(run.iterations, run.ending, reason, (solution.value,), facts)
+        rounded = labelling_objective(self.L, scores.argmax(axis=1), spec.C)
+        status = _cvx.status_of(spec.name, spec.tol, run, solution, rounded, tightness)
         return Scores(scores, None, status=status)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> np.ndarray | None:

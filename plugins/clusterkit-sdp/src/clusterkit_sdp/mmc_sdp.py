@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
-from clusterkit.contracts.outcomes import Outcome, Scores, Status
+from clusterkit.contracts.outcomes import Outcome, Scores
 from clusterkit.samples import KernelSpace, Space
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit_sdp import _cvx
@@ -141,24 +141,10 @@ class PreparedMmcSdp(Prepared):
         spec = self.solver
         program = MarginProgram.of(self.K, spec.C, self.balance_slack)
         run = _cvx.solve(program.problem, spec.name, self.candidates, spec.tol, spec.max_iter)
-        margin = program.solution()
-        _cvx.warn_if_inaccurate(spec.name, run, margin.value, margin.lower, spec.tol)
-        scores, tightness = leading(margin.M)
-        facts = {
-            "value": margin.value,
-            "bound": margin.lower,
-            "gap": margin.value - margin.lower,
-            "rounded": inverse_margin(self.K, np.where(scores > 0, 1.0, -1.0), spec.C),
-            "tightness": tightness,
-            "smallest_eigenvalue": margin.smallest_eigenvalue,
-            "residual": margin.residual,
-            "solver": run.solver,
-            "solver_status": run.status,
-            "seconds": run.seconds,
-            **({"failures": run.failures} if run.failures else {}),
-        }
-        reason = f"{run.solver}: {run.status}, gap {facts['gap']:.2g}, tightness {tightness:.3f}"
-        status = Status(run.iterations, run.ending, reason, (margin.value,), facts)
+        solution = program.solution()
+        scores, tightness = leading(solution.M)
+        rounded = inverse_margin(self.K, np.where(scores > 0, 1.0, -1.0), spec.C)
+        status = _cvx.status_of(spec.name, spec.tol, run, solution, rounded, tightness)
         return Scores(scores[:, None], None, status=status)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> np.ndarray | None:

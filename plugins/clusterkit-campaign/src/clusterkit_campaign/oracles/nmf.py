@@ -1,4 +1,4 @@
-"""Textbook factorisations, samples as columns, forming W B: the twins of `clusterkit.solvers.factorisation`."""
+"""Textbook factorisations, samples as columns, forming W B: plain versions of `clusterkit.solvers.factorisation`."""
 
 from __future__ import annotations
 

@@ -4,9 +4,8 @@ The paper chooses the width gamma of the kernel and the bound C of support vecto
 ensemble of k-means partitions:  ``argmax over (gamma, C) of mean over m of NMI(labels(gamma, C), member_m)``.
 
 =======  ==============================================================================================================
-sizes    Table 1: sizes of the data sets.
-table    Table 2. The six data sets, their scalings and ensembles, and the jobs: the search as published and over all
-         pairs, consensus functions on the same ensembles, the mean member, and one cluster for every row.
+table    Tables 1 and 2: the six data sets with sizes, scalings and ensembles, and the jobs: the search as published and
+         over all pairs, consensus functions on the same ensembles, the mean member, and one cluster for every row.
 figures  Figures 1 and 2: against the base clusterings, and PSVC over its width.
 =======  ==============================================================================================================
 

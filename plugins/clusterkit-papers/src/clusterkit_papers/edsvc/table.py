@@ -1,4 +1,4 @@
-"""Ensemble-driven support vector clustering, table 2: NMI beside consensus functions on the same ensembles."""
+"""Ensemble-driven support vector clustering: sizes (table 1), NMI beside consensus functions on its ensembles (2)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from clusterkit_papers.data_tables import sizes_job
 from clusterkit_papers.fits import TimedFit, fit_recipe, timed_fit, warm_up, without_warnings
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.scalings import SCALING_WORDS, SCALINGS, to_mean
@@ -18,7 +19,17 @@ if TYPE_CHECKING:
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["DATA_SETS", "ENSEMBLES", "QUICK", "READ_AS", "EdsvcDataSet", "EdsvcEnsembles", "table2", "timed_search"]
+__all__ = [
+    "DATA_SETS",
+    "ENSEMBLES",
+    "QUICK",
+    "READ_AS",
+    "EdsvcDataSet",
+    "EdsvcEnsembles",
+    "table1",
+    "table2",
+    "timed_search",
+]
 
 MEMBERS = 10
 """Number of partitions in an ensemble, as printed."""
@@ -176,6 +187,30 @@ class EdsvcEnsembles:
                 raise KeyboardInterrupt
             self._ensembles[scaling, seed] = partitions
         return self._ensembles[scaling, seed]
+
+
+REMARKS = {"Breast Cancer": "without the 16 rows that have missing values"}
+"""Notes on single data sets."""
+
+
+def table1(plan: Plan) -> list[Job]:
+    """All six data sets; a quick run has the same rows."""
+    return [
+        sizes_job(
+            data_set.name,
+            f"{data_set.name}: data set {data_set.dataset}",
+            partial(_rows_and_classes, data_set.dataset),
+            note=REMARKS.get(data_set.name, ""),
+        )
+        for data_set in DATA_SETS
+    ]
+
+
+def _rows_and_classes(name: str) -> tuple[np.ndarray, np.ndarray]:
+    from clusterkit.datasets import load
+
+    dataset = load(name)
+    return dataset.data, dataset.target
 
 
 def table2(plan: Plan) -> list[Job]:

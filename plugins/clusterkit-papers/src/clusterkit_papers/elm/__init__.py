@@ -6,8 +6,7 @@ k-means and NMF on the features ``h(x)`` of L random nodes, beside the same meth
 ==========  ===========================================================================================================
 data_sets   The data sets, their preparation, and the parameters of table 1.
 runs        The methods, and their runs on a data set.
-parameters  Table 1: nodes and widths as the other tables run them, and sizes of the data sets.
-tables      Tables 2 to 7: purity and NMI against the number of categories.
+tables      Table 1: nodes, widths and sizes. Tables 2 to 7: purity and NMI against the number of categories.
 figures     Figure 2: purity and NMI against the number of nodes and the width of the kernel.
 ==========  ===========================================================================================================
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from clusterkit_papers.axes import draw_curve
 from clusterkit_papers.elm.data_sets import DATA_SETS, ElmDataSet
 from clusterkit_papers.elm.runs import ElmMethod, ElmRuns, Nodes
 from clusterkit_papers.elm.tables import NODES
@@ -99,10 +98,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     for index, (what, (column, _)) in enumerate((what, measure) for what in ("nodes", "sigma") for measure in MEASURES):
         for axis, name in zip(axes[index], names, strict=True):
             for method, color, marker, line in _styles(what):
-                values = sorted(curves.get((name, what, method, column), ()))
-                if values:
-                    x, y = np.array(values).T
-                    axis.plot(x, y, line, color=color, marker=marker, markersize=3.5, linewidth=1.2, label=method)
+                draw_curve(axis, curves.get((name, what, method, column), ()), method, color, marker, line)
             axis.set_xscale("log", base=10 if what == "nodes" else 2)
             below = "number of nodes L" if what == "nodes" else "width of the kernel, sigma"
             title = name if column.startswith("purity") else ""

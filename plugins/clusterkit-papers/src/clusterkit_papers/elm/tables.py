@@ -1,11 +1,16 @@
-"""Clustering in ELM feature space, tables 2 to 7: purity and NMI of plain, kernel and ELM methods."""
+"""Clustering in ELM feature space: table 1, nodes, widths and sizes, as tables 2 to 7 run them, and these tables.
+
+Tables 2 to 7 have purity and NMI of plain, kernel and ELM methods.
+"""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
+from clusterkit_papers.data_tables import parameter_job, sizes_job
 from clusterkit_papers.elm.data_sets import DATA_SETS, ElmDataSet
 from clusterkit_papers.elm.runs import ElmMethod, ElmRuns, Nodes
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
@@ -13,10 +18,10 @@ from clusterkit_papers.printed_tables import printed
 
 __all__ = [
     "baseline_doubt",
-    "kmeans_jobs",
+    "jobs_of",
     "kmeans_methods",
-    "nmf_jobs",
     "nmf_methods",
+    "table1",
     "table2",
     "table3",
     "table4",
@@ -39,48 +44,103 @@ NODES: dict[Nodes, str] = {
 """Names of the kinds of nodes in notes."""
 
 
+COLUMNS = {
+    "elm-kmeans": ("ELM k-means nodes", "n_hidden"),
+    "elm-nmf": ("ELM NMF nodes", "n_hidden"),
+    "kernel-kmeans": ("kernel k-means sigma", "sigma"),
+    "kernel-nmf": ("kernel NMF sigma", "sigma"),
+}
+"""Column, and parameter of the feature map, of each recipe."""
+
+ALL_DOCUMENTS = "tdt2-2651"
+"""The documents of TDT2 that the tables draw, at most 100 of each category."""
+
+
+def table1(plan: Plan) -> list[Job]:
+    """Parameters and sizes of the three data sets; a quick run has the same rows."""
+    return [job for data_set in DATA_SETS.values() for job in (*_parameters(data_set), _sizes(data_set))]
+
+
+def _parameters(data_set: ElmDataSet) -> list[Job]:
+    """Nodes and widths, read from the feature maps that tables 2 to 7 run."""
+    methods = {method.recipe: method for method in (*kmeans_methods(data_set), *nmf_methods(data_set))}
+    return [
+        parameter_job(
+            data_set.name, f"{data_set.name}: {name} as run", column, partial(_parameter, data_set, methods[name])
+        )
+        for name, (column, _) in COLUMNS.items()
+    ]
+
+
+def _parameter(data_set: ElmDataSet, method: ElmMethod) -> float:
+    from clusterkit import recipe
+
+    composition = recipe(method.recipe, n_clusters=2, **method.parameters(data_set)).composition()
+    featuremap: Any = composition.featuremap
+    return float(getattr(featuremap, COLUMNS[method.recipe][1]))
+
+
+def _sizes(data_set: ElmDataSet) -> Job:
+    def load() -> tuple[Any, Any]:
+        from clusterkit import datasets
+
+        dataset = datasets.load(ALL_DOCUMENTS if data_set.dataset == "tdt2" else data_set.dataset)
+        return dataset.data, dataset.target
+
+    return sizes_job(data_set.name, f"{data_set.name}: data set {data_set.dataset}", load, note=data_set.remark)
+
+
 def table2(plan: Plan) -> list[Job]:
     """Synthetic Control, k-means."""
-    return kmeans_jobs(plan, 2, "control")
+    return jobs_of(plan, 2, "control")
 
 
 def table3(plan: Plan) -> list[Job]:
     """Libras Movement, k-means."""
-    return kmeans_jobs(plan, 3, "libras")
+    return jobs_of(plan, 3, "libras")
 
 
 def table4(plan: Plan) -> list[Job]:
     """TDT2, k-means."""
-    return kmeans_jobs(plan, 4, "tdt2")
+    return jobs_of(plan, 4, "tdt2")
 
 
 def table5(plan: Plan) -> list[Job]:
     """Synthetic Control, NMF."""
-    return nmf_jobs(plan, 5, "control")
+    return jobs_of(plan, 5, "control")
 
 
 def table6(plan: Plan) -> list[Job]:
     """Libras Movement, NMF."""
-    return nmf_jobs(plan, 6, "libras")
+    return jobs_of(plan, 6, "libras")
 
 
 def table7(plan: Plan) -> list[Job]:
     """TDT2, NMF."""
-    return nmf_jobs(plan, 7, "tdt2")
+    return jobs_of(plan, 7, "tdt2")
 
 
-def kmeans_jobs(plan: Plan, number: int, key: str, data_set: ElmDataSet | None = None) -> list[Job]:
-    """The table with k-means, kernel k-means and ELM k-means; `data_set` replaces the one named `key` (for tests)."""
+def jobs_of(plan: Plan, number: int, key: str, data_set: ElmDataSet | None = None) -> list[Job]:
+    """A table: k-means up to table 4, then NMF, each plain, with a kernel and on ELM features.
+
+    `data_set` replaces the one named `key`, for tests.
+    """
     data_set = data_set or DATA_SETS[key]
-    methods = kmeans_methods(data_set)
-    return _jobs(plan, f"elm-table{number}", _ks(plan, key, data_set), data_set, methods, "k-means", data_set.runs)
-
-
-def nmf_jobs(plan: Plan, number: int, key: str, data_set: ElmDataSet | None = None) -> list[Job]:
-    """The table with NMF, kernel NMF and ELM NMF; `data_set` replaces the one named `key` (for tests)."""
-    data_set = data_set or DATA_SETS[key]
-    methods = nmf_methods(data_set)
-    return _jobs(plan, f"elm-table{number}", _ks(plan, key, data_set), data_set, methods, "NMF", data_set.runs)
+    plain, methods = ("k-means", kmeans_methods(data_set)) if number < 5 else ("NMF", nmf_methods(data_set))
+    elm_runs, seeds = ElmRuns(data_set), plan.seeds(data_set.runs)
+    jobs = []
+    for k in data_set.ks:
+        if plan.quick and k not in QUICK[key]:
+            continue
+        for method in methods:
+            family = _family(method, plain)
+            cells = (Cell(f"{family} purity (%)", "purity_percent"), Cell(f"{family} NMI", "nmi"))
+            run = partial(_run, elm_runs, f"elm-table{number}", k, methods[0], method, plain, seeds)
+            remarks = (NODES[method.kind] if method.nodes is not None else "", data_set.remark)
+            note = "; ".join(text for text in remarks if text)
+            row, ours = f"k = {k}: {method.words}", method.as_described
+            jobs.append(Job(f"k = {k}", row, cells, run, len(seeds), note=note, as_described=ours))
+    return jobs
 
 
 def kmeans_methods(data_set: ElmDataSet) -> list[ElmMethod]:
@@ -96,27 +156,6 @@ def nmf_methods(data_set: ElmDataSet) -> list[ElmMethod]:
 
 def _elm(recipe: str, data_set: ElmDataSet) -> list[ElmMethod]:
     return [ElmMethod(recipe, data_set.nodes, kind) for kind in NODES]
-
-
-def _ks(plan: Plan, key: str, data_set: ElmDataSet) -> Sequence[int]:
-    return [k for k in data_set.ks if not plan.quick or k in QUICK[key]]
-
-
-def _jobs(
-    plan: Plan, table: str, ks: Sequence[int], data_set: ElmDataSet, methods: Sequence[ElmMethod], plain: str, runs: int
-) -> list[Job]:
-    elm_runs, seeds = ElmRuns(data_set), plan.seeds(runs)
-    jobs = []
-    for k in ks:
-        for method in methods:
-            family = _family(method, plain)
-            cells = (Cell(f"{family} purity (%)", "purity_percent"), Cell(f"{family} NMI", "nmi"))
-            run = partial(_run, elm_runs, table, k, methods[0], method, plain, seeds)
-            remarks = (NODES[method.kind] if method.nodes is not None else "", data_set.remark)
-            note = "; ".join(text for text in remarks if text)
-            row, ours = f"k = {k}: {method.words}", method.as_described
-            jobs.append(Job(f"k = {k}", row, cells, run, len(seeds), note=note, as_described=ours))
-    return jobs
 
 
 def _family(method: ElmMethod, plain: str) -> str:

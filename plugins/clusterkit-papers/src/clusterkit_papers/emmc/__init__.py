@@ -4,8 +4,7 @@ EMMC alternates between ridge regression on an ELM map of L random nodes and new
 at most l:  ``min over balanced labels Y, weights W of ||W||² / 2 + C ||H W - Y||² / 2``.
 
 ==========  ===========================================================================================================
-sizes       Table 2: sizes of the data sets.
-data_sets   The data sets, their scaling, slack l and number of nodes L.
+data_sets   Table 2: the data sets, their sizes, scaling, slack l and number of nodes L.
 readings    What the text leaves open, read in every way that is run.
 complexity  Many values of C at once: one decomposition of the features and one start serve all of them.
 starts      Tables 3 and 4: the effect of C and of the starting labels, on pairs of handwritten digits.

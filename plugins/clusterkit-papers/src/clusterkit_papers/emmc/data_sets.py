@@ -1,4 +1,4 @@
-"""The data sets of the EMMC paper, with the preprocessing and the parameters that all methods share."""
+"""The data sets of the EMMC paper: sizes (table 2), preprocessing, and the parameters that all methods share."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any, Literal
 import attrs
 import numpy as np
 
+from clusterkit_papers.data_tables import sizes_job
+from clusterkit_papers.jobs import Cell, Job, Plan
 from clusterkit_papers.verdicts import accuracy_cap
 
-__all__ = ["DATA_SETS", "FEW", "MANY", "PRINTED_C", "TWO", "EmmcDataSet"]
+__all__ = ["DATA_SETS", "FEW", "MANY", "PRINTED_C", "TWO", "EmmcDataSet", "table2"]
 
 PRINTED_C = tuple(2.0**power for power in range(-10, 11))
 """The values of C that the paper chooses from."""
@@ -87,10 +89,10 @@ class EmmcDataSet:
         """Parameters of `emmc-paper` on the samples X, with `changes`."""
         return self.margin(X, **({"init__n_init": 1} if self.one_start else {}), **changes)
 
-    def cap(self, y: np.ndarray, slack: float | None = None) -> float | None:
+    def cap(self, y: np.ndarray) -> float | None:
         """Highest accuracy (%) that the balance allows; None for more than two classes."""
         sizes = np.unique(y, return_counts=True)[1]
-        return accuracy_cap(sizes, self.slack if slack is None else slack) if len(sizes) == 2 else None
+        return accuracy_cap(sizes, self.slack) if len(sizes) == 2 else None
 
 
 def _to_range(X: np.ndarray) -> np.ndarray:
@@ -142,3 +144,29 @@ starts a fit takes twenty seconds, and 21 values of C take minutes a run."""
 
 DATA_SETS = {data_set.name: data_set for data_set in (*TWO, *FEW, MANY)}
 """All data sets by printed name."""
+
+
+CAP = Cell("highest accuracy that l allows (%)", "cap")
+"""Column for two classes of different sizes: l bounds the difference of the sizes of the clusters."""
+
+ABSENT = "the paper uses it and has no row for it in this table"
+"""A remark on the pairs of digits."""
+
+
+def table2(plan: Plan) -> list[Job]:
+    """All data sets of the paper; a quick run has the same rows."""
+    three_nine = attrs.evolve(DATA_SETS["Digits1-7"], name="Digits3-9", dataset="digits-3-9")
+    return [_sizes(data_set) for data_set in (*DATA_SETS.values(), three_nine)]
+
+
+def _sizes(data_set: EmmcDataSet) -> Job:
+    capped = data_set.classes == 2
+    notes = [f"l = {data_set.slack:g} n", ABSENT if "-" in data_set.name and data_set.name[0] == "D" else ""]
+    return sizes_job(
+        data_set.name,
+        f"{data_set.name}: data set {data_set.dataset}",
+        data_set.load,
+        more=(lambda y: {"cap": data_set.cap(y) or 100.0}) if capped else None,
+        cells=(CAP,) if capped else (),
+        note="; ".join(note for note in notes if note),
+    )

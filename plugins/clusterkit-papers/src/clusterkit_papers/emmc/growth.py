@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from clusterkit_papers.axes import draw_curve, finish, plain_log
 from clusterkit_papers.emmc.data_sets import FEW, TWO, EmmcDataSet
 from clusterkit_papers.emmc.readings import RECIPE, readings_of
 from clusterkit_papers.fits import judged_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
-from clusterkit_papers.log_axes import plain_log
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -201,23 +201,14 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
         for axis in half.flat[len(names) :]:
             axis.set_visible(False)
         for index, (axis, name) in enumerate(zip(half.flat, names, strict=False)):
-            for curve, (color, marker) in styles.items():
-                points = sorted(curves.get((name, curve, cell.column), ()))
-                if points:
-                    x, y = np.array(points).T
-                    axis.plot(x, y, "-", color=color, marker=marker, markersize=4, linewidth=1.2, label=curve)
+            for words, (color, marker) in styles.items():
+                draw_curve(axis, curves.get((name, words, cell.column), ()), words, color, marker)
             plain_log(axis.xaxis, decades=True)
             if cell.measure == "cpu":
                 plain_log(axis.yaxis)
             frame(axis, name, ("number of hidden nodes L" if index + 3 >= len(names) else "", ""))
             axis.grid(color="#e6e6e6", linewidth=0.6)
-    handles, labels = next(
-        (axis.get_legend_handles_labels() for axis in axes.flat if axis.get_legend_handles_labels()[0]), ([], [])
-    )
-    if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=10)
-    if path is not None:
-        figure.savefig(path)
+    finish(figure, axes, path, loc="outside lower center", ncols=3, fontsize=10)
     return axes
 
 

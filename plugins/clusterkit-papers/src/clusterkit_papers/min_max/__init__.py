@@ -4,8 +4,7 @@ Each class is split into K parts, a machine f_ij separates part i of the one cla
 answer is ``max over i of min over j of f_ij(x)``. The paper compares ways to split the classes.
 
 =============  ========================================================================================================
-problems       The two problems, their splits and parameters.
-parameters     Table I: numbers of rows and parameters.
+problems       Table I: the two problems, their splits, numbers of rows and parameters.
 figures        Accuracy, support vectors and times against K, the claims of the paper, and the picture.
 heights        Figure 3: height times iterations of equal clustering and of GeoClust.
 times          Figure 6: times of one machine after the other with the partition, and of all at once.

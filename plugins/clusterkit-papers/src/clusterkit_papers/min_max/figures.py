@@ -12,6 +12,7 @@ import numpy as np
 
 from clusterkit.contracts import Task
 from clusterkit.samples import identity_space
+from clusterkit_papers.axes import draw_curve, finish, plain_log
 from clusterkit_papers.fits import timed_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.min_max.problems import PROBLEMS, MinMaxProblem, SplitRows
@@ -268,7 +269,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
         raise UnknownName(f"no problem named {name!r}. {nearest_names(name, names)}")
     matplotlib_or_raise()
     from matplotlib.figure import Figure
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+    from matplotlib.ticker import MaxNLocator
 
     if rows is None:
         from clusterkit_papers import reproduce
@@ -280,28 +281,18 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     styles = dict(zip(PARTITIONERS, zip(COLORS[3:4] + COLORS[1:2] + COLORS[:1], "so^", strict=True), strict=True))
     for axis, cell in zip(axes.flat, CELLS, strict=True):
         for partitioner, (color, marker) in styles.items():
-            values = sorted(curves.get((partitioner, cell.column), ()))
-            if values:
-                x, y = np.array(values).T
-                axis.plot(x, y, "-", color=color, marker=marker, markersize=4, linewidth=1.2, label=partitioner)
+            draw_curve(axis, curves.get((partitioner, cell.column), ()), partitioner, color, marker)
         plain = curves.get((PLAIN, cell.column), ())
         if plain and cell.measure != "partition":
             axis.axhline(plain[0][1], color=FAINT, linestyle="--", linewidth=1.1, label=f"{PLAIN} (K = 1)")
         if cell.measure in ("supports", "parallel", "partition"):
-            axis.set_yscale("log")
-            axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            axis.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
-            axis.yaxis.set_minor_formatter(NullFormatter())
+            plain_log(axis.yaxis)
         elif cell.measure == "sequential":
             axis.set_ylim(bottom=0.0)
         frame(axis, cell.column, ("K, parts of each class" if axis in axes[1] else "", ""))
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
         axis.grid(color="#e6e6e6", linewidth=0.6)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False, fontsize=9.5, title=name)
-    if path is not None:
-        figure.savefig(path)
+    finish(figure, axes, path, loc="outside upper center", ncols=4, fontsize=9.5, title=name)
     return axes
 
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from clusterkit_papers.axes import draw_curve, finish, plain_log
 from clusterkit_papers.fits import timed_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
-from clusterkit_papers.log_axes import plain_log
 from clusterkit_papers.min_max.problems import EVERY, PROBLEMS, MinMaxProblem, SplitRows
 
 if TYPE_CHECKING:
@@ -185,19 +185,12 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
         curves = curves_of(rows, name)
         for cell, axis in zip(CELLS, column, strict=True):
             for rule, (color, marker) in styles.items():
-                values = sorted(curves.get((rule, cell.column), ()))
-                if values:
-                    x, y = np.array(values).T
-                    y[y == 0] = np.nan
-                    axis.plot(x, y, "-", color=color, marker=marker, markersize=4, linewidth=1.2, label=rule)
+                points = [(K, value or np.nan) for K, value in curves.get((rule, cell.column), ())]
+                draw_curve(axis, points, rule, color, marker)
             plain_log(axis.yaxis, decades=True)
             below = "K, parts of each class" if cell is CELLS[-1] else ""
             frame(axis, name if cell is CELLS[0] else "", (below, cell.column if name == NAMES[0] else ""))
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
             axis.grid(color="#e6e6e6", linewidth=0.6)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False, fontsize=9.5)
-    if path is not None:
-        figure.savefig(path)
+    finish(figure, axes, path, loc="outside upper center", ncols=3, fontsize=9.5)
     return axes

@@ -1,17 +1,21 @@
-"""The two classification problems of the min-max modular machine: rows, splits, parameters."""
+"""The two classification problems of the min-max modular machine: rows, splits, parameters, and their table I."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Literal, TypedDict
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
+from clusterkit_papers.data_tables import parameter_job
+from clusterkit_papers.jobs import Job, Plan
 from clusterkit_papers.scalings import to_range
 
-__all__ = ["POSITIVE", "PROBLEMS", "MinMaxProblem", "SplitRows"]
+__all__ = ["POSITIVE", "PROBLEMS", "MinMaxProblem", "SplitRows", "table1"]
 
 POSITIVE = tuple("EHIMPQRXYZ")
 """Letters of the positive class; the other 16 are the negative class."""
@@ -164,3 +168,34 @@ PROBLEMS = (
     MinMaxProblem("Letter raw", **_LETTER, ks=FEW, scaled=False, words=f"{_FIRST}; {_RAW}"),
 )  # fmt: skip
 """The problems and their variants. Banana has 40,000 training points in print, which may be 100 draws of 400."""
+
+
+def table1(plan: Plan) -> list[Job]:
+    """Both problems and their variants; a quick run has the same rows."""
+    return [job for problem in PROBLEMS for job in _values(problem)]
+
+
+def _values(problem: MinMaxProblem) -> list[Job]:
+    @cache
+    def rows() -> SplitRows:
+        return problem.load()
+
+    values = {
+        "d": lambda: float(rows().X.shape[1]),
+        "training rows": lambda: float(len(rows().X)),
+        "test rows": lambda: float(len(rows().X_test)),
+        # as many decimals as print has
+        "C": lambda: round(problem.C, 1),
+        "sigma": lambda: round(math.sqrt(0.5 / problem.gamma), 3),
+    }
+    return [
+        parameter_job(
+            problem.paper_name,
+            f"{problem.name}: as run",
+            column,
+            value,
+            problem.words,
+            as_described=problem.as_described,
+        )
+        for column, value in values.items()
+    ]

@@ -6,10 +6,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from clusterkit_papers.axes import draw_curve, finish, plain_log
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
-from clusterkit_papers.log_axes import plain_log
 from clusterkit_papers.min_max.figures import COMPARED, PARTITIONERS, PLAIN, MinMaxFits, curves_of
 from clusterkit_papers.min_max.problems import EVERY, PROBLEMS, MinMaxProblem
 
@@ -135,10 +133,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
         curves = curves_of(rows, name)
         for cell, axis in zip(CELLS, column, strict=True):
             for partitioner, (color, marker) in styles.items():
-                values = sorted(curves.get((partitioner, cell.column), ()))
-                if values:
-                    x, y = np.array(values).T
-                    axis.plot(x, y, "-", color=color, marker=marker, markersize=4, linewidth=1.2, label=partitioner)
+                draw_curve(axis, curves.get((partitioner, cell.column), ()), partitioner, color, marker)
             plain = curves.get((PLAIN, cell.column), ())
             if plain:
                 axis.axhline(plain[0][1], color=FAINT, linestyle="--", linewidth=1.1, label=f"{PLAIN} (K = 1)")
@@ -147,9 +142,5 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
             frame(axis, name if cell is CELLS[0] else "", (below, cell.column if name == names[0] else ""))
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
             axis.grid(color="#e6e6e6", linewidth=0.6)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False, fontsize=9.5)
-    if path is not None:
-        figure.savefig(path)
+    finish(figure, axes, path, loc="outside upper center", ncols=4, fontsize=9.5)
     return axes
