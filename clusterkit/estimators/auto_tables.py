@@ -11,8 +11,8 @@ other where that one is sure:
 2. The pool runs on the features of all numbers. It runs on those that are not irrelevant, and on the relevant ones,
    where it is surer of these. Where no number is relevant it runs on the features of the relevant columns.
 3. Of numbers without categories, and of arrays, the pool has the answer where it is sure, up to rows on borders, which
-   the mixture decides. Else the mixture has it where it is stable and certain of the rows, and else the pool. On a
-   lattice, of columns of few values, distances have gaps whatever the clusters: the mixture has the answer.
+   the mixture decides. Else the mixture has it where it is stable and certain of the rows, or the pool is hardly right.
+   On a lattice, of columns of few values, distances have gaps whatever the clusters: the mixture has the answer.
 4. Of other tables the mixture has the answer, unless the pool is sure of another structure. Where the number is open it
    is that of the mixture, unless the pool is sure of its own number and not of the clusters at that of the mixture.
    Fewer clusters that a surer mixture only divides are no reason against it.
@@ -91,8 +91,10 @@ CERTAIN = 0.96
 had .90 to .95 in six sets, clusters in 80 of 84 sets .96 and more."""
 
 UNLIKELY = 0.1
-"""Confidence of a mixture below which its clusters are not taken where the pool has others that are likely; and of
-the pool, where the number is given and the mixture is stable."""
+"""Confidence of a mixture below which its clusters are not taken where the pool has others that are likely."""
+
+HARDLY = 0.2
+"""Confidence of the pool below which a mixture of numbers stands, however stable and certain."""
 
 MOST_TRIED = 6
 """Numbers of clusters whose stability is looked at, those of the highest criterion."""
@@ -151,6 +153,11 @@ class Numbered:
         """Mean over the rows of the probability of their cluster: low where clusters touch, and shapes are cut."""
         memberships = self.fit.memberships
         return 1.0 if memberships is None else float(np.asarray(memberships).max(axis=1).mean())
+
+    @property
+    def confidence(self) -> float:
+        """Estimated probability that the clusters are right."""
+        return mixture_confidence(self.stability, attainable(self.fit), self.left)
 
     def candidates(self) -> list[Mapping[str, object]]:
         """The mixtures at the chosen and at the next best number, as rows of `Auto.candidates_`."""
@@ -283,7 +290,8 @@ class Court:
         values = cast("Mapping[int, float]", fit.resolved["solver"].get("criterion_of_number", {}))
         if self.driver.n_clusters is not None or not values:
             return Numbered(fit, self.stability(fit))
-        one = values.get(1, min(values.values()))
+        prepared = cast("PreparedMixture", self._bound["open"].prepared)
+        one = values[1] if 1 in values else prepared.search.of_one()
         most = max(values.values()) - one
         if most <= 0:
             return Numbered(fit, self.stability(fit) if 1 not in values else 0.0)
@@ -413,19 +421,19 @@ class Court:
             "certainty_of_mixture": round(best.certainty, 3),
             "gain_left": round(best.left, 3),
         }
-        of_mixture = mixture_confidence(stability, best.left)
+        of_mixture = best.confidence
         least = wanted or (self.driver.between or (1,))[0]
         lacks = n_with_samples(mixture.labels) < least  # clusters that were asked for
         if of_numbers:
             same = similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k
             sure = _confidence(pool) >= SURE and not same and not self.is_lattice
-            overruled = sure or lacks or (stability < STABLE_STRUCTURE and not self.is_lattice)
-            if overruled or (best.certainty < CERTAIN and not self.is_lattice):
+            is_found = stability >= STABLE_STRUCTURE and best.certainty >= CERTAIN
+            if sure or lacks or not (is_found or self.is_lattice):
                 some = self.pool(wanted, roles, pool)
                 # of fewer numbers an answer may be surer because it is the values of one
                 some = pool if self.restates(some) else some
-                # with the number given, stable pieces of shapes are better than an answer that is hardly right
-                if overruled or wanted is None or _confidence(some) >= UNLIKELY:
+                # pieces of shapes are better than an answer that is hardly right
+                if sure or lacks or _confidence(some) >= HARDLY:
                     return self._of_pool(some, facts)
         elif lacks and wanted is None:
             return self._of_pool(self.pool(None, roles), facts)
@@ -446,8 +454,10 @@ class Court:
     ) -> TableAnswer:
         """The answer of the mixture, beside which the pool stands."""
         mixture, k = best.fit, n_with_samples(best.fit.labels)
-        confidence = mixture_confidence(best.stability, best.left)
-        if similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k:
+        confidence = best.confidence
+        # of other tables the pool was told the number, so that it says nothing of that
+        knows_number = self.driver.n_clusters is not None or self.is_of_numbers
+        if knows_number and similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k:
             confidence = max(confidence, _confidence(pool))
         # clusters that are sure and found again are more than one, whatever tests of distances say
         perhaps = pool.report["perhaps_one_cluster"] and confidence < UNSURE
@@ -494,21 +504,24 @@ class Court:
         return TableAnswer(answer, preparation)
 
 
-CONSTANT, STABLE, LEFT = -12.1, 15.0, -6.2
-"""Constant, and weights of stability and of the gain that is left, of `mixture_confidence`."""
+CONSTANT, STABLE, APART, LEFT = -20.8, 12.5, 11.1, -5.1
+"""Constant, and weights of stability, of how far clusters lie apart, and of the gain that is left, of
+`mixture_confidence`."""
 
 
-def mixture_confidence(stability: float, left: float) -> float:
+def mixture_confidence(stability: float, apart: float, left: float) -> float:
     """Estimated probability that the clusters of a mixture have an adjusted Rand index of .8 with the structure.
 
     Parameters
     ----------
     stability : float
         Agreement with mixtures of halves of the rows.
+    apart : float
+        The largest agreement that clusters which overlap so far can have.
     left : float
         What the criterion gains beyond this number of clusters, a row.
     """
-    return 1.0 / (1.0 + math.exp(-(CONSTANT + STABLE * stability + LEFT * left)))
+    return 1.0 / (1.0 + math.exp(-(CONSTANT + STABLE * stability + APART * apart + LEFT * left)))
 
 
 def attainable(fit: FitResult) -> float:

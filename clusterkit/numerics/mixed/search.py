@@ -174,6 +174,10 @@ class Search:
         """A single cluster."""
         return self._one_of(self.whole)
 
+    def of_one(self) -> float:
+        """The criterion of a single cluster on the rows on which starts are compared."""
+        return self._one_of(self.table).value
+
     def _one_of(self, table: MixedTable) -> Solution:
         labels = np.zeros(table.n, dtype=np.intp)
         sums = PartitionSums.of(table, labels, 1)
