@@ -94,7 +94,8 @@ UNLIKELY = 0.1
 """Confidence of a mixture below which its clusters are not taken where the pool has others that are likely."""
 
 HARDLY = 0.2
-"""Confidence of the pool below which a mixture of numbers stands, however stable and certain."""
+"""Confidence of the pool below which a mixture of numbers stands, however certain, if it is stable or has found columns
+that say nothing of the clusters, which the pool cannot see."""
 
 MOST_TRIED = 6
 """Numbers of clusters whose stability is looked at, those of the highest criterion."""
@@ -433,7 +434,8 @@ class Court:
                 # of fewer numbers an answer may be surer because it is the values of one
                 some = pool if self.restates(some) else some
                 # pieces of shapes are better than an answer that is hardly right
-                if sure or lacks or _confidence(some) >= HARDLY:
+                stands = stability >= STABLE_STRUCTURE or "irrelevant" in roles.values()
+                if sure or lacks or not stands or _confidence(some) >= HARDLY:
                     return self._of_pool(some, facts)
         elif lacks and wanted is None:
             return self._of_pool(self.pool(None, roles), facts)

@@ -238,7 +238,7 @@ def dummies(frame: pd.DataFrame) -> np.ndarray:
 
 
 def index(frame: pd.DataFrame, y: np.ndarray, name: str) -> list[float]:
-    """Adjusted Rand indices with k given and open, of k-means on dummies and of a mixture; numbers; seconds; confidence."""
+    """Adjusted Rand indices with k given and open, of k-means on dummies, of a mixture; numbers; seconds; said."""
     k, X = len(set(y)), dummies(frame)
     began = time.process_time()
     by_number = recipe(name, n_clusters=k, random_state=0).fit(frame)
@@ -273,7 +273,7 @@ def judge(rows: dict[str, list[float]]) -> None:
     """What each group of designs reaches, and what it is to reach."""
     print(f"\n{'':28s}" + "".join(f"{title:>9s}" for title in ("k given", "goal", "k open", "right", "of")))
     for title, (part, goal) in GOALS.items():
-        values = np.array([row for name, row in rows.items() if part in name and not name.startswith("weak")])
+        values = np.array([row for name, row in rows.items() if part in name and name.split()[0] not in {"weak,", "no"}])
         if len(values):
             by_number, open_, kmeans = values[:, :3].mean(axis=0)
             right = (values[:, 4] == values[:, 5]).sum()
