@@ -343,6 +343,11 @@ class Court:
         few = [are_few(len(np.unique(column)), n) for column in self.coded.T]
         return sum(few) >= MOSTLY_LEVELS * len(few)
 
+    @cached_property
+    def are_indicators(self) -> bool:
+        """Whether the attributes of an array are indicators, which depend on each other whatever the clusters."""
+        return self.preparation is None and indicated_levels(self.rows) is not None
+
     def features(self, roles: Mapping[str, str], wanted: Sequence[str]) -> Indices:
         """The features of the numbers with these roles; of all relevant columns, or all, where there is no number."""
         of_numbers = [name for name in self.columns if name not in self.categories and roles.get(name) in wanted]
@@ -358,9 +363,8 @@ class Court:
         every = tuple(dict.fromkeys(roles.values())) if self.is_of_numbers else ("cluster-dependent", "redundant")
         best: DriverResult | None = None
         seen: set[bytes] = set()
-        # some indicators of a category depend on each other, whatever the clusters
-        indicators = self.preparation is None and indicated_levels(self.rows) is not None
-        for wanted in (every,) if indicators else (every, ("cluster-dependent", "redundant"), ("cluster-dependent",)):
+        fewer = () if self.are_indicators else (("cluster-dependent", "redundant"), ("cluster-dependent",))
+        for wanted in (every, *fewer):
             index = self.features(roles, wanted)
             if index.tobytes() in seen or (best is not None and _confidence(best) > 1.0 - SURER):
                 continue
@@ -429,12 +433,13 @@ class Court:
             same = similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k
             sure = _confidence(pool) >= SURE and not same and not self.is_lattice
             is_found = stability >= STABLE_STRUCTURE and best.certainty >= CERTAIN
-            if sure or lacks or not (is_found or self.is_lattice):
+            if sure or lacks or not (is_found or (self.is_lattice and not self.are_indicators)):
                 some = self.pool(wanted, roles, pool)
                 # of fewer numbers an answer may be surer because it is the values of one
                 some = pool if self.restates(some) else some
                 # pieces of shapes are better than an answer that is hardly right
                 stands = stability >= STABLE_STRUCTURE or "irrelevant" in roles.values()
+                stands = stands and not self.are_indicators
                 if sure or lacks or not stands or _confidence(some) >= HARDLY:
                     return self._of_pool(some, facts)
         elif lacks and wanted is None:
@@ -462,7 +467,7 @@ class Court:
         if knows_number and similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k:
             confidence = max(confidence, _confidence(pool))
         # clusters that are sure and found again are more than one, whatever tests of distances say
-        perhaps = pool.report["perhaps_one_cluster"] and confidence < UNSURE
+        perhaps = pool.report["perhaps_one_cluster"] and (confidence < UNSURE or self.are_indicators)
         confidence = min(confidence, MOST_OF_ONE) if perhaps else confidence
         of_pool = pool.fit.resolved.get("auto", {})
         tests = {name: of_pool[name] for name in TESTS if name in of_pool}

@@ -273,7 +273,9 @@ def judge(rows: dict[str, list[float]]) -> None:
     """What each group of designs reaches, and what it is to reach."""
     print(f"\n{'':28s}" + "".join(f"{title:>9s}" for title in ("k given", "goal", "k open", "right", "of")))
     for title, (part, goal) in GOALS.items():
-        values = np.array([row for name, row in rows.items() if part in name and name.split()[0] not in {"weak,", "no"}])
+        values = np.array(
+            [row for name, row in rows.items() if part in name and name.split()[0] not in {"weak,", "no"}]
+        )
         if len(values):
             by_number, open_, kmeans = values[:, :3].mean(axis=0)
             right = (values[:, 4] == values[:, 5]).sum()
