@@ -5,13 +5,14 @@ as its spread. A mixture sees which columns matter and what a category says, and
 other where that one is sure:
 
 1. A mixture of mixed columns (`clusterkit.solvers.mixtures`) is fitted at the given number of clusters, or at all up to
-   the one that its criterion prefers. Its number is the largest that is stable, up to the least that has 95 % of the
-   gain of the criterion. Another mixture, of six clusters whatever the number, gives the columns their roles.
+   the one that its criterion prefers. Its number is that at which the gain of the criterion over one cluster, times the
+   share of it that halves of the rows confirm, is the largest. Another mixture, of six clusters whatever the number,
+   gives the columns their roles.
 2. The pool runs on the features of all numbers. It runs on those that are not irrelevant, and on the relevant ones,
    where it is surer of these. Where no number is relevant it runs on the features of the relevant columns.
 3. Of numbers without categories, and of arrays, the pool has the answer where it is sure, up to rows on borders, which
-   the mixture decides. Else the mixture has it where it is stable and certain of the rows, and else the pool. On a
-   lattice, of columns of few values, distances have gaps whatever the clusters, and the pool is never sure.
+   the mixture decides. Else the mixture has it where it is stable and certain of the rows, or the pool is hardly right.
+   On a lattice, of columns of few values, distances have gaps whatever the clusters: the mixture has the answer.
 4. Of other tables the mixture has the answer, unless the pool is sure of another structure. Where the number is open it
    is that of the mixture, unless the pool is sure of its own number and not of the clusters at that of the mixture.
    Fewer clusters that a surer mixture only divides are no reason against it.
@@ -70,12 +71,8 @@ SURE, UNSURE = 0.9, 0.8
 SURER = 0.3
 """Difference of the confidences from which the pool runs without the redundant numbers: mostly they make it surer."""
 
-GAINED = 0.95
-"""Share of the largest gain of the criterion, over one cluster, that the number of clusters needs. Further clusters
-divide groups that are no product of Gaussians and independent categories; chosen on the table breast699."""
-
-STABLE_NUMBER, STABLE_STRUCTURE = 0.9, 0.8
-"""Stability of a mixture from which it may decide the number, and from which it confirms the pool."""
+STABLE_STRUCTURE = 0.8
+"""Stability of a mixture from which it confirms the pool, and of numbers of many values is believed against it."""
 
 TESTS = (
     "projection_p_value",
@@ -94,14 +91,14 @@ CERTAIN = 0.96
 had .90 to .95 in six sets, clusters in 80 of 84 sets .96 and more."""
 
 UNLIKELY = 0.1
-"""Confidence of a mixture below which its clusters are not taken where the pool has others that are likely; and of
-the pool, where the number is given and the mixture is stable."""
+"""Confidence of a mixture below which its clusters are not taken where the pool has others that are likely."""
 
-FURTHER = 0.01
-"""What a score loses for each cluster beyond the number that was taken."""
+HARDLY = 0.2
+"""Confidence of the pool below which a mixture of numbers stands, however certain, if it is stable or has found columns
+that say nothing of the clusters, which the pool cannot see."""
 
-MOST_TRIED = 4
-"""Numbers of clusters whose stability is looked at; where none of them is stable, the largest is kept."""
+MOST_TRIED = 6
+"""Numbers of clusters whose stability is looked at, those of the highest criterion."""
 
 MOST_NUMBERS = 10
 """Numbers of clusters beyond the least of a range that a mixture is fitted at."""
@@ -138,8 +135,8 @@ class Numbered:
     stability : float
         Agreement with mixtures of halves of the rows.
     scores : mapping of int to float, optional
-        Share of the gain of the criterion, over one cluster, at each number tried, 1 from 95 % on; .01 less for each
-        cluster beyond the number that was taken.
+        Gain of the criterion over one cluster at each number, as a share of the largest, times the share that halves of
+        the rows confirm: their agreement, divided by the one that clusters that overlap so far can have.
     second : FitResult or None, optional
         The mixture at the next best number.
     left : float, optional
@@ -157,6 +154,11 @@ class Numbered:
         """Mean over the rows of the probability of their cluster: low where clusters touch, and shapes are cut."""
         memberships = self.fit.memberships
         return 1.0 if memberships is None else float(np.asarray(memberships).max(axis=1).mean())
+
+    @property
+    def confidence(self) -> float:
+        """Estimated probability that the clusters are right."""
+        return mixture_confidence(self.stability, attainable(self.fit), self.left)
 
     def candidates(self) -> list[Mapping[str, object]]:
         """The mixtures at the chosen and at the next best number, as rows of `Auto.candidates_`."""
@@ -284,38 +286,40 @@ class Court:
         return run(attrs.evolve(bound, composition=composition, prepared=prepared, task=task))
 
     def best_mixture(self) -> Numbered:
-        """The mixture at the given number of clusters, or at the largest stable one."""
+        """The mixture at the given number, or where the gain that halves of the rows confirm is the largest."""
         fit = self.mixture(self.driver.n_clusters)
         values = cast("Mapping[int, float]", fit.resolved["solver"].get("criterion_of_number", {}))
         if self.driver.n_clusters is not None or not values:
             return Numbered(fit, self.stability(fit))
-        one = values.get(1, min(values.values()))
+        prepared = cast("PreparedMixture", self._bound["open"].prepared)
+        one = values[1] if 1 in values else prepared.search.of_one()
         most = max(values.values()) - one
         if most <= 0:
             return Numbered(fit, self.stability(fit) if 1 not in values else 0.0)
         numbers = [k for k in sorted(values) if k > 1]
-        shares = {k: (values[k] - one) / most for k in numbers}
-        enough = next(k for k in numbers if shares[k] >= GAINED)
-        scores = {k: min(1.0, shares[k] / GAINED) - FURTHER * max(0, k - enough) for k in numbers}
-        tried: list[tuple[FitResult, float]] = []
-        for k in [k for k in reversed(numbers) if k <= enough][:MOST_TRIED]:
-            fit = fit if k == n_with_samples(fit.labels) else self.mixture(k)
-            tried.append((fit, self.stability(fit, STABLE_NUMBER if tried else 0.0)))
-            if tried[-1][1] >= STABLE_NUMBER:
+        scores = {k: (values[k] - one) / most for k in numbers}
+        known: dict[int, FitResult] = {}
+        best: tuple[float, float, FitResult] | None = None
+        for k in sorted(numbers, key=lambda k: -scores[k])[:MOST_TRIED]:
+            if best is not None and scores[k] <= best[0]:
                 break
-        stable = tried[-1] if tried[-1][1] >= STABLE_NUMBER else tried[0]
-        chosen = n_with_samples(stable[0].labels)
-        # what is larger than the chosen number was tried and not stable, or says little more
-        scores = {k: score if k <= chosen else min(score, scores.get(chosen, 1.0) - FURTHER * (k - chosen))
-                  for k, score in scores.items()}  # fmt: skip
+            known[k] = fit if k == n_with_samples(fit.labels) else self.mixture(k)
+            of_draws = attainable(known[k])
+            least = 0.0 if best is None else best[0] * of_draws / scores[k]
+            stability = self.stability(known[k], least)
+            scores[k] *= min(1.0, stability / of_draws)
+            if best is None or scores[k] > best[0]:
+                best = scores[k], stability, known[k]
+        assert best is not None
+        _, stability, fit = best
+        chosen = n_with_samples(fit.labels)
         others = [k for k in numbers if k != chosen]
-        known = {n_with_samples(fit.labels): fit for fit, _ in tried}
         by_score = sorted(others, key=lambda k: -scores[k])
         fits = ((k, known.get(k) or self.mixture(k)) for k in by_score)
         # a mixture may leave a cluster without rows
-        runner_up = next((fit for k, fit in fits if n_with_samples(fit.labels) == k), None)
+        runner_up = next((other for k, other in fits if n_with_samples(other.labels) == k), None)
         left = (max(values.values()) - values.get(chosen, one)) / len(self.coded)
-        return Numbered(stable[0], stable[1], scores, runner_up, left)
+        return Numbered(fit, stability, scores, runner_up, left)
 
     def roles(self) -> Mapping[str, str]:
         """The role of each used column."""
@@ -339,6 +343,11 @@ class Court:
         few = [are_few(len(np.unique(column)), n) for column in self.coded.T]
         return sum(few) >= MOSTLY_LEVELS * len(few)
 
+    @cached_property
+    def are_indicators(self) -> bool:
+        """Whether the attributes of an array are indicators, which depend on each other whatever the clusters."""
+        return self.preparation is None and indicated_levels(self.rows) is not None
+
     def features(self, roles: Mapping[str, str], wanted: Sequence[str]) -> Indices:
         """The features of the numbers with these roles; of all relevant columns, or all, where there is no number."""
         of_numbers = [name for name in self.columns if name not in self.categories and roles.get(name) in wanted]
@@ -354,9 +363,8 @@ class Court:
         every = tuple(dict.fromkeys(roles.values())) if self.is_of_numbers else ("cluster-dependent", "redundant")
         best: DriverResult | None = None
         seen: set[bytes] = set()
-        # some indicators of a category depend on each other, whatever the clusters
-        indicators = self.preparation is None and indicated_levels(self.rows) is not None
-        for wanted in (every,) if indicators else (every, ("cluster-dependent", "redundant"), ("cluster-dependent",)):
+        fewer = () if self.are_indicators else (("cluster-dependent", "redundant"), ("cluster-dependent",))
+        for wanted in (every, *fewer):
             index = self.features(roles, wanted)
             if index.tobytes() in seen or (best is not None and _confidence(best) > 1.0 - SURER):
                 continue
@@ -418,19 +426,21 @@ class Court:
             "certainty_of_mixture": round(best.certainty, 3),
             "gain_left": round(best.left, 3),
         }
-        of_mixture = mixture_confidence(stability, best.left)
+        of_mixture = best.confidence
         least = wanted or (self.driver.between or (1,))[0]
         lacks = n_with_samples(mixture.labels) < least  # clusters that were asked for
         if of_numbers:
             same = similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k
             sure = _confidence(pool) >= SURE and not same and not self.is_lattice
-            if sure or lacks or stability < STABLE_STRUCTURE or best.certainty < CERTAIN:
+            is_found = stability >= STABLE_STRUCTURE and best.certainty >= CERTAIN
+            if sure or lacks or not (is_found or (self.is_lattice and not self.are_indicators)):
                 some = self.pool(wanted, roles, pool)
                 # of fewer numbers an answer may be surer because it is the values of one
                 some = pool if self.restates(some) else some
-                overruled = sure or lacks or stability < STABLE_STRUCTURE
-                # with the number given, stable pieces of shapes are better than an answer that is hardly right
-                if overruled or wanted is None or _confidence(some) >= UNLIKELY:
+                # pieces of shapes are better than an answer that is hardly right
+                stands = stability >= STABLE_STRUCTURE or "irrelevant" in roles.values()
+                stands = stands and not self.are_indicators
+                if sure or lacks or not stands or _confidence(some) >= HARDLY:
                     return self._of_pool(some, facts)
         elif lacks and wanted is None:
             return self._of_pool(self.pool(None, roles), facts)
@@ -451,11 +461,13 @@ class Court:
     ) -> TableAnswer:
         """The answer of the mixture, beside which the pool stands."""
         mixture, k = best.fit, n_with_samples(best.fit.labels)
-        confidence = mixture_confidence(best.stability, best.left)
-        if similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k:
+        confidence = best.confidence
+        # of other tables the pool was told the number, so that it says nothing of that
+        knows_number = self.driver.n_clusters is not None or self.is_of_numbers
+        if knows_number and similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k:
             confidence = max(confidence, _confidence(pool))
         # clusters that are sure and found again are more than one, whatever tests of distances say
-        perhaps = pool.report["perhaps_one_cluster"] and confidence < UNSURE
+        perhaps = pool.report["perhaps_one_cluster"] and (confidence < UNSURE or self.are_indicators)
         confidence = min(confidence, MOST_OF_ONE) if perhaps else confidence
         of_pool = pool.fit.resolved.get("auto", {})
         tests = {name: of_pool[name] for name in TESTS if name in of_pool}
@@ -499,21 +511,39 @@ class Court:
         return TableAnswer(answer, preparation)
 
 
-CONSTANT, STABLE, LEFT = -12.1, 15.0, -6.2
-"""Constant, and weights of stability and of the gain that is left, of `mixture_confidence`."""
+CONSTANT, STABLE, APART, LEFT = -20.8, 12.5, 11.1, -5.1
+"""Constant, and weights of stability, of how far clusters lie apart, and of the gain that is left, of
+`mixture_confidence`."""
 
 
-def mixture_confidence(stability: float, left: float) -> float:
+def mixture_confidence(stability: float, apart: float, left: float) -> float:
     """Estimated probability that the clusters of a mixture have an adjusted Rand index of .8 with the structure.
 
     Parameters
     ----------
     stability : float
         Agreement with mixtures of halves of the rows.
+    apart : float
+        The largest agreement that clusters which overlap so far can have.
     left : float
         What the criterion gains beyond this number of clusters, a row.
     """
-    return 1.0 / (1.0 + math.exp(-(CONSTANT + STABLE * stability + LEFT * left)))
+    return 1.0 / (1.0 + math.exp(-(CONSTANT + STABLE * stability + APART * apart + LEFT * left)))
+
+
+def attainable(fit: FitResult) -> float:
+    """Adjusted Rand index that labels drawn from the probabilities are expected to have with the most probable ones.
+
+    Clusters that overlap are found again so far at best, however right they are.
+    """
+    if fit.memberships is None:
+        return 1.0
+    P = np.asarray(fit.memberships)
+    N = np.eye(P.shape[1])[P.argmax(axis=1)].T @ P
+    rows, columns, n = N.sum(axis=1), N.sum(axis=0), float(N.sum())
+    pairs, a, b = (float((M * (M - 1.0) / 2.0).sum()) for M in (N, rows, columns))
+    expected = a * b / max(n * (n - 1.0) / 2.0, 1.0)
+    return (pairs - expected) / max((a + b) / 2.0 - expected, 1e-9)
 
 
 def _within(stages: Composition, driver: AutoDriver) -> Composition:

@@ -238,7 +238,7 @@ def dummies(frame: pd.DataFrame) -> np.ndarray:
 
 
 def index(frame: pd.DataFrame, y: np.ndarray, name: str) -> list[float]:
-    """Adjusted Rand indices with k given and open, of k-means on dummies and of a mixture; numbers; seconds."""
+    """Adjusted Rand indices with k given and open, of k-means on dummies, of a mixture; numbers; seconds; said."""
     k, X = len(set(y)), dummies(frame)
     began = time.process_time()
     by_number = recipe(name, n_clusters=k, random_state=0).fit(frame)
@@ -251,12 +251,13 @@ def index(frame: pd.DataFrame, y: np.ndarray, name: str) -> list[float]:
     except ValueError:  # a covariance is singular
         gmm = np.zeros(len(X), dtype=int)
     scores = [adjusted_rand_score(y, labels) for labels in (by_number.labels_, open_.labels_, kmeans, gmm)]
-    return [*scores, k, open_.n_clusters_, middle - began, end - middle]
+    said = getattr(open_, "confidence_", np.nan)
+    return [*scores, k, open_.n_clusters_, middle - began, end - middle, said]
 
 
 def show(tables: Iterator[tuple[str, Table]], method: str) -> dict[str, list[float]]:
     """A line for each table, and the means."""
-    head = ("k given", "k open", "dummies", "gmm", "k", "chosen", "s", "s open")
+    head = ("k given", "k open", "dummies", "gmm", "k", "chosen", "s", "s open", "said")
     print(f"{'':28s}" + "".join(f"{title:>9s}" for title in head))
     rows: dict[str, list[float]] = {}
     for name, (frame, y) in tables:
@@ -272,7 +273,9 @@ def judge(rows: dict[str, list[float]]) -> None:
     """What each group of designs reaches, and what it is to reach."""
     print(f"\n{'':28s}" + "".join(f"{title:>9s}" for title in ("k given", "goal", "k open", "right", "of")))
     for title, (part, goal) in GOALS.items():
-        values = np.array([row for name, row in rows.items() if part in name and not name.startswith("weak")])
+        values = np.array(
+            [row for name, row in rows.items() if part in name and name.split()[0] not in {"weak,", "no"}]
+        )
         if len(values):
             by_number, open_, kmeans = values[:, :3].mean(axis=0)
             right = (values[:, 4] == values[:, 5]).sum()

@@ -23,6 +23,7 @@ from clusterkit.numerics.mixed.evidence import (
     SWEEPS,
     Structure,
     completed_likelihood,
+    labels_evidence,
     roles_of,
 )
 from clusterkit.numerics.mixed.expectation import expectation_maximisation, maximise
@@ -173,6 +174,10 @@ class Search:
         """A single cluster."""
         return self._one_of(self.whole)
 
+    def of_one(self) -> float:
+        """The criterion of a single cluster on the rows on which starts are compared."""
+        return self._one_of(self.table).value
+
     def _one_of(self, table: MixedTable) -> Solution:
         labels = np.zeros(table.n, dtype=np.intp)
         sums = PartitionSums.of(table, labels, 1)
@@ -185,6 +190,18 @@ class Search:
                 )
             else:
                 value = completed_likelihood(table, sums, structure, relevant, categories)
+            if self.roles and structure != "diag":  # as one of two clusters, of which the other one is empty
+                beside = PartitionSums.of(table, labels, 2)
+                _, _, of_two = roles_of(
+                    table,
+                    beside,
+                    structure,
+                    relevant,
+                    categories,
+                    covariates=self.covariates,
+                    excluded=self.excluded,
+                )
+                value = max(value, of_two - labels_evidence(beside.sizes))
             if best is None or value > best.value:
                 nothing = np.zeros(table.p, dtype=bool)
                 best = Solution(value, labels, np.ones((table.n, 1)), structure, nothing, categories)
@@ -247,7 +264,8 @@ class Search:
         ]
         finals = [final for _, final in in_threads(polished, best, most)]
         others = [solution for solution in (*finals, *candidates) if not self._is_copy(solution)]
-        return others or finals
+        whole = [solution for solution in others if len(np.unique(solution.labels)) == k]
+        return whole or others or finals
 
     def of_all_rows(self, solution: Solution) -> Solution:
         """A solution of the rows on which starts are compared, as one of all rows."""
@@ -264,9 +282,10 @@ class Search:
         worse = 0
         for k in range(least, most + 1):
             candidates = self._candidates(k) if k > 1 else [self._one_of(self.table)]
-            values[k] = max(solution.value for solution in candidates)
+            highest = max(candidates, key=lambda solution: solution.score)
+            values[k] = highest.value
             if k > 1:
-                by_number[k] = max(candidates, key=lambda solution: solution.score)
+                by_number[k] = highest
             if not best or values[k] > values[best[0].k]:
                 best, worse = candidates, 0
             else:
