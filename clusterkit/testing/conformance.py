@@ -52,7 +52,7 @@ def laws_of(stage: StageOrName, share: float = 1.0) -> Iterator[tuple[str, Calla
     Parameters
     ----------
     stage : Stage, type or str
-    share : float
+    share : float, default 1.0
         Fraction of the examples, see `check_stage`.
     """
     tested = _stage_of(stage)
@@ -175,7 +175,7 @@ def cases_of(entry: Entry, share: float) -> Iterator[LawCase]:
     ----------
     entry : Entry
         Entry of a stage; its name is one that the registry finds.
-    share : float
+    share : float, default 1.0
         Fraction of the examples, see `check_stage`.
     """
     where = f"{entry.kind}-{entry.name}"
