@@ -393,7 +393,7 @@ Examples:
     "every pass. It takes no more than half of the free disk, and the labels are the same.",
 )
 @click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change a stage or a parameter.")
-@options.option
+@options.device
 @click.option(
     "--links",
     "links_file",

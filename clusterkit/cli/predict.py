@@ -49,7 +49,7 @@ __all__ = [
 @click.option(
     "--allow-pickle", is_flag=True, help="Read a model of version 0.1 too. That runs any code that is in the file."
 )
-@options.option
+@options.device
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def predict(
