@@ -186,7 +186,7 @@ def cases_of(entry: Entry, share: float) -> Iterator[LawCase]:
     ----------
     entry : Entry
         Entry of a stage; its name is one that the registry finds.
-    share : float, default 1.0
+    share : float
         Fraction of the examples, see `check_stage`.
     """
     where = f"{entry.kind}-{entry.name}"
