@@ -9,7 +9,6 @@ import click
 
 from clusterkit.cli import data as source
 from clusterkit.cli import outputs
-from clusterkit.cli import outputs as output
 from clusterkit.cli.failures import BadInput
 from clusterkit.errors import counted
 
@@ -80,7 +79,7 @@ def consensus(
     from clusterkit.contracts.registry import registry
 
     outputs.check({"-o": path}, files)
-    output.check_labels(path)
+    outputs.check_labels(path)
     try:
         stage = registry.get("consensus", method)().with_parameters(**parsed(settings))
     except ValueError as error:
@@ -91,9 +90,9 @@ def consensus(
     seconds = time.perf_counter() - began
     counts = cluster_sizes(labels)
     agreement = metrics.anmi(labels, members)
-    to_stdout = path == output.STDOUT
+    to_stdout = path == outputs.STDOUT
     if not to_stdout:
-        output.write(path, labels)
+        outputs.write(path, labels)
     facts: dict[str, Any] = {
         "members": names,
         "method": method,
@@ -122,7 +121,7 @@ def consensus(
         console.facts(shown, err=to_stdout)
         summary.show_sizes(counts, len(labels), err=to_stdout)
     if to_stdout:
-        output.write(path, labels)
+        outputs.write(path, labels)
 
 
 def _members(files: tuple[str, ...], table_options: source.TableOptions) -> tuple[list[Any], list[str]]:

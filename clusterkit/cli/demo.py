@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from clusterkit.cli import console, outputs
-from clusterkit.cli.failures import BadInput
-from clusterkit.cli.picture import FORMATS
+from clusterkit.cli.picture import check_name
 from clusterkit.files import replacing
 
 __all__ = ["demo"]
@@ -34,8 +33,7 @@ def demo(path: str, seed: int) -> None:
 
     This takes some seconds. The first run takes a few more, because it compiles the loops of the solvers.
     """
-    if not path.lower().endswith(FORMATS):
-        raise BadInput(f"{path}: the name of a picture ends in one of {', '.join(FORMATS)}")
+    check_name(path)
     outputs.check({"-o": path})
     import numpy as np
     from sklearn.datasets import make_moons

@@ -18,8 +18,6 @@ import click
 
 from clusterkit.cli import data as source
 from clusterkit.cli import early, options, outputs
-from clusterkit.cli import options as prepare
-from clusterkit.cli import outputs as output
 from clusterkit.cli import picture as plot
 from clusterkit.cli.data import keys_of
 from clusterkit.cli.failures import INTERRUPTED, BadInput
@@ -262,7 +260,7 @@ def fit_tables(
     path: str | None,
     save: str | None,
     table_options: TableOptions,
-    preparation: prepare.PreparationOptions,
+    preparation: options.PreparationOptions,
     *,
     as_json: bool,
 ) -> None:
@@ -374,7 +372,7 @@ Examples:
     help="File for the labels: .csv .tsv .txt (.gz) .parquet .xlsx .npy; - is standard output.",
 )
 @click.option("--with-data", is_flag=True, help="Write the data too, with the labels as the last column.")
-@output.escape_option
+@outputs.escape_option
 @click.option("--save", metavar="FILE", help="File for the fitted model, for `clusterkit predict`: .clusterkit.")
 @click.option(
     "--plot",
@@ -395,7 +393,7 @@ Examples:
     "every pass. It takes no more than half of the free disk, and the labels are the same.",
 )
 @click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change a stage or a parameter.")
-@options.option
+@options.device
 @click.option(
     "--links",
     "links_file",
@@ -418,7 +416,7 @@ Examples:
     "are not scaled.  [default: that of the recipe]",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-@prepare.options
+@options.options
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def fit(
@@ -438,7 +436,7 @@ def fit(
     metric: str | None,
     seed: int,
     table_options: source.TableOptions,
-    preparation: prepare.PreparationOptions,
+    preparation: options.PreparationOptions,
     as_json: bool,
 ) -> None:
     """Cluster the rows of DATA and print a summary.
@@ -471,13 +469,13 @@ def fit(
         of_tables: Any = estimator(name, clusters, seed, settings, metric)
         if stages_of_tables(of_tables) is not None:
             check(with_data=with_data, picture=picture, linked=linked)
-            output.check_labels(path, escape_formulas=escape_formulas)
+            outputs.check_labels(path, escape_formulas=escape_formulas)
             models.check(save)
             fit_tables(data, name, of_tables, path, save, table_options, preparation, as_json=as_json)
             return
     if is_large(data) and fits(large := estimator(large_name, clusters, seed, settings, metric)):
         check(with_data=with_data, picture=picture, linked=linked)
-        output.check_labels(path, escape_formulas=escape_formulas)
+        outputs.check_labels(path, escape_formulas=escape_formulas)
         models.check(save)
         fit_by_rows(
             rows_of(data, table_options),
@@ -494,7 +492,7 @@ def fit(
         return
     if cache is not None:
         raise BadInput("--cache is for files that are read block by block; this one is read at once")
-    output.check_labels(path, with_data=with_data, escape_formulas=escape_formulas)
+    outputs.check_labels(path, with_data=with_data, escape_formulas=escape_formulas)
     models.check(save)
     plot.check(picture)
     if name is None:
@@ -531,8 +529,8 @@ def fit(
     if isinstance(clusters, tuple) and not chooses and not hasattr(model, "candidates_"):
         _tell_of_range(name)
     # files come first, because printing the summary may fail (a closed pipe)
-    if path is not None and path != output.STDOUT:
-        output.write(path, model.labels_, whole if with_data else None, escape_formulas=escape_formulas)
+    if path is not None and path != outputs.STDOUT:
+        outputs.write(path, model.labels_, whole if with_data else None, escape_formulas=escape_formulas)
     if save is not None:
         models.save(save, model, table, name)
     drawn = picture is None or _drawn(picture, model, X, data, name)
@@ -548,9 +546,9 @@ def fit(
         "model_file": save,
         "plot_file": picture if drawn else None,
     }
-    summary.show(facts, as_json=as_json, err=path == output.STDOUT)
-    if path == output.STDOUT:
-        output.write(path, model.labels_, whole if with_data else None, escape_formulas=escape_formulas)
+    summary.show(facts, as_json=as_json, err=path == outputs.STDOUT)
+    if path == outputs.STDOUT:
+        outputs.write(path, model.labels_, whole if with_data else None, escape_formulas=escape_formulas)
     if interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
 

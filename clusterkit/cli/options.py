@@ -28,8 +28,8 @@ __all__ = [
     "NumberOfClusters",
     "PreparationOptions",
     "check_number",
+    "device",
     "estimator",
-    "option",
     "options",
     "parsed",
 ]
@@ -166,7 +166,7 @@ def _value(name: str, word: str) -> Any:
     return word
 
 
-def option(command: Callable[..., None]) -> Callable[..., None]:
+def device(command: Callable[..., None]) -> Callable[..., None]:
     """Add ``--device`` to a command; the device is tried out before anything is read."""
     add = click.option(
         "--device",

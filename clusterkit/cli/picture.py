@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["FORMATS", "check", "draw", "write"]
+__all__ = ["FORMATS", "check", "check_name", "draw", "write"]
 
 FORMATS = (".pdf", ".png", ".svg")
 """Endings of picture files: the formats that matplotlib writes without further packages."""
@@ -28,12 +28,17 @@ MOST_COORDINATES = 2
 """Number of coordinates up to which the border of a domain can be drawn."""
 
 
+def check_name(path: str) -> None:
+    """Raise `BadInput` for a file that is no picture by its ending."""
+    if not path.lower().endswith(FORMATS):
+        raise BadInput(f"{path}: the name of a picture ends in one of {', '.join(FORMATS)}")
+
+
 def check(path: str | None) -> None:
     """Raise `BadInput` before the fit for a picture that could not be drawn after it."""
     if path is None:
         return
-    if not path.lower().endswith(FORMATS):
-        raise BadInput(f"{path}: the name of a picture ends in one of {', '.join(FORMATS)}")
+    check_name(path)
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:

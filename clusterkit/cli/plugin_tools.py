@@ -19,7 +19,7 @@ from clusterkit.cli.failures import UNEXPECTED, BadInput
 
 if TYPE_CHECKING:
     from clusterkit.contracts.providers import Plugin
-    from clusterkit.testing.plugin_checks import PluginCheck
+    from clusterkit.testing.conformance import PluginCheck
 
 __all__ = [
     "check",
@@ -69,7 +69,7 @@ def check(plugins: Sequence[Plugin], examples: int, as_json: bool) -> None:
         If the packages of the conformance kit are missing.
     """
     try:
-        from clusterkit.testing.plugin_checks import checks_of
+        from clusterkit.testing.conformance import checks_of
     except ImportError as error:
         raise BadInput(f"--check needs {error.name}: install clusterkit-toolkit with the extra 'testing'") from error
 

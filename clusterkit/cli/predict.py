@@ -16,7 +16,6 @@ import click
 
 from clusterkit.cli import data as source
 from clusterkit.cli import fit, options, outputs
-from clusterkit.cli import outputs as output
 from clusterkit.cli.data import TableOptions
 from clusterkit.cli.failures import BadInput
 from clusterkit.cli.models import ModelFile, decimal_of, labels_of
@@ -46,11 +45,11 @@ __all__ = [
     help="File for the labels, as in `fit`.  [default: standard output]",
 )
 @click.option("--with-data", is_flag=True, help="Write the data too, with the labels as the last column.")
-@output.escape_option
+@outputs.escape_option
 @click.option(
     "--allow-pickle", is_flag=True, help="Read a model of version 0.1 too. That runs any code that is in the file."
 )
-@options.option
+@options.device
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def predict(
@@ -77,7 +76,7 @@ def predict(
 
     outputs.check({"-o": path}, [model_file, data])
     large = fit.is_large(data)
-    output.check_labels(path, with_data=with_data, escape_formulas=escape_formulas)
+    outputs.check_labels(path, with_data=with_data, escape_formulas=escape_formulas)
     if large:
         fit.check(with_data=with_data, picture=None)
         check(path)
@@ -87,13 +86,13 @@ def predict(
     reason = pipeline._why_not_inductive()
     if reason is not None:
         raise BadInput(f"{model_file} cannot label new rows: {reason}")
-    to_stdout = path == output.STDOUT
+    to_stdout = path == outputs.STDOUT
     if large:
         counts, noise = predict_by_pieces(model, data, table_options, path)
     else:
         table, _ = table_options.open(data)
         labels = models.labels_of(model, table, table_options.chosen(table))
-        output.write(path, labels, table if with_data else None, escape_formulas=escape_formulas)
+        outputs.write(path, labels, table if with_data else None, escape_formulas=escape_formulas)
         counts = cluster_sizes(labels)
         noise = len(labels) - sum(counts.values())
     n = noise + sum(counts.values())

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clusterkit.cli import console, outputs
+from clusterkit.cli import console, options, outputs
 from clusterkit.cli import data as source
-from clusterkit.cli import options as prepare
 from clusterkit.cli.failures import BadInput
 from clusterkit.cli.options import NUMBER
 from clusterkit.errors import counted
@@ -55,7 +54,7 @@ Examples:
     help="Recipes to choose among and to compare, separated by commas.  [default: the pool of auto]",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-@prepare.options
+@options.options
 @source.options
 def report(
     data: str,
@@ -64,7 +63,7 @@ def report(
     methods: str,
     seed: int,
     table_options: source.TableOptions,
-    preparation: prepare.PreparationOptions,
+    preparation: options.PreparationOptions,
 ) -> None:
     """Cluster the rows of DATA and write a page that says what is in the clusters.
 

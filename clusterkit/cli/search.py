@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clusterkit.cli import data as source
-from clusterkit.cli import early, outputs
-from clusterkit.cli import options as prepare
-from clusterkit.cli import outputs as output
+from clusterkit.cli import early, options, outputs
 from clusterkit.cli import picture as plot
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.options import NUMBER, check_number, estimator, parsed
@@ -103,7 +101,7 @@ Examples:
     help="File for the table of all candidates: .csv .tsv (.gz); - is standard output.",
 )
 @click.option("--plot", "picture", metavar="FILE", help="File for a picture of the scores: .png .pdf .svg.")
-@prepare.options
+@options.options
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def search(
@@ -123,7 +121,7 @@ def search(
     scores: str | None,
     picture: str | None,
     table_options: source.TableOptions,
-    preparation: prepare.PreparationOptions,
+    preparation: options.PreparationOptions,
     as_json: bool,
 ) -> None:
     """Fit DATA with every combination of the values of --grid and print which is best, without known classes.
@@ -139,12 +137,12 @@ def search(
     """
     source.check(data)
     outputs.check({"-o": path, "--table": scores, "--plot": picture, "--resume": resume}, [data])
-    output.check_labels(path)
+    outputs.check_labels(path)
     if scores is not None and outputs.text_table(scores) is None:
         raise BadInput(f"{scores}: the table can be .csv, .tsv, .txt (each also .gz)")
-    if output.STDOUT in (path, scores) and (path == scores or resume == output.STDOUT):
+    if outputs.STDOUT in (path, scores) and (path == scores or resume == outputs.STDOUT):
         raise BadInput("standard output (-) takes either the labels or the table")
-    if resume == output.STDOUT:
+    if resume == outputs.STDOUT:
         raise BadInput("--resume needs a file")
     outputs.check_ending(resume, ("", ".json", ".jsonl"), "finished candidates")
     plot.check(picture)
@@ -178,17 +176,17 @@ def search(
         resume=resume, refit=False, verbose=True, preparation=spec if as_it_is else None,
     )  # fmt: skip
     seconds = time.perf_counter() - began
-    if path is not None and path != output.STDOUT:
-        output.write(path, ranking.best_labels)
-    if scores is not None and scores != output.STDOUT:
+    if path is not None and path != outputs.STDOUT:
+        outputs.write(path, ranking.best_labels)
+    if scores is not None and scores != outputs.STDOUT:
         outputs.write_table(scores, _cells(ranking))
     if picture is not None:
         _draw(picture, ranking)
-    to_stderr = output.STDOUT in (path, scores)
+    to_stderr = outputs.STDOUT in (path, scores)
     _show(ranking, data, name, fitted, seconds, as_json=as_json, err=to_stderr)
-    if path == output.STDOUT:
-        output.write(path, ranking.best_labels)
-    if scores == output.STDOUT:
+    if path == outputs.STDOUT:
+        outputs.write(path, ranking.best_labels)
+    if scores == outputs.STDOUT:
         outputs.write_table(scores, _cells(ranking))
     if ranking.interrupted:
         raise click.exceptions.Exit(INTERRUPTED)

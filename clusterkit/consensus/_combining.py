@@ -51,7 +51,7 @@ def combine(
         A name of ``clusterkit.stages("consensus")``, a dict with ``name`` and parameters, or a stage.
     n_clusters : int, optional
         Number of clusters, for a method that takes it.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default None
         Seed of a method with random choices; the others ignore it.
     names : sequence of M str, optional
         Names of the labellings in errors.
@@ -167,7 +167,7 @@ def _n_clusters(stage: type[Consensus]) -> str:
 
 def _random_state(stage: type[Consensus]) -> str:
     text = "Seed of the random starts." if stage.varies else "Ignored: nothing in the method is random."
-    return f"random_state : int, Generator, RandomState or None\n    {text}"
+    return f"random_state : int, Generator, RandomState or None, default None\n    {text}"
 
 
 @documented_by(Coassociation)

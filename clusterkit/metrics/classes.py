@@ -452,7 +452,7 @@ def nmi(
         Class of each sample: ints, strings or bools. Every value is a class, -1 too.
     labels_pred : array-like of shape (n,)
         Cluster of each sample, of the same types.
-    average : {"arithmetic", "geometric", "min", "max"}
+    average : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
         Mean of the two entropies to divide by. A published value is comparable only under its own mean.
     noise : {"cluster", "singletons", "exclude"}, default "cluster"
         Samples with the predicted label -1 count as one cluster, as a cluster each, or are dropped from both vectors.

@@ -285,9 +285,9 @@ def profile(
     ----------
     model : fitted estimator or array of shape (n,)
         Any estimator with ``labels_``, or integer labels; labels below 0 are noise.
-    X : array-like, sparse matrix or data frame of shape (n, d)
-        The raw table, in the units in which you think: it need not be what the model was fitted on, only have the same
-        rows. Gaps, words and dates are fine; pandas, Polars and PyArrow keep their types.
+    X : array-like, sparse matrix or data frame of shape (n, d), optional
+        The raw table, needed without `texts`, in the units in which you think: it need not be what the model was fitted
+        on, only have the same rows. Gaps, words and dates are fine; pandas, Polars and PyArrow keep their types.
     texts : sequence of str, or sparse matrix of shape (n, t), optional
         In the place of X for documents: the texts of the rows, or counts of terms (tf-idf weights also do).
     names : sequence of str, optional

@@ -238,11 +238,11 @@ def analyse(
     table : Table
     n_clusters : int, pair of int, "auto" or None, default None
         None and "auto" choose it; a pair says among which.
-    methods : sequence of str
+    methods : sequence of str, default ()
         Recipes to compare; those that can be in the pool of `Auto` are its candidates. Default: the pool of `Auto`, and
         `RIVALS`.
     preparation : Preparation, optional
-    seed : int
+    seed : int, default 0
     model : fitted estimator, optional
         One that was fitted to the rows of this table, whose clusters are described instead of those of a new fit.
 

@@ -56,7 +56,7 @@ def check_composition(c: Composition, X: Array | None = None, *, seed: int = 0) 
     c : Composition
     X : ndarray of shape (n, d), optional
         Default `samples()`.
-    seed : int
+    seed : int, default 0
 
     Returns
     -------

@@ -13,7 +13,14 @@ pytest.importorskip("matplotlib")
 from clusterkit.cli import summary
 from clusterkit.profiles.doubts import Doubts
 from clusterkit.report import sentences
+from clusterkit.report.analysis import Analysis
 from clusterkit.tables import Preparation, Table
+
+
+class Made(SimpleNamespace):
+    """An analysis of a few attributes, with what follows from them."""
+
+    _choice, method, recipe = Analysis._choice, Analysis.method, Analysis.recipe
 
 
 def analysis(confidence=1.0, k=2, **choice):
@@ -25,7 +32,7 @@ def analysis(confidence=1.0, k=2, **choice):
         resolved_={"auto": facts},
         interrupted_=False,
     )
-    return SimpleNamespace(model=model, clusters=SimpleNamespace(clusters=[None] * k), doubts=Doubts())
+    return Made(model=model, clusters=SimpleNamespace(clusters=[None] * k), doubts=Doubts())
 
 
 def both(**choice):
@@ -109,7 +116,6 @@ def test_cells_that_cannot_be_read_are_counted():
 def test_no_confidence_has_a_reason(rows, facts, why):
     made = analysis(confidence=float("nan"))
     made.model.resolved_ = {} if facts is None else {"auto": facts}
-    made.method = "none" if facts is None else facts["recipe"]
     made.clusters.n_rows = rows
     [sentence] = sentences.certainty(made)
     assert sentence.startswith("How sure that is could not be estimated: ")

@@ -32,6 +32,11 @@ def select(names: Sequence[str], columns: Iterable[str], drop: Iterable[str], ti
     title : str
         The table, for messages.
 
+    Returns
+    -------
+    list of int
+        Counted from 0.
+
     Raises
     ------
     TableError

@@ -176,7 +176,25 @@ def known_endings() -> list[str]:
 
 
 def table_of_arrays(title: str, arrays: Mapping[str, AnyArray] | AnyArray, names: tuple[str, ...] = ()) -> Table:
-    """A table of columns that are arrays, or of the columns of one array."""
+    """A table of columns that are arrays, or of the columns of one array.
+
+    Parameters
+    ----------
+    title : str
+        The name in messages.
+    arrays : mapping of str to ndarray of shape (n,), or ndarray of shape (n, d)
+    names : tuple of str, default ()
+        Names of the columns of one array; of none they are x1, x2, ...
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TableError
+        If there is no row.
+    """
     if isinstance(arrays, np.ndarray):
         columns = list(arrays.T)
     else:

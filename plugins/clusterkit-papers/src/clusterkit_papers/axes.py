@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +24,16 @@ def draw_curve(
         axes.plot(x, y, line, color=color, marker=marker, markersize=4, linewidth=1.2, label=label)
 
 
-def finish(figure: Figure, axes: np.ndarray, path: str | None, **legend: Any) -> None:
+def finish(
+    figure: Figure,
+    axes: np.ndarray,
+    path: str | None,
+    *,
+    loc: str,
+    ncols: int,
+    fontsize: float,
+    title: str | None = None,
+) -> None:
     """Give a figure the legend of its first axes that have one, and write it to a file, if there is a path.
 
     Parameters
@@ -33,12 +42,12 @@ def finish(figure: Figure, axes: np.ndarray, path: str | None, **legend: Any) ->
     axes : ndarray of Axes
     path : str or None
         Its ending decides the format.
-    **legend
-        Passed to ``figure.legend``.
+    loc, ncols, fontsize, title
+        Of the legend, as ``figure.legend`` takes them.
     """
     handles, labels = next((its for one in axes.flat if (its := one.get_legend_handles_labels())[0]), ([], []))
     if handles:
-        figure.legend(handles, labels, frameon=False, **legend)
+        figure.legend(handles, labels, loc=loc, ncols=ncols, fontsize=fontsize, title=title, frameon=False)
     if path is not None:
         figure.savefig(path)
 
