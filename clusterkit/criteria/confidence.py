@@ -215,7 +215,7 @@ def _compared(labelings: Sequence[Labels]) -> tuple[Counts, list[Array]]:
     squares, jaccard = np.zeros((m, m), dtype=np.int64), np.zeros((int(starts[-1]), m))
     rest = wide, starts, np.concatenate(sizes), squares, jaccard
     over_rows(lambda first, last: compare_partitions(first, last, *rest), m, m * wide.shape[1])
-    best = [jaccard[start:stop] for start, stop in pairwise(starts)]
+    best: list[Array] = [jaccard[start:stop] for start, stop in pairwise(starts)]
     for i, each in enumerate(best):
         each[:, i] = 1.0
     return squares, best
