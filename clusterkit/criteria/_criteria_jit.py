@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from clusterkit._jit import njit
+from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.numerics.structures_jit import find
 
 __all__ = [
     "adopt",
     "cluster_edges",
+    "compare_partitions",
     "dip",
     "inner_masses",
     "log_contrasts",
@@ -255,3 +257,41 @@ def adopt(low: Any, high: Any, labels: Any) -> Any:
     for i in range(n):
         adopted[i] = label[find(parent, i)]
     return adopted
+
+
+@njit
+def compare_partitions(
+    first: int, last: int, labels: Labels, starts: Indices, counts: Counts, squares: Counts, jaccard: Array
+) -> None:
+    """Compare some of the partitions, places `first` to `last` of an order of all, with those before each.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (m, n)
+    starts : ndarray of shape (m + 1,)
+        Where the clusters of each partition begin in those of all.
+    counts : ndarray of shape (c,)
+        Sizes of all clusters.
+    squares : ndarray of shape (m, m)
+        Gets the sum of the squares of the numbers of common rows.
+    jaccard : ndarray of shape (c, m)
+        Gets the largest Jaccard index of each cluster with one of each partition.
+    """
+    n = labels.shape[1]
+    for place in range(first, last):
+        i = place // 2 if place % 2 == 0 else len(labels) - 1 - place // 2  # long and short rows in turn
+        for j in range(i):
+            k, other = starts[i + 1] - starts[i], starts[j + 1] - starts[j]
+            common = np.zeros((k, other), dtype=np.int64)
+            for row in range(n):
+                common[labels[i, row], labels[j, row]] += 1
+            for a in range(k):
+                for b in range(other):
+                    both = common[a, b]
+                    if both == 0:
+                        continue
+                    squares[i, j] += both * both
+                    of_one, of_other = starts[i] + a, starts[j] + b
+                    share = both / (counts[of_one] + counts[of_other] - both)
+                    jaccard[of_one, j] = max(jaccard[of_one, j], share)
+                    jaccard[of_other, i] = max(jaccard[of_other, i], share)

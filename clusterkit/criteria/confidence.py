@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from itertools import pairwise
 from typing import final
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit._typing import Array, Indices, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.contracts.labelings import by_appearance
-from clusterkit.metrics.classes import adjusted_from_pairs, table_pairs
+from clusterkit.metrics.classes import PairCounts, adjusted_from_pairs, table_pairs
+from clusterkit.numerics.threads import over_rows
 from clusterkit.samples.limits import side_by_side
 
 __all__ = [
@@ -177,9 +179,23 @@ def distinct(labelings: Sequence[Labels]) -> Indices:
     return np.array([seen.setdefault(canonical(labels).tobytes(), i) for i, labels in enumerate(labelings)], np.intp)
 
 
+COMPARED = 4_000_000
+"""Cells of all pairs of partitions from which on they are compared on all cores."""
+
+
 def rand_matrix(labelings: Sequence[Labels]) -> Array:
     """Adjusted Rand index of every pair of labellings 0..k-1 of the same rows, (m, m); O(m² n) time."""
-    values = np.ones((len(labelings), len(labelings)))
+    m, n = len(labelings), len(labelings[0]) if len(labelings) else 0
+    values = np.ones((m, m))
+    if m * m * n >= 2 * COMPARED:
+        squares, _ = _compared(labelings)
+        within = [(int(np.square(np.bincount(labels)).sum()) - n) // 2 for labels in labelings]
+        for i in range(m):
+            for j in range(i):
+                both = (int(squares[i, j]) - n) // 2
+                pairs = PairCounts(both=both, classes=within[i], clusters=within[j], total=n * (n - 1) // 2)
+                values[i, j] = values[j, i] = adjusted_from_pairs(pairs)
+        return values
     wide = [np.asarray(labels, dtype=np.int64) for labels in labelings]
     counts = [int(labels.max(initial=0)) + 1 for labels in wide]
     for i, one in enumerate(wide):
@@ -187,6 +203,22 @@ def rand_matrix(labelings: Sequence[Labels]) -> Array:
             cells = np.bincount(one * counts[j] + wide[j], minlength=counts[i] * counts[j])
             values[i, j] = values[j, i] = adjusted_from_pairs(table_pairs(cells.reshape(counts[i], counts[j])))
     return values
+
+
+def _compared(labelings: Sequence[Labels]) -> tuple[Counts, list[Array]]:
+    """Sums of squares of the common rows of two partitions, (m, m), and the best Jaccard indices of clusters."""
+    from clusterkit.criteria._criteria_jit import compare_partitions
+
+    wide = np.array(labelings, dtype=np.int64)
+    sizes = [np.bincount(labels) for labels in wide]
+    m, starts = len(wide), np.concatenate([[0], np.cumsum([len(size) for size in sizes])])
+    squares, jaccard = np.zeros((m, m), dtype=np.int64), np.zeros((int(starts[-1]), m))
+    rest = wide, starts, np.concatenate(sizes), squares, jaccard
+    over_rows(lambda first, last: compare_partitions(first, last, *rest), m, m * wide.shape[1])
+    best: list[Array] = [jaccard[start:stop] for start, stop in pairwise(starts)]
+    for i, each in enumerate(best):
+        each[:, i] = 1.0
+    return squares, best
 
 
 def family_agreement(values: Array, families: Sequence[Hashable]) -> Array:
@@ -230,22 +262,14 @@ def cluster_agreement(labelings: Sequence[Labels], place: Indices, families: Seq
     -----
     O(u² n) time for u partitions.
     """
-    wide = [np.asarray(labels, dtype=np.int64) for labels in labelings]
-    sizes = [np.bincount(labels) for labels in wide]
-    best = [np.ones((len(size), len(wide))) for size in sizes]
-    for i, one in enumerate(wide):
-        for j in range(i):
-            shape = len(sizes[i]), len(sizes[j])
-            common = np.bincount(one * shape[1] + wide[j], minlength=shape[0] * shape[1]).reshape(shape)
-            jaccard = common / (sizes[i][:, None] + sizes[j] - common)
-            best[i][:, j], best[j][:, i] = jaccard.max(axis=1), jaccard.max(axis=0)
+    _, best = _compared(labelings)
     members: dict[Hashable, list[int]] = {}
     for index, family in zip(place, families, strict=True):
         members.setdefault(family, []).append(int(index))
     means = []
     for index, own_family in zip(place, families, strict=True):
         others = [best[index][:, places].max(axis=1) for name, places in members.items() if name != own_family]
-        confirmed = -np.sort(-np.array(others), axis=0)[:CONFIRMING] if others else np.zeros((1, len(sizes[index])))
+        confirmed = -np.sort(-np.array(others), axis=0)[:CONFIRMING] if others else np.zeros((1, len(best[index])))
         means.append(confirmed.mean(axis=0))
     return means
 

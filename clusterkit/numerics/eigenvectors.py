@@ -286,12 +286,17 @@ def _iterated(W: csr_array, roots: Array, known: Array, count: int, start: Array
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     n = len(roots)
+    from clusterkit.numerics.structures_jit import row_products
+
     scaled = diags_array(1.0 / roots)
     A = (scaled @ W @ scaled).tocsr()
+    sparse = A.data, A.indices.astype(np.int64), A.indptr.astype(np.int64)
 
     def product(x: Array) -> Array:
-        x = x.reshape(-1)
-        return A @ x - SHIFT * (known @ (known.T @ x))
+        # scipy's product, to the bit, but other fits may run meanwhile
+        x, products = np.ascontiguousarray(x.reshape(-1)), np.empty(n)
+        row_products(*sparse, x, products)
+        return products - SHIFT * (known @ (known.T @ x))
 
     basis = min(n - 1, max(2 * count + 1, BASIS))
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)

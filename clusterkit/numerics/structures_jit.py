@@ -28,6 +28,7 @@ __all__ = [
     "number_sets",
     "ordered_pairs",
     "roots",
+    "row_products",
     "sift_down",
     "sift_up",
     "ties_in_order",
@@ -266,6 +267,16 @@ def _lower_first(edges: Any, order: Any, ordered: Any, first: Any, last: Any) ->
     for place in range(first, last):
         a, b = edges[order[place], 0], edges[order[place], 1]
         ordered[place, 0], ordered[place, 1] = min(a, b), max(a, b)
+
+
+@njit
+def row_products(values: Array, columns: Indices, starts: Indices, x: Array, products: Array) -> None:
+    """Write the products of a sparse matrix (n, n), row by row, with a vector."""
+    for i in range(len(products)):
+        total = 0.0
+        for at in range(starts[i], starts[i + 1]):
+            total += values[at] * x[columns[at]]
+        products[i] = total
 
 
 SHORT = 32

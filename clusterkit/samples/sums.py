@@ -273,9 +273,6 @@ def total(parts: Iterable[tuple[slice, T]]) -> T:
 GROUPED_COLUMNS = 48
 """Number of target columns from which sorting the rows by label is faster than multiplying by mostly zeros."""
 
-LOOPED = 400_000
-"""Products of a block, b L k, from which on a compiled loop adds the rows of a class: a fifth of the time or less."""
-
 SPLIT_ROWS = 4096
 """Rows per product of float32 numbers on a device; the products are added in float64. A single product of all rows of a
 block would lose digits, and blocks of the processor have at most as many rows."""
@@ -312,12 +309,6 @@ def target_sums(H: Array, coded: Coded) -> Array:
 def class_totals(H: Array, coded: Coded) -> tuple[Array, Counts]:
     """`target_sums` of one start, and the sizes of its classes, (k,), or the sums of their weights."""
     if array_namespace(H) is np:
-        if not isinstance(H, SparseRows) and coded.weights is None and H.size * coded.k >= LOOPED:
-            from clusterkit.numerics.nearest_jit import add_to_classes
-
-            added = np.zeros((coded.k, H.shape[1]))
-            add_to_classes(np.ascontiguousarray(H), coded.labels[0], added)
-            return added.T, coded.sizes()[0]
         return target_sums(H, coded), coded.sizes()[0]
     return target_sums(H, coded), coded.device_sizes(H)
 

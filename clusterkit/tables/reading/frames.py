@@ -404,21 +404,28 @@ def _numbers(values: Sequence[Any]) -> NDArray[np.float64]:
         raise TableError(f"a value is an integer beyond {np.finfo(np.float64).max:.3g}") from None
 
 
-def _texts(values: Sequence[Any]) -> NDArray[np.object_]:
-    """Texts without blanks around them; None for those that mean a gap."""
+def _texts(values: Sequence[Any]) -> tuple[NDArray[np.object_], NDArray[np.object_] | None]:
+    """Texts without blanks around them, None for those that mean a gap; and the words that do, None elsewhere."""
     texts = np.empty(len(values), dtype=object)
-    texts[:] = [None if _is_gap(value) else _text(str(value)) for value in values]
-    return texts
+    if set(map(type, values)) <= {str, type(None)}:  # most columns repeat few texts
+        known = {cell: None if cell is None else _text(cell) for cell in set(values)}
+        texts[:] = [known[cell] for cell in values]
+        blanks = [cell for cell, text in known.items() if text is None and cell is not None and cell.strip()]
+        if not blanks:
+            return texts, None
+    else:
+        texts[:] = [None if _is_gap(value) else _text(str(value)) for value in values]
+    words = np.full(len(texts), None, dtype=object)
+    for i, cell in enumerate(values):
+        if texts[i] is None and isinstance(cell, str) and cell.strip():
+            words[i] = cell.strip()
+    return texts, words if any(words) else None
 
 
 def _of_texts(name: str, cells: Sequence[Any]) -> Column:
     """A column of texts."""
-    texts = _texts(cells)
-    words = np.full(len(texts), None, dtype=object)
-    for i, cell in enumerate(cells):
-        if texts[i] is None and isinstance(cell, str) and cell.strip():
-            words[i] = cell.strip()
-    return Column(name, "text", texts, words=words if any(words) else None)
+    texts, words = _texts(cells)
+    return Column(name, "text", texts, words=words)
 
 
 def _text(cell: str) -> str | None:
