@@ -67,7 +67,7 @@ def spread(Y: Array, heads: Indices, tails: Indices, every: Array, epochs: int, 
             state ^= state << np.uint64(13)
             state ^= state >> np.uint64(7)
             state ^= state << np.uint64(17)
-            first = np.int64(((state >> np.uint64(32)) * places) >> np.uint64(32))
+            first = int(np.int64(((state >> np.uint64(32)) * places) >> np.uint64(32)))
             for j in range(first, min(first + negatives, n)):
                 g0, g1, g2, g3, g4, g5, g6, g7 = (
                     a0 - Y[j, 0],
