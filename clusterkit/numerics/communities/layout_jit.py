@@ -22,10 +22,12 @@ def spread(Y: Array, heads: Indices, tails: Indices, every: Array, epochs: int, 
     """Move the rows of Y (n, `DIMENSIONS`) in place.
 
     Edge e is used every `every[e]` epochs. Its ends attract each other by the kernel ``1 / (1 + r²)``, and its head is
-    repelled by `negatives` rows that are drawn at random; steps shrink linearly to 0. The coordinates are written out:
-    all are read before one is written, so that the compiler may compute them together.
+    repelled by `negatives` rows side by side, of which the first is drawn at random: rows are in the order of a hash,
+    and those side by side are in the cache together. Steps shrink linearly to 0. The coordinates are written out: all
+    are read before one is written, so that the compiler may compute them together.
     """
-    n = np.uint64(len(Y))
+    n = len(Y)
+    places = np.uint64(max(1, n - negatives + 1))
     due = every.copy()
     state = np.uint64(88172645463325252) + np.uint64(seed)
     one = np.float32(1.0)
@@ -62,11 +64,11 @@ def spread(Y: Array, heads: Indices, tails: Indices, every: Array, epochs: int, 
                 b6 - p6,
                 b7 - p7,
             )
-            for _ in range(negatives):
-                state ^= state << np.uint64(13)
-                state ^= state >> np.uint64(7)
-                state ^= state << np.uint64(17)
-                j = np.int64(((state >> np.uint64(32)) * n) >> np.uint64(32))
+            state ^= state << np.uint64(13)
+            state ^= state >> np.uint64(7)
+            state ^= state << np.uint64(17)
+            first = int(np.int64(((state >> np.uint64(32)) * places) >> np.uint64(32)))
+            for j in range(first, min(first + negatives, n)):
                 g0, g1, g2, g3, g4, g5, g6, g7 = (
                     a0 - Y[j, 0],
                     a1 - Y[j, 1],

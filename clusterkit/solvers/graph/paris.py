@@ -13,15 +13,16 @@ from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Ending, MergeTrees, Outcome, Status
 from clusterkit.numerics.communities.graph import merge_tree, neighbour_graph
 from clusterkit.numerics.communities.records import MergeTree, NeighbourGraph
-from clusterkit.numerics.threads import thread_pool
+from clusterkit.numerics.threads import available, thread_pool
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, Space, memory
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.limits import Report, notify, reuse
 
 __all__ = ["Paris"]
 
-COMMUNITIES_A_ROW = 0.15
-"""Communities that are merged, for each row, at most: on a hundred sets there were .04 to .11."""
+BYTES_A_NEIGHBOUR = 48
+"""Bytes that a row takes for each neighbour while its tree is made: lists of the nearest, and edges in both
+directions."""
 
 
 @final
@@ -32,7 +33,7 @@ class Paris(Solver):
     Choose it for rows in many attributes, behind the map `layout`: then there is one tree for each layout, read from
     the graph of shared neighbours in the layout. On other features it is the tree of the graph of their own shared
     neighbours. Communities of about a hundred rows or fewer maximise modularity at a high resolution (Louvain); two
-    clusters a, b merge in the order of ``W_ab Σ W / (vol_a vol_b)``. O(n k²) and O(m²) for m communities. The moves are
+    clusters a, b merge in the order of ``W_ab Σ W / (vol_a vol_b)``. O(n k²) time, O(n k) memory. The moves are
     in numerics/communities/communities_jit.py (`move_all`), the merges beside them (`merge_all`). The labeler `Layers`
     (labelers/layers.py) reads the trees.
 
@@ -62,8 +63,8 @@ class Paris(Solver):
 def _prepare(spec: Paris, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """Keep the space and its graph, or make the graph of its features."""
     memory.require(
-        int(8 * min(COMMUNITIES_A_ROW * space.n, 1e5) ** 2),
-        f"the weights between the communities of {space.n} rows",
+        space.n * spec.n_neighbors * BYTES_A_NEIGHBOUR * available(),
+        f"the edges of the trees of {space.n} rows",
         "Fit a sample of the rows.",
     )
     if isinstance(space, EmbeddedSpace) and space.graph is not None:
