@@ -367,7 +367,8 @@ n_features_in_
         """The answer of the court, which becomes that of the fit; None where there is none."""
         answer = None if court is None else court.answer()
         if court is not None and answer is not None:
-            self._set(_beside_columns(answer.driven, rows, court.columns, _without(court, answer)), rows)
+            others = _without(court, answer)
+            self._set(_beside_columns(answer.driven, rows, court.columns, others, court.levels), rows)
         return answer
 
     def _fit_rows(self, rows: Array, fitted: FittedPreparation | None, known: Known | None = None) -> None:
@@ -493,8 +494,9 @@ def _without(court: Court, answer: TableAnswer) -> Callable[[str], DriverResult]
 
 
 def _beside_columns(
-    answer: DriverResult, rows: Array, columns: Mapping[str, slice], of_others: Callable[[str], DriverResult]
-) -> DriverResult:
+    answer: DriverResult, rows: Array, columns: Mapping[str, slice], of_others: Callable[[str], DriverResult],
+    levels: Mapping[str, Array] | None = None,
+) -> DriverResult:  # fmt: skip
     """The answer; where it restates one column, with a second answer of the other columns beside it.
 
     A clustering that is the values of one column tells what the column tells already. The other columns confirm it
@@ -504,7 +506,7 @@ def _beside_columns(
     at_points = "points" in answer.fit.resolved.get(
         "auto", {}
     )  # then every column has few values, and the report says so
-    restated = None if at_points or answer.fit.interrupted else restated_column(labels, rows, columns)
+    restated = None if at_points or answer.fit.interrupted else restated_column(labels, rows, columns, levels)
     if restated is None:
         return answer
     name, agreement = restated

@@ -384,9 +384,20 @@ class Court:
         answer = driver.run([], rows, self.seeds)
         return answer if every else attrs.evolve(answer, fit=of_rows(answer.fit, ChosenColumns(index)))
 
+    @property
+    def levels(self) -> Mapping[str, Array]:
+        """The codes of the categories, -1 in gaps; NaN for rare levels, which have one code together."""
+        codes: dict[str, Array] = {}
+        plans = () if self.preparation is None else self.preparation.plans
+        for plan in plans:
+            if isinstance(plan, CategoryColumn) and plan.name in self.kinds:
+                column = np.nan_to_num(self.coded[:, list(self.kinds).index(plan.name)], nan=-1.0)
+                codes[plan.name] = np.where(column < len(plan.levels), column, np.nan) if plan.rare else column
+        return codes
+
     def restates(self, pool: DriverResult) -> bool:
         """Whether the clusters of the pool are the values of one column, so that they prove nothing."""
-        return restated_column(np.asarray(pool.fit.labels), self.rows, self.columns) is not None
+        return restated_column(np.asarray(pool.fit.labels), self.rows, self.columns, self.levels) is not None
 
     def stability(self, fit: FitResult, least: float = 0.0) -> float:
         """How far mixtures of two disjoint halves of the rows, or of 500, agree with the one of all.
@@ -466,8 +477,8 @@ class Court:
         knows_number = self.driver.n_clusters is not None or self.is_of_numbers
         if knows_number and similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k:
             confidence = max(confidence, _confidence(pool))
-        # clusters that are sure and found again are more than one, whatever tests of distances say
-        perhaps = pool.report["perhaps_one_cluster"] and (confidence < UNSURE or self.are_indicators)
+        # clusters that are likely and found again are more than one, whatever tests of distances say
+        perhaps = pool.report["perhaps_one_cluster"] and (confidence < MOST_OF_ONE or self.are_indicators)
         confidence = min(confidence, MOST_OF_ONE) if perhaps else confidence
         of_pool = pool.fit.resolved.get("auto", {})
         tests = {name: of_pool[name] for name in TESTS if name in of_pool}
@@ -565,7 +576,9 @@ LOOKED_AT = 20_000
 """Rows in which distinct values are counted, at regular intervals of more."""
 
 
-def restated_column(labels: Labels, rows: Array, columns: Mapping[str, slice]) -> tuple[str, float] | None:
+def restated_column(
+    labels: Labels, rows: Array, columns: Mapping[str, slice], levels: Mapping[str, Array] | None = None
+) -> tuple[str, float] | None:
     """The column of few values that clusters restate, with their agreement; None if there is none.
 
     Parameters
@@ -574,16 +587,23 @@ def restated_column(labels: Labels, rows: Array, columns: Mapping[str, slice]) -
     rows : ndarray of shape (n, features)
     columns : mapping of str to slice
         Places of the features of each column; above 300 columns none is looked at.
+    levels : mapping of str to ndarray of shape (n,), optional
+        Codes of categories; rows with NaN, whose level is not known, do not count.
     """
     if not 2 <= len(columns) <= MOST_COLUMNS or labels.max() < 1:
         return None
     part = slice(None, None, -(-len(rows) // LOOKED_AT))
     agreement: dict[str, float] = {}
     for name, places in columns.items():
-        _, codes = np.unique(rows[part, places], axis=0, return_inverse=True)
+        given = (levels or {}).get(name)
+        values, of_rows = rows[part, places] if given is None else given[part, None], labels[part]
+        known = np.isfinite(values[:, 0])
+        if 2 * known.sum() < len(known):
+            continue
+        _, codes = np.unique(values[known], axis=0, return_inverse=True)
         if 1 <= codes.max() < min(MOST_VALUES, len(codes) // LEAST_ROWS):
-            of_levels = places.stop - places.start > 1
-            agreement[name] = column_agreement(labels[part], codes.reshape(-1), unions=of_levels)
+            of_levels = given is not None or places.stop - places.start > 1
+            agreement[name] = column_agreement(of_rows[known], codes.reshape(-1), unions=of_levels)
     name = max(agreement, key=agreement.__getitem__, default="")
     return (name, agreement[name]) if agreement.get(name, 0.0) >= RESTATED else None
 

@@ -283,6 +283,30 @@ class TestArraysOfManyColumns:
         assert int(model.labels_.max()) + 1 in (4, 5)
 
 
+def test_clusters_that_restate_a_category_are_seen_without_its_rare_levels():
+    """Rare levels have one feature together, in which clusters and levels no longer agree."""
+    places = np.repeat(np.arange(6), 20)
+    codes = np.where(places < 4, places, 4.0)
+    columns = {"number": slice(0, 1), "place": slice(1, 6)}
+    rows = np.hstack([np.random.default_rng(0).normal(size=(120, 1)), np.eye(5)[codes.astype(int)]])
+    apart = np.where(places < 4, 0, places - 3)  # clusters of which the first one holds all frequent levels but one
+    apart[places == 0] = 3
+    known = np.where(codes < 4, codes, np.nan)
+    assert auto_tables.restated_column(apart, rows, columns, {"place": known}) == ("place", 1.0)
+
+
+def test_draws_agree_with_clusters_as_far_as_these_lie_apart():
+    certain = np.eye(2)[np.repeat([0, 1], 50)]
+
+    def agreement(memberships):
+        fit = attrs.make_class("Fit", ["memberships"])(memberships)
+        return auto_tables.attainable(fit)
+
+    assert agreement(certain) == pytest.approx(1.0)
+    assert agreement(0.2 * certain + 0.4) == pytest.approx(0.04, abs=0.02)
+    assert agreement(None) == 1.0
+
+
 def test_a_confidence_is_low_where_one_cluster_is_said():
     X = np.random.default_rng(1).uniform(size=(120, 2))
     model = Auto(random_state=0).fit(X)

@@ -115,6 +115,15 @@ def test_the_number_of_clusters_is_chosen_where_it_is_open():
     assert set(model.resolved_["solver"]["criterion_of_number"]) == {2}
 
 
+def test_near_copies_of_a_column_are_no_reason_for_clusters():
+    """An empty cluster beside all rows gained 100 and more, by the prior of several clusters alone."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(120, 1))
+    frame = pd.DataFrame(x + 0.05 * rng.normal(size=(120, 8))).rename(columns="x{}".format)
+    values = recipe("mixture", random_state=0).fit(frame).resolved_["solver"]["criterion_of_number"]
+    assert max(values, key=values.get) == 1
+
+
 def test_rows_without_clusters_are_one_cluster():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.standard_normal(200), "kind": rng.choice(["a", "b", "c"], 200)})
