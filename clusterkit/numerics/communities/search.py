@@ -445,7 +445,9 @@ def _of_cells(sketch: _Sketch, rng: Rng) -> tuple[NDArray[np.int32], Indices]:
             others = np.concatenate([rows[bounds[q] : bounds[q + 1]] for q in near[c]])
             left, _ = _augmented(Z[own], sketch.squares[own])
             _, right = _augmented(Z[others], sketch.squares[others])
-            insert_rows(left @ right.T, own, others, similar, index)
+            for start in range(0, len(own), BLOCK // 4):  # a cell may have thousands of rows
+                some = slice(start, start + BLOCK // 4)
+                insert_rows(left[some] @ right.T, own[some], others, similar, index)
 
     with thread_pool() as over:
         over(compare, 0, m, CELL_ROWS * CELL_ROWS * PROBED_CELLS)
