@@ -281,7 +281,7 @@ def majority(labelings: Labels, names: Indices, reference: int) -> Labels:
     m, n = labelings.shape
     answer = np.full(n, -1, dtype=np.int64)
     for i in range(n):
-        own, best, most = names[reference, labelings[reference, i]], -1, 0
+        favoured, best, most = names[reference, labelings[reference, i]], -1, 0
         for one in range(m):
             name = names[one, labelings[one, i]]
             if name < 0:
@@ -289,7 +289,7 @@ def majority(labelings: Labels, names: Indices, reference: int) -> Labels:
             votes = 0
             for other in range(m):
                 votes += names[other, labelings[other, i]] == name
-            if votes > most or (votes == most and best != own and (name == own or name < best)):
+            if votes > most or (votes == most and best != favoured and (name == favoured or name < best)):
                 best, most = name, votes
         if 2 * most >= m:
             answer[i] = best

@@ -132,23 +132,17 @@ def _leading_coordinates(graph: NeighbourGraph, count: int, rng: Rng) -> Array:
 def merge_tree(index: Indices, Y: Array | None, rng: Rng) -> MergeTree:
     """The merge tree of the shared neighbours in a layout Y (u, r), or of those of the graph where it is None."""
     from clusterkit.numerics.communities.communities_jit import merge_all, sums_between
-    from clusterkit.numerics.communities.layout_jit import nearest_in_layout
 
-    n, k = index.shape
+    n = len(index)
     if n < 3:
         return MergeTree(np.zeros(n, dtype=np.int64), np.empty((0, 2), dtype=np.int64), np.empty(0))
-    nearest = index
-    if Y is not None:
-        nearest = np.full((n, k), -1, dtype=np.int32)
-        similar = np.full((n, k), -np.inf, dtype=np.float32)
-        over_rows(lambda begin, end: nearest_in_layout(Y, index, similar, nearest, begin, end), n, 4 * k * k)
-    starts, tails, weights = _weights(nearest)
+    starts, tails, weights = _weights(index if Y is None else _nearest_in(Y, index))
     # of so few digits that sums of them are exact, and so the same in any order
-    edges = starts, tails, np.rint(weights * DIGITS) / np.float64(DIGITS)
-    few = n <= FEW
-    community: Labels = (
-        np.arange(n) if few else _small_communities(*edges, min(n / SMALLEST_COMMUNITIES, MOST_RESOLUTION), rng)
-    )
+    weights = np.rint(weights * DIGITS) / np.float64(DIGITS)
+    edges = starts, tails, weights
+    community: Labels = np.arange(n)
+    if n > FEW:
+        community = _small_communities(*edges, min(n / SMALLEST_COMMUNITIES, MOST_RESOLUTION), rng)
     m = int(community.max()) + 1
     edges = sums_between(*edges, community, m)
     volumes = _degrees(*edges)
@@ -158,6 +152,17 @@ def merge_tree(index: Indices, Y: Array | None, rng: Rng) -> MergeTree:
     names = np.arange(2 * m - 1)
     names[m + order] = m + np.arange(m - 1)
     return MergeTree(community, names[pairs[order]], similar[order] * total)
+
+
+def _nearest_in(Y: Array, index: Indices) -> Indices:
+    """The nearest of each vertex in a layout Y (u, r) among its neighbours and theirs, (u, k)."""
+    from clusterkit.numerics.communities.layout_jit import nearest_in_layout
+
+    n, k = index.shape
+    nearest = np.full((n, k), -1, dtype=np.int32)
+    similar = np.full((n, k), -np.inf, dtype=np.float32)
+    over_rows(lambda begin, end: nearest_in_layout(Y, index, similar, nearest, begin, end), n, 4 * k * k)
+    return nearest
 
 
 def _degrees(starts: Indices, tails: Indices, weights: Array) -> Array:

@@ -305,7 +305,7 @@ def _sketch(X: Array, order: Indices, tried: Indices, truth: Indices, centre: Ar
 
 def _shares_of_sketch(Z: Array, squares: Array, tried: Indices, truth: Indices, counts: Indices) -> Array:
     """Shares of the true neighbours of the tried rows among so many candidates, (len(counts),)."""
-    found = np.empty((len(tried), len(counts)))
+    shares = np.empty((len(tried), len(counts)))
 
     def try_rows(begin: int, end: int) -> None:
         for part in range(begin, end):
@@ -316,11 +316,11 @@ def _shares_of_sketch(Z: Array, squares: Array, tried: Indices, truth: Indices, 
             values = np.take_along_axis(distances, truth[some], axis=1)
             distances.partition(counts[-1] - 1, axis=1)
             limits = np.sort(distances[:, : counts[-1]], axis=1)[:, counts - 1]
-            found[some] = (values[:, :, None] <= limits[:, None, :]).mean(axis=1)
+            shares[some] = (values[:, :, None] <= limits[:, None, :]).mean(axis=1)
 
     with thread_pool() as over:
         over(try_rows, 0, -(-len(tried) // FEW), FEW * len(Z))
-    return np.asarray(found.mean(axis=0))
+    return np.asarray(shares.mean(axis=0))
 
 
 def _shared(truth: Indices, lists: Indices) -> float:
@@ -344,8 +344,8 @@ def _exact_of(X: Array, order: Indices, rows: Indices, k: int, centre: Array | n
             D = queries @ block.T
             D *= -2.0
             D += np.einsum("ij,ij->i", block, block)
-            own = np.flatnonzero((rows >= start) & (rows < stop))
-            D[own, rows[own] - start] = np.inf
+            itself = np.flatnonzero((rows >= start) & (rows < stop))
+            D[itself, rows[itself] - start] = np.inf
             few = min(k, stop - start)
             best = np.argpartition(D, few - 1, axis=1)[:, :few]
             distances[b, :, :few] = np.take_along_axis(D, best, axis=1)
@@ -441,11 +441,13 @@ def _of_cells(sketch: _Sketch, rng: Rng) -> tuple[NDArray[np.int32], Indices]:
             inside = slice(bounds[c], bounds[c + 1])
             if inside.start == inside.stop:
                 continue
-            own = rows[inside]
+            members = rows[inside]
             others = np.concatenate([rows[bounds[q] : bounds[q + 1]] for q in near[c]])
-            left, _ = _augmented(Z[own], sketch.squares[own])
+            left, _ = _augmented(Z[members], sketch.squares[members])
             _, right = _augmented(Z[others], sketch.squares[others])
-            insert_rows(left @ right.T, own, others, similar, index)
+            for start in range(0, len(members), BLOCK // 4):  # a cell may have thousands of rows
+                some = slice(start, start + BLOCK // 4)
+                insert_rows(left[some] @ right.T, members[some], others, similar, index)
 
     with thread_pool() as over:
         over(compare, 0, m, CELL_ROWS * CELL_ROWS * PROBED_CELLS)
