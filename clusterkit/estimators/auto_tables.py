@@ -595,14 +595,14 @@ def restated_column(
     part = slice(None, None, -(-len(rows) // LOOKED_AT))
     agreement: dict[str, float] = {}
     for name, places in columns.items():
-        given = (levels or {}).get(name)
-        values, of_rows = rows[part, places] if given is None else given[part, None], labels[part]
+        codes_of = (levels or {}).get(name)
+        values, of_rows = rows[part, places] if codes_of is None else codes_of[part, None], labels[part]
         known = np.isfinite(values[:, 0])
         if 2 * known.sum() < len(known):
             continue
         _, codes = np.unique(values[known], axis=0, return_inverse=True)
         if 1 <= codes.max() < min(MOST_VALUES, len(codes) // LEAST_ROWS):
-            of_levels = given is not None or places.stop - places.start > 1
+            of_levels = codes_of is not None or places.stop - places.start > 1
             agreement[name] = column_agreement(of_rows[known], codes.reshape(-1), unions=of_levels)
     name = max(agreement, key=agreement.__getitem__, default="")
     return (name, agreement[name]) if agreement.get(name, 0.0) >= RESTATED else None

@@ -238,7 +238,7 @@ def dummies(frame: pd.DataFrame) -> np.ndarray:
 
 
 def index(frame: pd.DataFrame, y: np.ndarray, name: str) -> list[float]:
-    """Adjusted Rand indices with k given and open, of k-means on dummies, of a mixture; numbers; seconds; said."""
+    """Adjusted Rand indices with k given and open, of k-means on dummies, of a mixture; numbers; seconds; sure."""
     k, X = len(set(y)), dummies(frame)
     began = time.process_time()
     by_number = recipe(name, n_clusters=k, random_state=0).fit(frame)
@@ -251,13 +251,13 @@ def index(frame: pd.DataFrame, y: np.ndarray, name: str) -> list[float]:
     except ValueError:  # a covariance is singular
         gmm = np.zeros(len(X), dtype=int)
     scores = [adjusted_rand_score(y, labels) for labels in (by_number.labels_, open_.labels_, kmeans, gmm)]
-    said = getattr(open_, "confidence_", np.nan)
-    return [*scores, k, open_.n_clusters_, middle - began, end - middle, said]
+    confidence = getattr(open_, "confidence_", np.nan)
+    return [*scores, k, open_.n_clusters_, middle - began, end - middle, confidence]
 
 
 def show(tables: Iterator[tuple[str, Table]], method: str) -> dict[str, list[float]]:
     """A line for each table, and the means."""
-    head = ("k given", "k open", "dummies", "gmm", "k", "chosen", "s", "s open", "said")
+    head = ("k given", "k open", "dummies", "gmm", "k", "chosen", "s", "s open", "sure")
     print(f"{'':28s}" + "".join(f"{title:>9s}" for title in head))
     rows: dict[str, list[float]] = {}
     for name, (frame, y) in tables:
