@@ -296,6 +296,8 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 )
             fit_collection(self, stages, X, engine)
             return self
+        if engine is None:
+            refuse_unsuited(X)
         composition, sampled = self.composition(), self._fits_by_sample()
         dense_only, tuner = not self._accepts_sparse_samples(), compose.resolve("tuner", self.tuner)
         placed = PlacedSamples.of(
@@ -428,7 +430,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
 
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, as a fit would."""
-        self.composition()
+        fitted = vars(self).get("preparation_")
+        if fitted is None or not fitted.coded or stages_of_tables(self) is None:  # a table may leave the number open
+            self.composition()
         super()._check_parameters()
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:

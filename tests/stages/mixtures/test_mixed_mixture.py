@@ -349,3 +349,12 @@ def test_blocks_of_a_table_are_fitted_on_a_device(monkeypatch):
     assert len(passes) >= len(here.history_) > 1
     np.testing.assert_allclose(there.history_, here.history_, rtol=1e-10)
     np.testing.assert_array_equal(there.labels_, here.labels_)
+
+
+def test_a_model_with_an_open_number_is_loaded_and_a_lazy_frame_is_refused_as_one(tmp_path):
+    frame, _ = _frame(150)
+    model = recipe("mixture", random_state=0).fit(frame[["length", "kind"]])
+    model.save(tmp_path / "m.clusterkit")
+    np.testing.assert_array_equal(load(tmp_path / "m.clusterkit").predict(frame[["length", "kind"]]), model.labels_)
+    with pytest.raises(InvalidData, match=r"collect\(\)"):
+        recipe("mixture").fit(pl.from_pandas(frame).lazy())
