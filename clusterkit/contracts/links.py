@@ -341,14 +341,21 @@ def _of_index(names: Any, index: Any) -> Indices:
     return pairs
 
 
-def checked_seeds(seeds: ArrayLike, n: int, k: int | None) -> Labels:
+def checked_seeds(seeds: ArrayLike, n: int, k: int | None, index: object = None) -> Labels:
     """Seeds (n,) as whole numbers, -1 where the cluster of a row is not known.
 
     Raises
     ------
     InvalidData
-        If they are no n numbers of clusters, or there is no cluster with this number.
+        If they are no n numbers of clusters, or there is no cluster with this number; or if they are a series whose
+        index is not that of the data frame, `index`: seeds belong to rows by position.
     """
+    its: Any = getattr(seeds, "index", None)
+    if index is not None and hasattr(its, "equals") and len(its) == n and not its.equals(index):
+        raise InvalidData(
+            "seeds have another index than the data frame, or another order of it, and are read by position: pass "
+            "seeds.reindex(X.index), or seeds.to_numpy() if the positions are right"
+        )
     try:
         values = np.asarray(seeds if not hasattr(seeds, "to_numpy") else seeds.to_numpy(dtype=float, na_value=np.nan))
         values = values.astype(np.float64)

@@ -315,7 +315,7 @@ n_features_in_
             return None
         k = self.n_clusters if isinstance(self.n_clusters, int) else None
         pairs = None if links is None else checked_links(links, n, index)
-        sown = None if seeds is None else checked_seeds(seeds, n, k)
+        sown = None if seeds is None else checked_seeds(seeds, n, k, index)
         weights = None if sample_weight is None else checked_weights(sample_weight, n)
         linked_groups(pairs, sown, n, k)
         return Known(n, pairs, sown, weights)

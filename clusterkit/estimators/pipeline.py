@@ -397,7 +397,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if self._chooses_number(c):
             problems.append(Problem("n_clusters", "its choice compares fits without links; a number takes links"))
         pairs = None if links is None else checked_links(links, n, index)
-        sown = None if seeds is None else checked_seeds(seeds, n, c.n_clusters)
+        sown = None if seeds is None else checked_seeds(seeds, n, c.n_clusters, index)
         return linked(c, linked_groups(pairs, sown, n, c.n_clusters), problems)
 
     @inductive

@@ -14,7 +14,7 @@ import clusterkit
 from clusterkit import Links, recipe
 from clusterkit.contracts import CostTable, Task
 from clusterkit.contracts.links import checked_seeds, linked_groups
-from clusterkit.errors import ClusterkitWarning, IncompatibleStages, Infeasible
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, Infeasible, InvalidData
 from clusterkit.fitting.label_iterations import balanced_by
 
 WINE, CULTIVAR = load_wine(return_X_y=True)
@@ -216,3 +216,15 @@ def test_seeds_ask_for_as_many_clusters_and_noise_among_them_is_told():
     with pytest.warns(clusterkit.ClusterkitWarning, match="2 rows with a seed are noise"):
         model = recipe("hdbscan").fit(X, seeds=seeds)
     assert model.resolved_["links"]["seeded_noise"] == 2
+
+
+def test_seeds_of_another_order_of_the_index_are_refused():
+    pandas = pytest.importorskip("pandas")
+    X, y = make_blobs([20, 20], centers=[[0, 0], [9, 9]], random_state=0)
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    seeds = pandas.Series(np.where(np.arange(40) % 4, -1, y))
+    model = recipe("kmeans", n_clusters=2, n_init=1, random_state=0)
+    np.testing.assert_array_equal(model.fit(frame, seeds=seeds).labels_, y)
+    with pytest.raises(InvalidData, match=r"another index than the data frame.*seeds.reindex\(X.index\)"):
+        model.fit(frame, seeds=seeds[::-1])
+    np.testing.assert_array_equal(model.fit(frame, seeds=seeds[::-1].reindex(frame.index)).labels_, y)
