@@ -155,7 +155,7 @@ class Numbered:
         memberships = self.fit.memberships
         return 1.0 if memberships is None else float(np.asarray(memberships).max(axis=1).mean())
 
-    @property
+    @cached_property
     def confidence(self) -> float:
         """Estimated probability that the clusters are right."""
         return mixture_confidence(self.stability, attainable(self.fit), self.left)
@@ -384,7 +384,7 @@ class Court:
         answer = driver.run([], rows, self.seeds)
         return answer if every else attrs.evolve(answer, fit=of_rows(answer.fit, ChosenColumns(index)))
 
-    @property
+    @cached_property
     def levels(self) -> Mapping[str, Array]:
         """The codes of the categories, -1 in gaps; NaN for rare levels, which have one code together."""
         codes: dict[str, Array] = {}

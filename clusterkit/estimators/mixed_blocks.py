@@ -33,7 +33,7 @@ from clusterkit.numerics.selection import sample_rows
 from clusterkit.samples.array_libraries import BlockFunction
 from clusterkit.samples.engines import Engine, LocalEngine
 from clusterkit.samples.limits import Report, notify
-from clusterkit.samples.rows import Rows, RowsFile, WrittenRows
+from clusterkit.samples.rows import Rows, RowsFile, SlicedRows
 from clusterkit.samples.sums import Sums
 from clusterkit.solvers.mixtures.mixed_mixture import MixedPosteriors
 from clusterkit.tables import FittedPreparation, Preparation
@@ -93,7 +93,7 @@ def fit_blocks(
         start += len(values)
     if start != fitted.rows:
         raise InvalidData(f"fit_blocks: the blocks had {fitted.rows:,} rows, and {start:,} when they were read again")
-    _fit_rows(model, stages, fitted, WrittenRows(rows), on_device(LocalEngine()))
+    _fit_rows(model, stages, fitted, SlicedRows(rows), on_device(LocalEngine()))
     return fitted
 
 

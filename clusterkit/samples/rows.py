@@ -27,7 +27,6 @@ __all__ = [
     "RowsOfColumns",
     "Sliceable",
     "SlicedRows",
-    "WrittenRows",
     "gather_by_slices",
     "missing_room",
     "place_of",
@@ -252,6 +251,15 @@ class RowsFile:
         """Bytes of the whole file."""
         return self.n * self.d * self.dtype.itemsize
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(n, d): `SlicedRows` of the file cannot be written, so that an engine may keep copies of them."""
+        return self.n, self.d
+
+    def __getitem__(self, rows: slice) -> Array:
+        """Neighbouring rows, (b, d)."""
+        return self.read(rows)
+
     def write(self, rows: slice, values: Array) -> None:
         """Write consecutive rows, (b, d), to their position in the file. Thread-safe.
 
@@ -294,39 +302,3 @@ class RowsFile:
     def close(self) -> None:
         """Remove the file."""
         self._file.close()
-
-
-@final
-@attrs.frozen(eq=False)
-class WrittenRows:
-    """The rows of a file that nobody writes any more, so that an engine may keep copies of them."""
-
-    file: RowsFile
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self.file.n
-
-    @property
-    def d(self) -> int:
-        """Number of columns."""
-        return self.file.d
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Type of what is read."""
-        return self.file.dtype
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """Names of the columns, where they have some."""
-        return self.file.names
-
-    def read(self, rows: slice) -> Array:
-        """Neighbouring rows, (b, d)."""
-        return self.file.read(rows)
-
-    def gather(self, index: Indices) -> Array:
-        """Some rows, (m, d)."""
-        return self.file.gather(index)
