@@ -429,6 +429,8 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         return LeftOut(name, LISTS)
     if not keep and column.gaps >= ALMOST_EMPTY * column.rows:
         return LeftOut(name, f"{100 * column.gaps / column.rows:.0f} % of it are gaps")
+    if column.categorical and not _rises(column.ranked, column.mark):
+        return _by_type(column, keep)
     if column.are_days and not _is_id_name(name):
         return _date(column, DIGITS, column.as_date()[1], keep)
     if column.clock.native or column.clock.n >= max(MOSTLY * column.filled, 1):
@@ -445,10 +447,26 @@ def _in_order(plan: ColumnPlan, column: ColumnSums) -> ColumnPlan:
     if isinstance(plan, CategoryColumn) and not plan.or_gap and set(plan.levels) <= set(column.ranked):
         return attrs.evolve(plan, ranks=tuple(column.ranked.index(level) for level in plan.levels))
     if isinstance(plan, NumberColumn) and column.ranked and not plan.clock:
-        numbers = [number(text, plan.decimal) for text in column.ranked]
-        known = [value for value in numbers if value is not None]
-        return attrs.evolve(plan, ordered=len(known) == len(numbers) and known == sorted(known))
+        return attrs.evolve(plan, ordered=_rises(column.ranked, plan.decimal))
     return plan
+
+
+def _rises(ranked: Sequence[str], mark: str) -> bool:
+    """Whether there are levels in an order, and it is that of the numbers that they are."""
+    numbers = [number(text, mark) for text in ranked]
+    known = [value for value in numbers if value is not None]
+    return bool(ranked) and len(known) == len(numbers) and known == sorted(known)
+
+
+def _by_type(column: ColumnSums, keep: bool) -> ColumnPlan:
+    """Plan of a column whose type in its data frame is a category: of levels, whatever they look like."""
+    plan = _in_order(_category(column, keep), column)
+    if not _is_measured(column):
+        return plan
+    if isinstance(plan, CategoryColumn):
+        return attrs.evolve(plan, by_type=True)
+    assert isinstance(plan, LeftOut)
+    return attrs.evolve(plan, reason=f"{plan.reason}, as a category, which is its type; --as-number reads numbers")
 
 
 def _ordered(column: ColumnSums) -> ColumnPlan:

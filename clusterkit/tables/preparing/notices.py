@@ -92,7 +92,7 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
             if plan.strange:
                 others = ", ".join(f"{mark}: {parts[mark].n:,}" for mark in plan.strange)
                 strange.append(f"{name} ({others}; the unit is {plan.unit or 'none'})")
-        elif column.kind == "text" and not (isinstance(plan, LeftOut) and plan.asked_for):
+        elif column.kind == "text" and not column.categorical and not (isinstance(plan, LeftOut) and plan.asked_for):
             reasons = several_units(column), other_decimals(column), mixed_marks(column)
             for reason, into in zip(reasons, (units, decimals, mixed), strict=True):
                 into += [f"{name} ({reason})"] if reason else []

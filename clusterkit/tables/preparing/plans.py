@@ -412,6 +412,9 @@ class CategoryColumn(ColumnPlan):
         Gaps that are infinite numbers.
     ranks : tuple of int
         Place of each level in an order that the frame says; () for none. Rare levels have no place.
+    by_type : bool
+        Whether the levels look like numbers, dates or times, and the type of the column in its data frame made it a
+        category.
     """
 
     levels: tuple[str, ...]
@@ -426,6 +429,7 @@ class CategoryColumn(ColumnPlan):
     spelled: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     ranks: tuple[int, ...] = ()
+    by_type: bool = False
 
     def __attrs_post_init__(self) -> None:
         if self.or_gap and self.n_groups != 1:
