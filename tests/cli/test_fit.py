@@ -446,6 +446,11 @@ def test_links_and_seeds_of_files_are_kept(tmp_path, run):
     (tmp_path / "links.csv").write_text("one,other,sign\n1,31,1\n")
     answer = run(*common, "--links", str(tmp_path / "links.csv"), "--drop", "kind")
     assert "names row 31; rows are counted 1..30" in answer.output
+    answer = run(*common, "--seeds", "kinds")
+    assert "--seeds: " in answer.output
+    assert "no column named 'kinds'. Did you mean 'kind'?" in answer.output
+    (tmp_path / "t.csv").write_text("x,y,kind\n" + "".join(f"{i},{i % 7},{i % 3}\n" for i in range(30)))
+    assert "--seeds kind: row 3 (line 4) has 2; seeds are numbers of clusters, 0..1" in run(*common, "--seeds", "kind").output
 
 
 def test_rows_are_compared_by_the_cosine_where_that_is_asked_for(run, tmp_path):

@@ -106,7 +106,11 @@ def paragraph(
     flags = [plan for plan in plans if isinstance(plan, NumberColumn) and plan.flag]
     if flags:
         parts.append(f"Of two values: {_some(f'{shortened(plan.name)} ({_two(plan)})' for plan in flags)}")
-    few = [f"{shortened(plan.name)} ({_few(plan)})" for plan in plans if isinstance(plan, NumberColumn) and plan.few and not plan.ordered]
+    few = [
+        f"{shortened(plan.name)} ({_few(plan)})"
+        for plan in plans
+        if isinstance(plan, NumberColumn) and plan.few and not plan.ordered
+    ]
     ordered = [shortened(plan.name) for plan in plans if isinstance(plan, NumberColumn) and plan.ordered]
     if ordered:
         parts.append(f"Ordered levels that are numbers: {_some(ordered)}")
