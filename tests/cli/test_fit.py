@@ -450,7 +450,10 @@ def test_links_and_seeds_of_files_are_kept(tmp_path, run):
     assert "--seeds: " in answer.output
     assert "no column named 'kinds'. Did you mean 'kind'?" in answer.output
     (tmp_path / "t.csv").write_text("x,y,kind\n" + "".join(f"{i},{i % 7},{i % 3}\n" for i in range(30)))
-    assert "--seeds kind: row 3 (line 4) has 2; seeds are numbers of clusters, 0..1" in run(*common, "--seeds", "kind").output
+    assert (
+        "--seeds kind: row 3 (line 4) has 2; seeds are numbers of clusters, 0..1"
+        in run(*common, "--seeds", "kind").output
+    )
 
 
 def test_rows_are_compared_by_the_cosine_where_that_is_asked_for(run, tmp_path):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from oracles.recipes import NAMES
 from scipy.sparse import csr_matrix
@@ -26,7 +28,7 @@ def model(name):
         (np.where(np.eye(20, 3) > 0, np.inf, X), "X has infinite values in 3 of 20 rows, in 3 columns: 1"),
         (np.empty((0, 3)), "0 sample"),
         (np.empty((5, 0)), "0 feature"),
-        (X[:, 0], "Expected 2D array, got 1D"),
+        (X[:, 0], r"X has one dimension, \(20,\), and a table has two.*X.reshape\(-1, 1\)"),
         (X[None], "3 dimensions"),
         ([["a", "b"], ["c", "d"]], r"2 columns of X \(1, 2\) hold other things than numbers \(row 1 has 'a'\)"),
     ],
@@ -84,6 +86,32 @@ def test_values_out_of_range(change, message):
 def test_unknown_names_offer_the_nearest(change, message):
     with pytest.raises(UnknownName, match=message):
         recipe("emmc", **{"n_clusters": 2, **change}).fit(X)
+
+
+@pytest.mark.parametrize("name", ["auto", "kmeans", "mixture"])
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, "X is None, and a table is needed"),
+        (3, "X is 3, and a table is needed"),
+        ("rows.csv", r"X is 'rows.csv'.*read a file first, by pandas.read_csv"),
+        (["a", "b", "c"], "one text a row, such as 'a', and texts are compared by numbers that stand for them"),
+        ([{"a": 1}, {"a": 2}], r"dicts, such as {'a': 1}; pandas.DataFrame\(X\)"),
+        (np.zeros(4, [("a", int), ("b", float)]), r"with the fields a, b; pandas.DataFrame\(X\)"),
+        (pd.Series([1.0, 2.0]), r"one dimension, \(2,\).*X.to_frame\(\)"),
+        (pl.Series([1.0, 2.0]), r"one dimension, \(2,\).*X.to_frame\(\)"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_table_is_refused_with_what_makes_one(name, data, message):
+    with pytest.raises(InvalidData, match=message):
+        recipe(name, n_clusters=2).fit(data)
+
+
+@pytest.mark.parametrize("estimator", [Pipeline, clusterkit.Auto, clusterkit.ConsensusClustering])
+def test_unknown_parameters_of_an_estimator_offer_the_nearest(estimator):
+    with pytest.raises(UnknownName, match=rf"{estimator.__name__} has no parameter 'nclusters'. Did you mean 'n_clus"):
+        estimator(nclusters=3)
 
 
 def test_unknown_recipe():

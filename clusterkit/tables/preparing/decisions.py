@@ -18,6 +18,7 @@ import numpy as np
 
 from clusterkit.errors import TableError, counted, shortened
 from clusterkit.numerics.distances import differing_units
+from clusterkit.samples.coding import TEXTS
 from clusterkit.tables.cells.column_names import no_such_column
 from clusterkit.tables.cells.measures import are_alike
 from clusterkit.tables.cells.moments import Moments
@@ -317,9 +318,7 @@ FREE_TEXT, LISTS = "free text", "its cells are lists or objects"
 """Reasons for leaving out columns that can be converted into others."""
 
 ADVICE = {
-    FREE_TEXT: "Texts are compared by numbers that stand for them: compute an embedding of each text by a language "
-    "model, or counts of words (scikit-learn's TfidfVectorizer), and cluster these numbers, a row for each text; or "
-    "add columns of your own, such as a topic or the length",
+    FREE_TEXT: f"{TEXTS[0].upper()}{TEXTS[1:]}; or add columns of your own, such as a topic or the length",
     LISTS: "Of lists of one length make a column for each place, or an array: numpy.vstack(frame[name])",
 }
 """Advice for the error that no columns are left."""
