@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping
 
 from clusterkit.contracts.params import check_count, is_count
@@ -58,7 +57,7 @@ def checked_number(value: object) -> int | None:
     InvalidParameter
         If the value is anything else; says what may be written.
     """
-    if value is None or isinstance(value, numbers.Real):
+    if value is None or is_count(value):
         return check_count("n_clusters", value, optional=True)
     raise InvalidParameter(f"n_clusters must be an integer >= 1, 'auto', a range (least, most) or None, got {value!r}")
 

@@ -86,10 +86,6 @@ def fit_prepared(
     True
     """
     fitted = prepared_for(model, table, preparation)
-    if getattr(model, "metric", None) == "haversine":
-        from clusterkit.tables.preparing.places import check_order
-
-        check_order(fitted.columns)
     X = fitted.transform(table, quiet=True)
     fit_table = getattr(model, "_fit_table", None)  # of estimators that look at whole columns
     if (stages := stages_of_tables(model)) is not None:
@@ -220,6 +216,7 @@ def set_fit_of_columns(
 def prepared_for(model: FittedAttributes, table: object, preparation: Preparation | None = None) -> FittedPreparation:
     """The preparation of a table; where the method takes no negative numbers, numbers are scaled without a shift."""
     from clusterkit.tables import Preparation, TableError
+    from clusterkit.tables.preparing.places import check_order
 
     spec = Preparation() if preparation is None else preparation
     if spec.sphere and _needs_nonnegative(model):
@@ -231,6 +228,8 @@ def prepared_for(model: FittedAttributes, table: object, preparation: Preparatio
         if not other_sheets or not str(error).startswith(NOTHING_LEFT):
             raise
         raise TableError(f"{error}{other_sheets}") from error
+    if getattr(model, "metric", None) == "haversine":
+        check_order(fitted.columns)
     if spec.scale == "auto" and fitted.scale == "zscore" and _needs_nonnegative(model):
         fitted = attrs.evolve(spec, scale="spread").fit(table)
         fitted = attrs.evolve(fitted, preparation=spec, reason="the method takes no negative numbers")

@@ -115,7 +115,7 @@ def _message(estimator: object, X: Array, space: Space | None, remedy: str) -> s
             return None
     wide, thin = pair
     names = getattr(estimator, "feature_names_in_", [str(j + 1) for j in range(X.shape[1])])
-    small = [j for j in np.argsort(spread, kind="stable") if 0 < spread[j] < spread[wide] / LARGEST_RATIO]
+    small = [j for j in np.argsort(spread, kind="stable") if j == thin or 0 < spread[j] < spread[wide] / LARGEST_RATIO]
     shown = first_names([str(names[j]) for j in small], SHOWN)
     subject, count = (f"column {shown}", "counts") if len(small) == 1 else (f"columns {shown}", "count")
     return (

@@ -163,8 +163,8 @@ SERIES = (
 """Advice for errors about series, which have more than two dimensions."""
 
 TEXTS = (
-    "texts are compared by numbers that stand for them: compute an embedding of each by a language model, or counts of "
-    "words (scikit-learn's TfidfVectorizer), and cluster these numbers, a row for each text"
+    "texts are compared by numbers that stand for them: compute an embedding of each text by a language model, or "
+    "counts of words (scikit-learn's TfidfVectorizer), and cluster these numbers, a row for each text"
 )
 """Advice for errors about rows that are one text each."""
 

@@ -284,7 +284,7 @@ def test_a_counter_that_begins_anew_is_an_identifier_by_its_name(name):
 
 
 @pytest.mark.parametrize(
-    ("levels", "form", "ranked", "kind", "said"),
+    ("levels", "form", "ranked", "kind", "sentence"),
     [
         ([10, 20, 30], "pandas", False, "category", "3 levels, by the type of the column"),
         ([1.5, 2.5, 3.5], "pandas", False, "category", "3 levels, by the type of the column"),
@@ -293,7 +293,7 @@ def test_a_counter_that_begins_anew_is_an_identifier_by_its_name(name):
         ([10, 20, 30], "pandas", True, "ordered", "Ordered levels that are numbers: code"),
     ],
 )
-def test_a_categorical_column_is_a_category_whatever_its_levels_look_like(levels, form, ranked, kind, said):
+def test_a_categorical_column_is_a_category_whatever_its_levels_look_like(levels, form, ranked, kind, sentence):
     cells = [levels[i % 3] for i in range(59)]
     if form == "pandas":
         code = pd.Categorical([*cells, None], categories=levels, ordered=ranked)
@@ -302,7 +302,7 @@ def test_a_categorical_column_is_a_category_whatever_its_levels_look_like(levels
         frame = pl.DataFrame({"code": pl.Series([*cells, None], dtype=pl.Categorical), "b": OTHER})
     fitted = quiet(Preparation().fit, frame)
     assert fitted.kinds_of_codes == (kind, "auto")
-    assert said in fitted.paragraph()
+    assert sentence in fitted.paragraph()
     if kind == "category":  # the same levels as plain numbers or texts
         plain = {"code": np.array(cells), "b": OTHER[:59]}
         np.testing.assert_array_equal(fitted.transform(plain), fitted.transform(frame[:59]))

@@ -551,6 +551,11 @@ def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
         raise TableError(
             f"column {shortened(column.name)!r} has numbers that are too large to add up: {numbers.high:.3g}"
         )
+    if numbers.low < numbers.high and not numbers.spread:
+        raise TableError(
+            f"column {shortened(column.name)!r} has numbers that are too close together, from {numbers.low:.6g} to "
+            f"{numbers.high:.6g}: squares of their differences are 0. Multiply them by a constant, or leave it out"
+        )
     flag = len(numbers.values) == 2
     fill = numbers.mean
     if flag:

@@ -161,7 +161,8 @@ def of_sparse(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums], *, simila
     """
     columns, names = list[str](), list[str]()
     for plan, column in zip(plans, sums, strict=True):
-        gaps = getattr(plan, "gaps", 0)
+        # another sentence is about infinite cells
+        gaps = getattr(plan, "gaps", 0) - (column.infinite if isinstance(plan, NumberColumn) else 0)
         if plan.used and 2 * gaps > column.rows and not getattr(plan, "or_gap", False):
             columns.append(f"{shortened(plan.name)!r} ({gaps:,} of {column.rows:,})")
             names.append(plan.name)
