@@ -413,8 +413,7 @@ class CategoryColumn(ColumnPlan):
     ranks : tuple of int
         Place of each level in an order that the frame says; () for none. Rare levels have no place.
     by_type : bool
-        Whether the levels look like numbers, dates or times, and the type of the column in its data frame made it a
-        category.
+        Whether the type of the column in its data frame made a category of what looks like numbers, dates or times.
     """
 
     levels: tuple[str, ...]
@@ -522,8 +521,7 @@ class DateColumn(ColumnPlan):
         Form of the texts.
     parts : tuple of str
         Names in `HOURS`.
-    gaps : int
-    unread : int
+    gaps, unread : int
     told_by : str
         Column whose values differ where this one has gaps, see `NumberColumn`.
     both_orders : bool
