@@ -177,7 +177,7 @@ def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:
     """A column read by its plan, or without a plan by its type."""
     if isinstance(plan, LeftOut):
         return Column(name, "category", np.full(len(column.values), -1), left_out=plan.reason)
-    if isinstance(plan, NumberColumn):
+    if isinstance(plan, NumberColumn) and column.kind != "truth":  # "is True" says more than "is high"
         return Column(name, "number", plan.read(column).values)
     if plan is None and column.kind == "number":
         reading = as_hours(column, DURATION, 0.0) if column.duration else as_numbers(column, ".")

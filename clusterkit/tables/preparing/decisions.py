@@ -345,6 +345,9 @@ RADII = {"none": CLOCK / (2 * math.pi), "minmax": 0.5}
 """Radius of the clock by the scale, so that times are apart as numbers are: an hour by one, or all by at most 1. Else
 it is 1, with which the squared distances of times all around are on average those of a number of variance 1."""
 
+MOST_TIMES = 1e6
+"""Ratio from which only its power of ten is worth reading."""
+
 FEWEST_GAPS = 5
 """Fewest gaps that are tested for information."""
 
@@ -698,7 +701,8 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -
     wide, thin = pair
     with np.errstate(divide="ignore", over="ignore"):  # squares of tiny differences are 0
         ratio = spread[wide] / spread[thin]
-    return "zscore", f"the spread of {several[wide][0]} is {ratio:,.0f} times that of {several[thin][0]}"
+    times = f"{ratio:,.0f}" if ratio < MOST_TIMES else f"{ratio:.1e}"
+    return "zscore", f"the spread of {several[wide][0]} is {times} times that of {several[thin][0]}"
 
 
 def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:

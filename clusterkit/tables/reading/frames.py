@@ -362,6 +362,10 @@ def _as_text(level: Any) -> object:
 
 def _of_array(name: str, values: AnyArray) -> Column:
     """A column of a mapping."""
+    if values.ndim == 0:
+        raise TableError(
+            f"column {name!r} is {values.item()!r:.40}, and a mapping has a sequence of cells for each name"
+        )
     if values.ndim != 1:
         raise TableError(f"column {name!r} has {values.ndim} dimensions instead of one")
     if values.dtype.kind == "b":
