@@ -59,7 +59,8 @@ def checked_number(value: object) -> int | None:
     """
     if value is None or is_count(value):
         return check_count("n_clusters", value, optional=True)
-    raise InvalidParameter(f"n_clusters must be an integer >= 1, 'auto', a range (least, most) or None, got {value!r}")
+    shown = f"a {type(value).__name__}; samples are for fit" if getattr(value, "shape", ()) else repr(value)
+    raise InvalidParameter(f"n_clusters must be an integer >= 1, 'auto', a range (least, most) or None, got {shown}")
 
 
 def set_report(estimator: object, report: Mapping[str, object]) -> None:

@@ -15,13 +15,14 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.single import SingleDriver
-from clusterkit.errors import InvalidData, NeedsClusters
+from clusterkit.errors import InvalidData, NeedsClusters, first_names
 from clusterkit.estimators import same_place
 from clusterkit.estimators.base import set_fitted
 from clusterkit.estimators.number import PLACEHOLDER, set_report
 from clusterkit.fitting.samples import ArraySamples
 from clusterkit.numerics.threads import ignoring
 from clusterkit.samples import FeatureSpace
+from clusterkit.samples.coding import why_no_table
 
 if TYPE_CHECKING:
     from clusterkit.estimators.base import FittedAttributes
@@ -41,6 +42,9 @@ __all__ = [
     "set_fit_of_columns",
     "stages_of_tables",
 ]
+
+SHOWN = 5
+"""Columns that a message names."""
 
 NOTHING_LEFT = "no column is left"
 """Beginning of the error of a table that has nothing to cluster: another sheet of its file may have."""
@@ -280,9 +284,11 @@ def features_of(model: object, X: object) -> Array | None:
     refuse_query(X)
     if isinstance(X, Mapping) or is_frame(X):
         return fitted.transform(X)
-    rows = np.asarray(X)
+    why = why_no_table(X)
+    rows = np.asarray(None if why else X)
     if rows.ndim != 2:
-        raise InvalidData(f"this model takes tables with the columns {', '.join(fitted.used[:5])}, ...")
+        columns = first_names(fitted.used, SHOWN)
+        raise InvalidData(f"{why or why_no_table(rows)}. This model takes tables with the columns {columns}")
     return fitted.transform(rows)
 
 

@@ -116,9 +116,15 @@ class RawTable:
             refuse_query(X)
             source = X if isinstance(X, np.ndarray) else _array(X, caller)
             if source.ndim != 2:
-                why = why_no_table(source) or f"X must be a table (n, d), got an array of shape {source.shape}"
+                why = (
+                    why_no_table(X)
+                    or why_no_table(source)
+                    or f"X must be a table (n, d), got an array of shape {source.shape}"
+                )
                 raise InvalidData(f"{caller}: {why}")
             n, d = source.shape
+        if isinstance(names, str):
+            raise InvalidParameter(f"{caller}: names must be a list of {d} names, got the text {shortened(names)!r}")
         if names is not None and len(names) != d:
             raise InvalidParameter(f"{caller}: names must be one for each of the {d} columns, got {len(names)}")
         known = getattr(model, "feature_names_in_", None)

@@ -111,6 +111,24 @@ def test_what_is_no_table_is_refused_with_what_makes_one(name, data, message):
         recipe(name, n_clusters=2).fit(data)
 
 
+def test_a_model_of_a_table_and_what_looks_at_its_rows_refuse_the_same():
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    table = clusterkit.Auto(2, pool=["kmeans"], random_state=0).fit(frame)
+    with pytest.raises(InvalidData, match=r"X is None, .*This model takes tables with the columns a, b$"):
+        table.predict(None)
+    for look in (clusterkit.assign, clusterkit.representatives, clusterkit.profile):
+        with pytest.raises(InvalidData, match=r"X is 'rows.csv', .*read a file first"):
+            look(table, "rows.csv")
+    with pytest.raises(InvalidParameter, match="names must be a list of 2 names, got the text 'ab'"):
+        clusterkit.profile(table, frame, names="ab")
+    with pytest.raises(InvalidData, match="compare: X has no row"):
+        clusterkit.compare({"kmeans": "kmeans"}, frame[:0], n_clusters=2)
+    with pytest.raises(InvalidParameter, match=r"page.pdf: a report can be .htm, .html"):
+        table.report("page.pdf", frame)
+    with pytest.raises(InvalidParameter, match="got a DataFrame; samples are for fit"):
+        clusterkit.Auto(frame).fit(frame)
+
+
 @pytest.mark.parametrize("estimator", [Pipeline, clusterkit.Auto, clusterkit.ConsensusClustering])
 def test_unknown_parameters_of_an_estimator_offer_the_nearest(estimator):
     with pytest.raises(UnknownName, match=rf"{estimator.__name__} has no parameter 'nclusters'. Did you mean 'n_clus"):
