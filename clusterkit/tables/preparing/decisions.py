@@ -49,6 +49,7 @@ __all__ = [
     "mixed_marks",
     "or_gap",
     "other_decimals",
+    "partly_numbers",
     "several_scales",
     "several_units",
     "with_words",
@@ -270,6 +271,17 @@ def other_decimals(column: ColumnSums) -> str:
     example = next((text for text in column.levels or () if other in text), "")
     shown = f", such as {example[:40]!r}," if example else ""
     return f"its cells{shown} are no numbers with a {_name(column.mark)} before decimals"
+
+
+def partly_numbers(column: ColumnSums) -> str:
+    """Reason why texts of which more than half are numbers cannot be used as such; "" for others."""
+    mark, numbers = column.as_number()
+    if 2 * numbers.n <= column.filled or column.are_codes:
+        return ""
+    measure = column.measure
+    strange = next((text for text in column.levels or () if measure.number(text, mark) is None), None)
+    example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
+    return f"{100 * numbers.n / column.filled:.0f} % of its cells are numbers{example}"
 
 
 def _name(mark: str) -> str:
@@ -510,11 +522,8 @@ def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
         strange = column.strange()
         example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
         return LeftOut(column.name, f"{100 * moments.n / column.filled:.0f} % of its cells are dates{example}")
-    if isinstance(plan, LeftOut) and numbers.n > column.filled / 2 and not column.are_codes:
-        measure = column.measure
-        strange = next((text for text in column.levels or () if measure.number(text, mark) is None), None)
-        example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
-        return LeftOut(column.name, f"{100 * numbers.n / column.filled:.0f} % of its cells are numbers{example}")
+    if isinstance(plan, LeftOut) and (reason := partly_numbers(column)):
+        return LeftOut(column.name, reason)
     return plan
 
 
