@@ -206,8 +206,8 @@ def why_no_table(X: object) -> str | None:
         if isinstance(next(iter(cells), None), str):
             return f"X has one text a row, such as {next(iter(cells))[:40]!r}, and {TEXTS}"
         return (
-            f"X has one dimension, {tuple(shape)}, and a table has two: rows and columns. One number a row is a "
-            "column, X.reshape(-1, 1) of an array and X.to_frame() of a series; one row alone is [X]"
+            f"X has one dimension, {tuple(shape)}, and a table has two: rows and columns. Reshape your data: one "
+            "number a row is a column, X.reshape(-1, 1) of an array and X.to_frame() of a series; one row alone is [X]"
         )
     if shape is None or len(shape) == 2:
         return None
