@@ -70,11 +70,15 @@ def load(path: str) -> ModelFile:
     Raises
     ------
     BadInput
-        If there is no such file, or it holds no clustering.
+        If there is no such file, it is no model, or holds no clustering.
     InvalidModelFile
-        If it is no model, or damaged.
+        If it is damaged.
     """
     check_file(path)
+    with open(path, "rb") as file:
+        first = file.read(9)
+    if first[8:] != b"{":  # the header of a file of tensors; nothing is imported for another one
+        raise BadInput(f"{path} is no model of `clusterkit fit --save`")
     from clusterkit.estimators.saving import load_with_facts
 
     loaded = load_with_facts(path)

@@ -223,7 +223,7 @@ def test_transductive_model_says_why(run, table, tmp_path, monkeypatch, error_of
 def test_no_model(run, table, write, tmp_path, error_of):
     joblib.dump([1], tmp_path / "list.joblib")
     for file in (write("m.clusterkit", "no"), tmp_path / "list.joblib", table):
-        assert "it does not begin like a saved model" in error_of(run("predict", file, table))
+        assert "is no model of `clusterkit fit --save`" in error_of(run("predict", file, table))
     assert "nowhere.clusterkit: no such file" in error_of(run("predict", "nowhere.clusterkit", table))
 
 
