@@ -508,12 +508,7 @@ def fit(
     seed_names: tuple[str, ...] = ()
     whole = table
     if seeds_of is not None:
-        seeds, seed_names, table = _seeds(table, seeds_of)
-        if isinstance(clusters, int) and len(seed_names) > clusters:
-            raise BadInput(
-                f"--seeds {seeds_of}: the column has {len(seed_names)} names, from {seed_names[0]!r} to "
-                f"{seed_names[-1]!r}, and -k asks for {clusters} clusters"
-            )
+        seeds, seed_names, table = _seeds(table, seeds_of, clusters if isinstance(clusters, int) else None)
     links = None if links_file is None else _links(links_file, table.n_rows)
     spec = preparation.spec(table, table_options)
     if metric == "precomputed":
@@ -607,14 +602,15 @@ def _links(path: str, n: int) -> Links:
     return attrs.evolve(Links.of(pairs, n), names=range(1, n + 1))
 
 
-def _seeds(table: Table, name: str) -> tuple[Any, tuple[str, ...], Table]:
+def _seeds(table: Table, name: str, k: int | None) -> tuple[Any, tuple[str, ...], Table]:
     """Seeds of the rows, the names that they have in the table if they are no numbers, and the table without them."""
     import numpy as np
 
+    from clusterkit.contracts.links import checked_seeds
     from clusterkit.tables import select
     from clusterkit.tables.cells.readings import as_levels
 
-    positions = select(table.names, [name], [], table.title)
+    positions = select(table.names, [name], [], f"--seeds: {table.title}")
     if len(positions) != 1 or len(table.names) < 2:
         raise BadInput(f"--seeds {name}: seeds are one column, and the others are clustered")
     j = positions[0]
@@ -622,9 +618,15 @@ def _seeds(table: Table, name: str) -> tuple[Any, tuple[str, ...], Table]:
     rest = table.pick([i for i in range(len(table.names)) if i != j])
     gaps = column.missing()
     if column.kind == "number":
-        return np.where(gaps, -1.0, column.values), (), rest
+        seeds = np.where(gaps, -1.0, column.values)
+        return checked_seeds(seeds, table.n_rows, k, title=f"--seeds {name}", row=table.line_of), (), rest
     texts = ["" if text is None else str(text) for text in as_levels(column.with_words())]
     names = sorted({text for text, gap in zip(texts, gaps, strict=True) if not gap and text})
+    if k is not None and len(names) > k:
+        raise BadInput(
+            f"--seeds {name}: the column has {len(names)} names, from {names[0]!r} to {names[-1]!r}, and -k asks for "
+            f"{k} clusters"
+        )
     number = {text: place for place, text in enumerate(names)}
     return np.array([number.get(text, -1) for text in texts], dtype=float), tuple(names), rest
 

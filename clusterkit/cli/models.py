@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from clusterkit._version import __version__
 from clusterkit.cli import outputs
 from clusterkit.cli.data import check_file
 from clusterkit.cli.failures import BadInput
-from clusterkit.errors import ClusterkitWarning, InvalidModelFile, counted, first_names, shortened
+from clusterkit.errors import InvalidModelFile, counted, first_names, shortened
 
 if TYPE_CHECKING:
     from clusterkit._typing import Labels
@@ -24,9 +23,6 @@ ENDINGS = ("", ".clusterkit", ".model", ".safetensors")
 
 MOST_NAMES = 5
 """Number of column names in a message."""
-
-KEYS = frozenset({"pipeline", "columns", "named", "recipe", "clusterkit"})
-"""Keys of the dict in a model file of version 0.1, which was a pickle."""
 
 
 def check(path: str | None) -> None:
@@ -68,38 +64,21 @@ class ModelFile(TypedDict):
     named: bool
 
 
-def load(path: str, *, allow_pickle: bool = False) -> ModelFile:
-    """Read a model file.
-
-    Parameters
-    ----------
-    path : str
-    allow_pickle : bool, default False
-        Whether the file may be a pickle, as models of version 0.1 are. Reading one runs any code that is in it, and
-        gives a warning.
+def load(path: str) -> ModelFile:
+    """Read a model file; of one that was saved in Python the columns are those of the fit.
 
     Raises
     ------
     BadInput
-        If there is no such file, it is no model, or it is a pickle and `allow_pickle` is False.
+        If there is no such file, it is no model, or holds no clustering.
     InvalidModelFile
         If it is damaged.
     """
     check_file(path)
     with open(path, "rb") as file:
         first = file.read(9)
-    if first[8:] == b"{":  # the header of a file of tensors
-        return _from_data(path)
-    if not allow_pickle:
-        raise BadInput(
-            f"{path} is no model of `clusterkit fit --save`. If it is one of version 0.1, a pickle, --allow-pickle "
-            "reads it; this runs whatever code is in the file, so do it only if you know who wrote it"
-        )
-    return _from_pickle(path)
-
-
-def _from_data(path: str) -> ModelFile:
-    """A model in a file of data; where it was saved in Python, its columns are those of the fit."""
+    if first[8:] != b"{":  # the header of a file of tensors; nothing is imported for another one
+        raise BadInput(f"{path} is no model of `clusterkit fit --save`")
     from clusterkit.estimators.saving import load_with_facts
 
     loaded = load_with_facts(path)
@@ -118,32 +97,6 @@ def _from_data(path: str) -> ModelFile:
     if not hasattr(estimator, "_why_not_inductive"):
         raise BadInput(f"{path} holds a {type(estimator).__name__}, which `clusterkit predict` does not use")
     return ModelFile(clusterkit=loaded.version, pipeline=estimator, recipe=recipe, columns=columns, named=named)
-
-
-def _from_pickle(path: str) -> ModelFile:
-    """A model of version 0.1. One of another version than this gives a second warning."""
-    import joblib
-
-    warnings.warn(
-        f"{path} is a pickle: reading it runs whatever code is in it. Fit again with --save for a file of data",
-        ClusterkitWarning,
-        stacklevel=3,
-    )
-    try:
-        model = joblib.load(path)
-    except OSError:
-        raise
-    except Exception as error:  # unpickling a file that is no pickle may raise anything
-        raise BadInput(f"{path} is no model of `clusterkit fit --save`: {type(error).__name__}: {error}") from error
-    if not (isinstance(model, dict) and model.keys() >= KEYS):
-        raise BadInput(f"{path} is no model of `clusterkit fit --save`")
-    if model["clusterkit"] != __version__:
-        warnings.warn(
-            f"{path} was saved by clusterkit {model['clusterkit']}, this is {__version__}",
-            ClusterkitWarning,
-            stacklevel=2,
-        )
-    return cast("ModelFile", model)
 
 
 def labels_of(model: ModelFile, table: Table, chosen: list[int]) -> Labels:

@@ -46,9 +46,6 @@ __all__ = [
 )
 @click.option("--with-data", is_flag=True, help="Write the data too, with the labels as the last column.")
 @outputs.escape_option
-@click.option(
-    "--allow-pickle", is_flag=True, help="Read a model of version 0.1 too. That runs any code that is in the file."
-)
 @options.device
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -58,7 +55,6 @@ def predict(
     path: str,
     with_data: bool,
     escape_formulas: bool,
-    allow_pickle: bool,
     table_options: source.TableOptions,
     as_json: bool,
 ) -> None:
@@ -81,7 +77,7 @@ def predict(
         fit.check(with_data=with_data, picture=None)
         check(path)
     source.check(data)
-    model = models.load(model_file, allow_pickle=allow_pickle)
+    model = models.load(model_file)
     pipeline = model["pipeline"]
     reason = pipeline._why_not_inductive()
     if reason is not None:

@@ -48,7 +48,10 @@ Examples:
     help="Number of clusters, auto, or a range to choose in, such as 2-8.  [default: auto]",
 )
 @click.option(
+    "-r",
     "--methods",
+    "--recipe",
+    "methods",
     metavar="NAMES",
     default="",
     help="Recipes to choose among and to compare, separated by commas.  [default: the pool of auto]",

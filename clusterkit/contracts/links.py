@@ -11,7 +11,7 @@ Contradictions are one error, which names an irreducible set of links: without a
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast, final
 
 import attrs
@@ -271,14 +271,14 @@ def checked_links(links: LinksLike, n: int, index: object = None) -> Links:
         except (TypeError, ValueError):
             sign = 0.0
         if sign not in (1.0, -1.0):
-            raise InvalidData(f"links: the sign of link {position} is {mark!r}; {FORM}")
+            raise InvalidData(f"links: the sign of link {position} is {_plain(mark)!r}; {FORM}")
         signs[position] = int(sign)
     pairs = _row_numbers(names, n) if index is None else _of_index(names, index)
     known: Mask = np.all(pairs >= 0, axis=1)
     if not known.all():
         missing, position = int((~known).sum()), int(np.argmin(known))
-        strange = names[position, int(np.argmin(pairs[position]))]
-        example = index[0]  # type: ignore[index] # of a data frame
+        strange = _plain(names[position, int(np.argmin(pairs[position]))])
+        example = _plain(index[0])  # type: ignore[index] # of a data frame
         if not (pairs >= 0).any() and isinstance(strange, str) != isinstance(example, str):
             raise InvalidData(
                 f"links: none of the {counted(missing, 'link')} names labels of the index of the data, such as "
@@ -324,7 +324,7 @@ def _row_numbers(names: Any, n: int) -> Indices:
                 whole = False
             if not whole or not 0 <= int(name) < n:
                 raise InvalidData(
-                    f"links: link {position} names row {name!r}, and rows are numbered 0..{n - 1}. In a "
+                    f"links: link {position} names row {_plain(name)!r}, and rows are numbered 0..{n - 1}. In a "
                     "cross-validation pass clusterkit.Links.of(links, n_rows=len(X)), which is cut with the rows, or a "
                     "data frame and labels of its index"
                 )
@@ -335,14 +335,30 @@ def _row_numbers(names: Any, n: int) -> Indices:
 def _of_index(names: Any, index: Any) -> Indices:
     """Positions of labels in the index of a data frame, -1 for those that are not there."""
     if not index.is_unique:
-        twice = index[index.duplicated()][0]
-        raise InvalidData(f"links name rows by the index of the data frame, which has {twice!r} more than once")
+        twice = _plain(index[index.duplicated()][0])
+        raise InvalidData(
+            f"links name rows by the index of the data frame, which has {twice!r} more than once; after "
+            "X.reset_index(drop=True) they name rows by their numbers, from 0"
+        )
     pairs: Indices = np.asarray(index.get_indexer(list(names.ravel())), dtype=np.int64).reshape(names.shape)
     return pairs
 
 
-def checked_seeds(seeds: ArrayLike, n: int, k: int | None, index: object = None) -> Labels:
-    """Seeds (n,) as whole numbers, -1 where the cluster of a row is not known.
+def _plain(value: Any) -> Any:
+    """A value of numpy as one of Python, for messages."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def checked_seeds(
+    seeds: ArrayLike,
+    n: int,
+    k: int | None,
+    index: object = None,
+    *,
+    title: str = "seeds",
+    row: Callable[[int], str] | None = None,
+) -> Labels:
+    """Seeds (n,) as whole numbers, -1 where the cluster of a row is not known; title and rows are for errors.
 
     Raises
     ------
@@ -352,28 +368,38 @@ def checked_seeds(seeds: ArrayLike, n: int, k: int | None, index: object = None)
     """
     its: Any = getattr(seeds, "index", None)
     if index is not None and hasattr(its, "equals") and len(its) == n and not its.equals(index):
+        same_rows = "seeds.reindex(X.index), or " if its.is_unique else ""
         raise InvalidData(
             "seeds have another index than the data frame, or another order of it, and are read by position: pass "
-            "seeds.reindex(X.index), or seeds.to_numpy() if the positions are right"
+            f"{same_rows}seeds.to_numpy() if the positions are right"
         )
-    try:
-        values = np.asarray(seeds if not hasattr(seeds, "to_numpy") else seeds.to_numpy(dtype=float, na_value=np.nan))
-        values = values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidData(f"seeds must be numbers of clusters, -1 where a cluster is not known: {error}") from error
-    if values.shape != (n,):
+    cells: Any = np.asarray(seeds, dtype=None if hasattr(seeds, "dtype") else object)
+    if cells.shape != (n,):
         raise InvalidData(
-            f"seeds.shape == {values.shape}, expected {(n,)}: one number for each row, -1 where not known"
+            f"{title}.shape == {cells.shape}, expected {(n,)}: one number for each row, -1 where not known"
         )
-    values = np.where(np.isnan(values), UNKNOWN, values)
     most = n if k is None else k
+    values = cells.astype(np.float64) if cells.dtype.kind in "biuf" else np.array([_seed(cell) for cell in cells])
+    values[np.isnan(values)] = UNKNOWN
     wrong = np.flatnonzero((values != np.floor(values)) | (values < UNKNOWN) | (values >= most))
     if len(wrong):
+        i, cell = int(wrong[0]), _plain(cells[wrong[0]])
+        label = i if index is None else _plain(cast("Any", index)[i])
+        where = f"row {label!r}" if row is None else row(i)
+        names = ". pandas.factorize(seeds)[0] makes numbers of names, and -1 of gaps" if isinstance(cell, str) else ""
         raise InvalidData(
-            f"the seed of row {wrong[0]} is {values[wrong[0]]:g}; seeds are numbers of clusters, 0..{most - 1}, or -1 "
-            "where the cluster is not known"
+            f"{title}: {where} has {f'{cell:g}' if isinstance(cell, float) else repr(cell)}; seeds are numbers of "
+            f"clusters, 0..{most - 1}, or -1 where the cluster is not known{names}"
         )
     return values.astype(np.int64)
+
+
+def _seed(cell: Any) -> float:
+    """A seed as a number, nan for gaps; infinite if it is none."""
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return np.nan if cell is None or type(cell).__name__ in ("NAType", "NaTType") else np.inf
 
 
 def linked_groups(links: Links | None, seeds: Labels | None, n: int, k: int | None) -> LinkedGroups:

@@ -38,7 +38,7 @@ from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import checked_number, is_open, limits_of, set_report
 from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.estimators.preparing import attach, stages_of_tables
+from clusterkit.estimators.preparing import attach, prepared_for, stages_of_tables
 from clusterkit.estimators.samples import RowSpan, checked, index_of, of_rows, refuse_unsuited
 from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
 from clusterkit.fitting.fit import missing_clusters, n_with_samples
@@ -439,7 +439,6 @@ n_features_in_
     def _fitted_preparation(self, X: object) -> FittedPreparation | None:
         """The preparation of a data frame or a mapping of columns; None for an array."""
         from clusterkit.tables import Preparation, is_frame
-        from clusterkit.tables.preparing.places import check_order
 
         if self.preparation is not None and not isinstance(self.preparation, Preparation):
             raise InvalidParameter(f"preparation must be a Preparation or None, got {self.preparation!r}")
@@ -450,10 +449,9 @@ n_features_in_
         default = Preparation() if self.metric == "euclidean" else Preparation(scale="none", sphere=False)
         if self.metric == "haversine":
             frame: Any = X  # tables of PyArrow have column_names
-            names = [*X] if isinstance(X, Mapping) else [*getattr(X, "column_names", frame.columns)]
-            check_order(names)
-            default = attrs.evolve(default, keep=tuple(names))  # degrees as they are, of which nothing is doubted
-        return (self.preparation or default).fit(X)
+            names = tuple(X) if isinstance(X, Mapping) else tuple(getattr(X, "column_names", frame.columns))
+            default = attrs.evolve(default, keep=names)  # degrees as they are, of which nothing is doubted
+        return prepared_for(self, X, self.preparation or default)
 
     def _missing_clusters(self, fit: FitResult, rows: Array) -> str | None:
         """The sentence about clusters without rows; None where the number is open, for then none is missing."""

@@ -30,6 +30,14 @@ class NestedParams(SavedAsData, BaseEstimator):
     _recipe: str | None = None
     """the recipe that `clusterkit.recipe` built the estimator from; `sklearn.base.clone` drops it"""
 
+    def __new__(cls, *args: object, **params: object) -> Self:
+        """An estimator that is not initialised yet; a parameter that it has not is an error with the nearest names."""
+        names = cls._get_param_names()
+        for name in params:
+            if name not in names:
+                raise cls._unknown(name, names)
+        return super().__new__(cls)
+
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Parameters by name; with `deep` also those of stages and inner estimators, as ``parameter__name``."""
         params: dict[str, Any] = {name: getattr(self, name) for name in self._get_param_names()}
@@ -78,8 +86,9 @@ class NestedParams(SavedAsData, BaseEstimator):
         """The diagram of scikit-learn below the name of the recipe."""
         return page if self._recipe is None else f"<div>recipe <b>{html.escape(self._recipe)}</b></div>{page}"
 
-    def _unknown(self, name: str, names: Iterable[str]) -> UnknownName:
-        return UnknownName(f"{type(self).__name__} has no parameter {name!r}. {nearest_names(name, names)}")
+    @classmethod
+    def _unknown(cls, name: str, names: Iterable[str]) -> UnknownName:
+        return UnknownName(f"{cls.__name__} has no parameter {name!r}. {nearest_names(name, names)}")
 
     def _inner_params(self, name: str, value: Any) -> dict[str, Any]:
         """Parameters of the stage or estimator that a parameter holds; none for a name that does not exist."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping
 
 from clusterkit.contracts.params import check_count, is_count
@@ -58,9 +57,10 @@ def checked_number(value: object) -> int | None:
     InvalidParameter
         If the value is anything else; says what may be written.
     """
-    if value is None or isinstance(value, numbers.Real):
+    if value is None or is_count(value):
         return check_count("n_clusters", value, optional=True)
-    raise InvalidParameter(f"n_clusters must be an integer >= 1, 'auto', a range (least, most) or None, got {value!r}")
+    shown = f"a {type(value).__name__}; samples are for fit" if getattr(value, "shape", ()) else repr(value)
+    raise InvalidParameter(f"n_clusters must be an integer >= 1, 'auto', a range (least, most) or None, got {shown}")
 
 
 def set_report(estimator: object, report: Mapping[str, object]) -> None:

@@ -24,7 +24,7 @@ from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.outcomes import Domain, Embedding, MergeTrees, MixtureScores, Outcome
 from clusterkit.contracts.registry import registry
 from clusterkit.drivers.compose import check
-from clusterkit.errors import IncompatibleStages, InvalidData
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import new_rows
 from clusterkit.files import replacing
@@ -263,6 +263,8 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         **options : object
             Other arguments of `clusterkit.report.make_report`, such as ``methods=["kmeans", "genie"]``.
         """
+        if not str(path).lower().endswith((".html", ".htm")):
+            raise InvalidParameter(f"{path}: a report can be .htm, .html")
         make: Any = importlib.import_module("clusterkit.report").make_report  # a room above this one
         text, _ = make(X, model=self._fitted(), **options)
         with replacing(path) as part:

@@ -15,13 +15,14 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.single import SingleDriver
-from clusterkit.errors import InvalidData, NeedsClusters
+from clusterkit.errors import InvalidData, NeedsClusters, first_names
 from clusterkit.estimators import same_place
 from clusterkit.estimators.base import set_fitted
 from clusterkit.estimators.number import PLACEHOLDER, set_report
 from clusterkit.fitting.samples import ArraySamples
 from clusterkit.numerics.threads import ignoring
 from clusterkit.samples import FeatureSpace
+from clusterkit.samples.coding import why_no_table
 
 if TYPE_CHECKING:
     from clusterkit.estimators.base import FittedAttributes
@@ -41,6 +42,9 @@ __all__ = [
     "set_fit_of_columns",
     "stages_of_tables",
 ]
+
+SHOWN = 5
+"""Columns that a message names."""
 
 NOTHING_LEFT = "no column is left"
 """Beginning of the error of a table that has nothing to cluster: another sheet of its file may have."""
@@ -86,10 +90,6 @@ def fit_prepared(
     True
     """
     fitted = prepared_for(model, table, preparation)
-    if getattr(model, "metric", None) == "haversine":
-        from clusterkit.tables.preparing.places import check_order
-
-        check_order(fitted.columns)
     X = fitted.transform(table, quiet=True)
     fit_table = getattr(model, "_fit_table", None)  # of estimators that look at whole columns
     if (stages := stages_of_tables(model)) is not None:
@@ -220,6 +220,7 @@ def set_fit_of_columns(
 def prepared_for(model: FittedAttributes, table: object, preparation: Preparation | None = None) -> FittedPreparation:
     """The preparation of a table; where the method takes no negative numbers, numbers are scaled without a shift."""
     from clusterkit.tables import Preparation, TableError
+    from clusterkit.tables.preparing.places import check_order
 
     spec = Preparation() if preparation is None else preparation
     if spec.sphere and _needs_nonnegative(model):
@@ -231,6 +232,8 @@ def prepared_for(model: FittedAttributes, table: object, preparation: Preparatio
         if not other_sheets or not str(error).startswith(NOTHING_LEFT):
             raise
         raise TableError(f"{error}{other_sheets}") from error
+    if getattr(model, "metric", None) == "haversine":
+        check_order(fitted.columns)
     if spec.scale == "auto" and fitted.scale == "zscore" and _needs_nonnegative(model):
         fitted = attrs.evolve(spec, scale="spread").fit(table)
         fitted = attrs.evolve(fitted, preparation=spec, reason="the method takes no negative numbers")
@@ -281,9 +284,11 @@ def features_of(model: object, X: object) -> Array | None:
     refuse_query(X)
     if isinstance(X, Mapping) or is_frame(X):
         return fitted.transform(X)
-    rows = np.asarray(X)
+    why = why_no_table(X)
+    rows = np.asarray(None if why else X)
     if rows.ndim != 2:
-        raise InvalidData(f"this model takes tables with the columns {', '.join(fitted.used[:5])}, ...")
+        columns = first_names(fitted.used, SHOWN)
+        raise InvalidData(f"{why or why_no_table(rows)}. This model takes tables with the columns {columns}")
     return fitted.transform(rows)
 
 

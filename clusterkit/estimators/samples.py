@@ -98,7 +98,8 @@ def only_numbers(X: object) -> Iterator[None]:
 
 
 def _refuse_dates(X: object) -> None:
-    """Refuse a data frame with dates, times or durations, and tables that are no data frames."""
+    """Refuse a data frame with dates, times or durations, with equal names or none, and tables that are no frames."""
+    from clusterkit.tables.cells.column_names import check_distinct
     from clusterkit.tables.reading.frames import HoldsFrame, is_frame, opened
 
     if issparse(X):  # one kind of sparse matrix is a mapping
@@ -107,7 +108,11 @@ def _refuse_dates(X: object) -> None:
         raise InvalidData(f"X is a {type(X).__name__}, no array and no data frame. {TAKES_TABLES}")
     if not is_frame(X):
         return
-    schema: Mapping[str, Any] = cast("Any", opened(X)[0]).schema
+    frame, shared = opened(X)
+    schema: Mapping[str, Any] = cast("Any", frame).schema
+    if not schema:
+        raise InvalidData("X is a data frame without a column")
+    check_distinct(schema, shared, list(schema), "X")
     dates = [name for name, dtype in schema.items() if dtype.is_temporal()]
     if dates:
         raise InvalidData(
@@ -124,8 +129,12 @@ def _reason(X: object) -> str | None:
         columns = _columns(X)
     except Exception:  # where X is so odd that it has no columns, the error of scikit-learn says so
         return None
-    if any(column.kind == "complex" for column in columns):
-        return None
+    imaginary = [column.name for column in columns if column.kind == "complex"]
+    if imaginary:
+        return (
+            f"Complex data not supported: {_holding(imaginary)} complex numbers, which cannot be compared; make two "
+            "columns of their real and imaginary parts"
+        )
     texts = [(column.name, row) for column in columns if (row := _first_text(column)) is not None]
     if texts:
         name, row = texts[0]

@@ -28,6 +28,9 @@ MOST_ROWS, MOST_NUMBERS = 10_000, 2_000_000
 """Rows from which spreads are estimated, and the numbers in fewer wide ones: their standard error is then below one per
 cent, and two of 768 columns, where it is no matter for a factor of ten."""
 
+FEW_ROWS = 20
+"""Rows below which chance alone may make the spreads of columns in one unit differ by the factor that is warned of."""
+
 SHOWN = 5
 """Columns that the warning names."""
 
@@ -112,7 +115,7 @@ def _message(estimator: object, X: Array, space: Space | None, remedy: str) -> s
             return None
     wide, thin = pair
     names = getattr(estimator, "feature_names_in_", [str(j + 1) for j in range(X.shape[1])])
-    small = [j for j in np.argsort(spread, kind="stable") if 0 < spread[j] < spread[wide] / LARGEST_RATIO]
+    small = [j for j in np.argsort(spread, kind="stable") if j == thin or 0 < spread[j] < spread[wide] / LARGEST_RATIO]
     shown = first_names([str(names[j]) for j in small], SHOWN)
     subject, count = (f"column {shown}", "counts") if len(small) == 1 else (f"columns {shown}", "count")
     return (
@@ -127,7 +130,20 @@ def _differing(X: Array) -> tuple[tuple[int, int] | None, Array]:
     rows = X[::step].astype(np.float64, order="F" if X.shape[1] <= FEW_COLUMNS else "C")
     with np.errstate(over="ignore", invalid="ignore"):
         spread = rows.std(axis=0)
-    return differing_units(*column_extremes(rows), spread), spread
+    pair = differing_units(*column_extremes(rows), spread)
+    if pair is not None and len(rows) < FEW_ROWS and spread[pair[0]] <= _by_chance(*rows.shape) * spread[pair[1]]:
+        pair = None
+    return pair, spread
+
+
+def _by_chance(n: int, d: int) -> float:
+    """Ratio of two of d standard deviations of n normal numbers that is reached by chance with a probability of .05.
+
+    The quantile of the F distribution at the level of all pairs (Bonferroni).
+    """
+    from scipy.special import fdtri
+
+    return float(np.sqrt(fdtri(n - 1, n - 1, 1 - 0.05 / (d * (d - 1))))) if n > 1 else np.inf
 
 
 def _level_of_caller() -> int | None:

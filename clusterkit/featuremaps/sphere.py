@@ -90,9 +90,11 @@ class Sphere(FeatureMap):
         low, high = ends.low.astype(np.float64), ends.high.astype(np.float64)
         for column, word, least, most in ((0, "latitudes", -90.0, 90.0), (1, "longitudes", -180.0, 360.0)):
             if low[column] < least or high[column] > most:
-                swapped = ". The columns may be in the wrong order" if -90 <= low[1] <= high[1] <= 90 else ""
+                hint = ". The columns may be in the wrong order" if -90 <= low[1] <= high[1] <= 90 else ""
+                if word == "longitudes":
+                    hint = ". Whole turns are taken off by (x + 180) % 360 - 180"
                 raise InvalidData(
                     f"featuremap 'sphere': column {column + 1} has values from {low[column]:g} to {high[column]:g}, "
-                    f"and {word} are {least:g} to {most:g} degrees{swapped}"
+                    f"and {word} are {least:g} to {most:g} degrees{hint}"
                 )
         return FittedMap(SpherePoints(self.radius))

@@ -382,6 +382,8 @@ def compared(
     for name, value in methods.items():
         check_fits(str(name), value, table.n, len(table.names))
     rng = seeds.stream("rows")
+    if not table.n:
+        raise InvalidData("compare: X has no row")
     rows = sample_rows(table.n, max_rows, rng)
     points = coordinates(None, table, rows) if metric == "euclidean" else _measured(table, rows, metric)
     parts = subsamples(table.n, seeds.stream("parts"))

@@ -89,6 +89,10 @@ def topics_of(
     model: object, texts: object, names: Sequence[str] | None, max_features: int, n_rows: int, naming: Naming | None
 ) -> DocumentProfile:
     """The topics of a model or of labels; see `profile` for the parameters."""
+    if naming is not None and not callable(naming):
+        raise InvalidParameter(
+            f"naming must be a function of a topic that returns its name, or None; got {naming!r:.80}"
+        )
     counts, terms = _counts(texts, names)
     labels = np.maximum(labels_of(model, counts.shape[0], "profile", "texts"), NOISE)
     layers = getattr(model, "__dict__", {}).get("layers_") or ()
@@ -108,11 +112,19 @@ def _counts(texts: Any, names: Sequence[str] | None) -> tuple[Any, Array]:
         terms = np.array([f"x{j}" for j in range(counts.shape[1])] if names is None else list(names), dtype=object)
         if counts.nnz and counts.data.min() < 0:
             raise InvalidData("the term matrix has negative counts: pass counts, or tf-idf weights")
-    elif isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+    elif isinstance(texts, str) or not hasattr(texts, "__iter__"):
         raise InvalidData(
-            "texts must be a sequence of strings, one for each row, or a sparse matrix of counts of terms"
+            f"texts must be a sequence of strings, one for each row, or a sparse matrix of counts of terms; got "
+            f"{texts!r:.80}"
         )
     else:
+        texts = list(texts)
+        strange = next((row for row, text in enumerate(texts) if not isinstance(text, str)), None)
+        if strange is not None:
+            raise InvalidData(
+                f"texts must be a sequence of strings, one for each row, and row {strange} has {texts[strange]!r:.80}; "
+                "'' is a row without words"
+            )
         from sklearn.feature_extraction.text import CountVectorizer
 
         vectorizer = CountVectorizer()
@@ -153,8 +165,18 @@ def _topics(
         name = ", ".join(word for word, _ in words[:WORDS_IN_A_NAME]) or f"cluster {label}"
         rows = _nearest_rows(np.flatnonzero(labels == label), counts, columns, weights, lengths, n_rows)
         topic = Topic(label, int(sizes[label]), float(sizes[label] / len(labels)), name, words, rows)
-        topics.append(topic if naming is None else attrs.evolve(topic, name=str(naming(topic))))
+        topics.append(topic if naming is None else attrs.evolve(topic, name=_named(naming, topic)))
     return tuple(topics)
+
+
+def _named(naming: Naming, topic: Topic) -> str:
+    """The name that a function gives a topic."""
+    name: object = naming(topic)
+    if not isinstance(name, str):
+        raise InvalidParameter(
+            f"naming must return a text for each topic, and returned {name!r:.80} for cluster {topic.label}"
+        )
+    return name
 
 
 def _nearest_rows(

@@ -200,6 +200,9 @@ DEPTH = 3
 LEAF = 0.01
 """Least share of the rows in a leaf of the tree: smaller ones describe single rows. A smaller cluster makes a leaf."""
 
+LARGEST = 1e30
+"""Number above which a column is divided by its largest one for the tree, whose numbers go to 3e38."""
+
 SIMPLER = 0.01
 """Loss of F1 up to which a rule with fewer conditions is preferred."""
 
@@ -291,7 +294,7 @@ def rule_for(measures: list[Measure], inside: Mask, weights: Array) -> Rule | No
         return None
     from sklearn.tree import DecisionTreeClassifier
 
-    table = np.column_stack([_filled(measure.values) for measure in measures]).astype(np.float32)
+    table = np.column_stack([_single(_filled(measure.values)) for measure in measures])
     balance = np.where(inside, 0.5 / weights[inside].sum(), 0.5 / weights[~inside].sum()) * weights
     least = max(1, min(math.ceil(LEAF * len(table)), int(inside.sum())))
     tree = DecisionTreeClassifier(max_depth=DEPTH, min_samples_leaf=least, random_state=0)
@@ -364,11 +367,17 @@ def _conditions(path: list[tuple[int, float, bool]], measures: list[Measure]) ->
     return tuple(conditions)
 
 
+def _single(values: Array) -> Array:
+    """Values in single precision, as the tree takes them; large ones by another unit, which keeps their order."""
+    largest = np.nanmax(np.abs(values), initial=0.0)
+    return (values / largest if largest > LARGEST else values).astype(np.float32)
+
+
 def _short(values: Array, threshold: float) -> float:
     """A short number that splits the values like the threshold of the tree, which is in single precision."""
     values = values[~np.isnan(values)]
-    lower = values[values.astype(np.float32) <= threshold]
-    upper = values[values.astype(np.float32) > threshold]
+    lower = values[_single(values) <= threshold]
+    upper = values[_single(values) > threshold]
     if not len(lower) or not len(upper):
         return threshold
     return short_between(float(lower.max()), float(upper.min()))

@@ -116,9 +116,15 @@ class RawTable:
             refuse_query(X)
             source = X if isinstance(X, np.ndarray) else _array(X, caller)
             if source.ndim != 2:
-                why = why_no_table(source) or f"X must be a table (n, d), got an array of shape {source.shape}"
+                why = (
+                    why_no_table(X)
+                    or why_no_table(source)
+                    or f"X must be a table (n, d), got an array of shape {source.shape}"
+                )
                 raise InvalidData(f"{caller}: {why}")
             n, d = source.shape
+        if isinstance(names, str):
+            raise InvalidParameter(f"{caller}: names must be a list of {d} names, got the text {shortened(names)!r}")
         if names is not None and len(names) != d:
             raise InvalidParameter(f"{caller}: names must be one for each of the {d} columns, got {len(names)}")
         known = getattr(model, "feature_names_in_", None)
@@ -177,7 +183,7 @@ def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:
     """A column read by its plan, or without a plan by its type."""
     if isinstance(plan, LeftOut):
         return Column(name, "category", np.full(len(column.values), -1), left_out=plan.reason)
-    if isinstance(plan, NumberColumn):
+    if isinstance(plan, NumberColumn) and column.kind != "truth":  # "is True" says more than "is high"
         return Column(name, "number", plan.read(column).values)
     if plan is None and column.kind == "number":
         reading = as_hours(column, DURATION, 0.0) if column.duration else as_numbers(column, ".")

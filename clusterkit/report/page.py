@@ -9,6 +9,7 @@ import io
 import math
 import platform
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib.resources import files
@@ -139,7 +140,9 @@ def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], object]) ->
     import matplotlib
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "font.family": "sans-serif"}):
+    style = {"svg.fonttype": "none", "svg.hashsalt": name, "font.family": "sans-serif"}
+    with matplotlib.rc_context(style), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # texts stay texts, for which the browser has the letters
         figure = Figure(figsize=size, layout="constrained")
         figure.patch.set_alpha(0.0)
         ax = figure.subplots()

@@ -193,24 +193,6 @@ def test_predict_finds_columns_by_name(run, table, tmp_path, write, blobs, error
     )
 
 
-def test_a_model_of_version_0_1_needs_a_flag_and_warns(run, table, tmp_path, blobs, error_of):
-    pipeline = clusterkit.recipe("kmeans", n_clusters=3, random_state=0).fit(blobs)
-    content = {"pipeline": pipeline, "columns": ["height", "width"], "named": True, "recipe": "kmeans"}
-    model = tmp_path / "m.joblib"
-    joblib.dump({**content, "clusterkit": "0.1.0"}, model)
-    message = error_of(run("predict", model, table))
-    assert "m.joblib is no model of `clusterkit fit --save`" in message
-    assert "--allow-pickle reads it; this runs whatever code is in the file" in message
-    answer = run("predict", model, table, "--allow-pickle")
-    assert answer.exit_code == 0
-    assert answer.stderr == (
-        f"warning: {model} is a pickle: reading it runs whatever code is in it. Fit again with --save for a file of "
-        f"data\n"
-        f"warning: {model} was saved by clusterkit 0.1.0, this is {__version__}\n"
-    )
-    assert labels_of(answer.stdout) == pipeline.labels_.tolist()
-
-
 def test_a_model_saved_in_python(run, table, tmp_path, blobs, write, error_of):
     pandas = pytest.importorskip("pandas")
     model = tmp_path / "m.clusterkit"
@@ -239,13 +221,9 @@ def test_transductive_model_says_why(run, table, tmp_path, monkeypatch, error_of
 
 
 def test_no_model(run, table, write, tmp_path, error_of):
-    assert "is no model of `clusterkit fit --save`" in error_of(run("predict", write("m.clusterkit", "no"), table))
-    bad = write("m.joblib", "no")
-    assert "m.joblib is no model of `clusterkit fit --save`: " in error_of(run("predict", bad, table, "--allow-pickle"))
     joblib.dump([1], tmp_path / "list.joblib")
-    assert "list.joblib is no model of `clusterkit fit --save`" in error_of(
-        run("predict", tmp_path / "list.joblib", table, "--allow-pickle")
-    )
+    for file in (write("m.clusterkit", "no"), tmp_path / "list.joblib", table):
+        assert "is no model of `clusterkit fit --save`" in error_of(run("predict", file, table))
     assert "nowhere.clusterkit: no such file" in error_of(run("predict", "nowhere.clusterkit", table))
 
 
@@ -446,6 +424,14 @@ def test_links_and_seeds_of_files_are_kept(tmp_path, run):
     (tmp_path / "links.csv").write_text("one,other,sign\n1,31,1\n")
     answer = run(*common, "--links", str(tmp_path / "links.csv"), "--drop", "kind")
     assert "names row 31; rows are counted 1..30" in answer.output
+    answer = run(*common, "--seeds", "kinds")
+    assert "--seeds: " in answer.output
+    assert "no column named 'kinds'. Did you mean 'kind'?" in answer.output
+    (tmp_path / "t.csv").write_text("x,y,kind\n" + "".join(f"{i},{i % 7},{i % 3}\n" for i in range(30)))
+    assert (
+        "--seeds kind: row 3 (line 4) has 2; seeds are numbers of clusters, 0..1"
+        in run(*common, "--seeds", "kind").output
+    )
 
 
 def test_rows_are_compared_by_the_cosine_where_that_is_asked_for(run, tmp_path):

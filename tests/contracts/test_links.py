@@ -95,14 +95,29 @@ def test_wrong_links_have_one_clear_error(links, message):
 @pytest.mark.parametrize(
     ("seeds", "message"),
     [
-        ([0, 3, -1], "the seed of row 1 is 3; seeds are numbers of clusters, 0..2"),
+        ([0, 3, -1], "row 1 has 3; seeds are numbers of clusters, 0..2"),
         ([0, 1], "expected"),
-        (["a"] * 3, "numbers"),
+        ([0, None, "a"], r"row 2 has 'a'; .*pandas.factorize\(seeds\)"),
+        (np.array(["a", "b", "c"]), "row 0 has 'a'"),
+        ([0, [1], -1], r"row 1 has \[1\]"),
     ],
 )
 def test_wrong_seeds_have_one_clear_error(seeds, message):
     with pytest.raises(InvalidData, match=message):
         checked_seeds(seeds, 3, 3)
+
+
+def test_seeds_of_a_data_frame_are_named_by_its_index():
+    pandas = pytest.importorskip("pandas")
+    seeds = pandas.Series([0, None, 2.5], index=["p", "q", "r"])
+    with pytest.raises(InvalidData, match=r"row 'r' has 2\.5"):
+        checked_seeds(seeds, 3, 3, seeds.index)
+    assert checked_seeds(seeds[:2].astype("Int64"), 2, 3, seeds.index[:2]).tolist() == [0, -1]
+    twice = pandas.Index([7, 7, 8])
+    with pytest.raises(InvalidData, match=r"position: pass seeds.to_numpy\(\)"):  # reindex would fail
+        checked_seeds(seeds.set_axis(twice), 3, 3, twice[::-1])
+    with pytest.raises(InvalidData, match=r"has 7 more than once; after X.reset_index\(drop=True\)"):
+        Links.of([(7, 8, 1)], 3, twice)
 
 
 def test_labels_of_an_index_name_rows_and_those_that_are_missing_are_told():
@@ -115,5 +130,3 @@ def test_labels_of_an_index_name_rows_and_those_that_are_missing_are_told():
         assert not len(Links.of([("y", "x", 1)], 3, index).pairs)  # a fold may have none of them
     with pytest.raises(InvalidData, match="such as 'a'; link 0 names 7"):
         Links.of([(7, 8, 1)], 3, index)
-    with pytest.raises(InvalidData, match="more than once"):
-        Links.of([("a", "b", 1)], 3, pandas.Index(["a", "a", "b"]))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from oracles.recipes import NAMES
 from scipy.sparse import csr_matrix
@@ -26,7 +28,7 @@ def model(name):
         (np.where(np.eye(20, 3) > 0, np.inf, X), "X has infinite values in 3 of 20 rows, in 3 columns: 1"),
         (np.empty((0, 3)), "0 sample"),
         (np.empty((5, 0)), "0 feature"),
-        (X[:, 0], "Expected 2D array, got 1D"),
+        (X[:, 0], r"X has one dimension, \(20,\), and a table has two.*X.reshape\(-1, 1\)"),
         (X[None], "3 dimensions"),
         ([["a", "b"], ["c", "d"]], r"2 columns of X \(1, 2\) hold other things than numbers \(row 1 has 'a'\)"),
     ],
@@ -53,8 +55,8 @@ def test_fewer_samples_than_clusters(name):
         ({"featuremap__n_hidden": 0}, r"featuremap 'elm': n_hidden must be an integer >= 1 or None, got 0"),
         ({"featuremap__activation": "relu"}, r"'elm': activation must be one of 'gaussian', 'sigmoid', 'radbas', got"),
         ({"balancer__slack": -1}, r"balancer 'band': slack must be a fraction of n .*, got -1"),
-        ({"n_clusters": 0}, r"n_clusters must be an integer >= 1 or None, got 0"),
-        ({"n_clusters": 2.5}, r"n_clusters must be an integer >= 1 or None, got 2.5"),
+        ({"n_clusters": 0}, r"n_clusters must be an integer >= 1, 'auto', a range \(least, most\) or None, got 0"),
+        ({"n_clusters": 2.5}, r"n_clusters must be an integer >= 1, .*, got 2.5"),
         ({"n_init": 0}, r"n_init must be an integer >= 1, got 0"),
         ({"max_iter": 0}, r"max_iter must be an integer >= 1, got 0"),
         ({"random_state": "seed"}, r"random_state must be a non-negative integer.*got 'seed'"),
@@ -84,6 +86,53 @@ def test_values_out_of_range(change, message):
 def test_unknown_names_offer_the_nearest(change, message):
     with pytest.raises(UnknownName, match=message):
         recipe("emmc", **{"n_clusters": 2, **change}).fit(X)
+
+
+@pytest.mark.parametrize("name", ["auto", "kmeans", "mixture"])
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, "X is None, and a table is needed"),
+        (3, "X is 3, and a table is needed"),
+        ("rows.csv", r"X is 'rows.csv'.*read a file first, by pandas.read_csv"),
+        (["a", "b", "c"], "one text a row, such as 'a', and texts are compared by numbers that stand for them"),
+        ([{"a": 1}, {"a": 2}], r"dicts, such as {'a': 1}; pandas.DataFrame\(X\)"),
+        (np.zeros(4, [("a", int), ("b", float)]), r"with the fields a, b; pandas.DataFrame\(X\)"),
+        (pd.DataFrame(), "(without a|has no) column"),
+        (pd.DataFrame(X[:, :2], columns=["x", "x"]), r"the columns 1, 2 have one name, 'x'.*Rename them"),
+        (pd.DataFrame({"c": X[:, 0] * 1j, "x": X[:, 1]}), "complex numbers, which cannot be compared; make two"),
+        (pd.Series([1.0, 2.0]), r"one dimension, \(2,\).*X.to_frame\(\)"),
+        (pl.Series([1.0, 2.0]), r"one dimension, \(2,\).*X.to_frame\(\)"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_table_is_refused_with_what_makes_one(name, data, message):
+    with pytest.raises(InvalidData, match=message):
+        recipe(name, n_clusters=2).fit(data)
+
+
+def test_a_model_of_a_table_and_what_looks_at_its_rows_refuse_the_same():
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    table = clusterkit.Auto(2, pool=["kmeans"], random_state=0).fit(frame)
+    with pytest.raises(InvalidData, match=r"X is None, .*This model takes tables with the columns a, b$"):
+        table.predict(None)
+    for look in (clusterkit.assign, clusterkit.representatives, clusterkit.profile):
+        with pytest.raises(InvalidData, match=r"X is 'rows.csv', .*read a file first"):
+            look(table, "rows.csv")
+    with pytest.raises(InvalidParameter, match="names must be a list of 2 names, got the text 'ab'"):
+        clusterkit.profile(table, frame, names="ab")
+    with pytest.raises(InvalidData, match="compare: X has no row"):
+        clusterkit.compare({"kmeans": "kmeans"}, frame[:0], n_clusters=2)
+    with pytest.raises(InvalidParameter, match=r"page.pdf: a report can be .htm, .html"):
+        table.report("page.pdf", frame)
+    with pytest.raises(InvalidParameter, match="got a DataFrame; samples are for fit"):
+        clusterkit.Auto(frame).fit(frame)
+
+
+@pytest.mark.parametrize("estimator", [Pipeline, clusterkit.Auto, clusterkit.ConsensusClustering])
+def test_unknown_parameters_of_an_estimator_offer_the_nearest(estimator):
+    with pytest.raises(UnknownName, match=rf"{estimator.__name__} has no parameter 'nclusters'. Did you mean 'n_clus"):
+        estimator(nclusters=3)
 
 
 def test_unknown_recipe():

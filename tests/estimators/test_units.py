@@ -131,3 +131,13 @@ def test_pixels_are_in_one_unit():
 )
 def test_which_columns_differ(low, high, spread, pair):
     assert differing_units(*(np.array(values, dtype=float) for values in (low, high, spread))) == pair
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 6])
+def test_few_rows_of_one_unit_show_no_others(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 120))
+    model = recipe("kmeans", n_clusters=1)
+    assert not of(lambda: model.fit(X))
+    assert not of(lambda: recipe("embeddings").fit(X))
+    assert of(lambda: model.fit(X[:, :2] * [1.0, 1e5]))

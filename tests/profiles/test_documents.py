@@ -64,7 +64,10 @@ def test_noise_has_no_topic_and_layers_have_their_own():
     [
         ({"texts": TEXTS[:3]}, InvalidData, "texts has 3 rows and there are 6 labels"),
         ({"texts": "one text"}, InvalidData, "texts must be a sequence of strings"),
-        ({"texts": [1, 2, 3, 4, 5, 6]}, InvalidData, "texts must be a sequence of strings"),
+        ({"texts": [*TEXTS[:5], None]}, InvalidData, "a sequence of strings, one for each row, and row 5 has None"),
+        ({"texts": 7}, InvalidData, "texts must be a sequence of strings.*got 7"),
+        ({"texts": TEXTS, "naming": lambda topic: None}, InvalidParameter, "returned None for cluster 0"),
+        ({"texts": TEXTS, "naming": "name"}, InvalidParameter, "naming must be a function of a topic.*got 'name'"),
         ({"texts": ["!"] * 6}, InvalidData, "texts have no words"),
         ({"texts": csr_array(-np.eye(6))}, InvalidData, "negative counts"),
         ({"texts": csr_array(np.eye(6)), "names": ["a"]}, InvalidParameter, "names has 1 terms"),

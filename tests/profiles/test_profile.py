@@ -276,6 +276,18 @@ class TestModels:
         assert len(texts) == 1
 
 
+def test_numbers_beyond_single_precision_have_rules_and_truth_values_names():
+    y = np.arange(40) % 2
+    large = clusterkit.profile(y, {"a": (y + np.linspace(0, 0.5, 40)) * 1e50})
+    assert [cluster.rule.precision for cluster in large.clusters] == [1.0, 1.0]
+    table = {"member": y == 1, "x": np.random.default_rng(0).normal(size=40)}
+    model = clusterkit.Auto(2, pool=["kmeans"], random_state=0).fit(table)
+    names = [cluster.name for cluster in clusterkit.profile(y, table).clusters]
+    assert names == ["member is False", "member is True"]
+    model.labels_ = y
+    assert [cluster.name for cluster in clusterkit.profile(model, table).clusters] == names
+
+
 def test_shares_are_never_below_nothing():
     """Sums of weights round: a share of no row was printed as -0 %."""
     labels = np.repeat([0, 1, 2], [97, 109, 94])

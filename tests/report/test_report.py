@@ -330,7 +330,7 @@ class TestCommand:
         file.write_text("x,y\n1,2\n3,4\n")
         wrong = CliRunner().invoke(app, ["report", str(file), "-o", str(tmp_path / "a.pdf")])
         assert "a report can be .htm, .html" in wrong.output
-        unknown = CliRunner().invoke(app, ["report", str(file), "-o", str(tmp_path / "a.html"), "--methods", "kmean"])
+        unknown = CliRunner().invoke(app, ["report", str(file), "-o", str(tmp_path / "a.html"), "-r", "kmean"])
         assert unknown.exit_code == 2
         assert "kmeans" in unknown.output
         assert not (tmp_path / "a.html").exists()

@@ -158,7 +158,7 @@ def test_blanks_between_words_are_no_delimiter(write, lines, names):
 
 
 def test_a_short_row_of_numbers_between_blanks(write):
-    with pytest.raises(TableError, match=r"row 31 \(line 31\) has 1 cells instead of 2"):
+    with pytest.raises(TableError, match=r"row 31 \(line 31\) has 1 cell instead of 2"):
         read_table(write("t.txt", "1 2\n" * 30 + "1\n" + "1 2\n" * 30))
 
 
@@ -171,7 +171,7 @@ def test_a_short_row_of_numbers_between_blanks(write):
         ("sep=;\n", "has no row of data"),
         ("sep=;\na;b\n", "has no row of data, only the names a, b"),
         ("a," + 999 * "b" + "\n", f"has no row of data, only the names a, {80 * 'b'}"),
-        ("a,b\n1,2\n3\n", "row 2 (line 3) has 1 cells instead of 2"),
+        ("a,b\n1,2\n3\n", "row 2 (line 3) has 1 cell instead of 2"),
         ("a,b\n1,2\n3,4,5\n", "row 2 (line 3) has 3 cells instead of 2"),
         ("a;b\n1,5;2\n\n3;4;5\n" + "1;2\n" * 9, "row 2 (line 4) has 3 cells instead of 2"),
     ],
@@ -335,7 +335,7 @@ def test_plain_numbers_need_no_pandas(write, monkeypatch, blobs):
     assert table.names == ("a", "b")
     np.testing.assert_array_equal(table.numbers(), expected)
     assert table.cells()[0] == [repr(value) for value in blobs[0].tolist()]
-    with pytest.raises(TableError, match=r"row 2 \(line 3\) has 1 cells instead of 2"):
+    with pytest.raises(TableError, match=r"row 2 \(line 3\) has 1 cell instead of 2"):
         read_table(write("t.csv", "a,b\n1,2\n3\n"))
 
 

@@ -100,7 +100,7 @@ class TestJson:
             ),
             ("[" * 100_000, "is no JSON"),
             ("3", "is no table: a list of rows"),
-            ("[[1], [1, 2]]", "row 1 has 1 cells instead of 2"),
+            ("[[1], [1, 2]]", "row 1 has 1 cell instead of 2"),
             ('{"a": [1], "b": [1, 2]}', "the columns have 1 to 2 cells"),
             ('{"a": {"x": 1}, "b": {"y": 1}}', "cells for different rows"),
             ('{"a": 1}', "is no table"),

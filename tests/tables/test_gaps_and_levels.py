@@ -6,6 +6,8 @@ import io
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from clusterkit.errors import InvalidParameter
@@ -279,3 +281,41 @@ def test_a_counter_that_begins_anew_is_an_identifier_by_its_name(name):
     assert Preparation().fit_blocks(blocks).left_out.keys() == {name}
     assert Preparation().fit({"hour": table[name], "b": OTHER}).left_out == {}
     assert Preparation().fit({name: RNG.permutation(table[name]), "b": OTHER}).left_out == {}
+
+
+@pytest.mark.parametrize(
+    ("levels", "form", "ranked", "kind", "sentence"),
+    [
+        ([10, 20, 30], "pandas", False, "category", "3 levels, by the type of the column"),
+        ([1.5, 2.5, 3.5], "pandas", False, "category", "3 levels, by the type of the column"),
+        (["2024-01-01", "2024-02-01", "2024-03-01"], "polars", False, "category", "by the type of the column"),
+        ([30, 10, 20], "pandas", True, "ordered", "3 levels in order, by the type of the column"),
+        ([10, 20, 30], "pandas", True, "ordered", "Ordered levels that are numbers: code"),
+    ],
+)
+def test_a_categorical_column_is_a_category_whatever_its_levels_look_like(levels, form, ranked, kind, sentence):
+    cells = [levels[i % 3] for i in range(59)]
+    if form == "pandas":
+        code = pd.Categorical([*cells, None], categories=levels, ordered=ranked)
+        frame = pd.DataFrame({"code": code, "b": OTHER})
+    else:
+        frame = pl.DataFrame({"code": pl.Series([*cells, None], dtype=pl.Categorical), "b": OTHER})
+    fitted = quiet(Preparation().fit, frame)
+    assert fitted.kinds_of_codes == (kind, "auto")
+    assert sentence in fitted.paragraph()
+    if kind == "category":  # the same levels as plain numbers or texts
+        plain = {"code": np.array(cells), "b": OTHER[:59]}
+        np.testing.assert_array_equal(fitted.transform(plain), fitted.transform(frame[:59]))
+    as_number = Preparation(as_date="code") if isinstance(levels[0], str) else Preparation(as_number="code")
+    assert quiet(as_number.fit, frame).kinds_of_codes == ("number", "auto")
+
+
+def test_a_categorical_column_of_distinct_numbers_is_left_out_with_what_reads_it():
+    frame = pd.DataFrame({"code": pd.Categorical(OTHER), "b": OTHER})
+    assert "as a category, which is its type; --as-number" in quiet(Preparation().fit, frame).left_out["code"]
+
+
+@pytest.mark.parametrize("option", ["as_category", "as_ordered"])
+def test_levels_that_the_user_asked_for_are_not_doubted(option):
+    sizes = column("1 low", "2 mid", "3 high")
+    assert quiet(Preparation(**{option: "size"}).fit, {"size": sizes, "b": OTHER}).features[0].startswith("size=")

@@ -300,6 +300,8 @@ class TestWhatIsLeft:
     def test_numbers_without_a_sum(self):
         with pytest.raises(TableError, match=r"column 'a' has numbers that are too large to add up: 1e[+]308"):
             Preparation().fit({"a": np.array([1e308, -1e308, 3.0]), "b": np.arange(3.0)})
+        with pytest.raises(TableError, match=r"'a' has numbers that are too close together, from 1e-300 to 3e-300"):
+            Preparation().fit({"a": np.array([1e-300, 2e-300, 3e-300]), "b": np.arange(3.0)})
 
     def test_nothing(self):
         words = np.array([f"word {i}" for i in range(30)], dtype=object)

@@ -114,6 +114,12 @@ class TestInfiniteCells:
             fitted = Preparation().fit({"a": levels, "b": OTHER})
         assert "a=inf" in fitted.features
 
+    def test_one_sentence_is_enough_where_they_are_most_cells(self):
+        most = np.where(np.arange(60) < 40, np.inf, OTHER)
+        with pytest.warns(TableWarning) as caught:
+            Preparation().fit({"a": most, "b": OTHER[::-1], "c": OTHER**2})
+        assert [str(each.message)[:46] for each in caught] == ["infinite cells count as gaps: 'a' (40 of 60); "]
+
     def test_new_rows_tell_them(self):
         fitted = Preparation().fit({"a": OTHER[::-1], "b": OTHER**2})
         with pytest.warns(

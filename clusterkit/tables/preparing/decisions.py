@@ -18,6 +18,7 @@ import numpy as np
 
 from clusterkit.errors import TableError, counted, shortened
 from clusterkit.numerics.distances import differing_units
+from clusterkit.samples.coding import TEXTS
 from clusterkit.tables.cells.column_names import no_such_column
 from clusterkit.tables.cells.measures import are_alike
 from clusterkit.tables.cells.moments import Moments
@@ -48,6 +49,7 @@ __all__ = [
     "mixed_marks",
     "or_gap",
     "other_decimals",
+    "partly_numbers",
     "several_scales",
     "several_units",
     "with_words",
@@ -271,6 +273,17 @@ def other_decimals(column: ColumnSums) -> str:
     return f"its cells{shown} are no numbers with a {_name(column.mark)} before decimals"
 
 
+def partly_numbers(column: ColumnSums) -> str:
+    """Reason why texts of which more than half are numbers cannot be used as such; "" for others."""
+    mark, numbers = column.as_number()
+    if 2 * numbers.n <= column.filled or column.are_codes:
+        return ""
+    measure = column.measure
+    strange = next((text for text in column.levels or () if measure.number(text, mark) is None), None)
+    example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
+    return f"{100 * numbers.n / column.filled:.0f} % of its cells are numbers{example}"
+
+
 def _name(mark: str) -> str:
     return "point" if mark == "." else "comma"
 
@@ -317,9 +330,7 @@ FREE_TEXT, LISTS = "free text", "its cells are lists or objects"
 """Reasons for leaving out columns that can be converted into others."""
 
 ADVICE = {
-    FREE_TEXT: "Texts are compared by numbers that stand for them: compute an embedding of each text by a language "
-    "model, or counts of words (scikit-learn's TfidfVectorizer), and cluster these numbers, a row for each text; or "
-    "add columns of your own, such as a topic or the length",
+    FREE_TEXT: f"{TEXTS[0].upper()}{TEXTS[1:]}; or add columns of your own, such as a topic or the length",
     LISTS: "Of lists of one length make a column for each place, or an array: numpy.vstack(frame[name])",
 }
 """Advice for the error that no columns are left."""
@@ -345,6 +356,9 @@ ROUNDING = 1e-9
 RADII = {"none": CLOCK / (2 * math.pi), "minmax": 0.5}
 """Radius of the clock by the scale, so that times are apart as numbers are: an hour by one, or all by at most 1. Else
 it is 1, with which the squared distances of times all around are on average those of a number of variance 1."""
+
+MOST_TIMES = 1e6
+"""Ratio from which only its power of ten is worth reading."""
 
 FEWEST_GAPS = 5
 """Fewest gaps that are tested for information."""
@@ -429,6 +443,8 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         return LeftOut(name, LISTS)
     if not keep and column.gaps >= ALMOST_EMPTY * column.rows:
         return LeftOut(name, f"{100 * column.gaps / column.rows:.0f} % of it are gaps")
+    if column.categorical and not _rises(column.ranked, column.mark):
+        return _by_type(column, keep)
     if column.are_days and not _is_id_name(name):
         return _date(column, DIGITS, column.as_date()[1], keep)
     if column.clock.native or column.clock.n >= max(MOSTLY * column.filled, 1):
@@ -445,10 +461,26 @@ def _in_order(plan: ColumnPlan, column: ColumnSums) -> ColumnPlan:
     if isinstance(plan, CategoryColumn) and not plan.or_gap and set(plan.levels) <= set(column.ranked):
         return attrs.evolve(plan, ranks=tuple(column.ranked.index(level) for level in plan.levels))
     if isinstance(plan, NumberColumn) and column.ranked and not plan.clock:
-        numbers = [number(text, plan.decimal) for text in column.ranked]
-        known = [value for value in numbers if value is not None]
-        return attrs.evolve(plan, ordered=len(known) == len(numbers) and known == sorted(known))
+        return attrs.evolve(plan, ordered=_rises(column.ranked, plan.decimal))
     return plan
+
+
+def _rises(ranked: Sequence[str], mark: str) -> bool:
+    """Whether there are levels in an order, and it is that of the numbers that they are."""
+    numbers = [number(text, mark) for text in ranked]
+    known = [value for value in numbers if value is not None]
+    return bool(ranked) and len(known) == len(numbers) and known == sorted(known)
+
+
+def _by_type(column: ColumnSums, keep: bool) -> ColumnPlan:
+    """Plan of a column whose type in its data frame is a category: of levels, whatever they look like."""
+    plan = _in_order(_category(column, keep), column)
+    if not _is_measured(column):
+        return plan
+    if isinstance(plan, CategoryColumn):
+        return attrs.evolve(plan, by_type=True)
+    assert isinstance(plan, LeftOut)
+    return attrs.evolve(plan, reason=f"{plan.reason}, as a category, which is its type; --as-number reads numbers")
 
 
 def _ordered(column: ColumnSums) -> ColumnPlan:
@@ -490,11 +522,8 @@ def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
         strange = column.strange()
         example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
         return LeftOut(column.name, f"{100 * moments.n / column.filled:.0f} % of its cells are dates{example}")
-    if isinstance(plan, LeftOut) and numbers.n > column.filled / 2 and not column.are_codes:
-        measure = column.measure
-        strange = next((text for text in column.levels or () if measure.number(text, mark) is None), None)
-        example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
-        return LeftOut(column.name, f"{100 * numbers.n / column.filled:.0f} % of its cells are numbers{example}")
+    if isinstance(plan, LeftOut) and (reason := partly_numbers(column)):
+        return LeftOut(column.name, reason)
     return plan
 
 
@@ -533,6 +562,11 @@ def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
     if not math.isfinite(numbers.mean + numbers.squares):
         raise TableError(
             f"column {shortened(column.name)!r} has numbers that are too large to add up: {numbers.high:.3g}"
+        )
+    if numbers.low < numbers.high and not numbers.spread:
+        raise TableError(
+            f"column {shortened(column.name)!r} has numbers that are too close together, from {numbers.low:.6g} to "
+            f"{numbers.high:.6g}: squares of their differences are 0. Multiply them by a constant, or leave it out"
         )
     flag = len(numbers.values) == 2
     fill = numbers.mean
@@ -676,7 +710,8 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -
     wide, thin = pair
     with np.errstate(divide="ignore", over="ignore"):  # squares of tiny differences are 0
         ratio = spread[wide] / spread[thin]
-    return "zscore", f"the spread of {several[wide][0]} is {ratio:,.0f} times that of {several[thin][0]}"
+    times = f"{ratio:,.0f}" if ratio < MOST_TIMES else f"{ratio:.1e}"
+    return "zscore", f"the spread of {several[wide][0]} is {times} times that of {several[thin][0]}"
 
 
 def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:

@@ -11,7 +11,7 @@ from clusterkit.errors import TableWarning, shortened
 from clusterkit.tables.cells import parsing
 from clusterkit.tables.cells.measures import PLAIN, Measure
 from clusterkit.tables.cells.readings import ORDERS
-from clusterkit.tables.preparing.decisions import mixed_marks, other_decimals, several_units
+from clusterkit.tables.preparing.decisions import mixed_marks, other_decimals, partly_numbers, several_units
 from clusterkit.tables.preparing.plans import ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparing.redundant_columns import as_option
 from clusterkit.tables.preparing.sums import ColumnSums
@@ -76,7 +76,7 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
     sums : sequence of ColumnSums
         Sums of the columns of `plans`.
     """
-    bare, strange, units, decimals, mixed = list[str](), list[str](), list[str](), list[str](), list[str]()
+    bare, strange, units, decimals, mixed, partly = (list[str]() for _ in range(6))
     for plan, column in zip(plans, sums, strict=True):
         name = repr(shortened(plan.name))
         if isinstance(plan, NumberColumn):
@@ -92,10 +92,12 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
             if plan.strange:
                 others = ", ".join(f"{mark}: {parts[mark].n:,}" for mark in plan.strange)
                 strange.append(f"{name} ({others}; the unit is {plan.unit or 'none'})")
-        elif column.kind == "text" and not (isinstance(plan, LeftOut) and plan.asked_for):
+        elif column.kind == "text" and not column.categorical and not (isinstance(plan, LeftOut) and plan.asked_for):
             reasons = several_units(column), other_decimals(column), mixed_marks(column)
             for reason, into in zip(reasons, (units, decimals, mixed), strict=True):
                 into += [f"{name} ({reason})"] if reason else []
+            if isinstance(plan, LeftOut) and plan.reason == partly_numbers(column):
+                partly.append(f"{name} ({plan.reason})")
     if bare:
         yield (
             f"numbers without the unit of their column are read as if they had it: {_columns(bare)}; --drop or "
@@ -107,6 +109,7 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
         (units, "--as-number takes those in the most frequent unit"),
         (decimals, "another --decimal, or none, reads them"),
         (mixed, "write them with one mark"),
+        (partly, "--as-number takes those that are, and the others for gaps"),
     ):
         if texts:
             yield f"columns that look like numbers are not used as such: {_columns(texts)}; {advice}"
@@ -161,7 +164,8 @@ def of_sparse(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums], *, simila
     """
     columns, names = list[str](), list[str]()
     for plan, column in zip(plans, sums, strict=True):
-        gaps = getattr(plan, "gaps", 0)
+        # another sentence is about infinite cells
+        gaps = getattr(plan, "gaps", 0) - (column.infinite if isinstance(plan, NumberColumn) else 0)
         if plan.used and 2 * gaps > column.rows and not getattr(plan, "or_gap", False):
             columns.append(f"{shortened(plan.name)!r} ({gaps:,} of {column.rows:,})")
             names.append(plan.name)

@@ -412,6 +412,8 @@ class CategoryColumn(ColumnPlan):
         Gaps that are infinite numbers.
     ranks : tuple of int
         Place of each level in an order that the frame says; () for none. Rare levels have no place.
+    by_type : bool
+        Whether the type of the column in its data frame made a category of what looks like numbers, dates or times.
     """
 
     levels: tuple[str, ...]
@@ -426,6 +428,7 @@ class CategoryColumn(ColumnPlan):
     spelled: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     ranks: tuple[int, ...] = ()
+    by_type: bool = False
 
     def __attrs_post_init__(self) -> None:
         if self.or_gap and self.n_groups != 1:
@@ -518,8 +521,7 @@ class DateColumn(ColumnPlan):
         Form of the texts.
     parts : tuple of str
         Names in `HOURS`.
-    gaps : int
-    unread : int
+    gaps, unread : int
     told_by : str
         Column whose values differ where this one has gaps, see `NumberColumn`.
     both_orders : bool

@@ -273,7 +273,9 @@ class Preparation:
         """The column, read as the parameters say: texts where values are levels of a category, marks and orders."""
         column = self.read_as_asked(column)
         if column.name in self.as_category:
-            return attrs.evolve(column, kind="text", values=as_levels(column))
+            return attrs.evolve(column, kind="text", values=as_levels(column), categorical=True)
+        if column.name in self.as_ordered and column.kind == "text":
+            return attrs.evolve(column, categorical=True)
         return column
 
 

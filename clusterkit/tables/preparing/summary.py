@@ -106,7 +106,14 @@ def paragraph(
     flags = [plan for plan in plans if isinstance(plan, NumberColumn) and plan.flag]
     if flags:
         parts.append(f"Of two values: {_some(f'{shortened(plan.name)} ({_two(plan)})' for plan in flags)}")
-    few = [f"{shortened(plan.name)} ({_few(plan)})" for plan in plans if isinstance(plan, NumberColumn) and plan.few]
+    few = [
+        f"{shortened(plan.name)} ({_few(plan)})"
+        for plan in plans
+        if isinstance(plan, NumberColumn) and plan.few and not plan.ordered
+    ]
+    ordered = [shortened(plan.name) for plan in plans if isinstance(plan, NumberColumn) and plan.ordered]
+    if ordered:
+        parts.append(f"Ordered levels that are numbers: {_some(ordered)}")
     if few and not coded:
         parts.append(
             f"Few whole numbers, used as numbers though they may be years or codes: {_some(few)}; --as-category makes "
@@ -221,7 +228,8 @@ def _levels(plan: CategoryColumn) -> str:
             ", which --na gap, na='gap' in Python, makes a gap" if len(words) == 1 else ", which --na gap makes gaps"
         )
     in_order = " in order" if plan.ranks else ""
-    return f"{counted(len(plan.levels) + plan.rare, 'level')}{in_order}{rare}{among}"
+    by_type = ", by the type of the column; --as-number or --as-date reads them" if plan.by_type else ""
+    return f"{counted(len(plan.levels) + plan.rare, 'level')}{in_order}{rare}{among}{by_type}"
 
 
 def _having(plans: Sequence[ColumnPlan]) -> list[NumberColumn | CategoryColumn | DateColumn]:

@@ -130,6 +130,8 @@ class ColumnSums:
         Different days written as eight digits, at most `FEWEST_DAYS` of them.
     ranked : tuple of str
         All levels in their order, see `Column`.
+    categorical : bool
+        Whether the data frame or the user makes the column a category, see `Column`.
     """
 
     name: str
@@ -159,6 +161,7 @@ class ColumnSums:
     steps: int = 0
     few: frozenset[float] = frozenset()
     ranked: tuple[str, ...] = ()
+    categorical: bool = False
 
     @property
     def filled(self) -> int:
@@ -282,6 +285,7 @@ class ColumnSums:
             spelled=column.spelled(), clock=ClockSums.of_texts(levels) if short else ClockSums(),
             days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()), firsts=firsts,
             infinite=sum(n for text, n in levels.items() if short and parsing.is_infinite(text)), ranked=column.ranked,
+            categorical=column.categorical,
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -316,6 +320,7 @@ class ColumnSums:
             self.firsts + other.firsts, infinite=infinite, digits=self._digits(other), steps=self.steps + other.steps,
             few=frozenset(sorted(self.few | other.few)[: MOST_FEW + 1]),
             ranked=self.ranked if self.ranked == other.ranked else (),
+            categorical=self.categorical and other.categorical,
         )  # fmt: skip
 
     def _digits(self, other: ColumnSums) -> ClockSums:

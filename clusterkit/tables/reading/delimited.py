@@ -331,9 +331,8 @@ class _Reader:
         """Raise the error about the first row with more or fewer cells than there are names."""
         for number, (line, row) in enumerate(self._body(), 1):
             if len(row) != len(self.names):
-                raise TableError(
-                    f"{self.title}: row {number} (line {line}) has {len(row)} cells instead of {len(self.names)}"
-                )
+                cells = counted(len(row), "cell")
+                raise TableError(f"{self.title}: row {number} (line {line}) has {cells} instead of {len(self.names)}")
 
 
 def _rows(

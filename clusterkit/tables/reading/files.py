@@ -224,8 +224,7 @@ def _npy(title: str) -> AnyArray:
         raise TableError(f"{title} is no NPY file of numbers: {error}") from None
     if not isinstance(array, np.ndarray):
         raise TableError(f"{title} is no NPY file of numbers: it is an archive of several arrays")
-    why = why_no_table(array)
-    if why:
+    if array.ndim > 2 and (why := why_no_table(array)):
         raise TableError(f"{title}: {why}")
     if array.ndim != 2 or array.dtype.kind not in "iufb" or not array.shape[1]:
         raise TableError(f"{title}: needs real numbers in rows and columns, got {array.dtype} of shape {array.shape}")

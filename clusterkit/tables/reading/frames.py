@@ -89,6 +89,8 @@ class Column:
         Whether numbers came as durations; they are then in seconds.
     ranked : tuple of str
         All levels in their order, where a data frame has one: an ordered categorical of pandas.
+    categorical : bool
+        Whether the type of the column in a data frame, or the user, makes it a category, whatever its levels look like.
     """
 
     name: str
@@ -121,6 +123,7 @@ class Column:
 
     duration: bool = False
     ranked: tuple[str, ...] = ()
+    categorical: bool = False
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is a gap; a number that is not finite is one."""
@@ -325,8 +328,11 @@ def _of_series(name: str, series: nw.Series[Any]) -> Column:
         return Column(name, "number", np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
     if dtype == nw.Boolean:
         return Column(name, "truth", _numbers(series.to_list()))
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return attrs.evolve(_of_texts(name, series.to_list()), ranked=_ranked(series.to_native()))
+    if dtype == nw.String:
+        return _of_texts(name, series.to_list())
+    if dtype in (nw.Categorical, nw.Enum):
+        texts = _of_texts(name, list(map(_as_text, series.to_list())))
+        return attrs.evolve(texts, ranked=_ranked(series.to_native()), categorical=True)
     if isinstance(dtype, nw.Datetime) or dtype == nw.Datetime:
         if getattr(dtype, "time_zone", None) is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
@@ -343,11 +349,23 @@ def _ranked(series: Any) -> tuple[str, ...]:
     dtype = getattr(series, "dtype", None)
     if not getattr(dtype, "ordered", False):
         return ()
-    return tuple(level for category in cast("Any", dtype).categories if (level := _text(str(category))) is not None)
+    levels = [_text(str(_as_text(level))) for level in cast("Any", dtype).categories]
+    return tuple(level for level in levels if level is not None)
+
+
+def _as_text(level: Any) -> object:
+    """A level that is a number as its text, which does not depend on whether gaps made floats of whole numbers."""
+    if isinstance(level, bool | np.bool_) or not isinstance(level, numbers.Real) or math.isnan(level):
+        return level
+    return f"{level:.0f}" if float(level).is_integer() else repr(float(level))
 
 
 def _of_array(name: str, values: AnyArray) -> Column:
     """A column of a mapping."""
+    if values.ndim == 0:
+        raise TableError(
+            f"column {name!r} is {values.item()!r:.40}, and a mapping has a sequence of cells for each name"
+        )
     if values.ndim != 1:
         raise TableError(f"column {name!r} has {values.ndim} dimensions instead of one")
     if values.dtype.kind == "b":

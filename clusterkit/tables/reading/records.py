@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit.errors import TableError
+from clusterkit.errors import TableError, counted
 from clusterkit.tables.cells.column_names import numbered, shared_names, unique
 from clusterkit.tables.reading import unpacking
 from clusterkit.tables.reading.table import Table, check_not_empty
@@ -78,7 +78,7 @@ def _of_rows(title: str, rows: Any, names: Any) -> Table:
     width = len(names) if isinstance(names, list) else max(map(len, rows), default=0)
     odd = next((i for i, row in enumerate(rows) if len(row) != width), None)
     if odd is not None:
-        raise TableError(f"{title}: row {odd + 1} has {len(rows[odd])} cells instead of {width}")
+        raise TableError(f"{title}: row {odd + 1} has {counted(len(rows[odd]), 'cell')} instead of {width}")
     return _table(title, names, ([row[j] for row in rows] for j in range(width)))
 
 

@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import haversine_distances
 
 from clusterkit import Auto, recipe
 from clusterkit.errors import InvalidData
+from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.featuremaps.sphere import SpherePoints
 
 
@@ -62,6 +63,11 @@ def test_trees_of_unit_rows_are_those_of_normalised_rows():
         np.testing.assert_array_equal(by_metric.labels_, recipe(name, **parameters).fit(rows).labels_)
 
 
+def test_longitudes_beyond_a_turn_are_refused_with_what_takes_it_off():
+    with pytest.raises(InvalidData, match=r"from -269 to 180, .* off by \(x \+ 180\) % 360 - 180"):
+        recipe("kmeans", n_clusters=2, metric="haversine").fit([[10.0, -269.0], [12.0, 180.0], [11.0, 0.0]])
+
+
 def test_a_frame_with_the_longitude_first_is_refused():
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
@@ -74,3 +80,5 @@ def test_a_frame_with_the_longitude_first_is_refused():
             assert adjusted_rand_score(model.fit(frame).labels_, np.repeat([0, 1], 40)) == 1
         with pytest.raises(InvalidData, match="'lon' and 'lat', and metric='haversine' takes the latitude first"):
             model.fit(frame[["lon", "lat"]])
+    with pytest.raises(InvalidData, match="'lon' and 'lat', and metric='haversine' takes the latitude first"):
+        fit_prepared(recipe("kmeans", n_clusters=2, metric="haversine"), frame[["lon", "lat"]])
