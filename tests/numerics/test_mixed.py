@@ -386,7 +386,7 @@ def test_counts_and_ordered_levels_find_clusters_and_noise_of_them_does_not():
     forms = ("count", "count", "ordered", "ordered", "ordered", "count", "ordered")
     table = MixedTable.of(np.empty((300, 0)), np.empty(0), codes, codes.max(axis=0).astype(np.intp) + 1, forms)
     search = Search.of(table, np.random.default_rng(0))
-    solution, _, by_number = search.unknown(1, 6)
+    solution, _, by_number, _ = search.unknown(1, 6)
     assert solution.k == 3
     np.testing.assert_array_equal(search.of_all_rows(by_number[2]).labels, search.known(2).labels)
     assert agreement(y, solution.labels, 3, 3) > 0.9
