@@ -99,9 +99,6 @@ HARDLY = 0.2
 """Confidence of the pool below which a mixture of numbers stands, however certain, if it is stable or has found columns
 that say nothing of the clusters, which the pool cannot see."""
 
-MOST_TRIED = 6
-"""Numbers of clusters whose stability is looked at, those of the highest criterion."""
-
 MOST_NUMBERS = 10
 """Numbers of clusters beyond the least of a range that a mixture is fitted at."""
 
@@ -313,7 +310,7 @@ class Court:
             return Numbered(at(numbers[0]), 0.0)
         scores = {k: (values[k] - one) / most for k in numbers}
         best: tuple[float, float, FitResult] | None = None
-        for k in sorted(numbers, key=lambda k: -scores[k])[:MOST_TRIED]:
+        for k in sorted(numbers, key=lambda k: -scores[k]):
             if best is not None and scores[k] <= best[0]:
                 break
             of_draws = attainable(at(k))
