@@ -14,9 +14,9 @@ other where that one is sure:
 3. Of numbers without categories, and of arrays, the pool has the answer where it is sure, up to rows on borders, which
    the mixture decides. Else the mixture has it where it is stable and certain of the rows, or the pool is hardly right.
    On a lattice, of columns of few values, distances have gaps whatever the clusters: the mixture has the answer.
-4. Of other tables the mixture has the answer, unless the pool is sure of another structure. Where the number is open it
-   is that of the mixture, unless the pool is sure of its own number and not of the clusters at that of the mixture.
-   Fewer clusters that a surer mixture only divides are no reason against it.
+4. Of other tables the mixture has the answer, unless the pool is sure, and surer, of another structure. Where the
+   number is open it is that of the mixture, unless the pool is sure of its own number and not of the clusters at that
+   of the mixture. Fewer clusters that a surer mixture only divides are no reason against it.
 
 "Sure" is a confidence of at least .9, and of .8 for a number of its own.
 """
@@ -465,7 +465,7 @@ class Court:
                     return self._of_pool(some, facts)
         elif lacks and wanted is None:
             return self._of_pool(self.pool(None, roles), facts)
-        elif _confidence(pool) >= SURE and similarity < SAME_STRUCTURE and not self.restates(pool):
+        elif _confidence(pool) >= max(SURE, of_mixture) and similarity < SAME_STRUCTURE and not self.restates(pool):
             return self._of_pool(pool, facts)
         elif wanted is None and (_confidence(pool) < SURE or of_mixture < UNLIKELY):
             free = self.pool(None, roles)
