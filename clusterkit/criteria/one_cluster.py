@@ -313,7 +313,7 @@ def gain_of_clusters(x: Array | None, codes: NDArray[np.int32] | None, rng: Rng)
         numbers, grid = np.zeros((len(codes), 0)), np.zeros(0)
     levels = codes.max(axis=0, initial=0) + 1
     search = Search.of(MixedTable.of(numbers, grid, codes, levels.astype(np.intp)), rng, covariates=False)
-    solution, values, _ = search.unknown(1, MOST_LATENT)
+    solution, values, *_ = search.unknown(1, MOST_LATENT)
     gain = (max(value for k, value in values.items() if k > 1) - values[1]) / len(codes)
     if x is not None and solution.k > 1:
         changes = int(np.count_nonzero(np.diff(solution.labels[np.argsort(x, kind="stable")])))

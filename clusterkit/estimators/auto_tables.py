@@ -6,16 +6,17 @@ other where that one is sure:
 
 1. A mixture of mixed columns (`clusterkit.solvers.mixtures`) is fitted at the given number of clusters, or at all up to
    the one that its criterion prefers. Its number is that at which the gain of the criterion over one cluster, times the
-   share of it that halves of the rows confirm, is the largest. Another mixture, of six clusters whatever the number,
-   gives the columns their roles.
+   share of it that halves of the rows confirm, is the largest. A number of which two clusters have one mode together
+   is none: a core and its heavy tails are one cluster. Another mixture, of six clusters whatever the number, gives the
+   columns their roles.
 2. The pool runs on the features of all numbers. It runs on those that are not irrelevant, and on the relevant ones,
    where it is surer of these. Where no number is relevant it runs on the features of the relevant columns.
 3. Of numbers without categories, and of arrays, the pool has the answer where it is sure, up to rows on borders, which
    the mixture decides. Else the mixture has it where it is stable and certain of the rows, or the pool is hardly right.
    On a lattice, of columns of few values, distances have gaps whatever the clusters: the mixture has the answer.
-4. Of other tables the mixture has the answer, unless the pool is sure of another structure. Where the number is open it
-   is that of the mixture, unless the pool is sure of its own number and not of the clusters at that of the mixture.
-   Fewer clusters that a surer mixture only divides are no reason against it.
+4. Of other tables the mixture has the answer, unless the pool is sure, and surer, of another structure. Where the
+   number is open it is that of the mixture, unless the pool is sure of its own number and not of the clusters at that
+   of the mixture. Fewer clusters that a surer mixture only divides are no reason against it.
 
 "Sure" is a confidence of at least .9, and of .8 for a number of its own.
 """
@@ -36,6 +37,7 @@ from clusterkit.contracts import DriverResult
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import by_appearance
+from clusterkit.contracts.outcomes import MixtureScores
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import column_agreement, rand_matrix, subsample_stability, subsamples
 from clusterkit.criteria.one_cluster import MOST_OF_ONE, are_few, indicated_levels
@@ -49,7 +51,7 @@ from clusterkit.featuremaps.relevant import roles_of
 from clusterkit.fitting.fit import BoundComposition, bind, n_with_samples, run
 from clusterkit.fitting.samples import ArraySamples
 from clusterkit.samples.transform import ChosenColumns
-from clusterkit.solvers.mixtures.mixed_mixture import PreparedMixture
+from clusterkit.solvers.mixtures.mixed_mixture import MixedPosteriors, PreparedMixture
 from clusterkit.tables import FittedPreparation
 from clusterkit.tables.preparing.plans import CategoryColumn
 
@@ -96,9 +98,6 @@ UNLIKELY = 0.1
 HARDLY = 0.2
 """Confidence of the pool below which a mixture of numbers stands, however certain, if it is stable or has found columns
 that say nothing of the clusters, which the pool cannot see."""
-
-MOST_TRIED = 6
-"""Numbers of clusters whose stability is looked at, those of the highest criterion."""
 
 MOST_NUMBERS = 10
 """Numbers of clusters beyond the least of a range that a mixture is fitted at."""
@@ -297,28 +296,38 @@ class Court:
         if most <= 0:
             return Numbered(fit, self.stability(fit) if 1 not in values else 0.0)
         numbers = [k for k in sorted(values) if k > 1]
+        known: dict[int, FitResult] = {n_with_samples(fit.labels): fit}
+
+        def at(k: int) -> FitResult:
+            if k not in known:
+                known[k] = self.mixture(k)
+            return known[k]
+
+        # a number whose clusters are pieces of others is not right; where all numbers have such, all count
+        numbers = [k for k in numbers if not _has_pieces(at(k))] or numbers
+        most = max(values[k] for k in numbers) - one
+        if most <= 0:
+            return Numbered(at(numbers[0]), 0.0)
         scores = {k: (values[k] - one) / most for k in numbers}
-        known: dict[int, FitResult] = {}
         best: tuple[float, float, FitResult] | None = None
-        for k in sorted(numbers, key=lambda k: -scores[k])[:MOST_TRIED]:
+        for k in sorted(numbers, key=lambda k: -scores[k]):
             if best is not None and scores[k] <= best[0]:
                 break
-            known[k] = fit if k == n_with_samples(fit.labels) else self.mixture(k)
-            of_draws = attainable(known[k])
+            of_draws = attainable(at(k))
             least = 0.0 if best is None else best[0] * of_draws / scores[k]
-            stability = self.stability(known[k], least)
+            stability = self.stability(at(k), least)
             scores[k] *= min(1.0, stability / of_draws)
             if best is None or scores[k] > best[0]:
-                best = scores[k], stability, known[k]
+                best = scores[k], stability, at(k)
         assert best is not None
         _, stability, fit = best
         chosen = n_with_samples(fit.labels)
         others = [k for k in numbers if k != chosen]
         by_score = sorted(others, key=lambda k: -scores[k])
-        fits = ((k, known.get(k) or self.mixture(k)) for k in by_score)
+        fits = ((k, at(k)) for k in by_score)
         # a mixture may leave a cluster without rows
         runner_up = next((other for k, other in fits if n_with_samples(other.labels) == k), None)
-        left = (max(values.values()) - values.get(chosen, one)) / len(self.coded)
+        left = (one + most - values.get(chosen, one)) / len(self.coded)
         return Numbered(fit, stability, scores, runner_up, left)
 
     def roles(self) -> Mapping[str, str]:
@@ -444,7 +453,8 @@ class Court:
             same = similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k
             sure = _confidence(pool) >= SURE and not same and not self.is_lattice
             is_found = stability >= STABLE_STRUCTURE and best.certainty >= CERTAIN
-            if sure or lacks or not (is_found or (self.is_lattice and not self.are_indicators)):
+            is_found |= self.is_lattice and not self.are_indicators and of_mixture >= UNLIKELY
+            if sure or lacks or not is_found:
                 some = self.pool(wanted, roles, pool)
                 # of fewer numbers an answer may be surer because it is the values of one
                 some = pool if self.restates(some) else some
@@ -455,7 +465,7 @@ class Court:
                     return self._of_pool(some, facts)
         elif lacks and wanted is None:
             return self._of_pool(self.pool(None, roles), facts)
-        elif _confidence(pool) >= SURE and similarity < SAME_STRUCTURE and not self.restates(pool):
+        elif _confidence(pool) >= max(SURE, of_mixture) and similarity < SAME_STRUCTURE and not self.restates(pool):
             return self._of_pool(pool, facts)
         elif wanted is None and (_confidence(pool) < SURE or of_mixture < UNLIKELY):
             free = self.pool(None, roles)
@@ -540,6 +550,17 @@ def mixture_confidence(stability: float, apart: float, left: float) -> float:
         What the criterion gains beyond this number of clusters, a row.
     """
     return 1.0 / (1.0 + math.exp(-(CONSTANT + STABLE * stability + APART * apart + LEFT * left)))
+
+
+ONE_MODE = 0.95
+"""Least density between two centres, as a share of that at the lower one, from which the two clusters are one."""
+
+
+def _has_pieces(fit: FitResult) -> bool:
+    """Whether two clusters of a mixture have one mode together."""
+    model = cast("MixedPosteriors", cast("MixtureScores", fit.outcome).extend).model
+    pairs = ((i, j) for i in range(model.k) for j in range(i))
+    return len(model.numbers) > 0 and any(model.valley(i, j) >= ONE_MODE for i, j in pairs)
 
 
 def attainable(fit: FitResult) -> float:

@@ -325,6 +325,24 @@ def test_the_pool_is_never_sure_of_a_lattice(monkeypatch):
     assert Auto(2, random_state=0).fit(places).resolved_["auto"]["recipe"] != "mixture"
 
 
+def test_a_core_and_its_heavy_tails_are_one_cluster(monkeypatch):
+    class Stopped(Exception):
+        pass
+
+    def mixture_alone(court):
+        raise Stopped(court.best_mixture())
+
+    monkeypatch.setattr(auto_tables.Court, "answer", mixture_alone)
+    rng = np.random.default_rng(6)
+    planted = np.repeat([0, 1, 2], 60)
+    X = 6 * np.eye(3, 5)[planted] + rng.standard_t(3, (180, 5))
+    with pytest.raises(Stopped) as caught:
+        Auto(random_state=0).fit(X)
+    [best] = caught.value.args
+    assert adjusted_rand(planted, best.fit.labels) > 0.9
+    assert list(best.scores) == [2, 3]  # of four clusters one is the tails of the others
+
+
 @pytest.mark.parametrize("confidence", [0.81, 0.99])
 def test_fewer_clusters_that_a_surer_mixture_divides_do_not_stand_against_it(monkeypatch, confidence):
     rng = np.random.default_rng(0)

@@ -19,7 +19,7 @@ from clusterkit.numerics.mixed.expectation import (
     maximise,
     penalised_likelihood,
 )
-from clusterkit.numerics.mixed.levels import multinomial_evidence
+from clusterkit.numerics.mixed.levels import LevelForms, multinomial_evidence
 from clusterkit.numerics.mixed.posteriors_jit import gains_of_two
 from clusterkit.numerics.mixed.roles import roles_of_columns
 from clusterkit.numerics.mixed.search import Search, agreement
@@ -230,6 +230,41 @@ def test_gains_of_two_gaussians_agree_with_the_plain_version(seed):
     assert gains_of_two(x[:, None], mask, 25, 0.02)[0] == pytest.approx(oracle.gain_of_two(x, 25, 0.02), abs=1e-9)
 
 
+def _two(apart, spreads, tables=()):
+    """A mixture of two clusters of equal weight, with one category if `tables` has its levels."""
+    d, L, tables = len(apart), len(tables), np.reshape(tables, (-1, 2))
+    forms = LevelForms.of(np.array([L] * (L > 0), dtype=np.intp), (), np.ones(L))
+    means, no_shift, none = np.array([np.zeros(d), apart]), np.zeros((L, d)), np.array([], dtype=np.intp)
+    places = np.array([0] * (L > 0), dtype=np.intp)
+    return expectation.MixtureModel(
+        np.log([0.5, 0.5]), np.arange(d), means, spreads, np.zeros(d), places, tables, no_shift, none, forms
+    )
+
+
+def test_two_clusters_have_one_mode_up_to_two_deviations():
+    ones = np.ones((2, 1))
+    assert _two([1.99], ones).valley(1, 0) == pytest.approx(1.0)
+    height = np.exp(-0.5 * 1.5**2) / (0.5 + 0.5 * np.exp(-0.5 * 9.0))  # half way, and at either centre
+    assert _two([3.0], ones).valley(0, 1) == pytest.approx(height, abs=1e-3)
+    # a core and its tails, though the centres differ by ten deviations of the core
+    assert _two([1.0], np.array([[0.01], [4.0]])).valley(0, 1) > 0.9
+    # levels that never occur together divide them
+    assert _two([0.0], ones, np.log([[0.999, 0.001], [0.001, 0.999]])).valley(0, 1) < 0.1
+
+
+def test_a_valley_is_that_of_any_coordinates():
+    rng = np.random.default_rng(0)
+    M, apart, variances = (
+        rng.standard_normal((3, 3)),
+        np.array([2.0, 0.5, -3.0]),
+        np.array([[1.0, 0.5, 2.0], [3.0, 0.2, 1.0]]),
+    )
+    plain = _two(apart, variances).valley(0, 1)
+    assert 0.1 < plain < 0.9
+    covariances = np.array([M @ np.diag(v) @ M.T for v in variances])
+    assert _two(M @ apart, covariances).valley(0, 1) == pytest.approx(plain, rel=1e-9)
+
+
 def test_labels_do_not_depend_on_the_order_of_columns_and_levels():
     table, _ = _table(seed=1, n=120, p=3, levels=(3, 4), spread=3.0)
     solution = Search.of(table, np.random.default_rng(0)).known(3)
@@ -351,7 +386,7 @@ def test_counts_and_ordered_levels_find_clusters_and_noise_of_them_does_not():
     forms = ("count", "count", "ordered", "ordered", "ordered", "count", "ordered")
     table = MixedTable.of(np.empty((300, 0)), np.empty(0), codes, codes.max(axis=0).astype(np.intp) + 1, forms)
     search = Search.of(table, np.random.default_rng(0))
-    solution, _, by_number = search.unknown(1, 6)
+    solution, _, by_number, _ = search.unknown(1, 6)
     assert solution.k == 3
     np.testing.assert_array_equal(search.of_all_rows(by_number[2]).labels, search.known(2).labels)
     assert agreement(y, solution.labels, 3, 3) > 0.9

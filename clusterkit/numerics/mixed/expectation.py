@@ -17,6 +17,7 @@ from typing import final
 import attrs
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from clusterkit._typing import Array, Indices, Mask
 from clusterkit.numerics.mixed.evidence import (
@@ -36,6 +37,9 @@ LOG_2PI = math.log(2.0 * math.pi)
 
 VARIANCE_ROWS = 3.0
 """Rows that the prior of a variance counts for, without correlations."""
+
+RIDGELINE = np.concatenate([[0.0], 1.0 / (1.0 + np.exp(np.linspace(12.0, -12.0, 121))), [1.0]])
+"""Places on a ridgeline, between the centres of two clusters; dense at both, whose variances may be very different."""
 
 BLOCK = 2**16
 """Rows of which `MixtureModel.posteriors` holds the densities at once."""
@@ -90,6 +94,32 @@ class MixtureModel:
         spreads = self.spreads if self.spreads.ndim == 3 and len(self.spreads) == 1 else self.spreads[order]
         tables = np.ascontiguousarray(self.tables[:, order])
         return attrs.evolve(self, shares=self.shares[order], means=self.means[order], spreads=spreads, tables=tables)
+
+    def valley(self, i: int, j: int) -> float:
+        """The least density between the centres of two clusters, as a share of the lower of the densities there.
+
+        Where it is 1, the two have one mode and are one cluster that is no Gaussian: heavy tails around a core, or
+        pieces of a curve. All modes of two Gaussians lie on their ridgeline (Ray, Lindsay 2005, The topography of
+        multivariate normal mixtures, Annals of Statistics 33(5), equation 4), which Hennig (2010) joins clusters by. Of
+        levels counts how far their probabilities overlap.
+        """
+        S, T = (self.spreads[0], self.spreads[0]) if len(self.spreads) == 1 < self.k else self.spreads[[i, j]]
+        apart = self.means[j] - self.means[i]
+        if S.ndim == 2:  # coordinates in which both covariances are diagonal, the first one the identity
+            variances, vectors = eigh(T, S)
+            apart = vectors.T @ apart
+        else:
+            variances, apart = T / S, apart / np.sqrt(S)
+        a = RIDGELINE[:, None]
+        x = a * apart / ((1.0 - a) * variances + a)
+        first = self.shares[i] - 0.5 * np.square(x).sum(axis=1)
+        second = self.shares[j] - 0.5 * (np.square(x - apart) / variances + np.log(variances)).sum(axis=1)
+        heights = np.logaddexp(first, second)
+        of_levels = 1.0
+        for place in np.flatnonzero(self.places >= 0).tolist():
+            levels = self.tables[self.forms.slice_of(place)]
+            of_levels *= np.exp(0.5 * (levels[:, i] + levels[:, j])).sum()
+        return float(of_levels * np.exp(heights.min() - min(heights[0], heights[-1])))
 
     def posteriors(self, numbers: Array, codes: NDArray[np.int32]) -> tuple[Array, float]:
         """Probabilities of the clusters, (m, k), and the log-likelihood, for rows with gaps.

@@ -3,6 +3,10 @@
 Each start is improved for a few rounds, of EM steps and a choice of roles, as "diag" and as "tied"; the best are
 polished, also as "full". Labels that say what one category says are left aside if there are others: dividing the rows
 by it costs ln p(z), but the category itself is free then.
+
+A category that shifts the numbers and clusters that say what it says are two readings of the same rows, and their
+evidence differs by the priors alone. As a covariate it leaves only what is inside its levels, and may so hide clusters
+that the other columns have without it. Where it does, labels that it says are searched for too (`Search._readings`).
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from numpy.typing import NDArray
 from clusterkit._typing import Array, Indices, Labels, Mask, Rng
 from clusterkit.numerics.lloyd import kmeans
 from clusterkit.numerics.mixed.evidence import (
+    COVARIATE,
     DEPENDENT,
     IRRELEVANT,
     SWEEPS,
@@ -59,6 +64,13 @@ SPARSE = (0.15, 0.4)
 
 SPARSE_ROUNDS = 5
 """Rounds of weights there."""
+
+RESTATED = 0.7
+"""Adjusted Rand index of labels with a category, or with unions of its levels, from which they restate it."""
+
+CLEAR = 0.25
+"""What clusters gain a row over one cluster from which a covariate that the others are judged without is believed:
+parts of heavy tails gain less, and clusters at every site that can be told apart gain more."""
 
 EXPLAINING, EXPLAINED, SHIFTED = 2, 0.5, 0.1
 """Categories within whose levels starts are made, at most, and the mean share of variance that they explain of the
@@ -102,6 +114,10 @@ class Solution:
         Roles (`clusterkit.numerics.mixed.evidence`).
     start : str
         Name of the start.
+    restates : int, default -1
+        The category that the labels say, where another reading of it has been left aside; -1 for none.
+    instead : Solution or None
+        The other reading, in which this category is a covariate.
     """
 
     value: float
@@ -111,6 +127,8 @@ class Solution:
     relevant: Mask
     categories: NDArray[np.int8]
     start: str = ""
+    restates: int = -1
+    instead: Solution | None = None
 
     @property
     def k(self) -> int:
@@ -144,6 +162,8 @@ class Search:
         Whether categories may be covariates.
     excluded : ndarray of shape (q,), bool
         Categories that say what another one says.
+    restated : int, default -1
+        A category that is no covariate here, and that labels have to restate; -1 for none.
     """
 
     table: MixedTable
@@ -153,6 +173,7 @@ class Search:
     roles: bool
     covariates: bool
     excluded: Mask
+    restated: int = -1
     _blocks: dict[str, Array] = attrs.field(factory=dict, repr=False)
 
     @classmethod
@@ -178,19 +199,27 @@ class Search:
         """The criterion of a single cluster on the rows on which starts are compared."""
         return self._one_of(self.table).value
 
-    def _one_of(self, table: MixedTable) -> Solution:
+    def _one_of(self, table: MixedTable, covariates: Mask | None = None) -> Solution:
+        """A single cluster of rows; with given covariates (q,), or with those that the criterion prefers."""
         labels = np.zeros(table.n, dtype=np.intp)
         sums = PartitionSums.of(table, labels, 1)
         best: Solution | None = None
         for structure in self.structures:
             relevant, categories = np.ones(table.p, dtype=bool), np.zeros(table.q, dtype=np.int8)
-            if self.covariates and table.p:
+            if covariates is not None:
+                categories[covariates] = COVARIATE
+                value = completed_likelihood(table, sums, structure, relevant, categories)
+            elif self.covariates and table.p:
                 _, categories, value = roles_of(
                     table, sums, structure, relevant, categories, only_covariates=True, excluded=self.excluded
                 )
             else:
                 value = completed_likelihood(table, sums, structure, relevant, categories)
-            if self.roles and structure != "diag":  # as one of two clusters, of which the other one is empty
+            if covariates is not None and structure != "diag":
+                beside = PartitionSums.of(table, labels, 2)
+                of_two = completed_likelihood(table, beside, structure, relevant, categories)
+                value = max(value, of_two - labels_evidence(beside.sizes))
+            elif self.roles and structure != "diag":  # as one of two clusters, of which the other one is empty
                 beside = PartitionSums.of(table, labels, 2)
                 _, _, of_two = roles_of(
                     table,
@@ -227,7 +256,78 @@ class Search:
         """The best labels with k clusters."""
         if k == 1:
             return self.one()
-        return self.of_all_rows(max(self._candidates(k), key=lambda solution: solution.score))
+        best = max(self._candidates(k), key=lambda solution: solution.score)
+        for other in self._readings(best):
+            rival = max(other._candidates(k), key=lambda solution: solution.score, default=None)
+            if rival is not None and self.gain_without(other.restated, rival.labels) > self.gain(best):
+                return other.of_all_rows(attrs.evolve(rival, restates=other.restated, instead=best))
+        return self.of_all_rows(best)
+
+    def _readings(self, solution: Solution) -> Iterator[Search]:
+        """Searches in which a covariate of a solution is none, where it may hide clusters.
+
+        That is where the clusters of the solution gain little, and the other columns have clusters of their own that
+        the category says, found by EM from its levels.
+        """
+        table = self.table
+        covariates = solution.categories == COVARIATE
+        if not covariates.any() or self.gain(solution) >= CLEAR * table.n:
+            return
+        confirmed: dict[int, float] = {}
+        for j in np.flatnonzero(covariates).tolist():
+            labels = np.where(table.codes[:, j] < 0, table.levels[j], table.codes[:, j])
+            labels = np.unique(labels, return_inverse=True)[1]
+            confirmed[j] = self._gain_of_others(j, labels)
+        for j in sorted(confirmed, key=lambda j: -confirmed[j])[:EXPLAINING]:
+            if confirmed[j] > 0:
+                yield self._without_shift(j)
+
+    def gain(self, solution: Solution) -> float:
+        """What the criterion gains by the clusters of a solution, over one cluster with the same covariates."""
+        return solution.value - self._one_of(self.table, solution.categories == COVARIATE).value
+
+    def gain_without(self, j: int, labels: Labels) -> float:
+        """What the other columns gain by labels over one cluster, without a category and those nearly the same."""
+        other = self._without_shift(j)
+        table = other.table if len(labels) == self.table.n else other.whole
+        return attrs.evolve(other, whole=table, excluded=self.excluded | self._same_as(j)).of_labels(labels)[1]
+
+    def _gain_of_others(self, j: int, labels: Labels) -> float:
+        """What the other columns gain by clusters of their own that EM from labels leads to; 0 if these are others."""
+        k, other = int(labels.max()) + 1, self._without_shift(j)
+        other = attrs.evolve(other, excluded=self.excluded | self._same_as(j))
+        best = 0.0
+        for structure in self.structures[:2]:
+            solution = other._improved(other.table, _soft(labels, k), k, structure, "", SHORT_ROUNDS, SHORT_STEPS)
+            if solution is not None and self._restates(solution.labels, k, j) >= RESTATED:
+                best = max(best, other.gain(solution))
+        return best
+
+    def _same_as(self, j: int) -> Mask:
+        """A category and those that nearly agree with it, (q,)."""
+        codes, levels = self.table.codes, self.table.levels.tolist()
+        agreements = [agreement(codes[:, i], codes[:, j], levels[i], levels[j]) for i in range(self.table.q)]
+        return (np.array(agreements) >= RESTATED) | (np.arange(self.table.q) == j)
+
+    def _without_shift(self, j: int) -> Search:
+        """The search in which a category, and those that nearly agree with it, are no covariates."""
+        same = self._same_as(j)
+
+        def of(table: MixedTable) -> MixedTable:
+            pairs = zip(table.shifting, same, strict=True)
+            return attrs.evolve(table, shifting=tuple(None if is_same else columns for columns, is_same in pairs))
+
+        table = of(self.table)
+        whole = table if self.whole is self.table else of(self.whole)
+        return attrs.evolve(self, table=table, whole=whole, restated=j)
+
+    def _restates(self, labels: Labels, k: int, j: int) -> float:
+        """How far labels are a category, or a union of its levels, as an adjusted Rand index."""
+        codes, levels = self.table.codes[:, j], int(self.table.levels[j])
+        has = codes >= 0
+        N = np.bincount(codes[has] * k + labels[has], minlength=levels * k).reshape(levels, k)
+        united = np.where(has, N.argmax(axis=1)[codes], -1)
+        return max(agreement(codes, labels, levels, k), agreement(united, labels, k, k))
 
     def _candidates(self, k: int) -> list[Solution]:
         """Labels with k clusters from all starts, those that are copies of a category left out if there are others."""
@@ -247,7 +347,7 @@ class Search:
         most = None if self.table.n * (self.table.p + self.table.q) >= THREADED else 1
         candidates = [one for _, one in in_threads(improved, starts(), most) if one is not None]
         if not candidates:
-            return [self._without_roles(k, first)]
+            return [] if self.restated >= 0 else [self._without_roles(k, first)]
         candidates.sort(key=lambda solution: -solution.value)
 
         def polished(structure: Structure, solution: Solution) -> Solution:
@@ -263,6 +363,8 @@ class Search:
             for structure in dict.fromkeys((solution.structure, self.structures[-1]))
         ]
         finals = [final for _, final in in_threads(polished, best, most)]
+        if self.restated >= 0:
+            return [solution for solution in (*finals, *candidates) if self._may_restate(solution)]
         others = [solution for solution in (*finals, *candidates) if not self._is_copy(solution)]
         whole = [solution for solution in others if len(np.unique(solution.labels)) == k]
         return whole or others or finals
@@ -271,30 +373,40 @@ class Search:
         """A solution of the rows on which starts are compared, as one of all rows."""
         return solution if len(solution.labels) == self.whole.n else self._of_whole(solution)
 
-    def unknown(self, least: int, most: int) -> tuple[Solution, dict[int, float], dict[int, Solution]]:
+    def unknown(self, least: int, most: int) -> tuple[Solution, dict[int, float], dict[int, Solution], Search]:
         """The best labels with a number of clusters between two bounds, and the criterion at each number tried.
 
-        The last mapping has the labels of each number above 1 that `known` makes those of all rows.
+        The last mapping has the labels of each number above 1; `of_all_rows` of the search beside it makes them those
+        of all rows.
         """
-        best: list[Solution] = []
+        best, values, by_number = self._numbers(least, most)
+        for other in self._readings(best):
+            rival, *of_numbers = other._numbers(least, most)
+            if rival.k > 1 and self.gain_without(other.restated, rival.labels) > self.gain(best):
+                rival = attrs.evolve(rival, restates=other.restated, instead=best)
+                return other.of_all_rows(rival), *of_numbers, other
+        return (self.one() if best.k == 1 else self.of_all_rows(best)), values, by_number, self
+
+    def _numbers(self, least: int, most: int) -> tuple[Solution, dict[int, float], dict[int, Solution]]:
+        """The same for the rows on which starts are compared."""
+        best: Solution | None = None
         by_number: dict[int, Solution] = {}
         values: dict[int, float] = {}
         worse = 0
         for k in range(least, most + 1):
             candidates = self._candidates(k) if k > 1 else [self._one_of(self.table)]
-            highest = max(candidates, key=lambda solution: solution.score)
-            values[k] = highest.value
-            if k > 1:
-                by_number[k] = highest
-            if not best or values[k] > values[best[0].k]:
-                best, worse = candidates, 0
+            highest = max(candidates, key=lambda solution: solution.score, default=None)
+            if highest is not None:
+                values[k] = highest.value
+                if k > 1:
+                    by_number[k] = highest
+            if highest is not None and (best is None or highest.value > best.value):
+                best, worse = highest, 0
             else:
                 worse += 1
             if worse >= WORSE and k >= FEWEST_TRIED:
                 break
-        if best[0].k == 1:
-            return self.one(), values, by_number
-        return self.of_all_rows(by_number[best[0].k]), values, by_number
+        return best or self._one_of(self.table), values, by_number
 
     def _without_roles(self, k: int, start: tuple[str, Labels] | None) -> Solution:
         """Labels where no column depends on the clusters of any start: a mixture of all columns."""
@@ -375,11 +487,21 @@ class Search:
             sweeps=sweeps, covariates=self.covariates, excluded=self.excluded,
         )  # fmt: skip
 
+    def _may_restate(self, solution: Solution) -> bool:
+        """Whether labels have all of their clusters, restate the category, and the other columns gain by them."""
+        labels, k = solution.labels, solution.k
+        return (
+            len(np.unique(labels)) == k
+            and self._restates(labels, k, self.restated) >= RESTATED
+            and self.gain_without(self.restated, labels) > 0
+        )
+
     def _is_copy(self, solution: Solution) -> bool:
-        """Whether labels say what one category says."""
-        codes = self.table.codes
+        """Whether labels say what one category says, but for one that may shift numbers and that others confirm."""
+        codes, levels = self.table.codes, self.table.levels.tolist()
         return any(
-            agreement(codes[:, j], solution.labels, int(self.table.levels[j]), solution.k) >= COPY
+            agreement(codes[:, j], solution.labels, levels[j], solution.k) >= COPY
+            and (not self.covariates or self.table.shifting[j] is None or self.gain_without(j, solution.labels) <= 0)
             for j in range(self.table.q)
         )
 

@@ -258,7 +258,7 @@ def _prepare(spec: MixedMixture, space: MixedSpace, task: Task, rng: Rng) -> Pre
     search = Search.of(table, rng, covariance=spec.covariance, roles=spec.roles, covariates=spec.covariates)
     if task.n_clusters is None:
         least, most = min(spec.least_clusters, space.n), min(spec.most_clusters, space.n)
-        solution, values, by_number = search.unknown(least, most)
+        solution, values, by_number, search = search.unknown(least, most)
         return PreparedMixture(space, table, solution, values, search, by_number)
     return PreparedMixture(space, table, search.known(task.n_clusters), {}, search, {})
 
