@@ -35,7 +35,7 @@ from clusterkit.numerics.mixed.expectation import expectation_maximisation, maxi
 from clusterkit.numerics.mixed.table import MixedTable, PartitionSums
 from clusterkit.numerics.threads import in_threads
 
-__all__ = ["RESTATED", "Search", "Solution", "apart", "restated"]
+__all__ = ["COPY", "RESTATED", "Search", "Solution", "apart", "restated"]
 
 SHORT_ROUNDS, SHORT_STEPS = 3, 5
 """Rounds of each start, and EM steps between two choices of roles."""

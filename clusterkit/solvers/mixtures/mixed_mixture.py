@@ -23,7 +23,7 @@ from clusterkit.errors import InvalidParameter, NotExportable, shortened
 from clusterkit.numerics.mixed.evidence import COVARIATE
 from clusterkit.numerics.mixed.expectation import MixtureModel, ModelSums, maximise
 from clusterkit.numerics.mixed.roles import STRONG, roles_of_columns
-from clusterkit.numerics.mixed.search import RESTATED, Search, Solution, restated
+from clusterkit.numerics.mixed.search import COPY, RESTATED, Search, Solution, restated
 from clusterkit.numerics.mixed.table import MixedTable
 from clusterkit.samples import Space, memory
 from clusterkit.samples.array_libraries import array_namespace, has_array_api, is_device_array, to_device_of
@@ -282,7 +282,7 @@ def restating_in_words(facts: Mapping[str, object]) -> str:
     name = shortened(str(of_column["column"]))
     begun = f"the clusters restate the column {name!r} (agreement {of_column['agreement']:.2f})"
     if other.get("column") == of_column["column"] and other["role"] == "covariate":
-        if cast("float", other["lead"]) > STRONG:
+        if cast("float", other["lead"]) > STRONG or cast("float", of_column["agreement"]) < COPY:
             return ""
         k = cast("int", other["n_clusters"])
         return (

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import clusterkit
 from clusterkit import Pipeline, load, recipe
-from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, TableError
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter, TableError
 from clusterkit.estimators import mixed_blocks
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.featuremaps.columns import mixed_columns
@@ -169,7 +169,9 @@ def test_a_column_can_be_said_to_be_something_else():
     ordered = Preparation(as_ordered="grade").fit(texts)
     assert ordered.plans[0].levels == ("2-9", "10-19", "20-29")
     model = recipe("mixture", n_clusters=3, random_state=0)
-    fit_prepared(model, texts, Preparation(as_ordered="grade"))
+    with pytest.warns(ClusterkitWarning, match="restate the column 'grade' .* at least as likely if it is a covariate"):
+        fit_prepared(model, texts, Preparation(as_ordered="grade"))
+    assert model.resolved_["solver"]["other_reading"]["role"] == "covariate"
     assert model.space_.columns.levels[0].form == "ordered"
     assert (model.predict(texts) == model.labels_).all()
     with pytest.raises(TableError, match="do not show an order"):
