@@ -187,12 +187,17 @@ def refuse_changed_stages(model: FittedAttributes, X: object) -> None:
         _stages(pipeline)
     except ValueError:
         return  # fit reports what is wrong
-    usual = type(pipeline)().set_params(**entry.parameters).get_params(deep=False)
-    changed = [
-        f"{slot}={getattr(value, 'name', value)!r}"
-        for slot, value in pipeline.get_params(deep=False).items()
-        if slot not in ("n_clusters", "random_state", "verbose") and value != usual[slot]
-    ]
+    given, usual = (model.get_params() for model in (pipeline, type(pipeline)().set_params(**entry.parameters)))
+    changed = []
+    for slot in sorted(pipeline.get_params(deep=False).keys() - {"n_clusters", "random_state", "verbose"}):
+        if given[slot] != usual[slot]:
+            names = (
+                [name for name in given if name.startswith(f"{slot}__")]
+                if type(given[slot]) is type(usual[slot])
+                else []
+            )
+            names = [name for name in names if given[name] != usual.get(name)] or [slot]
+            changed += [f"{name}={getattr(given[name], 'name', given[name])!r}" for name in names]
     if not changed:
         return
     of_tables = ", ".join(f"{slot}={entry.tables[slot]!r}" for slot in ("featuremap", "solver") if slot in entry.tables)
