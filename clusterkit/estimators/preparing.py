@@ -187,17 +187,17 @@ def refuse_changed_stages(model: FittedAttributes, X: object) -> None:
         _stages(pipeline)
     except ValueError:
         return  # fit reports what is wrong
-    given, usual = (model.get_params() for model in (pipeline, type(pipeline)().set_params(**entry.parameters)))
+    parameters, usual = (model.get_params() for model in (pipeline, type(pipeline)().set_params(**entry.parameters)))
     changed = []
     for slot in sorted(pipeline.get_params(deep=False).keys() - {"n_clusters", "random_state", "verbose"}):
-        if given[slot] != usual[slot]:
+        if parameters[slot] != usual[slot]:
             names = (
-                [name for name in given if name.startswith(f"{slot}__")]
-                if type(given[slot]) is type(usual[slot])
+                [name for name in parameters if name.startswith(f"{slot}__")]
+                if type(parameters[slot]) is type(usual[slot])
                 else []
             )
-            names = [name for name in names if given[name] != usual.get(name)] or [slot]
-            changed += [f"{name}={getattr(given[name], 'name', given[name])!r}" for name in names]
+            names = [name for name in names if parameters[name] != usual.get(name)] or [slot]
+            changed += [f"{name}={getattr(parameters[name], 'name', parameters[name])!r}" for name in names]
     if not changed:
         return
     of_tables = ", ".join(f"{slot}={entry.tables[slot]!r}" for slot in ("featuremap", "solver") if slot in entry.tables)
