@@ -141,6 +141,20 @@ class LinkedGroups:
         """Number of rows of each group, (m,)."""
         return np.bincount(self.groups, minlength=self.m)
 
+    def fewest_clusters(self) -> int:
+        """The least number of clusters that may keep the links, as far as the budget of colourings decides it."""
+        from clusterkit.numerics.linked.colouring_jit import colouring, dense_core
+
+        k = max(1, int(self.seeds.max(initial=-1)) + 1)
+        if not len(self.apart):
+            return k
+        k = max(2, k)
+        while dense_core(self.apart, self.m, k)[0].any() and (
+            colouring(self.apart, self.m, k, COLOURING_BUDGET)[0] == 0
+        ):
+            k += 1
+        return k
+
     def sums(self, values: Array, weights: Array | None = None) -> Array:
         """Sums over the rows of each group, (m, k), float64, of values (n, k), with the weights (n,) of the rows."""
         of_rows = values[self.rows].astype(np.float64)
@@ -512,7 +526,7 @@ def _refuse_too_many(
             [link[:2] for link in least if link[2] > 0],
             [link[:2] for link in least if link[2] < 0],
             seeds,
-            f"they need more than the {counted(k, 'cluster')} asked for",
+            f"they need more than {counted(k, 'cluster')}",
             names,
         )
     )

@@ -50,6 +50,7 @@ from clusterkit.featuremaps.columns import mixed_columns
 from clusterkit.featuremaps.relevant import roles_of
 from clusterkit.fitting.fit import BoundComposition, bind, n_with_samples, run
 from clusterkit.fitting.samples import ArraySamples
+from clusterkit.numerics.mixed.search import apart
 from clusterkit.samples.transform import ChosenColumns
 from clusterkit.solvers.mixtures.mixed_mixture import MixedPosteriors, PreparedMixture
 from clusterkit.tables import FittedPreparation
@@ -570,12 +571,7 @@ def attainable(fit: FitResult) -> float:
     """
     if fit.memberships is None:
         return 1.0
-    P = np.asarray(fit.memberships)
-    N = np.eye(P.shape[1])[P.argmax(axis=1)].T @ P
-    rows, columns, n = N.sum(axis=1), N.sum(axis=0), float(N.sum())
-    pairs, a, b = (float((M * (M - 1.0) / 2.0).sum()) for M in (N, rows, columns))
-    expected = a * b / max(n * (n - 1.0) / 2.0, 1.0)
-    return (pairs - expected) / max((a + b) / 2.0 - expected, 1e-9)
+    return apart(np.asarray(fit.memberships))
 
 
 def _within(stages: Composition, driver: AutoDriver) -> Composition:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 
 from clusterkit._typing import Array, Floats, Labels
 from clusterkit.contracts import Predict
@@ -68,7 +69,7 @@ class only_where_made(Generic[T]):
 
     def __get__(self, instance: FittedAttributes | None, owner: type | None = None) -> T:
         if instance is not None and not hasattr(instance, "labels_"):
-            raise AttributeError(f"no {self.name} before the fit; call fit(X) first")
+            raise NotFittedError(f"no {self.name} before the fit; call fit(X) first")
         values = None if instance is None else self.compute(instance)
         if values is None:
             raise AttributeError(f"no {self.name} here: only {self.methods} have them{self.instead}")
@@ -259,13 +260,22 @@ class FittedAttributes(Outputs):
 
         Raises
         ------
+        NotFittedError
+            Before a fit.
         AttributeError
             If no stage gave roles: those of `mixed_mixture` and of the feature map `relevant` do.
         """
+        if not hasattr(self, "labels_"):
+            raise NotFittedError("no column_roles_ before the fit; call fit(X) first")
         facts: Mapping[str, Mapping[str, Any]] = vars(self).get("resolved_", {})
         roles = next(
             (facts[slot]["roles"] for slot in ("solver", "featuremap") if "roles" in facts.get(slot, {})), None
         )
+        if roles is None and not facts.keys() & {"solver", "featuremap"}:
+            raise AttributeError(
+                "no column_roles_ here: all rows are one cluster, and no stage was run; recipe 'mixture' gives the "
+                "columns of a table roles in one cluster too"
+            )
         if roles is None:
             raise AttributeError(
                 "no column_roles_ here: the solver 'mixed_mixture', which recipe 'mixture' takes for tables, and the "

@@ -25,7 +25,13 @@ from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import InvalidData, counted
 from clusterkit.estimators import same_place
 from clusterkit.estimators.base import FittedAttributes
-from clusterkit.estimators.preparing import attach, of_columns, set_fit_of_columns, stages_of_tables
+from clusterkit.estimators.preparing import (
+    attach,
+    not_of_repeated_columns,
+    of_columns,
+    set_fit_of_columns,
+    stages_of_tables,
+)
 from clusterkit.fitting.samples import ArraySamples, Predicted, on_device
 from clusterkit.labelers.most_probable import MostProbableComponent
 from clusterkit.numerics.mixed.expectation import ModelSums
@@ -83,7 +89,8 @@ def fit_blocks(
     stages = stages_of_tables(model)
     if stages is None:
         raise InvalidData("fit_blocks: this model takes features only; blocks of tables are for the recipe 'mixture'")
-    fitted = attrs.evolve((preparation or Preparation()).fit_blocks(blocks()), coded=True)
+    with not_of_repeated_columns():
+        fitted = attrs.evolve((preparation or Preparation()).fit_blocks(blocks()), coded=True)
     rows = RowsFile(fitted.rows, len(fitted.names_of_codes), np.dtype(np.float64), "numbers and codes of a table")
     start = 0
     for block in blocks():
@@ -104,7 +111,8 @@ def fit_collection(model: FittedAttributes, stages: Composition, X: object, engi
     """
     preparation = Preparation()
     sums = engine.of_tables(preparation.sums_of, X)
-    fitted = attrs.evolve(preparation.fit_sums(sums), coded=True)
+    with not_of_repeated_columns():
+        fitted = attrs.evolve(preparation.fit_sums(sums), coded=True)
     sizes = [of_part.rows for of_part in sums]
     width = len(fitted.names_of_codes)
     rows = engine.rows_of_tables(_Prepared(fitted, width), X, width, sizes)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
 from sklearn.base import ClusterMixin
@@ -31,7 +31,7 @@ from clusterkit.contracts.params import MOST_REPEATS, check_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
-from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsClusters
+from clusterkit.errors import IncompatibleStages, Infeasible, InvalidData, InvalidParameter, NeedsClusters
 from clusterkit.estimators import same_place
 from clusterkit.estimators.base import FittedAttributes, set_fitted
 from clusterkit.estimators.nested_params import NestedParams
@@ -50,6 +50,7 @@ from clusterkit.estimators.preparing import (
     fit_mixed,
     is_table,
     prepared_for,
+    refuse_changed_stages,
     stages_of_tables,
 )
 from clusterkit.estimators.same_place import check_same_place
@@ -285,6 +286,8 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             attach(self, fit_mixed(self, stages, X, fitted))
             return self
         engine = engine_for(X)
+        if engine is None and is_table(X):
+            refuse_changed_stages(self, X)
         if engine is not None and engine.are_tables(X) and (stages := stages_of_tables(self)) is not None:
             from clusterkit.estimators.mixed_blocks import fit_collection
 
@@ -398,7 +401,18 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             problems.append(Problem("n_clusters", "its choice compares fits without links; a number takes links"))
         pairs = None if links is None else checked_links(links, n, index)
         sown = None if seeds is None else checked_seeds(seeds, n, c.n_clusters, index)
-        return linked(c, linked_groups(pairs, sown, n, c.n_clusters), problems)
+        groups = linked_groups(pairs, sown, n, c.n_clusters)
+        if c.n_clusters is None and c.solver.chooses_number:
+            solver: Any = c.solver
+            fewest, most = groups.fewest_clusters(), solver.most_clusters
+            if fewest > most:
+                try:
+                    linked_groups(pairs, sown, n, most)
+                except Infeasible as error:
+                    instead = f"n_clusters=({fewest}, {2 * fewest})"
+                    raise Infeasible(f"{error}. The number is open up to {most}; {instead} tries more") from None
+            c = attrs.evolve(c, solver=solver.with_parameters(least_clusters=max(solver.least_clusters, fewest)))
+        return linked(c, groups, problems)
 
     @inductive
     def predict(self, X: SamplesLike) -> Labels:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
@@ -15,7 +16,7 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.single import SingleDriver
-from clusterkit.errors import InvalidData, NeedsClusters, first_names
+from clusterkit.errors import IncompatibleStages, InvalidData, NeedsClusters, first_names
 from clusterkit.estimators import same_place
 from clusterkit.estimators.base import set_fitted
 from clusterkit.estimators.number import PLACEHOLDER, set_report
@@ -37,8 +38,10 @@ __all__ = [
     "is_mixed",
     "is_table",
     "labels_again",
+    "not_of_repeated_columns",
     "of_columns",
     "prepared_for",
+    "refuse_changed_stages",
     "set_fit_of_columns",
     "stages_of_tables",
 ]
@@ -168,6 +171,44 @@ def stages_of_tables(model: FittedAttributes) -> Composition | None:
     return None
 
 
+def refuse_changed_stages(model: FittedAttributes, X: object) -> None:
+    """Refuse a table of more than numbers where stages of a recipe that takes such tables were changed.
+
+    Raises
+    ------
+    IncompatibleStages
+        It names what was changed.
+    """
+    pipeline: Any = model
+    entry = registry.available("recipe").get(str(pipeline._recipe))
+    if entry is None or not entry.tables or not is_mixed(X):
+        return
+    try:
+        _stages(pipeline)
+    except ValueError:
+        return  # fit reports what is wrong
+    parameters, usual = (model.get_params() for model in (pipeline, type(pipeline)().set_params(**entry.parameters)))
+    changed = []
+    for slot in sorted(pipeline.get_params(deep=False).keys() - {"n_clusters", "random_state", "verbose"}):
+        if parameters[slot] != usual[slot]:
+            names = (
+                [name for name in parameters if name.startswith(f"{slot}__")]
+                if type(parameters[slot]) is type(usual[slot])
+                else []
+            )
+            names = [name for name in names if parameters[name] != usual.get(name)] or [slot]
+            changed += [f"{name}={getattr(parameters[name], 'name', parameters[name])!r}" for name in names]
+    if not changed:
+        return
+    of_tables = ", ".join(f"{slot}={entry.tables[slot]!r}" for slot in ("featuremap", "solver") if slot in entry.tables)
+    is_, it = ("is", "it") if len(changed) == 1 else ("are", "them")
+    raise IncompatibleStages(
+        f"recipe {entry.name!r} takes tables with texts, dates or gaps by other stages ({of_tables}), for which "
+        f"{', '.join(changed)} {is_} not meant. Leave {it} out; or set these stages up by Pipeline({of_tables}); or "
+        "make numbers of the columns first, by clusterkit.tables.Preparation().fit(X).transform(X)"
+    )
+
+
 def _stages(pipeline: Any) -> tuple[Any, ...]:
     """What a composition consists of, apart from the number of clusters."""
     try:
@@ -226,7 +267,8 @@ def prepared_for(model: FittedAttributes, table: object, preparation: Preparatio
     if spec.sphere and _needs_nonnegative(model):
         spec = attrs.evolve(spec, sphere=False)
     try:
-        fitted = spec.fit(table)
+        with not_of_repeated_columns() if stages_of_tables(model) is not None else nullcontext():
+            fitted = spec.fit(table)
     except TableError as error:
         other_sheets = getattr(table, "other_sheets", "")
         if not other_sheets or not str(error).startswith(NOTHING_LEFT):
@@ -238,6 +280,13 @@ def prepared_for(model: FittedAttributes, table: object, preparation: Preparatio
         fitted = attrs.evolve(spec, scale="spread").fit(table)
         fitted = attrs.evolve(fitted, preparation=spec, reason="the method takes no negative numbers")
     return fitted
+
+
+def not_of_repeated_columns() -> AbstractContextManager[None]:
+    """Context in which nobody hears of columns that say the same: a mixture makes all but one of them redundant."""
+    from clusterkit.tables.preparing.redundant_columns import RepeatedColumns
+
+    return ignoring(RepeatedColumns)
 
 
 def is_mixed(X: object) -> bool:

@@ -646,8 +646,11 @@ def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Label
 
 
 def fit(c: Composition, X: ArrayOrSamples, seeds: Seeds) -> FitResult:
-    """Fit a composition; raises the errors of `bind`. One cluster is answered without running anything."""
-    if c.n_clusters != 1:
+    """Fit a composition; raises the errors of `bind`. One cluster is answered without running anything.
+
+    But for a solver that chooses the number: it compares one cluster too, and says what the columns are in it.
+    """
+    if c.n_clusters != 1 or c.solver.chooses_number:
         return run(bind(c, X, seeds))
     samples, predict = as_samples(X), AllZero()
     _bounds(c, samples.n)  # sizes that n rows cannot have

@@ -15,6 +15,7 @@ from clusterkit.errors import counted, first_names, shortened
 from clusterkit.profiles.measures import GroupedSample, draw
 from clusterkit.profiles.raw_table import Column, RawTable
 from clusterkit.profiles.rows import NEIGHBOURS
+from clusterkit.solvers.mixtures.mixed_mixture import restating_in_words
 from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, NumberColumn
 from clusterkit.tables.preparing.redundant_columns import as_option
@@ -282,10 +283,11 @@ def _of_points(model: Any, k: int) -> str:
 
 
 def _of_column(model: Any) -> str:
-    """The sentence about clusters that restate a column, which the fit of `auto` looks for."""
+    """The sentence about clusters that restate a column, which fits of `auto` and of a mixture look for."""
     facts = model.resolved_.get("auto", {}).get("restates")
     if facts is None or facts["similarity_without"] >= CONFIRMS:
-        return ""
+        doubt = restating_in_words(model.resolved_.get("solver", {}))
+        return f"{_begun(doubt)}." if doubt else ""
     return f"{_begun(restated_in_words(facts))}; see --drop {as_option([facts['column']])}."
 
 

@@ -47,7 +47,7 @@ def test_a_data_frame_is_prepared(frame, planted, tmp_path):
     assert model.feature_names_in_.tolist() == list(frame)
     assert model.n_features_in_ == 4
     assert model.preparation_.left_out == {"key": "an identifier: 90 different values in 90 rows"}
-    assert model.resolved_["preparation"]["scale"] == "zscore"
+    assert model.resolved_["preparation"]["scale"] == "none"  # a mixture takes columns as they are
     np.testing.assert_array_equal(model.predict(frame), model.labels_)
     np.testing.assert_array_equal(model.predict(frame[["plan", "share", "income"]]), model.labels_)
     model.save(tmp_path / "m.clusterkit")

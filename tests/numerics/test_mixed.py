@@ -352,6 +352,25 @@ def test_a_category_that_shifts_all_clusters_alike_is_a_covariate():
     assert search.unknown(1, 6)[0].k == 2
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_category_that_says_the_clusters_does_not_hide_them_as_a_covariate(exact):
+    """As a covariate it leaves one cluster, or pieces of its tails where the number is given."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=120)
+    X = np.array([[0, 0], [5, 1], [1, 5]])[y] + rng.standard_t(4, size=(120, 2))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    kind = y if exact else np.where(rng.random(120) < 0.97, y, rng.integers(3, size=120))
+    table = MixedTable.of(X, np.zeros(2), kind[:, None].astype(np.int32), np.array([3], dtype=np.intp))
+    search = Search.of(table, np.random.default_rng(0))
+    for solution in (search.known(3), search.unknown(1, 3)[0]):
+        assert solution.k == 3
+        assert agreement(solution.labels, y, 3, 3) > 0.9
+        assert solution.read == 0
+        assert solution.instead.k < 3
+    if exact:
+        assert agreement(search.known(2).labels, y, 2, 3) > 0.4  # two of them together
+
+
 def test_a_sample_of_the_rows_finds_what_all_rows_have(monkeypatch):
     from clusterkit.numerics.mixed import search
 

@@ -97,7 +97,8 @@ def roles_of_columns(table: MixedTable, solution: Solution) -> PartRoles:
     ]
     for j in np.flatnonzero(repeated & (solution.categories != COVARIATE)):
         categories[j] = "redundant"
-    return PartRoles((*numbers, *categories), np.concatenate([by_itself, dependent - alone]) / max(1, table.n))
+    gains = np.concatenate([by_itself, dependent - alone]) / max(1, table.n)
+    return PartRoles((*numbers, *categories), gains if solution.k > 1 else np.zeros(len(gains)))
 
 
 def _explained_left_out(table: MixedTable, sums: PartitionSums, relevant: Mask, covariates: Indices) -> Mask:

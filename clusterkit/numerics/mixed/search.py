@@ -35,7 +35,7 @@ from clusterkit.numerics.mixed.expectation import expectation_maximisation, maxi
 from clusterkit.numerics.mixed.table import MixedTable, PartitionSums
 from clusterkit.numerics.threads import in_threads
 
-__all__ = ["Search", "Solution"]
+__all__ = ["COPY", "RESTATED", "Search", "Solution", "apart", "restated"]
 
 SHORT_ROUNDS, SHORT_STEPS = 3, 5
 """Rounds of each start, and EM steps between two choices of roles."""
@@ -68,9 +68,10 @@ SPARSE_ROUNDS = 5
 RESTATED = 0.7
 """Adjusted Rand index of labels with a category, or with unions of its levels, from which they restate it."""
 
-CLEAR = 0.25
-"""What clusters gain a row over one cluster from which a covariate that the others are judged without is believed:
-parts of heavy tails gain less, and clusters at every site that can be told apart gain more."""
+APART = 0.8
+"""Adjusted Rand index that labels drawn from the posteriors have with the most probable ones, from which clusters
+beside a covariate that hides others are believed: pieces of one cluster, of Gaussian, skewed and heavy-tailed numbers,
+have .1 to .75, clusters .82 and more."""
 
 EXPLAINING, EXPLAINED, SHIFTED = 2, 0.5, 0.1
 """Categories within whose levels starts are made, at most, and the mean share of variance that they explain of the
@@ -114,10 +115,12 @@ class Solution:
         Roles (`clusterkit.numerics.mixed.evidence`).
     start : str
         Name of the start.
-    restates : int, default -1
-        The category that the labels say, where another reading of it has been left aside; -1 for none.
+    read : int, default -1
+        A category with two readings, as a covariate and as a part of the clusters; -1 for none.
     instead : Solution or None
-        The other reading, in which this category is a covariate.
+        The labels of the other reading.
+    lead : float, default 0.0
+        By how much the criterion of these is higher, on the rows on which starts are compared.
     """
 
     value: float
@@ -127,8 +130,9 @@ class Solution:
     relevant: Mask
     categories: NDArray[np.int8]
     start: str = ""
-    restates: int = -1
+    read: int = -1
     instead: Solution | None = None
+    lead: float = 0.0
 
     @property
     def k(self) -> int:
@@ -258,29 +262,39 @@ class Search:
             return self.one()
         best = max(self._candidates(k), key=lambda solution: solution.score)
         for other in self._readings(best):
-            rival = max(other._candidates(k), key=lambda solution: solution.score, default=None)
-            if rival is not None and self.gain_without(other.restated, rival.labels) > self.gain(best):
-                return other.of_all_rows(attrs.evolve(rival, restates=other.restated, instead=best))
+            if candidates := other._candidates(k):
+                rival = max(candidates, key=lambda solution: solution.score)
+                best, search = self._better(best, rival, other)
+                return search.of_all_rows(best)
         return self.of_all_rows(best)
 
     def _readings(self, solution: Solution) -> Iterator[Search]:
         """Searches in which a covariate of a solution is none, where it may hide clusters.
 
-        That is where the clusters of the solution gain little, and the other columns have clusters of their own that
-        the category says, found by EM from its levels.
+        That is where the other columns have clusters of their own that the category says, found by EM from its levels.
         """
-        table = self.table
-        covariates = solution.categories == COVARIATE
-        if not covariates.any() or self.gain(solution) >= CLEAR * table.n:
-            return
-        confirmed: dict[int, float] = {}
-        for j in np.flatnonzero(covariates).tolist():
+        table, gains = self.table, dict[int, float]()
+        for j in np.flatnonzero(solution.categories == COVARIATE).tolist():
             labels = np.where(table.codes[:, j] < 0, table.levels[j], table.codes[:, j])
-            labels = np.unique(labels, return_inverse=True)[1]
-            confirmed[j] = self._gain_of_others(j, labels)
-        for j in sorted(confirmed, key=lambda j: -confirmed[j])[:EXPLAINING]:
-            if confirmed[j] > 0:
+            gains[j] = self._gain_of_others(j, np.unique(labels, return_inverse=True)[1])
+        for j in sorted(gains, key=lambda j: -gains[j])[:EXPLAINING]:
+            if gains[j] > 0:
                 yield self._without_shift(j)
+
+    def _better(self, solution: Solution, rival: Solution, other: Search) -> tuple[Solution, Search]:
+        """The better reading of a category, with the other one beside it, and the search that it is of.
+
+        Labels that restate the category are better where they have the higher criterion; and where the clusters beside
+        the covariate are no more than pieces of one, of which the criterion gains nothing, or which overlap far.
+        """
+        gain = self.gain(solution)
+        stands = gain > 0 and apart(solution.P) >= APART
+        if rival.value > solution.value or (not stands and self.gain_without(other.restated, rival.labels) > gain):
+            covariate = solution if gain > 0 else self._one_of(self.table)
+            lead = rival.value - covariate.value
+            return attrs.evolve(rival, read=other.restated, instead=covariate, lead=lead), other
+        lead = solution.value - rival.value
+        return attrs.evolve(solution, read=other.restated, instead=rival, lead=lead), self
 
     def gain(self, solution: Solution) -> float:
         """What the criterion gains by the clusters of a solution, over one cluster with the same covariates."""
@@ -299,7 +313,7 @@ class Search:
         best = 0.0
         for structure in self.structures[:2]:
             solution = other._improved(other.table, _soft(labels, k), k, structure, "", SHORT_ROUNDS, SHORT_STEPS)
-            if solution is not None and self._restates(solution.labels, k, j) >= RESTATED:
+            if solution is not None and restated(self.table, solution.labels, k, j) >= RESTATED:
                 best = max(best, other.gain(solution))
         return best
 
@@ -320,14 +334,6 @@ class Search:
         table = of(self.table)
         whole = table if self.whole is self.table else of(self.whole)
         return attrs.evolve(self, table=table, whole=whole, restated=j)
-
-    def _restates(self, labels: Labels, k: int, j: int) -> float:
-        """How far labels are a category, or a union of its levels, as an adjusted Rand index."""
-        codes, levels = self.table.codes[:, j], int(self.table.levels[j])
-        has = codes >= 0
-        N = np.bincount(codes[has] * k + labels[has], minlength=levels * k).reshape(levels, k)
-        united = np.where(has, N.argmax(axis=1)[codes], -1)
-        return max(agreement(codes, labels, levels, k), agreement(united, labels, k, k))
 
     def _candidates(self, k: int) -> list[Solution]:
         """Labels with k clusters from all starts, those that are copies of a category left out if there are others."""
@@ -371,6 +377,8 @@ class Search:
 
     def of_all_rows(self, solution: Solution) -> Solution:
         """A solution of the rows on which starts are compared, as one of all rows."""
+        if solution.k == 1:
+            return attrs.evolve(self.one(), read=solution.read, instead=solution.instead, lead=solution.lead)
         return solution if len(solution.labels) == self.whole.n else self._of_whole(solution)
 
     def unknown(self, least: int, most: int) -> tuple[Solution, dict[int, float], dict[int, Solution], Search]:
@@ -381,11 +389,13 @@ class Search:
         """
         best, values, by_number = self._numbers(least, most)
         for other in self._readings(best):
-            rival, *of_numbers = other._numbers(least, most)
-            if rival.k > 1 and self.gain_without(other.restated, rival.labels) > self.gain(best):
-                rival = attrs.evolve(rival, restates=other.restated, instead=best)
-                return other.of_all_rows(rival), *of_numbers, other
-        return (self.one() if best.k == 1 else self.of_all_rows(best)), values, by_number, self
+            rival, its_values, its_numbers = other._numbers(least, most)
+            if rival.k > 1:
+                best, search = self._better(best, rival, other)
+                if search is other:
+                    values, by_number = its_values, its_numbers
+                return search.of_all_rows(best), values, by_number, search
+        return self.of_all_rows(best), values, by_number, self
 
     def _numbers(self, least: int, most: int) -> tuple[Solution, dict[int, float], dict[int, Solution]]:
         """The same for the rows on which starts are compared."""
@@ -492,7 +502,7 @@ class Search:
         labels, k = solution.labels, solution.k
         return (
             len(np.unique(labels)) == k
-            and self._restates(labels, k, self.restated) >= RESTATED
+            and restated(self.table, labels, k, self.restated) >= RESTATED
             and self.gain_without(self.restated, labels) > 0
         )
 
@@ -674,6 +684,15 @@ class Search:
         return self._blocks["gains"]
 
 
+def apart(P: Array) -> float:
+    """Adjusted Rand index that labels drawn from posteriors (n, k) are expected to have with the most probable ones.
+
+    Clusters that overlap are found again so far at best, however right they are.
+    """
+    N = np.eye(P.shape[1])[P.argmax(axis=1)].T @ P
+    return _adjusted(N)
+
+
 def _soft(labels: Labels, k: int) -> Array:
     """Posteriors to begin with, (n, k): nine tenths for the label."""
     P = np.full((len(labels), k), 0.1 / k)
@@ -700,13 +719,26 @@ def _distinct(candidates: Sequence[Solution]) -> list[Solution]:
 def agreement(first: Labels, second: Labels, levels: int, k: int) -> float:
     """Adjusted Rand index of labellings (n,) with `levels` and k labels; rows with -1 in one of them do not count."""
     has = (first >= 0) & (second >= 0)
-    N = np.bincount(first[has] * k + second[has], minlength=levels * k).reshape(levels, k).astype(float)
+    return _adjusted(np.bincount(first[has] * k + second[has], minlength=levels * k).reshape(levels, k).astype(float))
+
+
+def _adjusted(N: Array) -> float:
+    """The adjusted Rand index of the rows in common of two partitions."""
     pairs = (N * (N - 1)).sum() / 2
     rows, columns = N.sum(axis=1), N.sum(axis=0)
     a, b = (rows * (rows - 1)).sum() / 2, (columns * (columns - 1)).sum() / 2
     n = float(N.sum())
     expected = a * b / max(n * (n - 1) / 2, 1.0)
     return float((pairs - expected) / max((a + b) / 2 - expected, 1e-9)) if n > 1 else 0.0
+
+
+def restated(table: MixedTable, labels: Labels, k: int, j: int) -> float:
+    """Adjusted Rand index of labels with a category, or with unions of its levels: that of the two that is larger."""
+    codes, levels = table.codes[:, j], int(table.levels[j])
+    has = codes >= 0
+    N = np.bincount(codes[has] * k + labels[has], minlength=levels * k).reshape(levels, k)
+    united = np.where(has, N.argmax(axis=1)[codes], -1)
+    return max(agreement(codes, labels, levels, k), agreement(united, labels, k, k))
 
 
 def repeated_categories(table: MixedTable) -> Mask:

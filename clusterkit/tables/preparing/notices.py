@@ -240,10 +240,10 @@ def of_numbers(column: Column, mark: str, measure: Measure = PLAIN) -> Iterator[
             yield _open_decimals(column.name, example, mark)
 
 
-def warn_of(sentences: Iterable[str], stacklevel: int = 4) -> None:
+def warn_of(sentences: Iterable[str], stacklevel: int = 4, category: type[TableWarning] = TableWarning) -> None:
     """Warn of each sentence, at the line that called so many functions above this one."""
     for sentence in sentences:
-        warnings.warn(sentence, TableWarning, stacklevel=stacklevel)
+        warnings.warn(sentence, category, stacklevel=stacklevel)
 
 
 def _open_decimals(name: str, example: str, mark: str) -> str:

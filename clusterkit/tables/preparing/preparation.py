@@ -29,7 +29,7 @@ from clusterkit.tables.preparing.notices import (
 )
 from clusterkit.tables.preparing.places import of_places, with_spheres, write_points
 from clusterkit.tables.preparing.plans import GAP_CHOICES, ColumnPlan, Donors, LeftOut, Observer, has_gaps
-from clusterkit.tables.preparing.redundant_columns import of_redundant_columns
+from clusterkit.tables.preparing.redundant_columns import RepeatedColumns, of_redundant_columns
 from clusterkit.tables.preparing.summary import facts, paragraph
 from clusterkit.tables.preparing.sums import TableSums
 from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of
@@ -252,10 +252,10 @@ class Preparation:
                 *of_places(plans, sums.columns, self.keep),
                 *sparse,
                 *of_total_row(plans, sums.columns, last),
-                *of_redundant_columns(plans, row_sample, self.keep),
             ],
             stacklevel=5,
         )
+        warn_of(of_redundant_columns(plans, row_sample, self.keep), stacklevel=5, category=RepeatedColumns)
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
         blank = 0
         if columns:

@@ -9,13 +9,18 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit.errors import shortened
+from clusterkit.errors import TableWarning, shortened
 from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, NumberColumn
 from clusterkit.tables.reading.frames import Column
 from clusterkit.tables.reading.row_sample import RowSample
 
-__all__ = ["as_option", "of_redundant_columns"]
+__all__ = ["RepeatedColumns", "as_option", "of_redundant_columns"]
+
+
+class RepeatedColumns(TableWarning):
+    """Columns say the same; a mixture, which has no distances, makes all but one of them redundant by itself."""
+
 
 MOST_COLUMNS = 300
 """Columns up to which each is compared with all others; wider tables, of pixels or spectra, are alike by nature."""

@@ -1,5 +1,7 @@
 """The mixture of mixed columns as people meet it: by recipe, on tables and frames, in a chain of maps."""
 
+import warnings
+
 import attrs
 import numpy as np
 import pandas as pd
@@ -9,11 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.devices import strict
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 import clusterkit
 from clusterkit import Pipeline, load, recipe
-from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, TableError
+from clusterkit.errors import (
+    ClusterkitWarning,
+    IncompatibleStages,
+    Infeasible,
+    InvalidData,
+    InvalidParameter,
+    TableError,
+)
 from clusterkit.estimators import mixed_blocks
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.featuremaps.columns import mixed_columns
@@ -144,8 +154,12 @@ def test_gaps_cost_little():
 
 def test_a_changed_recipe_and_weights_are_refused_on_tables():
     frame, _ = _frame(60)
-    with pytest.raises(InvalidData, match="numbers only"):
-        recipe("mixture", n_clusters=2, solver__covariance="diag").fit(frame)
+    for changes, named in (
+        ({"solver__covariance": "diag"}, "solver__covariance='diag' is"),
+        ({"metric": "cosine", "n_init": 3}, "metric='cosine', n_init=3 are"),
+    ):
+        with pytest.raises(IncompatibleStages, match=f"takes tables with texts.*'mixed_mixture'.*{named} not meant"):
+            recipe("mixture", n_clusters=2, **changes).fit(frame)
     with pytest.raises(IncompatibleStages, match="counts rows"):
         recipe("mixture", n_clusters=2).fit(frame, sample_weight=np.arange(60.0))
 
@@ -169,7 +183,9 @@ def test_a_column_can_be_said_to_be_something_else():
     ordered = Preparation(as_ordered="grade").fit(texts)
     assert ordered.plans[0].levels == ("2-9", "10-19", "20-29")
     model = recipe("mixture", n_clusters=3, random_state=0)
-    fit_prepared(model, texts, Preparation(as_ordered="grade"))
+    with pytest.warns(ClusterkitWarning, match="restate the column 'grade' .* at least as likely if it is a covariate"):
+        fit_prepared(model, texts, Preparation(as_ordered="grade"))
+    assert model.resolved_["solver"]["other_reading"]["role"] == "covariate"
     assert model.space_.columns.levels[0].form == "ordered"
     assert (model.predict(texts) == model.labels_).all()
     with pytest.raises(TableError, match="do not show an order"):
@@ -358,3 +374,36 @@ def test_a_model_with_an_open_number_is_loaded_and_a_lazy_frame_is_refused_as_on
     np.testing.assert_array_equal(load(tmp_path / "m.clusterkit").predict(frame[["length", "kind"]]), model.labels_)
     with pytest.raises(InvalidData, match=r"collect\(\)"):
         recipe("mixture").fit(pl.from_pandas(frame).lazy())
+
+
+def test_an_open_number_begins_at_the_fewest_clusters_that_links_allow():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.standard_normal(60), "kind": rng.choice(["a", "b"], 60)})
+    apart = [(i, j, -1) for i in range(3) for j in range(i)]
+    model = recipe("mixture", random_state=0).fit(frame, links=apart)
+    assert len(set(model.labels_[:3])) == 3
+    assert min(model.resolved_["solver"]["criterion_of_number"]) == 3
+    with pytest.raises(Infeasible, match=r"more than 2 clusters: rows 1 and 0 apart.*n_clusters=\(3, 6\) tries more"):
+        recipe("mixture", n_clusters=(2, 2), random_state=0).fit(frame, links=apart)
+
+
+def test_one_cluster_has_roles_of_columns_and_a_model_that_is_not_fitted_says_so():
+    frame, _ = _frame(100)
+    model = recipe("mixture", n_clusters=1, random_state=0)
+    for name in ("column_roles_", "layers_"):
+        with pytest.raises(NotFittedError, match=f"no {name} before the fit"):
+            getattr(model, name)
+    model.fit(frame)
+    assert model.n_clusters_ == 1
+    assert model.column_roles_["noise"] == "irrelevant"
+    assert (model.predict(frame) == 0).all()
+    with pytest.raises(AttributeError, match="no stage was run"):
+        _ = recipe("kmeans", n_clusters=1, featuremap="relevant").fit(frame[["noise"]]).column_roles_
+
+
+def test_near_copies_of_a_column_are_redundant_without_a_warning():
+    frame, _ = _frame(150)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ClusterkitWarning)
+        model = recipe("mixture", n_clusters=3, random_state=0).fit(frame.assign(inches=frame["length"] / 2.54))
+    assert "redundant" in (model.column_roles_["inches"], model.column_roles_["length"])
