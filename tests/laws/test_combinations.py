@@ -26,20 +26,20 @@ def _registered() -> dict[str, list]:
 def _illegal() -> list[tuple[Composition, set[str]]]:
     """Every mix of registered stages that the rules refuse, with a partitioner where one is needed, and the reasons.
 
-    All partitioners with all balancers and numbers of clusters in the deep profile only; otherwise one of them with all
-    others, which meets the same reasons.
+    All of them in the deep profile only; otherwise every balancer and number of clusters with the first map and the first
+    partitioner, and every map and partitioner without a balancer, which meets the same reasons: no rule is about a
+    balancer or a number and a map or a partitioner.
     """
     stages = _registered()
-    mixes = product(
-        stages["featuremap"], stages["solver"], stages["labeler"], [None, *stages["balancer"]], (None, 2, 3)
-    )
     illegal = []
-    for featuremap, solver, labeler, balancer, k in mixes:
-        inits = [None] if solver.targets == "never" else stages["init"]
-        for init in inits if deep() or (balancer, k) == (None, 2) else inits[:1]:
-            c = Composition(featuremap, solver, labeler, balancer, init, k)
-            if refusals := problems(c):
-                illegal.append((c, {problem.reason for problem in refusals}))
+    for featuremap, solver, labeler in product(stages["featuremap"], stages["solver"], stages["labeler"]):
+        every = deep() or featuremap is stages["featuremap"][0]
+        for balancer, k in product([None, *stages["balancer"]], (None, 2, 3)) if every else [(None, 2)]:
+            inits = [None] if solver.targets == "never" else stages["init"]
+            for init in inits if deep() or (balancer, k) == (None, 2) else inits[:1]:
+                c = Composition(featuremap, solver, labeler, balancer, init, k)
+                if refusals := problems(c):
+                    illegal.append((c, {problem.reason for problem in refusals}))
     return illegal
 
 
