@@ -212,7 +212,7 @@ class TestColumns:
         table.loc[::17, "a"] = np.nan
         return table, groups
 
-    @pytest.mark.parametrize("k", [3, None])
+    @pytest.mark.parametrize("k", [pytest.param(3, marks=pytest.mark.deep), None])
     def test_groups_beside_a_site_noise_and_gaps_are_found_with_the_roles_of_the_columns(self, mixed, k, tmp_path):
         table, groups = mixed
         model = Auto(k, random_state=0).fit(table)
