@@ -325,7 +325,7 @@ def test_the_pool_is_never_sure_of_a_lattice(monkeypatch):
     assert Auto(2, random_state=0).fit(places).resolved_["auto"]["recipe"] != "mixture"
 
 
-@pytest.mark.parametrize("confidence", [0.81, 0.99])
+@pytest.mark.parametrize("confidence", [pytest.param(0.81, marks=pytest.mark.deep), 0.99])
 def test_fewer_clusters_that_a_surer_mixture_divides_do_not_stand_against_it(monkeypatch, confidence):
     rng = np.random.default_rng(0)
     planted = np.repeat([0, 1, 2], 40)

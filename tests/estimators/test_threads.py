@@ -58,9 +58,19 @@ def all_threads(monkeypatch):
     monkeypatch.setattr("clusterkit.numerics.threads.THIN", 0)
 
 
+DEAR = {"auto", "emmc-auto", "lapgmm", "svc"}
+"""Recipes that are fitted to one data set only."""
+
+
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("name", RECIPES)
-@pytest.mark.parametrize("data", TAKEN)
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        pytest.param(data, name, marks=[pytest.mark.deep] if name in DEAR and data != TAKEN[0] else [])
+        for data in TAKEN
+        for name in RECIPES
+    ],
+)
 def test_one_and_two_threads(name, data):
     one, two = fit(name, SETS[data](), 1), first_fit(name, data, 2)
     np.testing.assert_array_equal(one.labels_, two.labels_)

@@ -72,7 +72,7 @@ ILLEGAL = [c for c, _ in _illegal()] if deep() else _one_for_each_reason(_illega
 
 
 def _marks(c: Composition) -> list[pytest.MarkDecorator]:
-    """A semidefinite program takes a tenth of a second to solve: one composition of each such solver is for every run."""
+    """Semidefinite programs are dear to solve: one composition of each such solver is for every run."""
     first = next(other for other in TRIED if other.solver.name == c.solver.name)
     return [pytest.mark.deep] if c.solver.name.endswith("_sdp") and c is not first else []
 
