@@ -62,7 +62,8 @@ def test_recipes(run):
 @pytest.fixture
 def listed_once(monkeypatch):
     """Compositions that a command takes from a list, which is long to make."""
-    monkeypatch.setattr("clusterkit.catalogue.compositions", cache(lambda: list(clusterkit.compositions())))
+    compositions = clusterkit.compositions
+    monkeypatch.setattr("clusterkit.catalogue.compositions", cache(lambda: list(compositions())))
 
 
 def test_compositions(run, listed_once):
