@@ -158,6 +158,7 @@ class TestEveryRecipe:
             np.testing.assert_array_equal(loaded.predict(X[::2] + 0.01), fitted.predict(X[::2] + 0.01))
         np.testing.assert_allclose(loaded.space_.coordinates(X), fitted.space_.coordinates(X))
 
+    @pytest.mark.deep  # test_threads.py compares the bits of two fits with the same seed
     def test_same_seed_same_labels(self, model, blobs):
         first, second = (clone(model).set_params(random_state=7).fit(blobs[0]) for _ in range(2))
         np.testing.assert_array_equal(first.labels_, second.labels_)
