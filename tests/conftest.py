@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -26,6 +27,15 @@ def pytest_configure(config):
     """Let processes of pytest-xdist take tests from each other: some take a millisecond, some half a minute."""
     if config.getoption("dist", "no") == "load":
         config.option.dist = "worksteal"
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection():
+    """Let the garbage collector leave out what is collected: millions of objects, all of which stay till the end."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -147,13 +147,15 @@ def pairwise_cover(compositions: Iterable[Composition]) -> list[Composition]:
     list of Composition
         Deterministic: ties go to the first.
     """
-    pairs = [(c, set(combinations(_slots(c), 2))) for c in compositions]
-    missing = set().union(*(values for _, values in pairs)) if pairs else set()
+    listed = list(compositions)
+    number: dict[tuple[tuple[str, str], tuple[str, str]], int] = {}
+    pairs = np.array([[number.setdefault(pair, len(number)) for pair in combinations(_slots(c), 2)] for c in listed])
+    missing = np.ones(len(number), dtype=bool)
     cover = []
-    while missing:
-        best, values = max(pairs, key=lambda entry: len(entry[1] & missing))
-        cover.append(best)
-        missing -= values
+    while missing.any():
+        best = int(np.argmax(missing[pairs].sum(axis=1)))
+        cover.append(listed[best])
+        missing[pairs[best]] = False
     return cover
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import atexit
 import copy
 import functools
-import os
+import json
 import pickle
 import re
 import subprocess
@@ -163,8 +164,45 @@ def imports_nothing_heavy(stage: Stage) -> None:
 @functools.cache
 def _loaded_by(module: str) -> tuple[str, ...]:
     """Heavy packages in a fresh interpreter after importing a module."""
-    script = f"import sys, {module}; print(*[name for name in {HEAVY!r} if name in sys.modules])"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
-    assert process.returncode == 0, f"{module} cannot be imported on its own:\n{process.stderr}"
-    return tuple(process.stdout.split())
+    process = _importer() if FORKS else _new_importer()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps([module, sys.path]) + "\n")
+    process.stdin.flush()
+    loaded, error = json.loads(process.stdout.readline() or '[[], "its import ends the process"]')
+    assert not error, f"{module} cannot be imported on its own:\n{error}"
+    return tuple(loaded)
+
+
+FORKS = sys.platform == "linux"
+"""Whether one interpreter imports a module in a copy of itself, which saves the time to start and to import numpy."""
+
+_IMPORTER = f"""
+import json, os, sys, traceback
+for line in sys.stdin:
+    module, sys.path = json.loads(line)
+    import clusterkit.contracts.composition  # with all that every stage needs
+    if {FORKS} and os.fork():
+        os.wait()
+        continue
+    error = ""
+    try:
+        __import__(module)
+    except BaseException:
+        error = traceback.format_exc()
+    print(json.dumps([[name for name in {HEAVY!r} if name in sys.modules], error]), flush=True)
+    os._exit(0)
+"""
+
+
+@functools.cache
+def _importer() -> subprocess.Popen[str]:
+    """An interpreter that imports one module after another, each in a copy of itself."""
+    process = _new_importer()
+    atexit.register(process.communicate)
+    return process
+
+
+def _new_importer() -> subprocess.Popen[str]:
+    """An interpreter that reads the name of a module and where modules are, and answers with what the import loads."""
+    return subprocess.Popen([sys.executable, "-c", _IMPORTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -58,7 +59,14 @@ def test_recipes(run):
     assert "featuremap__gamma" in detail["parameters"]
 
 
-def test_compositions(run):
+@pytest.fixture
+def listed_once(monkeypatch):
+    """Compositions that a command takes from a list, which is long to make."""
+    compositions = clusterkit.compositions
+    monkeypatch.setattr("clusterkit.catalogue.compositions", cache(lambda: list(compositions())))
+
+
+def test_compositions(run, listed_once):
     listed = json.loads(run("compositions", "--json").stdout)
     compositions = {(c.featuremap.name, c.solver.name, c.labeler.name, getattr(c.balancer, "name", None),
               getattr(c.init, "name", None)) for c in clusterkit.compositions()}  # fmt: skip
@@ -74,7 +82,7 @@ def test_compositions(run):
     assert sum(int(line.split()[-1]) for line in lines[1:-1]) == len(compositions)
 
 
-def test_filters_of_compositions(run):
+def test_filters_of_compositions(run, listed_once):
     args = ("compositions", "--json", "--solver", "ridge", "--solver", "nmf", "--balancer", "none")
     listed = json.loads(run(*args).stdout)
     assert {entry["solver"] for entry in listed} == {"ridge", "nmf"}

@@ -44,7 +44,7 @@ def check(run, name, folder, writer):
     return adjusted_rand(planted, content(labels))
 
 
-SOME = {"dates", "decimal_comma", "excel", "gaps"}
+SOME = {"dates", "excel", "gaps"}
 """Files that every change reads; all of them are read in `.ci/deep`."""
 
 

@@ -209,7 +209,7 @@ class TestUnpacking:
         from clusterkit.tables import TableError, read_table
 
         book = openpyxl.Workbook()
-        for _ in range(2000):
+        for _ in range(600):
             book.active.append([1] * 100)
         path = tmp_path / "t.xlsx"
         book.save(path)

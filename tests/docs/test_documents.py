@@ -29,9 +29,18 @@ MACHINE_PATH = re.compile(r"(?<![\w.:/~$}])/(?:home|root|work|tmp|var|usr|opt|mn
 
 DEAR = {
     f"docs/{name}.md"
-    for name in ("start", "how-to/every-kind-of-stage", "how-to/plot-a-fit", "recipes/edsvc", "recipes/emmc-auto")
+    for name in (
+        "choose-parameters",
+        "how-to/every-kind-of-stage",
+        "how-to/plot-a-fit",
+        "how-to/tables",
+        "recipes/edsvc",
+        "recipes/emmc-auto",
+        "start",
+        "which-method",
+    )
 }
-"""Pages whose code takes more than a second."""
+"""Pages whose code takes about a second and more."""
 
 pytest.importorskip("matplotlib")
 

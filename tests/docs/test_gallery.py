@@ -11,8 +11,11 @@ pyplot = pytest.importorskip("matplotlib.pyplot")
 
 FOLDER = Path(__file__).parents[2] / "examples" / "gallery"
 SCRIPTS = sorted(FOLDER.rglob("*.py"))
-DEAR = {"large_sample", "reproduce_a_table", "width_path"}
-"""Examples that take more than a second."""
+DEAR = {
+    "compare_methods", "kernel_contours", "large_sample", "number_of_clusters", "reproduce_a_table",
+    "scikit_learn_grid_search", "stability", "width_path",
+}  # fmt: skip
+"""Examples that take half a second and more; the site runs them too."""
 CASES = [pytest.param(path, marks=[pytest.mark.deep] if path.stem in DEAR else [], id=path.stem) for path in SCRIPTS]
 
 

@@ -212,7 +212,7 @@ class TestColumns:
         table.loc[::17, "a"] = np.nan
         return table, groups
 
-    @pytest.mark.parametrize("k", [3, None])
+    @pytest.mark.parametrize("k", [pytest.param(3, marks=pytest.mark.deep), None])
     def test_groups_beside_a_site_noise_and_gaps_are_found_with_the_roles_of_the_columns(self, mixed, k, tmp_path):
         table, groups = mixed
         model = Auto(k, random_state=0).fit(table)
@@ -343,7 +343,7 @@ def test_a_core_and_its_heavy_tails_are_one_cluster(monkeypatch):
     assert list(best.scores) == [2, 3]  # of four clusters one is the tails of the others
 
 
-@pytest.mark.parametrize("confidence", [0.81, 0.99])
+@pytest.mark.parametrize("confidence", [0.81, pytest.param(0.99, marks=pytest.mark.deep)])
 def test_fewer_clusters_that_a_surer_mixture_divides_do_not_stand_against_it(monkeypatch, confidence):
     rng = np.random.default_rng(0)
     planted = np.repeat([0, 1, 2], 40)

@@ -62,7 +62,7 @@ def assert_same_fit(there, here, dtype):
 BOTH = [np.float32, np.float64]
 """Each in one of the two ways to a device; both in both ways with the deep profile of hypothesis."""
 
-ROWS = 700 if deep() else 340
+ROWS = 700 if deep() else 200
 """Several blocks, which the simulated device makes slow."""
 
 

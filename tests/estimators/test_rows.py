@@ -86,8 +86,14 @@ class Watched:
         return self.X[index]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", COMPOSITIONS)
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        *((name, np.float32) for name in COMPOSITIONS),
+        *((name, np.float64) for name in list(COMPOSITIONS)[::2]),
+        *(pytest.param(name, np.float64, marks=pytest.mark.deep) for name in list(COMPOSITIONS)[1::2]),
+    ],
+)
 def test_labels_are_those_of_the_fit_in_memory(small, name, dtype):
     X = blobs(dtype)
     recipe_name, parameters = settings(name)
@@ -105,7 +111,7 @@ def test_labels_are_those_of_the_fit_in_memory(small, name, dtype):
 
 
 @pytest.mark.parametrize("work", [1, np.inf], ids=["loops", "products"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(3, 8))])
 def test_centres_are_as_near_as_in_memory_where_rounding_decides(small, monkeypatch, seed, work):
     """Far from the origin numbers of 24 bits leave many rows between two centres, and other sums give other labels."""
     monkeypatch.setattr("clusterkit.numerics.lloyd.LEAST_WORK", work)

@@ -65,10 +65,49 @@ def expected(estimator) -> dict[str, str]:
 CHECKS = parametrize_with_checks([*estimators(), FindsK()], expected_failed_checks=expected)
 
 
+OF_THE_CLASS = {
+    "check_dict_unchanged",
+    "check_dtype_object",
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_tag",
+    "check_estimators_fit_returns_self",
+    "check_estimators_nan_inf",
+    "check_estimators_overwrite_params",
+    "check_estimators_pickle",
+    "check_f_contiguous_array_estimator",
+    "check_fit_check_is_fitted",
+    "check_fit_score_takes_y",
+    "check_n_features_in",
+    "check_n_features_in_after_fitting",
+    "check_pipeline_consistency",
+    "check_positive_only_tag_during_fit",
+    "check_readonly_memmap_input",
+    "check_transformer_data_not_an_array",
+}
+"""Checks of what the classes of estimators do before and after the work of the stages."""
+
+OF_EACH_CLASS = {
+    "auto", "emmc", "emmc-auto", "emmc-multistart", "fuzzy-cmeans", "genie", "kernel-kmeans", "kmeans", "mixture",
+    "nmf", "psvc", "spectral",
+}  # fmt: skip
+"""Recipes of every class of estimators, of features, kernels, domains and trees, with memberships and transductive."""
+
+
+def is_repeated(estimator, check) -> bool:
+    """Whether another case shows the same; `.ci/deep` tries it too.
+
+    Sparse matrices go where sparse arrays go, and clusters of read-only rows are those of rows that can be written.
+    """
+    name = check.func.__name__
+    if name == "check_estimator_sparse_matrix" or (name == "check_clustering" and "readonly_memmap" in check.keywords):
+        return True
+    return name in OF_THE_CLASS and getattr(estimator, "_recipe", "emmc") not in OF_EACH_CLASS
+
+
 def cases() -> list:
-    """The arguments of all checks; sparse matrices go where sparse arrays go, and are left to `.ci/deep`."""
+    """The arguments of all checks."""
     return [
-        pytest.param(*values, marks=[*marks, pytest.mark.deep] if "sparse_matrix" in str(values[1]) else marks)
+        pytest.param(*values, marks=[*marks, pytest.mark.deep] if is_repeated(*values) else marks)
         for case in CHECKS.args[1]
         for values, marks in [(getattr(case, "values", case), [*getattr(case, "marks", ())])]
     ]
@@ -119,6 +158,7 @@ class TestEveryRecipe:
             np.testing.assert_array_equal(loaded.predict(X[::2] + 0.01), fitted.predict(X[::2] + 0.01))
         np.testing.assert_allclose(loaded.space_.coordinates(X), fitted.space_.coordinates(X))
 
+    @pytest.mark.deep  # test_threads.py compares the bits of two fits with the same seed
     def test_same_seed_same_labels(self, model, blobs):
         first, second = (clone(model).set_params(random_state=7).fit(blobs[0]) for _ in range(2))
         np.testing.assert_array_equal(first.labels_, second.labels_)
@@ -143,10 +183,12 @@ def test_grid_search_over_stages_and_their_parameters(blobs):
     assert search.best_estimator_.solver.C in (0.1, 10.0)
 
 
-def test_grid_search_over_solvers(blobs):
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.deep)])
+def test_grid_search_over_solvers(blobs, n_jobs):
     X, y = blobs
     grid = [{"solver": ["ridge", "centroids"], "labeler": ["argmax"]}]
-    search = GridSearchCV(Pipeline(n_clusters=2, random_state=0), grid, scoring="adjusted_rand_score", cv=2, n_jobs=2)
+    model = Pipeline(n_clusters=2, random_state=0)
+    search = GridSearchCV(model, grid, scoring="adjusted_rand_score", cv=2, n_jobs=n_jobs)
     assert search.fit(X, y).best_score_ > 0.9
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import numpy as np
 import pytest
@@ -41,6 +42,12 @@ def fit(name, X, threads, monkeypatch=None):
         return small(name, random_state=0).fit(X)
 
 
+@cache
+def first_fit(name, data, threads):
+    """A fit that two tests compare with another."""
+    return fit(name, SETS[data](), threads)
+
+
 def blas_threads():
     return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
@@ -51,12 +58,21 @@ def all_threads(monkeypatch):
     monkeypatch.setattr("clusterkit.numerics.threads.THIN", 0)
 
 
+DEAR = {"auto", "emmc-auto", "lapgmm", "svc"}
+"""Recipes that are fitted to one data set only."""
+
+
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("name", RECIPES)
-@pytest.mark.parametrize("data", TAKEN)
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        pytest.param(data, name, marks=[pytest.mark.deep] if name in DEAR and data != TAKEN[0] else [])
+        for data in TAKEN
+        for name in RECIPES
+    ],
+)
 def test_one_and_two_threads(name, data):
-    X = SETS[data]()
-    one, two = fit(name, X, 1), fit(name, X, 2)
+    one, two = fit(name, SETS[data](), 1), first_fit(name, data, 2)
     np.testing.assert_array_equal(one.labels_, two.labels_)
 
 
@@ -83,8 +99,7 @@ def test_one_and_two_threads_on_real_data(name, data):
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_same_seed_and_thread_count_is_bit_equal(name):
-    X = SETS["digits 3-9"]()
-    first, second = fit(name, X, 2), fit(name, X, 2)
+    first, second = first_fit(name, "digits 3-9", 2), fit(name, SETS["digits 3-9"](), 2)
     np.testing.assert_array_equal(first.labels_, second.labels_)
     np.testing.assert_array_equal(first.history_, second.history_)
 

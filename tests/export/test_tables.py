@@ -205,7 +205,7 @@ class TestGapsTakenFromSimilarRows:
         fit_prepared(model, columns(n))
         return model, columns(10_000)
 
-    @pytest.mark.parametrize(("d", "share"), [(4, 0.1), (8, 0.4)])
+    @pytest.mark.parametrize(("d", "share"), [(4, 0.1), pytest.param(8, 0.4, marks=pytest.mark.deep)])
     def test_features_are_equal(self, d, share, run):
         model, new = self.model_and_new(400, d, share)
         fitted = model.preparation_

@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 import attrs
 
@@ -80,13 +81,19 @@ def jumps() -> Iterator[tuple[str, int, str, str]]:
 
 def defines(path: str, dotted: str) -> bool:
     """Whether a file below clusterkit/ defines a function, a class, a method or a module variable."""
-    body: list[ast.stmt] = Source.of(ROOT / "clusterkit" / path).tree.body
+    body = _statements(path)
     for name in dotted.split("."):
         nodes = [node for node in body if name in _names(node)]
         if not nodes:
             return False
         body = getattr(nodes[0], "body", [])
     return True
+
+
+@cache
+def _statements(path: str) -> list[ast.stmt]:
+    """The statements of a file below clusterkit/, which many questions about the same files parse once."""
+    return Source.of(ROOT / "clusterkit" / path).tree.body
 
 
 def names_next(path: str, dotted: str, next_path: str, next_dotted: str) -> bool:

@@ -6,7 +6,9 @@ import pytest
 
 LISTED = """
 for plugin in clusterkit.plugins():
-    answer[plugin.distribution] = [plugin.name, plugin.version, plugin.problem, sorted(plugin.provides)]
+    answer[plugin.distribution] = [
+        plugin.name, plugin.version, plugin.problem, sorted(plugin.provides), plugin.shadowed
+    ]
 """
 
 
@@ -18,7 +20,7 @@ def listed(ask):
 class TestListing:
     def test_a_good_one_says_what_it_provides(self, listed):
         provides = [["partitioner", "stripes"], ["recipe", "striped-means"]]
-        assert listed["dummy-good"] == ["good", "1.0", None, provides]
+        assert listed["dummy-good"] == ["good", "1.0", None, provides, []]
 
     @pytest.mark.parametrize(
         ("distribution", "reason"),
@@ -36,7 +38,7 @@ class TestListing:
         ],
     )
     def test_an_unusable_one_is_listed_with_the_reason(self, listed, distribution, reason):
-        _, _, problem, provides = listed[distribution]
+        _, _, problem, provides, _ = listed[distribution]
         assert reason in problem
         assert provides == []
 
@@ -80,25 +82,15 @@ clusterkit.stages("solver")
     assert trace.read_text() == "good was imported\n"
 
 
-def test_an_unknown_name_tells_of_plugins_that_could_not_be_used(ask):
-    answer = ask(
-        """
-try:
-    clusterkit.Pipeline(solver="ridg").composition()
-except ValueError as error:
-    answer["message"] = str(error)
-"""
-    )
-    assert "no solver named 'ridg'. Did you mean 'ridge'?" in answer["message"]
-    assert "Plugin 'broken' (dummy-broken 1.0) is not used: ModuleNotFoundError" in answer["message"]
-    assert "Plugin 'new' (dummy-new 1.0) is not used: it says API_VERSION = 99" in answer["message"]
-
-
 @pytest.fixture(scope="module")
 def bad_answers(ask):
     return ask(
         """
 from clusterkit.contracts.registry import registry
+try:
+    clusterkit.Pipeline(solver="ridg").composition()
+except ValueError as error:
+    answer["unknown"] = str(error)
 for name in ("nonsense", "missing"):
     try:
         registry.get("partitioner", name)
@@ -111,6 +103,12 @@ answer["legal"] = sum(c.init is not None and c.init.name == "stripes" for c in c
 
 
 class TestBadAnswers:
+    def test_an_unknown_name_tells_of_plugins_that_could_not_be_used(self, bad_answers):
+        message = bad_answers["unknown"]
+        assert "no solver named 'ridg'. Did you mean 'ridge'?" in message
+        assert "Plugin 'broken' (dummy-broken 1.0) is not used: ModuleNotFoundError" in message
+        assert "Plugin 'new' (dummy-new 1.0) is not used: it says API_VERSION = 99" in message
+
     def test_something_that_is_no_stage(self, bad_answers):
         assert bad_answers["nonsense"] == [
             "BrokenPlugin",
@@ -171,10 +169,9 @@ class TestOneNameTwice:
         assert category == "ClusterkitWarning"
         assert "partitioner 'dummy-shadow:kmeans'" in text
 
-    def test_the_listing_says_so(self, ask):
-        answer = ask("for plugin in clusterkit.plugins(): answer[plugin.distribution] = plugin.shadowed")
-        assert answer["dummy-shadow"] == [["partitioner", "kmeans"]]
-        assert answer["dummy-good"] == []
+    def test_the_listing_says_so(self, listed):
+        assert listed["dummy-shadow"][-1] == [["partitioner", "kmeans"]]
+        assert listed["dummy-good"][-1] == []
 
 
 def test_a_plugin_that_only_listens_is_called_with_the_arguments_it_takes(ask):

@@ -79,7 +79,7 @@ def test_a_confidence_of_levels_is_doubted():
     assert doubts(model, mostly, X).of_levels.startswith("What rows differ in is mostly levels of categories")
     mixed = {**categories(3), **{f"n{j}": np.random.default_rng(j).normal(size=150) for j in range(2)}}
     with pytest.warns(ClusterkitWarning, match="the clusters restate the column 'c2'"):
-        model, X = fitted(mixed)
+        model, X = fitted(mixed, pool=["kmeans", "genie"])
     assert len(model.preparation_.features) == 11, "the levels are more features, and a small part of the variance"
     assert doubts(model, mixed, X).of_levels == ""
 

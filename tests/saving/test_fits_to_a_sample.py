@@ -10,8 +10,14 @@ from clusterkit import Auto, load
 
 
 @pytest.mark.filterwarnings("ignore:.*were clustered by a sample")
-@pytest.mark.parametrize("n_clusters", [None, 2, 4])
-@pytest.mark.parametrize("shape", ["moons", "blobs"])
+@pytest.mark.parametrize(
+    ("shape", "n_clusters"),
+    [
+        *((shape, k) for shape in ("moons", "blobs") for k in (2, 4)),
+        ("blobs", None),
+        pytest.param("moons", None, marks=pytest.mark.deep),
+    ],
+)
 def test_labels_are_repeated(tmp_path, shape, n_clusters):
     if shape == "moons":
         X = make_moons(400, noise=0.08, random_state=0)[0]

@@ -328,7 +328,7 @@ class TestModels:
         fit_prepared(model, table)
         np.testing.assert_array_equal(model.predict(table), model.labels_)
 
-    @pytest.mark.parametrize("seed", range(5))
+    @pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.deep) for s in range(1, 5))])
     def test_three_clusters_are_found(self, seed):
         pandas = pytest.importorskip("pandas")
         table, y = blobs(240, 4, 3, 0.08, seed)

@@ -157,7 +157,7 @@ def watched(tmp_path, action):
     return da.from_array(X, chunks=(170, 5)).map_blocks(once(str(mark), action), dtype=X.dtype, meta=X[:0]), mark
 
 
-@pytest.mark.parametrize("chunks", [300, 170, pytest.param(-1, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("chunks", [170, *(pytest.param(n, marks=pytest.mark.deep) for n in (300, -1))])
 @pytest.mark.parametrize("fit", [k_means, emmc])
 def test_two_processes_give_the_bits_of_this_one(client, fit, chunks):
     X = blobs()

@@ -97,8 +97,21 @@ def test_the_bits_are_those_of_the_local_engine(name):
     assert np.array_equal(pickle.loads(pickle.dumps(there)).predict(X), here.labels_)
 
 
-@pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
-@pytest.mark.parametrize("name", ["k-means", "EMMC of equal clusters"])
+@pytest.mark.parametrize(
+    ("name", "chunks"),
+    [
+        *(pytest.param("k-means", chunks, id=f"k-means-{words}") for words, chunks in CHUNKS.items()),
+        *(
+            pytest.param(
+                "EMMC of equal clusters",
+                chunks,
+                id=f"EMMC of equal clusters-{words}",
+                marks=[] if "cut" in words else [pytest.mark.deep],
+            )
+            for words, chunks in CHUNKS.items()
+        ),
+    ],
+)
 def test_chunks_change_no_bit(name, chunks):
     X = blobs(np.float64)
     chunks = (*chunks, 5) if isinstance(chunks, tuple) and len(chunks) == 1 else chunks

@@ -178,6 +178,7 @@ def test_a_row_is_comparable_where_the_plain_method_is_that_of_the_paper():
     assert doubt([91.0], [0.72]) == "not comparable (k-means NMI 0.720, printed 0.776)"
 
 
+@pytest.mark.deep
 def test_figure_rows_and_picture(tiny, tmp_path):
     pytest.importorskip("matplotlib")
     data_set = attrs.evolve(tiny, name="Libras Movement")

@@ -55,7 +55,9 @@ def records(name):
     return list(csv.DictReader(text.splitlines()))
 
 
-@pytest.mark.parametrize("sizes", [(3, 3), (5, 1), (4, 2, 1), (2, 2, 2), (1, 1, 1, 1), (6,)])
+@pytest.mark.parametrize(
+    "sizes", [(3, 3), (5, 1), pytest.param((4, 2, 1), marks=pytest.mark.deep), (2, 2, 2), (1, 1, 1, 1), (6,)]
+)
 def test_no_clustering_breaks_a_bound(sizes):
     """The least purity is attained, the other bounds are kept."""
     true = classes_of(sizes)

@@ -73,6 +73,7 @@ def test_rows_and_the_picture(clouds, tmp_path):
     assert [line.get_xdata().tolist() for line in axes[0, 1].lines] == [list(heights.QUICK_KS)] * 3
 
 
+@pytest.mark.deep
 def test_times_and_their_picture(clouds, tmp_path):
     problems = [attrs.evolve(clouds, name=name) for name in times.NAMES]
     rows = run_jobs("m3-figure6", times.times(Plan(quick=True), problems))

@@ -60,6 +60,7 @@ def test_table3_quick():
     assert [(done, of) for done, of, _ in reports] == [(done, total) for done in range(1, total + 1)]
 
 
+@pytest.mark.deep
 def test_table4_quick(table4):
     check(table4, "emmc-table4")
     assert {where[0] for where in printed("emmc-table4")} == {row["row"].partition(":")[0] for row in table4}
@@ -69,12 +70,14 @@ def test_table4_quick(table4):
     assert all(row["ours"] is not None for row in table4)
 
 
+@pytest.mark.deep
 def test_rows_that_choose_by_labels_say_so(table4):
     by_labels = {row["row"] for row in table4 if row["uses_labels"]}
     assert by_labels == {row["row"] for row in table4 if "by labels" in row["row"]}
     assert by_labels
 
 
+@pytest.mark.deep
 def test_more_complexities_are_no_worse_than_the_one_of_the_recipe(table4):
     error = {row["row"]: row["ours"] for row in table4 if row["column"] == "error (%)"}
     assert error["k-means + EMMC: emmc, df by labels"] <= error["k-means + EMMC: emmc"] + 1e-9

@@ -332,7 +332,11 @@ def test_ctrl_c_keeps_the_candidates_so_far():
 
 
 @pytest.mark.parametrize(
-    ("components", "least"), [(None, 0.70), (2, 0.80)], ids=["attributes in [0, 1]", "two components"]
+    ("components", "least"),
+    [
+        pytest.param(None, 0.70, id="attributes in [0, 1]", marks=pytest.mark.deep),
+        pytest.param(2, 0.80, id="two components"),
+    ],
 )
 def test_the_plane_on_wine(components, least):
     """The published value is 0.781; every sample alone has 0.458."""
