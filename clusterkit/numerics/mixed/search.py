@@ -117,7 +117,7 @@ class Solution:
         Name of the start.
     read : int, default -1
         A category with two readings, as a covariate and as a part of the clusters; -1 for none.
-    instead : Solution or None
+    instead : Solution or None, default None
         The labels of the other reading.
     lead : float, default 0.0
         By how much the criterion of these is higher, on the rows on which starts are compared.
@@ -166,7 +166,7 @@ class Search:
         Whether categories may be covariates.
     excluded : ndarray of shape (q,), bool
         Categories that say what another one says.
-    restated : int, default -1
+    restated : int
         A category that is no covariate here, and that labels have to restate; -1 for none.
     """
 
