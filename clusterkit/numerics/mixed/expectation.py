@@ -17,7 +17,6 @@ from typing import final
 import attrs
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from clusterkit._typing import Array, Indices, Mask
 from clusterkit.numerics.mixed.evidence import (
@@ -106,8 +105,9 @@ class MixtureModel:
         S, T = (self.spreads[0], self.spreads[0]) if len(self.spreads) == 1 < self.k else self.spreads[[i, j]]
         apart = self.means[j] - self.means[i]
         if S.ndim == 2:  # coordinates in which both covariances are diagonal, the first one the identity
-            variances, vectors = eigh(T, S)
-            apart = vectors.T @ apart
+            root = np.linalg.cholesky(S)
+            variances, vectors = np.linalg.eigh(np.linalg.solve(root, np.linalg.solve(root, T).T))
+            apart = vectors.T @ np.linalg.solve(root, apart)
         else:
             variances, apart = T / S, apart / np.sqrt(S)
         a = RIDGELINE[:, None]
