@@ -3,7 +3,7 @@
 The profile is chosen by ``pytest --hypothesis-profile=NAME`` or by the environment variable ``HYPOTHESIS_PROFILE``:
 
 - ``fast``, the default, for every change: 25 examples a law, the same in every run;
-- ``brief``, where there are very many stages, as in clusterkit itself: 6 examples, the same in every run;
+- ``brief``, where there are very many stages, as in clusterkit itself: 5 examples, the same in every run;
 - ``few``, for compiled functions that run as plain Python: 4 examples;
 - ``deep``, for a release: 200 examples, new ones in every run;
 - ``thousand``, for functions that must be exact and are fast: 1,000 examples, new ones in every run.
@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     settings.register_profile("fast", deadline=None, max_examples=25, derandomize=True, suppress_health_check=slow)
-    settings.register_profile("brief", deadline=None, max_examples=6, derandomize=True, suppress_health_check=slow)
+    settings.register_profile("brief", deadline=None, max_examples=5, derandomize=True, suppress_health_check=slow)
     settings.register_profile("few", deadline=None, max_examples=4, derandomize=True, suppress_health_check=slow)
     settings.register_profile("deep", deadline=None, max_examples=DEEP, suppress_health_check=slow)
     settings.register_profile("thousand", deadline=None, max_examples=1000, suppress_health_check=slow)

@@ -83,7 +83,13 @@ class Posted:
         return nodes[0]
 
 
-DEAR = {"ridge with a balancer", "ridge of one output", "ridge from k-means||", "nmf by anls"}
+DEAR = {
+    "ridge with a balancer",
+    "ridge of one output",
+    "ridge that is ill-conditioned",
+    "ridge from k-means||",
+    "nmf by anls",
+}
 """Compositions whose solver or balancer is in another one too."""
 
 

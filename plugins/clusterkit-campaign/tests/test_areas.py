@@ -148,6 +148,7 @@ class TestTables:
         problems = (problem for seed in range(8) for problem, _ in check_table(kind, Counter(), seed))
         assert any(problem.what.startswith(what) for problem in problems)
 
+    @pytest.mark.deep
     def test_every_round_has_every_kind(self):
         first = itertools.takewhile(lambda case: case.round_number == 0, cases(3))
         assert sorted(case.subject for case in first if case.area == "tables") == sorted(TABLES)

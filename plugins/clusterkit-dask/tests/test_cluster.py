@@ -191,7 +191,7 @@ def test_one_process_and_two_at_once_give_the_same_bits(client):
         client.cluster.scale(2)
 
 
-@pytest.mark.parametrize("persist", [False, "auto"])
+@pytest.mark.parametrize("persist", [False, pytest.param("auto", marks=pytest.mark.deep)])
 @pytest.mark.parametrize(
     "iteration", [pytest.param(0, id="in the survey"), pytest.param(2, id="in iteration 3", marks=pytest.mark.deep)]
 )

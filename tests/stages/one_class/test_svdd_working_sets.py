@@ -190,6 +190,7 @@ def test_single_precision_survives_offsets_and_any_width():
     assert moved.status.history[0] == pytest.approx(outcome.status.history[0], abs=1e-5)
 
 
+@pytest.mark.deep
 def test_many_attributes():
     X = np.random.default_rng(0).normal(size=(150, EXPLICIT_SUMS + 88))
     gamma, C = 1.0 / X.shape[1], 0.02

@@ -284,6 +284,7 @@ def test_repeated_rows_and_constant_columns():
     assert adjusted_rand_score(y, model.labels_) > 0.9
 
 
+@pytest.mark.deep
 def test_rows_of_type_float32_give_nearly_the_same_width():
     X, _ = blobs()
     single = tune(X.astype(np.float32)).stages["featuremap"].gamma

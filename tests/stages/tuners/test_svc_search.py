@@ -41,7 +41,7 @@ def test_the_budget_ends_the_search_and_is_reported(exact_rows):
     assert tuned.stages["featuremap"].gamma > 0
 
 
-@pytest.mark.parametrize("share", [1, 0.5])
+@pytest.mark.parametrize("share", [pytest.param(1, marks=pytest.mark.deep), 0.5])
 def test_no_clock_decides(monkeypatch, share):
     X, _ = blobs(100)
     budget = round(share * tune(X).facts["work"])
