@@ -109,7 +109,7 @@ def report(
 
 def _tell(analysis: Any, path: str) -> None:
     from clusterkit.profiles.naming import PLAIN
-    from clusterkit.report.sentences import is_single, main_sentences
+    from clusterkit.report.sentences import is_single, main_sentences, tests_of_one_cluster
 
     for sentence in main_sentences(analysis):
         console.text(sentence)
@@ -121,6 +121,8 @@ def _tell(analysis: Any, path: str) -> None:
         console.text(f"  cluster {cluster.label}: {cluster.name} ({counted(cluster.size, 'row')})")
     if len(clusters) > MOST_CLUSTERS:
         console.text(f"  and {counted(len(clusters) - MOST_CLUSTERS, 'more cluster')}, on the page")
+    if tests := tests_of_one_cluster(analysis):
+        console.text(tests)
     console.text(f"Report: {path}")
 
 

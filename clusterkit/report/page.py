@@ -218,6 +218,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
     values: dict[str, Any] = {
         "title": plain(analysis.table.title.rpartition("/")[2] or analysis.table.title),
         "verdict": sentences.main_sentences(analysis),
+        "tests": sentences.tests_of_one_cluster(analysis),
         "made": made,
         "n_rows": counted(analysis.clusters.n_rows, "row"),
         "n_columns": counted(len(analysis.preparation.columns), "column"),

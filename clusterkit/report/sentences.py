@@ -36,6 +36,7 @@ __all__ = [
     "quality_of_cells",
     "score_of_number",
     "sizes_of",
+    "tests_of_one_cluster",
 ]
 
 
@@ -226,11 +227,11 @@ MEANING = (
 
 
 def certainty(analysis: Analysis) -> list[str]:
-    """How sure the clusters are: the degree, what the confidence means, and the tests for one cluster."""
+    """How sure the clusters are: the degree, and what the confidence means."""
     confidence = float(getattr(analysis.model, "confidence_", math.nan))
     if math.isnan(confidence):
         return [f"How sure that is could not be estimated: {_why_unsure(analysis)}."]
-    tests, second, sure = one_cluster(analysis), _second(analysis), confidence_in_words(confidence)
+    second, sure = _second(analysis), confidence_in_words(confidence)
     if getattr(analysis.model, "perhaps_one_cluster_", False):
         if analysis.doubts.of_single:
             first = (
@@ -248,11 +249,7 @@ def certainty(analysis: Analysis) -> list[str]:
                 "the rows, which they may do without groups."
             )
         less = "" if confidence < UNSURE else "; where the tests see one group only, take it for less"
-        return [
-            f"{first}{second}",
-            f"{MEANING}{less}.",
-            *([f"The tests: {tests}."] if tests else []),
-        ]
+        return [f"{first}{second}", f"{MEANING}{less}."]
     degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
     if analysis._choice.get("points", 0) > len(analysis.clusters.clusters):
         first = f"Whether this structure is real is open: the confidence is {sure}, but few rows are distinct."
@@ -260,15 +257,21 @@ def certainty(analysis: Analysis) -> list[str]:
         first = f"Whether this structure is real is open: the confidence is {sure}, but it was fitted to numbers."
     else:
         first = f"This structure is {degree}: the confidence is {sure}."
-    return [
-        f"{first}{second}",
-        f"{MEANING}.",
-        *(
-            [f"Two tests of whether there is more than one cluster at all (one that sees it suffices): {tests}."]
-            if tests
-            else []
-        ),
-    ]
+    return [f"{first}{second}", f"{MEANING}."]
+
+
+def tests_of_one_cluster(analysis: Analysis) -> str:
+    """What the tests for one cluster say of clusters that have a confidence; empty if there is none."""
+    tests = one_cluster(analysis)
+    if (
+        not tests
+        or len(analysis.clusters.clusters) <= 1
+        or math.isnan(getattr(analysis.model, "confidence_", math.nan))
+    ):
+        return ""
+    if getattr(analysis.model, "perhaps_one_cluster_", False):
+        return f"The tests: {tests}."
+    return f"Two tests of whether there is more than one cluster at all (one that sees it suffices): {tests}."
 
 
 def _why_unsure(analysis: Analysis) -> str:
