@@ -292,7 +292,7 @@ def checked_links(links: LinksLike, n: int, index: object = None) -> Links:
     if not known.all():
         missing, position = int((~known).sum()), int(np.argmin(known))
         strange = _plain(names[position, int(np.argmin(pairs[position]))])
-        example = _plain(index[0])  # type: ignore[index] # of a data frame
+        example = _plain(cast("Any", index)[0])
         if not (pairs >= 0).any() and isinstance(strange, str) != isinstance(example, str):
             raise InvalidData(
                 f"links: none of the {counted(missing, 'link')} names labels of the index of the data, such as "

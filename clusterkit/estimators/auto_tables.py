@@ -50,7 +50,7 @@ from clusterkit.featuremaps.columns import mixed_columns
 from clusterkit.featuremaps.relevant import roles_of
 from clusterkit.fitting.fit import BoundComposition, bind, n_with_samples, run
 from clusterkit.fitting.samples import ArraySamples
-from clusterkit.numerics.mixed.search import apart
+from clusterkit.numerics.mixed.search import RESTATED, apart
 from clusterkit.samples.transform import ChosenColumns
 from clusterkit.solvers.mixtures.mixed_mixture import MixedPosteriors, PreparedMixture
 from clusterkit.tables import FittedPreparation
@@ -582,9 +582,6 @@ def _within(stages: Composition, driver: AutoDriver) -> Composition:
     limits = {"least_clusters": least, "most_clusters": max(least, min(most, least + MOST_NUMBERS))}
     return attrs.evolve(stages, solver=stages.solver.with_parameters(**limits))
 
-
-RESTATED = 0.7
-"""Agreement of the clusters with one column (`column_agreement`) from which they are said to restate it."""
 
 MOST_VALUES, LEAST_ROWS = 200, 10
 """Most distinct values of a column that clusters can restate, and least rows to each of them on average."""
