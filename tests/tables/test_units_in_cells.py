@@ -259,17 +259,3 @@ def test_a_percent_column_does_not_hide_the_others():
     model = recipe("kmeans", n_clusters=2, random_state=0)
     fit_prepared(model, {"share": texts("{} %"), "b": OTHER})
     assert adjusted_rand_score(np.repeat([0, 1], 30), model.labels_) == 1.0
-
-
-def test_a_model_of_schema_1_reads_as_it_did():
-    """Percentages as shares of one, currencies alike, marks not looked at; written by the code before schema 2."""
-    model = load(Path(__file__).parent / "models" / "marks_of_schema_1.clusterkit")
-    new = {
-        "share": np.array(["12 %", "0.12", "12", "(5 %)"], dtype=object),
-        "price": np.array(["12 JPY", "12", "$12", "12 %"], dtype=object),
-        "weight": np.array(["12 kg", "12", "12", "12 kg"], dtype=object),
-    }
-    features = quiet(model.preparation_.transform, new)
-    assert features.tolist() == [[0.12, 12.0, 12.0], [0.12, 12.0, 12.0], [12.0, 12.0, 12.0], [-0.05, 0.12, 12.0]]
-    assert model.predict(new).tolist() == [1, 1, 1, 1]
-    assert model.labels_.tolist() == [1] * 5 + [0] * 5

@@ -201,9 +201,6 @@ class Measure:
         mark where it is "", because a table either writes the mark or does not.
     strange : frozenset of str
         Marks that stood beside cells of the fit which counted as gaps, and do so again.
-    forgetful : bool
-        Whether percentages are shares of 1, and currencies and missing marks are not looked at, as models of schema 1
-        have it.
     letters : bool
         Whether K, M and B right behind digits are thousands, millions and billions, or the unit.
 
@@ -215,20 +212,16 @@ class Measure:
 
     unit: str = ""
     strange: frozenset[str] = frozenset()
-    forgetful: bool = False
     letters: bool = False
 
     @classmethod
-    def of(cls, unit: str, strange: frozenset[str], converted: Iterable[str], *, forgetful: bool = False) -> Measure:
+    def of(cls, unit: str, strange: frozenset[str], converted: Iterable[str]) -> Measure:
         """The measure of a column with this unit and these other ones that are converted into it."""
         counts = any(mark and (mark in COUNTS or mark in OPEN) for mark in (unit, *converted))
-        return cls(unit, strange, forgetful, counts)
+        return cls(unit, strange, counts)
 
     def number(self, text: str, decimal: str) -> float | None:
         """The number in a text, converted to the unit; None if the text is no number."""
-        if self.forgetful:
-            value = number(without_unit(text, self.unit), decimal)
-            return value / 100 if value is not None and "%" in text else value
         bare, mark = self.split(text)
         value = number(bare, decimal)
         if value is None or mark in ("", self.unit):
@@ -248,7 +241,7 @@ class Measure:
 
     def bare(self, text: str) -> str:
         """A text without the unit, so that its marks before decimals can be looked at."""
-        return without_unit(text, self.unit) if self.forgetful else self.split(text)[0]
+        return self.split(text)[0]
 
     def factor(self, mark: str) -> float | None:
         """Factor that converts numbers with a mark to the unit; None if there is no conversion."""

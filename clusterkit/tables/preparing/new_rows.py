@@ -105,7 +105,7 @@ class NewRows(Observer):
         TableError
             If their marks are not that of the fit, or they have none and are of another size.
         """
-        if plan.forgetful or plan.clock:
+        if plan.clock:
             return
         marks = marks_of(column, plan.measure)
         finite = values[np.isfinite(values)]

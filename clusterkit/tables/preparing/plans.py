@@ -114,9 +114,6 @@ deviation. With more, categories decide every clustering, because their values l
 numbers do not; Huang (1998, Extensions to the k-means algorithm for clustering large data sets with categorical values,
 Data Mining and Knowledge Discovery 2) weighs a mismatch by less than the spread of the numbers for the same reason."""
 
-WEIGHT_BEFORE = 0.5
-"""The weight in saved models that do not store it: the value of `FLAG` at that time."""
-
 ROOT = math.sqrt(2.0)
 """Rows of different levels differ in two of the columns of 0 and 1; divided by this, they are as far apart as in a
 single column."""
@@ -249,9 +246,7 @@ class NumberColumn(ColumnPlan):
     bare : int
         Count of numbers of the fit without the unit.
     extremes : tuple of float
-        Least and greatest number of the fit; empty in a model of schema 1, which does not store them.
-    forgetful : bool
-        Whether marks are read as by schema 1: percentages as shares of 1, all currencies alike.
+        Least and greatest number of the fit.
     few : int
         Count of the distinct whole numbers, where they are so few that they may be years or codes; else 0.
     ordered : bool
@@ -262,7 +257,7 @@ class NumberColumn(ColumnPlan):
         Gaps that are infinite numbers.
     size : tuple of float
         Mean and standard deviation of the logarithms of the absolute values in the fit, zeros apart; empty where there
-        are none, or an older model does not store it.
+        are none.
     sphere : {"", "latitude", "longitude"}
         Whether the numbers are degrees of places, which become points on a sphere together with those of `partner`.
         Gaps of longitudes are filled by the middle of them all, from which methods of mixed columns count them.
@@ -271,8 +266,6 @@ class NumberColumn(ColumnPlan):
     radius : float
         Radius of the sphere.
     """
-
-    saved_schema: ClassVar[int] = 2
 
     fill: float = attrs.field(validator=_finite)
     centre: float = attrs.field(default=0.0, validator=_finite)
@@ -285,12 +278,11 @@ class NumberColumn(ColumnPlan):
     unit: str = ""
     clock: str = attrs.field(default="", validator=attrs.validators.in_(CLOCKS))
     begin: float = attrs.field(default=0.0, validator=_finite)
-    weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
+    weight: float = attrs.field(default=FLAG, validator=_finite)
     converted: tuple[str, ...] = ()
     strange: tuple[str, ...] = ()
     bare: int = 0
     extremes: tuple[float, ...] = ()
-    forgetful: bool = False
     circle: float = attrs.field(default=0.0, validator=_finite)
     size: tuple[float, ...] = ()
     infinite: int = 0
@@ -307,15 +299,10 @@ class NumberColumn(ColumnPlan):
         if len(self.size) not in (0, 2) or not all(map(math.isfinite, self.size)):
             raise ValueError("the size of a column is two finite numbers")
 
-    @classmethod
-    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
-        """The fields of a file of schema 1, whose numbers are still read in the old way."""
-        return {**fields, "forgetful": True}
-
     @property
     def measure(self) -> Measure:
         """Conversion of texts to numbers."""
-        return Measure.of(self.unit, frozenset(self.strange), self.converted, forgetful=self.forgetful)
+        return Measure.of(self.unit, frozenset(self.strange), self.converted)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -421,7 +408,7 @@ class CategoryColumn(ColumnPlan):
     fill: int
     gaps: int = 0
     told_by: str = ""
-    weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
+    weight: float = attrs.field(default=FLAG, validator=_finite)
     na: int = 0
     or_gap: bool = False
     infinite: int = 0
@@ -541,7 +528,7 @@ class DateColumn(ColumnPlan):
     unread: int = 0
     told_by: str = ""
     both_orders: bool = False
-    weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
+    weight: float = attrs.field(default=FLAG, validator=_finite)
 
     def __attrs_post_init__(self) -> None:
         unknown = [part for part in self.parts if part not in HOURS]
