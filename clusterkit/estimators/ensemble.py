@@ -81,8 +81,8 @@ def ensemble(
     (4, 30)
     """
     refuse_unsuited(X)
-    with only_numbers(X):
-        rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
+    with only_numbers(X) as plain:
+        rows: Array = check_array(plain, dtype=[np.float64, np.float32], order="C")
     n_members = check_count("n_members", n_members)
     k_range = cluster_range(member_clusters, len(rows))
     makers = _makers(base)
@@ -231,8 +231,8 @@ class ConsensusClustering(ClusterMixin, NestedParams):
         stage.check_k(self.n_clusters)
         M = check_count("n_members", self.n_members)
         refuse_unsuited(X)
-        with only_numbers(X):
-            rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        with only_numbers(X) as plain:
+            rows: Array = validate_data(self, plain, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(self.random_state)
         with same_place.shown(self.verbose), same_place.hooks():
             self.members_ = ensemble(

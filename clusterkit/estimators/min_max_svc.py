@@ -167,8 +167,8 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             refuse_unsuited(X)
         else:
             X, y = collected(source), np.asarray(y)  # labels are few
-        with only_numbers(X):
-            samples, classes = validate_data(self, X, y, dtype=np.float64, order="C")
+        with only_numbers(X) as plain:
+            samples, classes = validate_data(self, plain, y, dtype=np.float64, order="C")
         if source is not None and source.names is not None:
             self.feature_names_in_ = np.array(source.names, dtype=object)
         check_classification_targets(classes)
@@ -331,8 +331,8 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     def _samples(self, X: SamplesLike) -> Array:
         self._check_use()
         refuse_unsuited(X)
-        with only_numbers(X):
-            samples: Array = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        with only_numbers(X) as plain:
+            samples: Array = validate_data(self, plain, dtype=np.float64, order="C", reset=False)
         return samples
 
 

@@ -71,8 +71,11 @@ TESTS = {"NaN": np.isnan, "infinite values": np.isinf}
 
 
 @contextmanager
-def only_numbers(X: object) -> Iterator[None]:
+def only_numbers(X: object) -> Iterator[Any]:
     """Context of scikit-learn's validation: refuse samples with columns that are not finite numbers, naming these.
+
+    It gives the samples as scikit-learn takes them: of a data frame all names are texts, and integers of 128 bits,
+    which NumPy has not, are floats.
 
     Dates in data frames are refused at once, because some libraries turn them into counts of microseconds or
     nanoseconds without a word, which then outweigh every other column. For everything else nothing is computed unless
@@ -84,10 +87,9 @@ def only_numbers(X: object) -> Iterator[None]:
         If X is a data frame with dates, times or durations, or a table that is no data frame; if the block raises a
         TypeError or ValueError, and a column of X has texts, NaN or infinite values, or X is no table at all.
     """
-    if not isinstance(X, np.ndarray | list | tuple):
-        _refuse_dates(X)
+    plain = X if isinstance(X, np.ndarray | list | tuple) else _plain(X)
     try:
-        yield
+        yield plain
     except InvalidData:
         raise
     except (TypeError, ValueError):
@@ -97,19 +99,25 @@ def only_numbers(X: object) -> Iterator[None]:
         raise InvalidData(reason) from None
 
 
-def _refuse_dates(X: object) -> None:
-    """Refuse a data frame with dates, times or durations, with equal names or none, and tables that are no frames."""
+def _plain(X: object) -> object:
+    """A data frame as scikit-learn takes it; one with dates, times or durations, with equal names or none is refused.
+
+    So are tables that are no frames. Everything else is as it was.
+    """
     from clusterkit.tables.cells.column_names import check_distinct
-    from clusterkit.tables.reading.frames import HoldsFrame, is_frame, opened
+    from clusterkit.tables.reading.frames import HoldsFrame, is_frame, opened, renamed
 
     if issparse(X):  # one kind of sparse matrix is a mapping
-        return
+        return X
     if isinstance(X, Mapping | HoldsFrame):
         raise InvalidData(f"X is a {type(X).__name__}, no array and no data frame. {TAKES_TABLES}")
     if not is_frame(X):
-        return
+        return X
+    import narwhals.stable.v1 as nw
+
     frame, shared = opened(X)
-    schema: Mapping[str, Any] = cast("Any", frame).schema
+    wrapped: Any = frame
+    schema: Mapping[str, Any] = wrapped.schema
     if not schema:
         raise InvalidData("X is a data frame without a column")
     check_distinct(schema, shared, list(schema), "X")
@@ -119,6 +127,12 @@ def _refuse_dates(X: object) -> None:
             f"{_holding([repr(name) for name in dates])} dates, times or durations, and the method takes numbers only. "
             f"{TAKES_TABLES}"
         )
+    wide = [name for name, dtype in schema.items() if dtype in (nw.Int128, nw.UInt128)]
+    if wide:
+        return wrapped.with_columns(nw.col(*wide).cast(nw.Float64)).to_native()
+    titles = list(getattr(X, "columns", ()))
+    kinds = {isinstance(title, str) for title in titles}
+    return renamed(X, [str(title) for title in titles]) if len(kinds) > 1 else X
 
 
 def _reason(X: object) -> str | None:
@@ -382,9 +396,9 @@ def checked(
         )
     refuse_unsuited(X)
     # the check adds all values up, which for the largest numbers is inf - inf
-    with _pairs(estimator, X, featuremap, reset), only_numbers(X), np.errstate(invalid="ignore"):
+    with _pairs(estimator, X, featuremap, reset), only_numbers(X) as plain, np.errstate(invalid="ignore"):
         rows: Any = validate_data(
-            estimator, X, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset
+            estimator, plain, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset
         )
     dense = isinstance(rows, np.ndarray)
     n_bytes = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize

@@ -218,8 +218,8 @@ def search(
             samples = Table("a table", by_name, tuple(by_name))
         samples = TableSamples(samples, fitted, cast("Array", X))
     numbers = _features(base, X)
-    with only_numbers(numbers):
-        checked = check_array(numbers, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
+    with only_numbers(numbers) as plain:
+        checked = check_array(plain, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
     if not any("metric" in params for params in candidates):
         checked = rows_by(str(base.get_params(deep=False).get("metric", "euclidean")), checked)
     path = None if resume is None else Path(resume)

@@ -85,8 +85,8 @@ def width_path(
     """
     refuse_device("width_path")
     refuse_unsuited(X)
-    with only_numbers(X):
-        rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
+    with only_numbers(X) as plain:
+        rows: Array = check_array(plain, dtype=[np.float64, np.float32], order="C")
     composition = _composition(pipeline, C, nu, labeler)
     seeds = Seeds.of(random_state)
     widths = None if gammas is None else checked_widths(gammas)

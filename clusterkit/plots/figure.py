@@ -410,8 +410,8 @@ def rows_of(X: Any) -> Array:
 
     from clusterkit.estimators.samples import only_numbers
 
-    with only_numbers(X):
-        rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
+    with only_numbers(X) as plain:
+        rows: Array = check_array(plain, dtype=[np.float64, np.float32], order="C")
     return rows
 
 

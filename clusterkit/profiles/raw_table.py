@@ -103,15 +103,15 @@ class RawTable:
         fitted = vars(model).get("preparation_") if hasattr(model, "__dict__") else None
         columns: Sequence[Any] | None = None
         source: Any
-        if isinstance(X, Mapping | HoldsFrame):
+        if hasattr(X, "tocsr"):  # one kind of sparse matrix is a mapping
+            source = X.tocsr()
+            n, d = source.shape
+        elif isinstance(X, Mapping | HoldsFrame):
             source = columns_of(X)
             n, d, columns = len(source[0].values), len(source), [column.name for column in source]
         elif is_frame(X):
             source, _ = opened(X)
             (n, d), columns = source.shape, source.columns
-        elif hasattr(X, "tocsr"):
-            source = X.tocsr()
-            n, d = source.shape
         else:
             refuse_query(X)
             source = X if isinstance(X, np.ndarray) else _array(X, caller)

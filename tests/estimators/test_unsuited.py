@@ -188,3 +188,40 @@ def test_series_are_refused_with_what_to_do(data, message):
     for entry in (*ENTRIES, *others):
         with pytest.raises(InvalidData, match=message + ".*the same features of each series"):
             entry(data)
+
+
+PILES = np.r_[np.arange(6.0), 100 + np.arange(6.0)]
+
+
+def _odd_frames():
+    """Frames that scikit-learn alone refuses: names of several types, and integers of 128 bits, which NumPy has not."""
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    table = np.c_[PILES, PILES, PILES]
+    wide = polars.DataFrame({"a": PILES.astype(int).tolist(), "b": PILES.tolist()})
+    yield pandas.DataFrame(table, columns=["a", 1, 2.5]), ["a", "1", "2.5"]
+    yield wide.with_columns(polars.col("a").cast(polars.Int128)), ["a", "b"]
+    yield wide.with_columns(polars.col("a").cast(polars.UInt128)), ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["kmeans", "hdbscan", "mixture"])
+def test_frames_with_odd_names_and_wide_integers_are_taken_everywhere(name):
+    for frame, names in _odd_frames():
+        number = {"labeler__min_cluster_size": 3} if name == "hdbscan" else {"n_clusters": 2, "random_state": 0}
+        model = recipe(name).set_params(**number).fit(frame)
+        assert len(np.unique(model.labels_)) == 2
+        assert model.feature_names_in_.tolist() == names
+        assert (model.predict(frame) == model.labels_).all()
+        assert len(clusterkit.assign(model, frame)) == len(PILES)
+    assert clusterkit.ensemble(frame, 2, random_state=0).shape == (2, len(PILES))
+
+
+def test_a_sparse_matrix_that_is_a_mapping_is_one_of_rows_everywhere():
+    from scipy.sparse import dok_array
+
+    table = dok_array(np.c_[PILES, PILES])
+    model = recipe("kmeans", n_clusters=2, random_state=0).fit(table)
+    assert clusterkit.profile(model, table) == clusterkit.profile(model, table.toarray())
+    assert len(clusterkit.assign(model, table)["cluster"]) == len(PILES)
+    assert repr(clusterkit.representatives(model, table)) == repr(clusterkit.representatives(model, table.toarray()))
+    with pytest.raises(InvalidData, match="a dok_array is no data frame"):
+        clusterkit.tables.Preparation().fit(table)

@@ -40,6 +40,7 @@ __all__ = [
     "na_options",
     "opened",
     "refuse_query",
+    "renamed",
     "word_columns",
 ]
 
@@ -230,7 +231,7 @@ def columns_of(frame: object) -> list[Column]:
             )
             for column in columns_of(frame.frame)
         ]
-    if isinstance(frame, Mapping):
+    if isinstance(frame, Mapping) and not hasattr(frame, "tocsr"):  # one kind of sparse matrix is a mapping
         columns = [
             attrs.evolve(values, name=str(name))
             if isinstance(values, Column)
@@ -287,7 +288,7 @@ def opened(frame: object) -> tuple[object, Mapping[str, str]]:
         header = [str(name) for name in getattr(native, "column_names", getattr(native, "columns", ()))]
         if len(set(header)) < len(header):
             names = unique(header)
-            native, shared = _renamed(native, names), shared_names(header, names)
+            native, shared = renamed(native, names), shared_names(header, names)
         wrapped: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
     except TypeError:
         raise TableError(
@@ -298,7 +299,7 @@ def opened(frame: object) -> tuple[object, Mapping[str, str]]:
     return wrapped, shared
 
 
-def _renamed(frame: Any, names: Sequence[str]) -> Any:
+def renamed(frame: Any, names: Sequence[str]) -> Any:
     """A data frame of PyArrow, or of pandas and what is like it, with other names of its columns."""
     if hasattr(frame, "rename_columns"):
         return frame.rename_columns(list(names))
