@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import ClassVar, Literal, final
 
 import attrs
@@ -9,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import FeatureMap, Task, params
+from clusterkit.errors import ClusterkitWarning, counted
 from clusterkit.numerics.communities.graph import layouts, neighbour_graph
 from clusterkit.numerics.communities.search import METHODS, method_for, nearest_of
 from clusterkit.numerics.neighbour_graph import require_descent
@@ -18,11 +20,17 @@ from clusterkit.samples.row_graph import Node
 
 __all__ = ["Layout", "LayoutRows"]
 
+EQUAL_LENGTH = 1e-3
+"""Difference from 1 up to which a row has length 1, in float32 too."""
+
 BYTES_A_NEIGHBOUR = 80
 """Bytes that a row takes for each neighbour: candidates, their distances, and the edges in both directions."""
 
 FEW_ROWS = 8000
 """Rows up to which there are more layouts."""
+
+PLANE = 2
+"""Columns up to which rows of length 1 say too little: blobs of the plane cover each other on the circle."""
 
 LAYOUTS = 6, 4
 """Layouts of few rows and of many. An even number, so that two threads share them. With six instead of three, two seeds
@@ -73,12 +81,18 @@ class Layout(FeatureMap):
     NeedsMemory
         If the graph exceeds the memory cap.
 
+    Warns
+    -----
+    ClusterkitWarning
+        If rows of one or two columns come with length 1, as `unit` makes them.
+
     Notes
     -----
     Rows are worked on in an order that depends on their values, not on the order in which they come; equal rows are one
-    vertex. A layout is the work of one thread, so that the features are the same for any number of threads. `resolved_`
-    reports how neighbours were searched, and where not all pairs were compared the share of the true neighbours found
-    on 200 rows ("recall").
+    vertex. Where most rows are in groups of ten and more equal ones, the distinct rows are too few for a graph, and
+    each such group is a part of it by itself. A layout is the work of one thread, so that the features are the same for
+    any number of threads. `resolved_` reports how neighbours were searched, and where not all pairs were compared the
+    share of the true neighbours found on 200 rows ("recall").
 
     New rows get the mean of the positions of their nearest rows, nearer ones counting more; that only approximates the
     positions of the rows themselves, so `exact_on_training` is False.
@@ -112,6 +126,14 @@ class Layout(FeatureMap):
         n, d = X.shape
         if self.neighbors_method == "descent":
             require_descent()
+        if d <= PLANE and not (np.abs(np.linalg.norm(X, axis=1) - 1.0) > EQUAL_LENGTH).any():
+            warnings.warn(
+                f"rows of {counted(d, 'column')} that are scaled to length 1 keep nothing but their angle: clusters "
+                "that differ in the length are one. Embeddings have many columns; for measurements take recipe "
+                "'hdbscan' or 'kmeans', or clusterkit.Auto",
+                ClusterkitWarning,
+                stacklevel=2,
+            )
         by_descent = method_for(n, d, self.n_neighbors, self.neighbors_method) == "descent"
         memory.require(
             n * ((8 if by_descent else 4) * d + self.n_neighbors * BYTES_A_NEIGHBOUR),

@@ -149,9 +149,7 @@ class Layers(Labeler[MergeTrees]):
             for layer in shown
         ]
         labels = next(layer.labels for layer in of_samples if layer.chosen)
-        on_vertices = np.empty(graph.n, dtype=labels.dtype)
-        on_vertices[graph.place] = labels
-        share, inside = shares_inside(graph, on_vertices)
+        share, inside = shares_inside(graph, labels[graph.rows])
         count = int(labels.max(initial=NOISE)) + 1
         facts: dict[str, object] = {
             "clusters": count,

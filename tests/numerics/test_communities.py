@@ -300,7 +300,7 @@ def test_edges_attract_and_random_rows_repel():
 def fitted(X, count=2, seed=0):
     graph = neighbour_graph(X, 10, np.random.default_rng(seed))
     placed = layouts(graph, 30, 3, list(range(seed, seed + count)), np.random.default_rng(seed))
-    return graph, [merge_tree(graph.index, Y, np.random.default_rng(i)) for i, Y in enumerate(placed)]
+    return graph, [merge_tree(graph, Y, np.random.default_rng(i)) for i, Y in enumerate(placed)]
 
 
 @pytest.mark.parametrize("k", [2, 5, 8])

@@ -22,7 +22,7 @@ from clusterkit.numerics.threads import limited_threads, over_rows, thread_pool
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["layouts", "matrix_of", "merge_tree", "neighbour_graph"]
+__all__ = ["joined_by_distance", "layouts", "matrix_of", "merge_tree", "neighbour_graph"]
 
 START_SWEEPS, START_DEGREE, START_SPARE, START_POWER = 4, 4, 8, 4
 """Orthonormalisations, products between two of them, and spare columns of the iteration for the leading eigenvectors;
@@ -44,12 +44,26 @@ DIGITS = np.float32(2**24)
 FEW = 500
 """Rows up to which every row is a community of its own, so that any number of clusters can be cut from the tree."""
 
+EQUAL_ROWS, MOST_GROUPS = 10, 200
+"""Equal rows are a group that may be a cluster if there are as many as the smallest cluster has, and no fewer than the
+rows over the second number. Where most rows are in such groups, the distinct rows are too few to be a graph."""
+
 
 def neighbour_graph(X: Array, n_neighbors: int, rng: Rng, search: str = "auto") -> NeighbourGraph:
-    """The graph of samples X (n, d); O(n² d), less beyond `search.EXACT_WORK`; see `search.method_for`."""
+    """The graph of samples X (n, d); O(n² d), less beyond `search.EXACT_WORK`; see `search.method_for`.
+
+    Where most rows are in groups of equal rows, each group is as many vertices as have only each other as neighbours,
+    as rows are that are nearly equal.
+    """
     X = np.ascontiguousarray(X, dtype=np.float32)
     rows, place = canonical_order(X)
     k = min(n_neighbors, len(rows) - 1)
+    counts = np.bincount(place)
+    is_group = counts >= max(EQUAL_ROWS, len(X) // MOST_GROUPS)
+    if k and 2 * counts[is_group].sum() > len(X):
+        k = min(n_neighbors, len(X) - 1)
+        copies = np.where(is_group, k + 1, 1)
+        rows, place = np.repeat(rows, copies), (np.cumsum(copies) - copies)[place]
     if k < 1:
         none = np.empty(0, dtype=np.int32)
         starts, weights = np.zeros(2, dtype=np.int32), np.empty(0, dtype=np.float32)
@@ -106,7 +120,7 @@ def layouts(graph: NeighbourGraph, epochs: int, negatives: int, seeds: list[int]
 
     with thread_pool() as over:
         over(make, 0, count, 10**9)
-    return placed
+    return [Y[graph.place[graph.rows]] for Y in placed]
 
 
 def _leading_coordinates(graph: NeighbourGraph, count: int, rng: Rng) -> Array:
@@ -129,13 +143,13 @@ def _leading_coordinates(graph: NeighbourGraph, count: int, rng: Rng) -> Array:
     return np.float32(EXTENT) * F / np.float32(max(float(np.abs(F).max()), 1e-9))
 
 
-def merge_tree(index: Indices, Y: Array | None, rng: Rng) -> MergeTree:
+def merge_tree(graph: NeighbourGraph, Y: Array | None, rng: Rng) -> MergeTree:
     """The merge tree of the shared neighbours in a layout Y (u, r), or of those of the graph where it is None."""
     from clusterkit.numerics.communities.communities_jit import merge_all, sums_between
 
-    n = len(index)
+    n, index = graph.n, graph.index
     if n < 3:
-        return MergeTree(np.zeros(n, dtype=np.int64), np.empty((0, 2), dtype=np.int64), np.empty(0))
+        return MergeTree(np.arange(n), np.array([[0, 1]])[: n - 1], np.ones(n - 1), np.ones(n))
     starts, tails, weights = _weights(index if Y is None else _nearest_in(Y, index))
     # of so few digits that sums of them are exact, and so the same in any order
     weights = np.rint(weights * DIGITS) / np.float64(DIGITS)
@@ -143,15 +157,50 @@ def merge_tree(index: Indices, Y: Array | None, rng: Rng) -> MergeTree:
     community: Labels = np.arange(n)
     if n > FEW:
         community = _small_communities(*edges, min(n / SMALLEST_COMMUNITIES, MOST_RESOLUTION), rng)
+    sizes, top = np.ones(n), np.inf
+    first = graph.place[graph.rows]
+    copies = np.flatnonzero(first != np.arange(n))
+    if len(copies):  # the vertices of equal rows never part
+        community = np.unique(community[first], return_inverse=True)[1]
+        sizes = np.bincount(graph.place, minlength=n).astype(np.float64)
     m = int(community.max()) + 1
     edges = sums_between(*edges, community, m)
     volumes = _degrees(*edges)
     total = volumes.sum()
+    if len(copies):
+        top = float(total / volumes[community[copies]].max())
     pairs, similar = merge_all(*edges, volumes)
     order = np.argsort(-similar, kind="stable")
     names = np.arange(2 * m - 1)
     names[m + order] = m + np.arange(m - 1)
-    return MergeTree(community, names[pairs[order]], similar[order] * total)
+    return MergeTree(community, names[pairs[order]], similar[order] * total, np.bincount(community, sizes), top)
+
+
+def joined_by_distance(tree: MergeTree, rows: Array) -> MergeTree:
+    """The tree, of which parts without an edge between them merge by the mean distance of their means.
+
+    The graph says nothing of the order of these merges, on which clusters depend that are fewer than the parts.
+
+    Parameters
+    ----------
+    tree : MergeTree
+    rows : ndarray of shape (u, d)
+        The rows of the vertices.
+    """
+    from scipy.cluster.hierarchy import linkage
+
+    m, last = len(tree.sizes), int((tree.similarity > 0.0).sum())
+    root = np.arange(m + last)
+    for t in range(last - 1, -1, -1):
+        root[tree.merges[t]] = root[m + t]
+    roots, part = np.unique(root, return_inverse=True)
+    if not 2 < len(roots) <= FEW:
+        return tree
+    of_rows = part[:m][tree.community]
+    means = np.stack([rows[of_rows == number].mean(axis=0, dtype=np.float64) for number in range(len(roots))])
+    names = np.concatenate([roots, np.arange(m + last, 2 * m - 1)])
+    joined = names[linkage(means, "average")[:, :2].astype(np.intp)]
+    return attrs.evolve(tree, merges=np.concatenate([tree.merges[:last], joined]))
 
 
 def _nearest_in(Y: Array, index: Indices) -> Indices:

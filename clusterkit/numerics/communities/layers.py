@@ -12,6 +12,7 @@ medoid, weighted by the scores): where manifolds have no single right number, se
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import attrs
 import numpy as np
@@ -125,12 +126,12 @@ def layers_of(trees: Sequence[MergeTree]) -> list[Layer]:
     All that count for the choice, and as many as it takes for `SHOWN` numbers of clusters. Scores are compared before
     the labels of the trees are put together, which costs more.
     """
-    n = len(trees[0].community)
+    n = trees[0].n
     drafts: list[_Draft] = []
     for least in sorted({max(LEAST, n // share) for share in SHARES}):
         cuts = _Cuts.of(trees, least)
-        heights = [np.log(splits + OFFSET) for splits in cuts.splits]
-        if min(map(len, heights)) == 0:
+        heights = cuts.heights
+        if min(map(len, cuts.splits)) == 0:
             continue
         levels = []
         for ascending in heights:
@@ -140,10 +141,10 @@ def layers_of(trees: Sequence[MergeTree]) -> list[Layer]:
             levels = [heights[0][0] + 1.0]
         tried = set()
         for level in levels:
-            opened = tuple(int(np.searchsorted(ascending, level)) for ascending in heights)
+            opened = cuts.opened([int(np.searchsorted(ascending, level)) for ascending in heights])
             if min(opened) >= 1 and opened not in tried:
                 tried.add(opened)
-                drafts.append(cuts.draft(opened, heights))
+                drafts.append(cuts.draft(opened))
     drafts.sort(key=lambda draft: -draft.score)
     layers: list[Layer] = []
     for draft in drafts:
@@ -155,14 +156,12 @@ def layers_of(trees: Sequence[MergeTree]) -> list[Layer]:
 
 def layer_of(trees: Sequence[MergeTree], n_clusters: int) -> Layer:
     """The best layer of a given number of clusters, or of the largest number that the trees allow."""
-    n = len(trees[0].community)
+    n = trees[0].n
     layers: list[Layer] = []
     for least in sorted({1, *(max(LEAST, n // share) for share in SHARES)}, reverse=True):
         cuts = _Cuts.of(trees, least)
-        heights = [np.log(splits + OFFSET) for splits in cuts.splits]
-        if min(map(len, heights)) >= n_clusters - 1 or (least == 1 and not layers):
-            opened = tuple(min(len(each), n_clusters - 1) for each in heights)
-            layers.append(cuts.draft(opened, heights).layer())
+        if min(map(len, cuts.splits)) >= n_clusters - 1 or (least == 1 and not layers):
+            layers.append(cuts.draft(cuts.opened([n_clusters - 1] * len(trees))).layer())
     return max(layers, key=lambda layer: layer.score) if len(layers) > 1 else layers[0]
 
 
@@ -198,15 +197,12 @@ class _Cuts:
     Parameters
     ----------
     trees : sequence of MergeTree
-    sizes : list of ndarray
-        Vertices of each community of each tree.
     splits : list of ndarray
         Similarities of the splits of each tree, ascending.
     least : int
     """
 
     trees: Sequence[MergeTree]
-    sizes: Sequence[Floats]
     splits: Sequence[Floats]
     least: int
 
@@ -214,24 +210,38 @@ class _Cuts:
     def of(cls, trees: Sequence[MergeTree], least: int) -> _Cuts:
         from clusterkit.numerics.communities.communities_jit import cut
 
-        sizes, splits = [], []
+        splits = []
         for tree in trees:
-            sizes.append(np.bincount(tree.community).astype(np.float64))
-            labels = np.empty(len(sizes[-1]), dtype=np.int64)
-            splits.append(cut(tree.merges, tree.similarity, sizes[-1], least, len(labels), labels))
-        return cls(trees, sizes, splits, least)
+            labels = np.empty(len(tree.sizes), dtype=np.int64)
+            splits.append(cut(tree.merges, tree.similarity, tree.sizes, least, len(labels), labels))
+        return cls(trees, splits, least)
 
-    def draft(self, opened: tuple[int, ...], heights: Sequence[Floats]) -> _Draft:
+    @cached_property
+    def heights(self) -> list[Floats]:
+        """Logarithms of the splits of each tree, and of the similarity at which equal rows would part."""
+        pairs = zip(self.trees, self.splits, strict=True)
+        return [
+            np.log(
+                (splits if tree.top == np.inf else np.append(splits, max(tree.top, splits.max(initial=0.0)))) + OFFSET
+            )
+            for tree, splits in pairs
+        ]
+
+    def opened(self, counts: Sequence[int]) -> tuple[int, ...]:
+        """The numbers of splits, of each tree no more than there are."""
+        return tuple(min(len(splits), count) for splits, count in zip(self.splits, counts, strict=True))
+
+    def draft(self, opened: tuple[int, ...]) -> _Draft:
         """The layer of the first splits of each tree, so many of each."""
         from clusterkit.numerics.communities.communities_jit import cut
 
         of_communities, widths, covered = [], [], []
-        for tree, sizes, count, ascending in zip(self.trees, self.sizes, opened, heights, strict=True):
-            labels = np.zeros(len(sizes), dtype=np.int64)
+        for tree, count, ascending in zip(self.trees, opened, self.heights, strict=True):
+            labels = np.zeros(len(tree.sizes), dtype=np.int64)
             if count:
-                cut(tree.merges, tree.similarity, sizes, self.least, count, labels)
+                cut(tree.merges, tree.similarity, tree.sizes, self.least, count, labels)
                 widths.append(ascending[min(count, len(ascending) - 1)] - ascending[count - 1])
-            covered.append(sizes[labels >= 0].sum() / len(tree.community))
+            covered.append(tree.sizes[labels >= 0].sum() / tree.n)
             of_communities.append(labels)
         pairs = zip(self.trees, of_communities, strict=True)
         agreement = _agreement([labels[tree.community[:COMPARED]] for tree, labels in pairs])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import attrs
+import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels
+from clusterkit._typing import Array, Floats, Indices, Labels
 
 __all__ = ["MergeTree", "NeighbourGraph"]
 
@@ -16,9 +17,10 @@ class NeighbourGraph:
     Parameters
     ----------
     rows : ndarray of int, shape (u,)
-        The vertices: distinct rows of the samples, in the order of `search.canonical_order`.
+        The vertices: distinct rows of the samples, in the order of `search.canonical_order`. Where most samples are in
+        groups of equal ones, each group is several vertices.
     place : ndarray of int, shape (n,)
-        The vertex of every sample.
+        The vertex of every sample, of several the first.
     index : ndarray of int32, shape (u, k)
         Neighbours of the vertices, nearest first.
     starts, tails, weights : ndarray of shape (u + 1,), (e,), (e,)
@@ -57,8 +59,9 @@ class NeighbourGraph:
             facts["recall"] = round(self.recall, 3)
         if self.sketch is not None:
             facts["sketch"] = self.sketch
-        if self.n < len(self.place):
-            facts["distinct_rows"] = self.n
+        distinct = len(np.unique(self.place))
+        if distinct < len(self.place):
+            facts["distinct_rows"] = distinct
         if self.components > 1:
             facts["components"] = self.components
         return facts
@@ -76,8 +79,19 @@ class MergeTree:
         What is joined, in falling order of similarity: communities, and from m on earlier merges.
     similarity : ndarray of shape (m - 1,)
         ``W_ab Σ_ij W_ij / (vol_a vol_b)`` of the two: 1 if they are joined as often as by chance.
+    sizes : ndarray of shape (m,)
+        Vertices of each community, or where groups of equal rows are several vertices its rows.
+    top : float, default inf
+        Similarity at which such a group would part, which it never does.
     """
 
     community: Labels
     merges: Indices
     similarity: Array
+    sizes: Floats
+    top: float = np.inf
+
+    @property
+    def n(self) -> int:
+        """Number of vertices, or of rows."""
+        return int(self.sizes.sum())

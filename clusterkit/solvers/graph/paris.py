@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Ending, MergeTrees, Outcome, Status
-from clusterkit.numerics.communities.graph import merge_tree, neighbour_graph
+from clusterkit.numerics.communities.graph import joined_by_distance, merge_tree, neighbour_graph
 from clusterkit.numerics.communities.records import MergeTree, NeighbourGraph
 from clusterkit.numerics.threads import available, thread_pool
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, Space, memory
@@ -68,12 +68,12 @@ def _prepare(spec: Paris, space: FeatureSpace, task: Task, rng: Rng) -> Prepared
         "Fit a sample of the rows.",
     )
     if isinstance(space, EmbeddedSpace) and space.graph is not None:
-        return _PreparedParis(spec, space, space.graph, space.points)
+        return _PreparedParis(spec, space, space.graph, space.points, task.n_clusters)
     seed = int(rng.integers(2**31 - 1))
     rows = space.rows()
     key = ("shared neighbours of features", spec.n_neighbors, seed)
     graph = reuse(space, key, lambda: neighbour_graph(rows, spec.n_neighbors, np.random.default_rng(seed)))
-    return _PreparedParis(spec, space, graph, None)
+    return _PreparedParis(spec, space, graph, None, task.n_clusters)
 
 
 @final
@@ -85,6 +85,7 @@ class _PreparedParis(Prepared):
     space: FeatureSpace
     graph: NeighbourGraph
     points: Array | None
+    n_clusters: int | None
 
     @property
     def resolved(self) -> Mapping[str, object]:
@@ -95,19 +96,20 @@ class _PreparedParis(Prepared):
         from clusterkit.numerics.communities.layout_jit import DIMENSIONS
 
         notify(Report("paris", 1, 1))
-        graph = self.graph
+        graph, rows = self.graph, self.space.rows() if self.points is None else self.points
         placed: list[Array | None] = [None]
         if self.points is not None:
-            first = np.empty(graph.n, dtype=np.intp)
-            first[graph.place] = np.arange(len(graph.place))
-            H = self.space.rows(first).astype(np.float32, copy=False)
+            H = self.space.rows(graph.rows).astype(np.float32, copy=False)
             placed = [np.ascontiguousarray(H[:, q : q + DIMENSIONS]) for q in range(0, H.shape[1], DIMENSIONS)]
         seeds = rng.integers(2**31 - 1, size=len(placed))
         made: dict[int, MergeTree] = {}
 
         def make(begin: int, end: int) -> None:
             for number in range(begin, end):
-                made[number] = merge_tree(graph.index, placed[number], np.random.default_rng(seeds[number]))
+                tree = merge_tree(graph, placed[number], np.random.default_rng(seeds[number]))
+                # else all merges without an edge are undone, whatever their order
+                is_open = (tree.similarity == 0.0).sum() >= (self.n_clusters or np.inf)
+                made[number] = joined_by_distance(tree, rows[graph.rows]) if is_open else tree
 
         with thread_pool() as over:
             over(make, 0, len(placed), 10**9)
@@ -116,8 +118,8 @@ class _PreparedParis(Prepared):
         reason = f"merge trees of {' and '.join(map(str, counts))} communities"
         status = Status(1, Ending.CONVERGED, reason)
         if self.points is None:
-            return MergeTrees(trees, graph, self.space.rows(), self.space.transform, status=status)
-        return MergeTrees(trees, graph, self.points, self.space.coordinates, True, status=status)
+            return MergeTrees(trees, graph, rows, self.space.transform, status=status)
+        return MergeTrees(trees, graph, rows, self.space.coordinates, True, status=status)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """None: trees are not compared."""

@@ -135,7 +135,7 @@ def _tree(X: Array, n_neighbors: int, transform: Transform) -> Tree:
 def _merge_trees(X: Array, count: int, transform: Transform, case: Case) -> MergeTrees:
     """Merge trees of the shared neighbours of the samples, one or two of them."""
     graph = neighbour_graph(X, 5, case.rng("graph"))
-    trees = tuple(merge_tree(graph.index, None, case.rng(f"tree {number}")) for number in range(count))
+    trees = tuple(merge_tree(graph, None, case.rng(f"tree {number}")) for number in range(count))
     return MergeTrees(trees, graph, X, transform)
 
 

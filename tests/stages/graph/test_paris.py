@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
 import clusterkit
 from clusterkit import Pipeline, recipe
 from clusterkit.contracts.labelings import by_appearance
-from clusterkit.errors import InvalidParameter
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.featuremaps.layout import Layout
 from clusterkit.samples import EmbeddedSpace
 
@@ -181,3 +182,59 @@ def test_other_solvers_read_the_layout():
     assert not model.exact_on_training_
     assert adjusted_rand_score(y, model.labels_) == 1.0
     np.testing.assert_array_equal(by_appearance(model.predict(X)), by_appearance(model.labels_))
+
+
+@pytest.mark.parametrize(("k", "d"), [(2, 50), (3, 2), (4, 5), (9, 50)])
+def test_groups_of_equal_rows_are_the_clusters_with_the_number_or_without(k, d):
+    turns = 2 * np.pi * np.arange(k) / k
+    directions = (
+        np.stack([np.cos(turns), np.sin(turns)], axis=1) if d == 2 else np.random.default_rng(k).normal(size=(k, d))
+    )
+    y = np.repeat(np.arange(k), [12, 30, *[17] * (k - 2)])
+    X = directions[y] * np.random.default_rng(0).uniform(1.0, 5.0, size=(len(y), 1)).round()
+    for number in (None, k):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ClusterkitWarning)
+            model = recipe("embeddings", n_clusters=number, random_state=0).fit(X)
+        assert adjusted_rand_score(y, model.labels_) == 1.0
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert model.resolved_["featuremap"]["distinct_rows"] == k
+
+
+def test_ordinary_rows_between_groups_of_equal_ones_follow_their_nearest_group():
+    rng = np.random.default_rng(0)
+    levels = np.eye(5)[rng.integers(5, size=200)]
+    few = np.eye(5)[rng.integers(5, size=60)] + 0.2 * rng.normal(size=(60, 5))
+    model = recipe("embeddings", random_state=0).fit(np.concatenate([levels, few]))
+    assert adjusted_rand_score([*levels.argmax(axis=1), *few.argmax(axis=1)], model.labels_) == 1.0
+
+
+def test_documents_that_come_often_do_not_move_the_clusters_of_the_others(sphere):
+    X, _, model = sphere
+    often = np.concatenate([X, np.repeat(X[:3], 25, axis=0)])
+    labels = recipe("embeddings", random_state=0).fit(often).labels_
+    np.testing.assert_array_equal(labels[: len(X)], model.labels_)
+    np.testing.assert_array_equal(labels[len(X) :], np.repeat(labels[:3], 25))
+
+
+def test_parts_without_an_edge_between_them_join_their_nearest_where_fewer_clusters_are_asked_for():
+    centres = np.zeros((4, 20))
+    centres[[0, 1], 0] = centres[[2, 3], 2] = 1.0
+    centres[1, 1] = centres[3, 3] = 0.2
+    y = np.repeat(np.arange(4), 40)
+    X = centres[y] + 1e-3 * np.random.default_rng(0).normal(size=(160, 20))
+    assert adjusted_rand_score(y // 2, recipe("embeddings", n_clusters=2, random_state=0).fit(X).labels_) == 1.0
+
+
+def test_two_distinct_rows_are_two_clusters_where_two_are_asked_for():
+    X = np.repeat(np.eye(3)[:2], 4, axis=0)
+    assert recipe("embeddings", n_clusters=2, random_state=0).fit(X).labels_.tolist() == [0] * 4 + [1] * 4
+
+
+def test_angles_of_two_columns_are_warned_of():
+    X, _ = make_blobs(60, centers=5, random_state=2)
+    with pytest.warns(ClusterkitWarning, match="nothing but their angle.*'hdbscan'"):
+        recipe("embeddings", random_state=0).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recipe("embeddings", featuremap="layout", random_state=0).fit(X)

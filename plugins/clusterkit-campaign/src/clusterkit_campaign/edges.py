@@ -126,6 +126,26 @@ def _piles_of_equal_rows(rng: Rng, counts: Counter[str], round_number: int) -> F
         yield from ((problem, _program(subject, X, k)) for problem in problems)
 
 
+def _groups_in_many_columns(rng: Rng, counts: Counter[str], round_number: int) -> Found:
+    """Few distinct rows of many columns are as many clusters, with their number and without, or the fit warns."""
+    sizes = rng.integers(20, 60, size=int(rng.integers(2, 9)))
+    X = rng.permutation(np.repeat(rng.normal(size=(len(sizes), int(rng.integers(5, 60)))), sizes, axis=0))
+    for name in dict.fromkeys([*_recipes(round_number), "embeddings"]):
+        subject = of_recipe(name)
+        if subject.clusters == "two":
+            continue
+        variants = [subject, attrs.evolve(subject, clusters="given")] if name == "embeddings" else [subject]
+        for each in variants:
+            answer, ours, problems = _heard(each, X, len(sizes), counts)
+            if answer.model is not None:
+                problems += _of_equal_rows(answer.model, X, ours)
+                number = answer.model.n_clusters_
+                if number < len(sizes) and all("different units" in text for text in ours):
+                    text = f"{number} clusters of {len(sizes)} groups"
+                    problems.append(Problem(SILENT, "groups of equal rows are joined without a warning", text))
+            yield from ((problem, _program(each, X, len(sizes))) for problem in problems)
+
+
 def _more_clusters_than_rows(rng: Rng, counts: Counter[str], round_number: int) -> Found:
     """Every fit says so if fewer rows are distinct than clusters are asked for."""
     points = int(rng.integers(2, 5))
@@ -331,6 +351,7 @@ def _differing(model: Any, X: Array) -> str | None:
 
 EDGES: Mapping[str, Callable[[Rng, Counter[str], int], Found]] = {
     "piles of equal rows": _piles_of_equal_rows,
+    "groups in many columns": _groups_in_many_columns,
     "more clusters than rows": _more_clusters_than_rows,
     **{f"legal bounds, part {part + 1}": partial(_legal_bounds, part) for part in range(PARTS)},
     "weights": _weights,
