@@ -14,11 +14,12 @@ from clusterkit.tables.cells import parsing
 
 FORMS = (
     "%Y-%m-%d", "%d.%m.%Y", "%d.%m.%y", "%Y/%m/%d", "%d-%m-%Y", "%d-%b-%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y",
-    "%B %d, %Y", "%Y.%m.%d", "%d-%b-%y",
+    "%B %d, %Y", "%Y.%m.%d", "%d-%b-%y", "%d. %B %Y", "%b. %d %Y", "%A, %d %b %Y", "%a %d %b %Y", "%d. %m. %Y",
+    "%Y-%b-%d",
 )  # fmt: skip
 """Forms that tell the day from the month."""
 
-TIMES = ("", " %H:%M", "T%H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S%p")
+TIMES = ("", " %H:%M", "T%H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S%p", " %H:%M:%S UTC")
 
 MOMENTS = st.datetimes(datetime.datetime(1970, 1, 1), datetime.datetime(2060, 1, 1))
 
@@ -119,10 +120,13 @@ def test_the_order_of_the_fit_holds_for_new_rows():
 def test_words_among_dates_are_named():
     dates = days("%Y-%m-%d").astype(object)
     dates[::5] = [f"word {i}" for i in range(12)]
-    left_out = Preparation().fit({"since": dates, "a": np.arange(60.0) ** 2}).left_out
+    sentence = "columns that look like dates are not used as such: 'since' .80 % of its cells are dates"
+    with pytest.warns(TableWarning, match=sentence):
+        left_out = Preparation().fit({"since": dates, "a": np.arange(60.0) ** 2}).left_out
     assert left_out == {"since": "80 % of its cells are dates, and others are not, such as 'word 0'"}
     slashes = np.where(np.arange(60) % 3, days("%d/%m/%Y"), days("%m/%d/%Y"))
-    left_out = Preparation().fit({"since": slashes, "a": np.arange(60.0) ** 2}).left_out
+    with pytest.warns(TableWarning, match="such as '01/13/2020'"):
+        left_out = Preparation().fit({"since": slashes, "a": np.arange(60.0) ** 2}).left_out
     assert left_out["since"].endswith("such as '01/13/2020'")
 
 
@@ -136,3 +140,52 @@ def test_one_day_of_each_year_says_nothing_of_months(day):
 def test_one_day_of_each_week_says_nothing_of_weekdays():
     mondays = np.datetime64("2024-01-01") + 7 * np.arange(60)
     assert Preparation().fit({"d": mondays}).features == ("d",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "9. März 2024", "9 Sept 2024", "9. Dez. 2024", "9 août 2024", "le 9 févr. 2024", "1er mars 2024",
+        "9 de marzo de 2024",
+        "9 ago 2024", "9 giugno 2024", "9 mei 2024", "9 maj 2024", "March 9th, 2024", "9th of March, 2024",
+        "9. Jänner 2024",
+        "Fri, 09 Feb 2024 12:00:00 +0100", "Fri, 9 Feb 2024 11:00:00 GMT", "Fri Feb  9 11:00:00 2024",
+    ],
+)  # fmt: skip
+def test_months_are_read_in_several_languages_and_days_as_mailboxes_write_them(text):
+    """Python itself knows the English names of months alone, whatever a table has."""
+    months = {
+        "ärz": 3,
+        "ar": 3,
+        "Sept": 9,
+        "ez": 12,
+        "oût": 8,
+        "évr": 2,
+        "Feb": 2,
+        "ago": 8,
+        "giu": 6,
+        "m": 5,
+        "Jän": 1,
+    }
+    month = next(number for part, number in months.items() if part in text)
+    day = datetime.datetime(2024, month, 1 if "1er" in text else 9, 11 if ":" in text else 0)
+    assert parsing.seconds(text, parsing.ANY) == (day - datetime.datetime(1970, 1, 1)).total_seconds()
+
+
+@pytest.mark.parametrize(
+    "text", ["Sept 2020", "sept. 2020", "Sep-20", "Sept '20", "septiembre de 2020", "2020 September"]
+)
+def test_whole_months_in_words_are_their_first_day(text):
+    assert parsing.seconds(text, parsing.ANY) == parsing.seconds("2020-09-01", parsing.ANY)
+
+
+@pytest.mark.parametrize("text", ["Gen-10", "Set-12", "Jui 2024", "Until 9 March 2024", "9 Mrs 2024", "24-Mar"])
+def test_a_word_that_is_no_month_or_one_of_two_makes_no_date(text):
+    assert parsing.seconds(text, parsing.ANY) is None
+
+
+@pytest.mark.parametrize("form", ["%d. %B %Y", "%b-%y", "%a, %d %b %Y 12:00:00 +0000", "%B %dth, %Y"])
+def test_a_column_of_different_days_in_words_is_one_of_dates(form):
+    texts = np.array([datetime.date(1990 + i, 1 + i % 12, 4).strftime(form) for i in range(30)], dtype=object)
+    fitted = Preparation().fit({"born": texts, "a": np.arange(30.0) ** 2})
+    assert "born" in fitted.resolved()["dates"]

@@ -116,3 +116,77 @@ class TestApostrophesAroundCells:
     def test_in_words_and_in_some_lines_they_stay(self):
         table = read_table(io.BytesIO(b"a,b\n'tis,1\n'twas',2\n"))
         assert table.columns()[0].values.tolist() == ["'tis", "'twas'"]
+
+
+AMOUNTS = np.random.default_rng(0).permutation(np.arange(1000, 1900, 30)).astype(float)
+
+
+def amounts(form):
+    return np.array([form.format(value) for value in AMOUNTS], dtype=object)
+
+
+class TestCurrencies:
+    @pytest.mark.parametrize(
+        "sign", [*"$€£¥₹₩₽₺₴₦₱₫₪฿元円", "SGD", "KRW", "INR", "XOF", "ZMW", "Rs.", "kr", "zł", "Kč"]
+    )
+    def test_a_sign_or_code_before_or_behind_a_number_is_its_unit(self, sign):
+        for form in (f"{sign} {{:,.2f}}", f"{{:.0f}} {sign}", f"-{sign} {{:.0f}}", f"({sign} {{:.2f}})"):
+            fitted = Preparation(scale="none").fit({"price": amounts(form)})
+            sign_of_values = -1 if form[0] in "-(" else 1
+            assert fitted.transform({"price": amounts(form)})[:, 0].tolist() == (sign_of_values * AMOUNTS).tolist(), (
+                form
+            )
+
+    @pytest.mark.parametrize(
+        ("cell", "value"),
+        [
+            ("$-5", -5),
+            ("-$5", -5),
+            ("$(5)", -5),
+            ("₹ 1,20,000", 120000),
+            ("CHF 12.-", 12),
+            ("12.– CHF", 12),
+            ("5.20-", -5.2),
+        ],
+    )
+    def test_signs_of_minus_and_of_no_cents(self, cell, value):
+        cells = np.array([cell, "7", "8.5"], dtype=object)
+        fitted = Preparation(scale="none", decimal=".", keep="price").fit({"price": cells})
+        assert fitted.transform({"price": np.array([cell], dtype=object)})[0, 0] == value
+
+    def test_amounts_without_cents_are_not_below_zero(self):
+        fitted = Preparation(scale="none").fit({"price": np.array(["12,-", "7,50", "1.234,-"], dtype=object)})
+        assert fitted.transform({"price": np.array(["12,-", "1.234,-"], dtype=object)})[:, 0].tolist() == [12.0, 1234.0]
+
+    @pytest.mark.parametrize("form", ["CUP00{:.0f}", "Room {:.0f}", "{:.0f} High Street", "A-{:.0f}", "+49 170 {:.0f}"])
+    def test_names_and_codes_are_no_amounts(self, form, recwarn):
+        fitted = Preparation().fit({"code": amounts(form), "a": AMOUNTS**2})
+        assert fitted.left_out["code"].startswith("an identifier")
+        assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{:.0f} (+1)",
+        "{:.0f} (-2)",
+        "[{:.0f}]",
+        "{:.1f} (0.3)",
+        "{:.1f}(7)",
+        "{:.1f} ± 0.2",
+        "{:.0f} (34 %)",
+        "{:,.0f}[2]",
+    ],
+)
+def test_a_measurement_with_a_remark_in_brackets_is_a_number(form):
+    fitted = Preparation(scale="none").fit({"radius": amounts(form)})
+    assert fitted.transform({"radius": amounts(form)})[:, 0].tolist() == AMOUNTS.tolist()
+
+
+@pytest.mark.parametrize("form", ["~{:.0f}", "XYZ {:.2f}", "{:.0f}*", "7-Mar ({:.0f})"])
+def test_digits_in_a_form_that_is_not_known_are_told(form):
+    example = form.format(AMOUNTS[0])
+    with pytest.warns(TableWarning, match="'x' .its cells, such as") as caught:
+        fitted = Preparation().fit({"x": amounts(form), "a": AMOUNTS**2})
+    assert repr(example) in str(caught[0].message)
+    assert "identifier" not in fitted.left_out["x"]

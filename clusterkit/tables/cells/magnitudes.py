@@ -63,7 +63,12 @@ RATES = (
 )
 """Rates: $5/h, 12 €/kg, 7 l/100 km."""
 
-NAMES: Mapping[str, str] = MappingProxyType({"EUR": "€", "EURO": "€", "USD": "$", "GBP": "£"})
+NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "EUR": "€", "EURO": "€", "USD": "$", "GBP": "£", "INR": "₹", "KRW": "₩", "RUB": "₽", "TRY": "₺", "UAH": "₴",
+        "NGN": "₦", "PHP": "₱", "VND": "₫", "ILS": "₪", "THB": "฿",
+    }
+)  # fmt: skip
 """Codes of currencies that have a sign."""
 
 

@@ -16,7 +16,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clusterkit.tables.cells.magnitudes import BEHIND, COUNTS, NAMES, OPEN, magnitude, rate
-from clusterkit.tables.cells.parsing import CURRENCIES, LONGEST, SIGNS, UNIT, number, without_unit
+from clusterkit.tables.cells.parsing import (
+    CURRENCIES,
+    LONGEST,
+    REMARK,
+    SIGNS,
+    UNIT,
+    money,
+    number,
+    without_unit,
+)
 
 __all__ = ["PLAIN", "Measure", "are_alike", "factor", "split", "split_open", "unit_among"]
 
@@ -55,8 +64,8 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 )  # fmt: skip
 """Other words for a mark, in lower case."""
 
-DOLLARS = re.compile(r"([+-]?)([A-Z]{1,3}[$])\s*(?=\d)")
-"""Dollars and other currencies with letters before their sign, such as US$ and R$."""
+DOLLARS = re.compile(r"([+-]?)([A-Z]{1,3}[$]|Rs|Rp|kr|Fr|Kč|zł)\.?\s*(?=\d)")
+"""Dollars and other currencies with letters before their sign, such as US$ and R$, and those whose sign is a word."""
 
 SHARES = "%‰"
 """Signs of shares of 100 and of 1,000."""
@@ -88,6 +97,8 @@ def split(text: str) -> tuple[str, str]:
     (('12', '$'), ('-5', 'R$'), ('(3)', '%'), ('-$5', '$'))
     >>> split("$1.2k"), split("12 €/kg"), split("3.4 Mio"), split("12M")
     (('$1.2', '$k'), ('12', '€/kg'), ('3.4', 'Mio'), ('12M', ''))
+    >>> split("₩1,200"), split("Rs. 5"), split("5 kr."), split("SGD 12"), split("12 kg [2]"), split("76 (+1)")
+    (('₩1,200', '₩'), ('5', 'Rs'), ('5', 'kr'), ('SGD 12', 'SGD'), ('12', 'kg'), ('76', ''))
     """
     divided = "/" in text
     if text[-1:].isdecimal() and not divided and (text[0].isdecimal() or text.lstrip("+-.,")[:1].isdecimal()):
@@ -97,6 +108,8 @@ def split(text: str) -> tuple[str, str]:
     if text.startswith("(") and text.endswith(")"):  # bookkeepers write negative numbers so
         bare, mark = split(text[1:-1].strip())
         return f"({bare})", mark
+    if text[-1] in "])":
+        text = REMARK.sub("", text)
     if text[-1] in SHARES:
         return text[:-1].rstrip(), text[-1]
     parts = rate(text) if divided else magnitude(text)
@@ -104,18 +117,16 @@ def split(text: str) -> tuple[str, str]:
         return parts
     if (dollars := DOLLARS.match(text)) is not None:
         return dollars[1] + text[dollars.end() :], "$" if dollars[2] == "US$" else dollars[2]
-    for sign in SIGNS:
-        if sign in (text[0], text[-1]) or text[1:2] == sign:
-            return text, sign
+    currency = money(text)
+    if currency:
+        return text, NAMES.get(currency, currency)
     if UNIT.fullmatch(text) is not None:
         unit = text[max(i for i, letter in enumerate(text) if letter.isdecimal()) + 1 :].strip()
+        text, unit = text.removesuffix("."), unit.removesuffix(".")
         mark = _spelled(unit)
         if mark in SIGNS or mark in CURRENCIES:
             return without_unit(text, unit) + " " + unit.upper()[:3], mark
         return without_unit(text, unit), mark
-    for code in (text[:3], text[-3:]):
-        if code in CURRENCIES:
-            return text, _spelled(code)
     return text, ""
 
 
@@ -140,8 +151,6 @@ def _spelled(unit: str) -> str:
         return ALIASES[lower]
     if len(unit) > 1 and lower in SIZES:
         return lower
-    if unit.upper() in CURRENCIES:
-        return unit.upper()
     if len(unit) > 3 and (unit.islower() or unit.istitle()):  # a word
         return lower.removesuffix("s")
     return unit

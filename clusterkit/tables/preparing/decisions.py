@@ -22,7 +22,7 @@ from clusterkit.samples.coding import TEXTS
 from clusterkit.tables.cells.column_names import no_such_column
 from clusterkit.tables.cells.measures import are_alike
 from clusterkit.tables.cells.moments import Moments
-from clusterkit.tables.cells.parsing import DIGITS, number
+from clusterkit.tables.cells.parsing import DIGITS, number, unread_value
 from clusterkit.tables.cells.readings import NATIVE
 from clusterkit.tables.cells.times import clock_text
 from clusterkit.tables.preparing.places import paired
@@ -49,9 +49,11 @@ __all__ = [
     "mixed_marks",
     "or_gap",
     "other_decimals",
+    "partly_dates",
     "partly_numbers",
     "several_scales",
     "several_units",
+    "unread_values",
     "with_words",
     "words_of",
 ]
@@ -276,12 +278,26 @@ def other_decimals(column: ColumnSums) -> str:
 def partly_numbers(column: ColumnSums) -> str:
     """Reason why texts of which more than half are numbers cannot be used as such; "" for others."""
     mark, numbers = column.as_number()
-    if 2 * numbers.n <= column.filled or column.are_codes:
-        return ""
     measure = column.measure
     strange = next((text for text in column.levels or () if measure.number(text, mark) is None), None)
+    return "" if column.are_codes else _partly(column, numbers.n, "numbers", strange)
+
+
+def partly_dates(column: ColumnSums) -> str:
+    """Reason why texts of which more than half are dates cannot be used as such; "" for others."""
+    return _partly(column, column.as_date()[1].n, "dates", column.strange())
+
+
+def _partly(column: ColumnSums, n: int, what: str, strange: str | None) -> str:
+    """The reason, where more than half of the texts are what is looked for, with a text that is not."""
     example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
-    return f"{100 * numbers.n / column.filled:.0f} % of its cells are numbers{example}"
+    return f"{100 * n / column.filled:.0f} % of its cells are {what}{example}" if 2 * n > column.filled else ""
+
+
+def unread_values(column: ColumnSums) -> str:
+    """Reason why texts that look like numbers or dates of a form that is not known are not used; "" for others."""
+    example = unread_value(column.levels or ())
+    return example and f"its cells, such as {example!r}, hold digits in a form that is not known"
 
 
 def _name(mark: str) -> str:
@@ -518,11 +534,7 @@ def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
         reason = several_units(column) or other_decimals(column)
         if reason:
             return LeftOut(column.name, reason)
-    if isinstance(plan, LeftOut) and moments.n > column.filled / 2:
-        strange = column.strange()
-        example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
-        return LeftOut(column.name, f"{100 * moments.n / column.filled:.0f} % of its cells are dates{example}")
-    if isinstance(plan, LeftOut) and (reason := partly_numbers(column)):
+    if isinstance(plan, LeftOut) and (reason := partly_dates(column) or partly_numbers(column)):
         return LeftOut(column.name, reason)
     return plan
 
@@ -647,6 +659,8 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
 
 def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
     """Reason why a column of texts is left out."""
+    if reason := unread_values(column):
+        return reason
     if column.words > WORDY * column.filled or column.letters > LONG * column.filled:
         return FREE_TEXT
     count = "more than 10,000" if levels is None else f"{len(levels):,}"

@@ -11,7 +11,14 @@ from clusterkit.errors import TableWarning, shortened
 from clusterkit.tables.cells import parsing
 from clusterkit.tables.cells.measures import PLAIN, Measure
 from clusterkit.tables.cells.readings import ORDERS
-from clusterkit.tables.preparing.decisions import mixed_marks, other_decimals, partly_numbers, several_units
+from clusterkit.tables.preparing.decisions import (
+    mixed_marks,
+    other_decimals,
+    partly_dates,
+    partly_numbers,
+    several_units,
+    unread_values,
+)
 from clusterkit.tables.preparing.plans import ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparing.redundant_columns import as_option
 from clusterkit.tables.preparing.sums import ColumnSums
@@ -76,7 +83,7 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
     sums : sequence of ColumnSums
         Sums of the columns of `plans`.
     """
-    bare, strange, units, decimals, mixed, partly = (list[str]() for _ in range(6))
+    bare, strange, units, decimals, mixed, partly, dated, unread = (list[str]() for _ in range(8))
     for plan, column in zip(plans, sums, strict=True):
         name = repr(shortened(plan.name))
         if isinstance(plan, NumberColumn):
@@ -96,8 +103,9 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
             reasons = several_units(column), other_decimals(column), mixed_marks(column)
             for reason, into in zip(reasons, (units, decimals, mixed), strict=True):
                 into += [f"{name} ({reason})"] if reason else []
-            if isinstance(plan, LeftOut) and plan.reason == partly_numbers(column):
-                partly.append(f"{name} ({plan.reason})")
+            reasons = partly_numbers(column), partly_dates(column), unread_values(column)
+            for reason, into in zip(reasons, (partly, dated, unread), strict=True):
+                into += [f"{name} ({reason})"] if isinstance(plan, LeftOut) and plan.reason == reason else []
     if bare:
         yield (
             f"numbers without the unit of their column are read as if they had it: {_columns(bare)}; --drop or "
@@ -105,14 +113,16 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
         )
     if strange:
         yield f"numbers in a unit that cannot be converted into that of their column count as gaps: {_columns(strange)}"
-    for texts, advice in (
-        (units, "--as-number takes those in the most frequent unit"),
-        (decimals, "another --decimal, or none, reads them"),
-        (mixed, "write them with one mark"),
-        (partly, "--as-number takes those that are, and the others for gaps"),
+    for texts, what, advice in (
+        (units, "numbers", "--as-number takes those in the most frequent unit"),
+        (decimals, "numbers", "another --decimal, or none, reads them"),
+        (mixed, "numbers", "write them with one mark"),
+        (partly, "numbers", "--as-number takes those that are, and the others for gaps"),
+        (dated, "dates", "--as-date takes those that are, and the others for gaps"),
+        (unread, "numbers or dates", "write plain numbers, or dates as 2024-03-31, if they are some"),
     ):
         if texts:
-            yield f"columns that look like numbers are not used as such: {_columns(texts)}; {advice}"
+            yield f"columns that look like {what} are not used as such: {_columns(texts)}; {advice}"
 
 
 def of_unread(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
