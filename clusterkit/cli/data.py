@@ -237,6 +237,8 @@ class TableOptions(NamedTuple):
         Whether the day is before the month in dates between slashes; detected by default.
     sheet : str, optional
         Name or number, from 1, of the sheet of a spreadsheet; the first one by default.
+    hidden : {"keep", "drop"}
+        Whether rows and columns that a spreadsheet does not show are read.
     """
 
     columns: tuple[str, ...] = ()
@@ -247,6 +249,7 @@ class TableOptions(NamedTuple):
     decimal: str | None = None
     day_first: bool | None = None
     sheet: str | None = None
+    hidden: str = "keep"
 
     def open(self, data: str) -> tuple[Table, AnyArray | None]:
         """The table, and the known classes of its rows or None.
@@ -266,7 +269,7 @@ class TableOptions(NamedTuple):
 
         table = read_table(
             source, delimiter=delimiter, header=self.header, encoding=self.encoding, decimal=self.decimal,
-            day_first=self.day_first, sheet=self._sheet(),
+            day_first=self.day_first, sheet=self._sheet(), hidden=self.hidden,
         )  # fmt: skip
         return table, None
 
@@ -317,6 +320,13 @@ def check(data: str) -> None:
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options about how a file is read; the command receives them as `table_options`."""
     choices = (
+        click.option(
+            "--hidden",
+            type=click.Choice(["keep", "drop"]),
+            default="keep",
+            show_default=True,
+            help="Whether rows and columns that a spreadsheet does not show, by a filter for example, are read.",
+        ),
         click.option(
             "--sheet", metavar="NAME", help="Sheet of a spreadsheet, by name or number.  [default: the first]"
         ),

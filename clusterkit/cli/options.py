@@ -306,8 +306,8 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.Choice(NA_CHOICES),
             default="auto",
             show_default=True,
-            help="Whether texts such as NA, None or ? are levels; auto: NA among codes of countries, None among few "
-            "other levels, ? and - in columns of --as-category.",
+            help="Whether texts such as NA, None or ? are levels; auto: NA among codes of countries or zones, None "
+            "among few other levels, ? and - in columns of --as-category.",
         ),
         click.option(
             "--sphere/--no-sphere",

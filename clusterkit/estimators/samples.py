@@ -71,7 +71,7 @@ TESTS = {"NaN": np.isnan, "infinite values": np.isinf}
 
 
 @contextmanager
-def only_numbers(X: object) -> Iterator[Any]:
+def only_numbers(X: object) -> Iterator[object]:
     """Context of scikit-learn's validation: refuse samples with columns that are not finite numbers, naming these.
 
     It gives the samples as scikit-learn takes them: of a data frame all names are texts, and integers of 128 bits,
@@ -129,7 +129,7 @@ def _plain(X: object) -> object:
         )
     wide = [name for name, dtype in schema.items() if dtype in (nw.Int128, nw.UInt128)]
     if wide:
-        return wrapped.with_columns(nw.col(*wide).cast(nw.Float64)).to_native()
+        return cast("object", wrapped.with_columns(nw.col(*wide).cast(nw.Float64)).to_native())
     titles = list(getattr(X, "columns", ()))
     kinds = {isinstance(title, str) for title in titles}
     return renamed(X, [str(title) for title in titles]) if len(kinds) > 1 else X

@@ -164,6 +164,13 @@ def _of_gaps(model: Any, table: object, labels: Labels, k: int) -> str:
         "they may come from the gaps, not from groups"
     )  # fmt: skip
     otherwise = _otherwise(k - len(every), list(clusters), model)
+    written = [
+        word for plan in model.preparation_.plans if plan.name in clusters for word in getattr(plan, "spelled", ())
+    ]
+    if written:
+        otherwise = (
+            f"--na level (na='level' in Python), as {first_names(written, SHOWN)} may be a level, or with {otherwise}"
+        )
     return f"{_begun('; '.join(parts))}: {what}; compare with {otherwise}."
 
 

@@ -131,3 +131,14 @@ def test_rows_of_two_levels_that_stand_apart_are_told_also_of_a_column_that_was_
     table["a"][9:12] -= 40.0  # half of the rows of a level say nothing of it
     X = fit_prepared(model, table, Preparation(drop=("country",)))
     assert doubts(model, table, X).of_few_levels == ""
+
+
+def test_a_cluster_of_a_word_that_may_be_a_level_is_told_the_option_that_makes_it_one():
+    rng, part = np.random.default_rng(0), np.repeat([0, 1, 2], 30)
+    table = {"a": rng.normal(size=90) + 60 * (part == 1), "b": rng.normal(size=90) + 60 * (part == 2)}
+    table["use"] = np.array(["rare", "often", "NA"], dtype=object)[part]
+    model, X = fitted(table, n_clusters=3)
+    assert (
+        "compare with --na level (na='level' in Python), as NA may be a level, or with -k 2,"
+        in doubts(model, table, X).of_gaps
+    )

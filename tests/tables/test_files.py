@@ -270,6 +270,29 @@ def test_an_encoding_can_be_given(write):
         read_table(path, encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("encoding", "word"),
+    [
+        ("cp1251", "Москва"),
+        ("koi8-r", "Москва"),
+        ("shift_jis", "さくらがさく"),
+        ("gb18030", "北京市"),
+        ("cp1253", "Αθήνα"),
+    ],
+)
+def test_letters_that_are_not_western_are_told(write, encoding, word):
+    path = write("t.csv", f"town,a\n{word},1\nBonn,2\n", encoding)
+    with pytest.warns(TableWarning, match=r"is taken for (cp1252|latin-1), .* --encoding"):
+        read_table(path)
+    assert read_table(path, encoding=encoding).cells()[0] == [word, "1"]
+
+
+def test_western_letters_are_not_told(write, recwarn):
+    text = "town,a\nKöln,1\nSão Paulo,2\nNîmes,3\nŒuvre – « été »,4\nÄÖ,5\n"
+    assert read_table(write("t.csv", text, "cp1252")).cells()[1] == ["São Paulo", "2"]
+    assert not recwarn.list
+
+
 def test_the_mark_before_decimals(write):
     assert read_table(write("a.csv", "x;y\n1.234,5;2,5\n7,25;1.000\n")).numbers().tolist() == [
         [1234.5, 2.5],

@@ -83,6 +83,12 @@ class TestNA:
         alone = quiet(fitted.transform, read_table(csv(country=["NA"], b=[0.0])))
         assert alone[0, :3].tolist() == fitted.transform({"country": self.CODES, "b": OTHER})[0, :3].tolist()
 
+    def test_among_zones_it_is_north_america(self):
+        zones = np.array(["APAC", "EMEA", "LATAM", "NA"] * 10, dtype=object)
+        assert Preparation().fit({"zone": zones, "a": OTHER[:40]}).resolved()["categories"] == {
+            "zone": "4 levels, one of them NA"
+        }
+
     def test_elsewhere_it_is_a_gap_and_the_paragraph_says_so(self):
         table = read_table(csv(grade=column("NA", "A1", "B2"), b=OTHER))
         fitted = Preparation().fit(table)

@@ -124,3 +124,98 @@ class TestCellsFarFromTheTable:
         path = saved(tmp_path / "t.xlsx", [[None] * i + [i, i] for i in range(100)])
         with pytest.raises(TableError, match="its cells are too far apart for a table: 200 filled cells in 100 rows"):
             read_table(path)
+
+
+class TestHiddenParts:
+    """Rows and columns that a person does not see: 45 of 60 rows, 2 of 3 columns."""
+
+    @staticmethod
+    def path(tmp_path, *, by_filter=False):
+        book = openpyxl.Workbook()
+        sheet = book.active
+        for row in [["length", "width", "old"], *([i / 4, -i / 8, i % 7 + 0.5] for i in range(60))]:
+            sheet.append(row)
+        for i in range(0, 60, 4):
+            sheet.row_dimensions[i + 2].hidden = True
+        sheet.column_dimensions["C"].hidden = True
+        if by_filter:
+            sheet.auto_filter.ref = "A1:C61"
+            sheet.auto_filter.add_filter_column(0, ["1"])
+        book.save(tmp_path / "t.xlsx")
+        return tmp_path / "t.xlsx"
+
+    @pytest.mark.parametrize("by_filter", [False, True])
+    def test_they_are_read_and_told_with_the_option_that_leaves_them_out(self, tmp_path, by_filter):
+        sentence = r"15 rows and 1 column \('old'\) are hidden in the sheet.*--hidden drop \(hidden='drop' in Python\)"
+        with pytest.warns(TableWarning, match=sentence):
+            assert read_table(self.path(tmp_path, by_filter=by_filter)).n_rows == 60
+
+    def test_they_can_be_left_out(self, tmp_path, recwarn):
+        table = read_table(self.path(tmp_path), hidden="drop")
+        assert (table.n_rows, table.names) == (45, ("length", "width"))
+        assert table.columns()[0].values.tolist() == [i / 4 for i in range(60) if i % 4]
+        assert table.notes == ("15 hidden rows and 1 hidden column left out",)
+        assert table.line_of(3) == "row 4 (row 7 of the sheet)"
+        assert not recwarn.list
+        with pytest.raises(TableError, match="hidden must be 'keep' or 'drop', got 'skip'"):
+            read_table(tmp_path / "t.xlsx", hidden="skip")
+
+    def test_a_sheet_that_shows_nothing_or_is_hidden_itself(self, tmp_path):
+        book = openpyxl.load_workbook(saved(tmp_path / "t.xlsx", [["a", "b"], [1, 2], [3, 4]]))
+        book.create_sheet("shown").append(["c"])
+        book.worksheets[0].sheet_state = "hidden"
+        book.worksheets[0].column_dimensions.group("A", "B", hidden=True)
+        book.save(tmp_path / "t.xlsx")
+        with pytest.warns(TableWarning) as caught:
+            read_table(tmp_path / "t.xlsx")
+        hidden = (
+            "2 columns ('a', 'b') are hidden in",
+            "the sheet 'Sheet' is hidden; the file has another sheet: 'shown'",
+        )
+        assert all(part in str(one.message) for part, one in zip(hidden, caught, strict=True))
+        with pytest.raises(TableError, match="shows no cell; hidden='keep' reads those that are hidden"):
+            read_table(tmp_path / "t.xlsx", hidden="drop")
+
+
+class TestNamesAgain:
+    """Rows of names in the middle, as where exports were put together, become neither rows nor levels."""
+
+    ROWS = [["0.5", "-1", "blue"], ["7.25", "3", "red"], ["1.5", "2", "red"]]
+    HEADS = ([["length", "width", "colour"]], [["size", "", "look"], ["length", "width", "colour"]])
+
+    @pytest.mark.parametrize("head", HEADS, ids=["one row", "two rows"])
+    @pytest.mark.parametrize("sep", [",", ";", "\t"])
+    def test_in_text_whole_and_in_pieces(self, tmp_path, head, sep):
+        again = [["\ufeff" + row[0], *row[1:]] if i == 0 else row for i, row in enumerate(head)]
+        rows = [*head, *self.ROWS * 20, *head, *self.ROWS, *again, *self.ROWS, *head]
+        path = tmp_path / "t.csv"
+        path.write_text("\n".join(map(sep.join, rows)), encoding="utf-8")
+        count, line = 3 * len(head), 61 + len(head)
+        sentence = f"the names of the columns come again in {count} rows below, the first one in line {line},"
+        with pytest.warns(TableWarning, match=sentence):
+            table = read_table(path)
+        assert table.n_rows == 66
+        assert [column.kind for column in table.columns()] == ["number", "number", "text"]
+        assert set(table.columns()[2].values) == {"blue", "red"}
+        assert table.cells() == self.ROWS * 22
+        assert table.line_of(65) == f"row 66 (line {66 + 3 * len(head)})"
+        with pytest.warns(TableWarning, match=sentence):
+            pieces = list(table_chunks(str(path), rows=7))
+        values = [np.concatenate([piece.columns()[j].values for piece in pieces]) for j in range(3)]
+        assert all(np.array_equal(its, column.values) for its, column in zip(values, table.columns(), strict=True))
+
+    def test_in_sheets(self, tmp_path):
+        rows = [["length", "width", "colour"], [0.5, -1, "blue"], [1.5, 2, "red"]]
+        path = saved(tmp_path / "t.xlsx", [*rows, *rows, *rows])
+        with pytest.warns(TableWarning, match="come again in 2 rows below, the first one in row 4,"):
+            table = read_table(path)
+        assert table.cells() == [["0.5", "-1", "blue"], ["1.5", "2", "red"]] * 3
+        assert table.columns()[0].kind == "number"
+        assert table.line_of(5) == "row 6 (row 9 of the sheet)"
+        assert not table.notes
+
+    def test_rows_of_numbers_and_equal_rows_of_data_stay(self, recwarn):
+        text = "2019,2020,2021\n" + "2019,2020,2021\n0.5,1.5,2.5\n" * 3
+        assert read_table(io.BytesIO(text.encode()), header=True).n_rows == 6
+        assert read_table(io.BytesIO(b"a,b\nx,1\nx,1\n")).n_rows == 2
+        assert not recwarn.list

@@ -109,6 +109,9 @@ CODES = (
 COUNTRIES = frozenset(CODES.split())
 """Set of the codes of countries in `CODES`."""
 
+ZONES = frozenset({"APAC", "EMEA", "EMEIA", "JAPAC", "LATAM"})
+"""Parts of the world beside which NA is North America."""
+
 MOSTLY = 0.9
 """Share of the filled cells that must be numbers, or dates, for a column of texts to be one of these; the others count
 as gaps. Below it the words are likely to mean something."""
@@ -136,8 +139,9 @@ def with_words(column: ColumnSums, choice: str, *, as_category: bool = False) ->
     ----------
     column : ColumnSums
     choice : {"auto", "level", "gap"}
-        "auto": NA where all other texts are countries; None where it is frequent beside a few other levels; in a column
-        that is a category because that is asked for, also signs such as ? and -.
+        "auto": NA where all other texts are countries, or one is a part of the world such as EMEA; None where it is
+        frequent beside a few other levels; in a column that is a category because that is asked for, also signs such as
+        ? and -.
     as_category : bool, default False
         Whether the user asked for a category.
     """
@@ -166,7 +170,7 @@ def _is_level(word: str, column: ColumnSums, as_category: bool) -> bool:
     levels = column.levels or {}
     if word.upper() == NA:  # codes are written in capitals
         small = any(its.upper() == NA != its for its in column.spelled)
-        return bool(levels) and not small and levels.keys() <= COUNTRIES
+        return bool(levels) and not small and (levels.keys() <= COUNTRIES or bool(levels.keys() & ZONES))
     if word.lower() == NONE:
         few = 0 < len(levels) <= MOST_BESIDE and column.spelled[word] >= FREQUENT * column.rows
         return as_category or few

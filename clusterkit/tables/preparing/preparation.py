@@ -108,8 +108,8 @@ class Preparation:
         Whether the day is before the month in the dates between slashes of every table; None: what each column shows.
     na : {"auto", "level", "gap"}, default "auto"
         Whether texts such as NA, None or ? are levels of their column. "auto": NA where all other texts are codes of
-        countries, so that it is Namibia's; None where it is frequent beside at most twenty other levels; ? and - in
-        columns of `as_category`.
+        countries, so that it is Namibia's, or one is a zone such as EMEA; None where it is frequent beside at most
+        twenty other levels; ? and - in columns of `as_category`.
     gaps : {"similar", "typical"}, default "similar"
         Method of filling gaps: "similar" takes the value of the most similar of some rows that the fit keeps, "typical"
         the mean, or most frequent level, of the column. With "typical" a model holds no rows of its table for this.

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import attrs
 import numpy as np
@@ -15,9 +15,9 @@ from clusterkit.errors import TableError
 from clusterkit.tables.cells.column_names import shared_names, unique
 from clusterkit.tables.cells.parsing import order_of
 from clusterkit.tables.reading import unpacking
-from clusterkit.tables.reading.delimited import NEEDS_PANDAS, Form, form_of, pandas_options
+from clusterkit.tables.reading.delimited import NEEDS_PANDAS, Form, WithoutNames, form_of, pandas_options
 from clusterkit.tables.reading.files import table_of_arrays
-from clusterkit.tables.reading.headers import tell_of_first_row
+from clusterkit.tables.reading.headers import tell_of_first_row, tell_of_names
 from clusterkit.tables.reading.table import Table
 
 __all__ = ["CHUNK_ROWS", "TEXT_ENDINGS", "TextReading", "lines_of", "table_chunks", "text_form"]
@@ -120,13 +120,18 @@ def _of_text(path: str, form: Form, encoding: str, rows: int) -> Iterator[Table]
     start = 0
     options: Any = pandas_options(form)
     try:
-        with pandas.read_csv(path, chunksize=rows, encoding=encoding, **options) as pieces:
+        with (
+            open(path, encoding=encoding) as file,
+            pandas.read_csv(cast("Any", source := WithoutNames(file, form)), chunksize=rows, **options) as pieces,
+        ):
             while True:
                 with warnings.catch_warnings():  # for this piece only, not while the caller works on it
                     warnings.simplefilter("error", pandas.errors.ParserWarning)
                     warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
                     frame = next(pieces, None)
                 if frame is None:
+                    if source.again:
+                        tell_of_names(path, *source.again)
                     return
                 frame.columns = form.names
                 names = tuple(form.names)

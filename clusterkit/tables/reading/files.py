@@ -65,6 +65,7 @@ STREAM = "standard input"
 def read_table(
     source: str | os.PathLike[str] | BinaryIO, *, delimiter: str | None = None, header: bool | None = None,
     encoding: str | None = None, decimal: str | None = None, day_first: bool | None = None, sheet: str | int = 0,
+    hidden: str = "keep",
 ) -> Table:  # fmt: skip
     r"""Read a table from a file. Its ending decides the format.
 
@@ -90,6 +91,9 @@ def read_table(
         Whether the day is before the month in dates between slashes.
     sheet : str or int, default 0
         Name or number, from 0, of the sheet of a spreadsheet.
+    hidden : {"keep", "drop"}, default "keep"
+        Whether rows and columns that a spreadsheet does not show, by a filter for example, are read, with a warning, or
+        left out.
 
     Returns
     -------
@@ -111,7 +115,9 @@ def read_table(
     >>> table.names, table.decimal, table.n_rows
     (('height', 'born'), ',', 2)
     """
-    table = _table(source, delimiter, header, encoding, decimal, sheet)
+    if hidden not in ("keep", "drop"):
+        raise TableError(f"hidden must be 'keep' or 'drop', got {hidden!r}")
+    table = _table(source, delimiter, header, encoding, decimal, sheet, hidden)
     order = order_of(day_first)
     if decimal is None and order is None:
         return table
@@ -121,7 +127,7 @@ def read_table(
 
 def _table(
     source: str | os.PathLike[str] | BinaryIO, delimiter: str | None, header: bool | None, encoding: str | None,
-    decimal: str | None, sheet: str | int,
+    decimal: str | None, sheet: str | int, hidden: str,
 ) -> Table:  # fmt: skip
     """The table of a file, by its ending."""
     if not isinstance(source, str | os.PathLike):
@@ -139,7 +145,7 @@ def _table(
     if ending in SPREADSHEETS:
         from clusterkit.tables.reading.spreadsheets import read_spreadsheet
 
-        return read_spreadsheet(title, header, sheet)
+        return read_spreadsheet(title, header, sheet, hidden)
     return _by_plugin(title, ending) if _has_reader(ending) else _further(title, ending, header, encoding)
 
 

@@ -299,13 +299,14 @@ def opened(frame: object) -> tuple[object, Mapping[str, str]]:
     return wrapped, shared
 
 
-def renamed(frame: Any, names: Sequence[str]) -> Any:
+def renamed(frame: object, names: Sequence[str]) -> object:
     """A data frame of PyArrow, or of pandas and what is like it, with other names of its columns."""
-    if hasattr(frame, "rename_columns"):
-        return frame.rename_columns(list(names))
-    renamed = frame.copy(deep=False)
-    renamed.columns = list(names)
-    return renamed
+    native: Any = frame
+    if hasattr(native, "rename_columns"):
+        return cast("object", native.rename_columns(list(names)))
+    native = native.copy(deep=False)
+    native.columns = list(names)
+    return cast("object", native)
 
 
 def _readable(name: str, series: nw.Series[Any]) -> Column:

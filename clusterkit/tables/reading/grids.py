@@ -26,6 +26,7 @@ __all__ = [
     "REMEDY",
     "Grid",
     "has_percents",
+    "hidden_parts",
     "is_percent",
     "merged_ranges",
     "pieces",
@@ -41,7 +42,7 @@ FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 PIECE = 2**20
 """Bytes of a sheet that are searched at a time."""
 
-OVERLAP = 128
+OVERLAP = 512
 """Bytes of a piece that are searched again with the next one: the longest element that is searched for."""
 
 SHOWN = 5
@@ -171,8 +172,22 @@ def has_percents(title: str) -> bool:
 MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})\"")
 """Pattern of a range of merged cells in a sheet of an XLSX file."""
 
+IS_HIDDEN = rb"(?=[^>]*\shidden=\"(?:1|true)\")"
+"""Pattern of a part of a sheet that is not shown: hidden itself, by a filter, or in a group that is folded up."""
+
+HIDDEN_ROW = re.compile(rb"<(?:\w+:)?row(?=\s)" + IS_HIDDEN + rb"[^>]*?\sr=\"(\d{1,7})\"")
+"""Pattern of a row that is not shown."""
+
+HIDDEN_COLUMNS = re.compile(
+    rb"<(?:\w+:)?col(?=\s)" + IS_HIDDEN + rb"(?=[^>]*\smax=\"(\d{1,5})\")[^>]*?\smin=\"(\d{1,5})\""
+)
+"""Pattern of a range of columns that are not shown."""
+
 STRAY = 0.1
 """Share of the table's cells up to which cells outside its rows and columns are not part of it."""
+
+MOST_COLUMNS = 2**14
+"""Columns of a sheet at most."""
 
 SHOWN_RANGES = 3
 """Stray cells that a notice names."""
@@ -285,16 +300,14 @@ class Grid:
 
     def from_row(self, first: int) -> Grid:
         """The grid from a row on, without the columns that are empty then."""
-        filled = np.array([[value is not None for value in row] for row in self.values[first:]], dtype=bool)
-        columns = np.flatnonzero(filled.any(axis=0))
-        return attrs.evolve(
-            self,
-            rows=self.rows[first:],
-            columns=self.columns[columns],
-            values=self.values[first:][:, columns],
-            entered=self.entered[first:][:, columns],
-            percent=self.percent[first:][:, columns],
-        )
+        rows = np.arange(len(self.rows)) >= first
+        filled = np.array([[value is not None for value in row] for row in self.values[rows]], dtype=bool)
+        return self.part(rows, filled.any(axis=0))
+
+    def part(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> Grid:
+        """The grid of some rows and columns, by their masks."""
+        cells = {name: getattr(self, name)[rows][:, columns] for name in ("values", "entered", "percent")}
+        return attrs.evolve(self, rows=self.rows[rows], columns=self.columns[columns], **cells)
 
 
 def merged_ranges(title: str, sheet: ReadOnlyWorksheet) -> Iterator[Range]:
@@ -303,12 +316,27 @@ def merged_ranges(title: str, sheet: ReadOnlyWorksheet) -> Iterator[Range]:
 
     seen: set[bytes] = set()
     with zipfile.ZipFile(title) as archive:
-        for match in chain.from_iterable(MERGED.finditer(piece) for piece in pieces(archive, sheet._worksheet_path)):
+        for match in _matches(MERGED, archive, sheet):
             if match[0] in seen:  # already found in the overlap of two pieces
                 continue
             seen.add(match[0])
             left, right = (column_index_from_string(match[group].decode()) - 1 for group in (1, 3))
             yield int(match[2]) - 1, left, int(match[4]) - 1, right
+
+
+def hidden_parts(title: str, sheet: ReadOnlyWorksheet) -> tuple[set[int], set[int]]:
+    """The rows and the columns of a sheet, from 0, that it does not show."""
+    with zipfile.ZipFile(title) as archive:
+        rows = {int(match[1]) - 1 for match in _matches(HIDDEN_ROW, archive, sheet)}
+        ranges = [(int(match[2]) - 1, int(match[1])) for match in _matches(HIDDEN_COLUMNS, archive, sheet)]
+    return rows, {j for start, end in ranges for j in range(start, min(end, MOST_COLUMNS))}
+
+
+def _matches(
+    pattern: re.Pattern[bytes], archive: zipfile.ZipFile, sheet: ReadOnlyWorksheet
+) -> Iterator[re.Match[bytes]]:
+    """What a pattern finds in the file of a sheet, in the overlap of two pieces perhaps twice."""
+    return chain.from_iterable(pattern.finditer(piece) for piece in pieces(archive, sheet._worksheet_path))
 
 
 def _value(cell: Any) -> object:

@@ -19,7 +19,7 @@ from typing import Self
 import attrs
 import numpy as np
 
-from clusterkit.errors import TableWarning, shortened
+from clusterkit.errors import TableWarning, counted, shortened
 from clusterkit.tables.cells import parsing
 from clusterkit.tables.cells.times import hours_of
 
@@ -30,10 +30,14 @@ __all__ = [
     "first_row",
     "is_value",
     "looks_like_names",
+    "names_again",
     "names_of_two_rows",
     "of_two_rows",
     "signs_of",
+    "stripped",
     "tell_of_first_row",
+    "tell_of_names",
+    "without_again",
 ]
 
 
@@ -325,6 +329,7 @@ def first_row(preview: list[list[str]], *, numbers: bool = False) -> FirstRow:
     >>> first_row([["2019", "2020", "2021"], *rows]).named, first_row([["0.3", "1.1", "0.7"], *rows]).named
     (True, False)
     """
+    preview = without_again(preview)
     two = None if numbers else of_two_rows(preview)
     if two is not None:
         return two
@@ -346,6 +351,41 @@ def first_row(preview: list[list[str]], *, numbers: bool = False) -> FirstRow:
         False,
         f"{row} is read as data, but looks unlike the rows below; if it has the names of the columns, use --header "
         "(header=True in Python); --no-header confirms that it is data",
+    )
+
+
+def stripped(row: Sequence[str]) -> list[str]:
+    """Cells without blanks and marks of encodings around them."""
+    return [cell.strip("\ufeff ") for cell in row]
+
+
+def names_again(head: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The rows of names that are left out where they come again, without marks of encodings; none of numbers alone.
+
+    Examples
+    --------
+    >>> names_again([["", "a "], ["1", "2"]]), names_again([["2019", ""]])
+    ([['', 'a'], ['1', '2']], [])
+    """
+    rows = list(map(stripped, head))
+    words = any(cell.lower() not in parsing.MISSING and not is_value(cell) for row in rows for cell in row)
+    return rows if words else []
+
+
+def without_again(preview: list[list[str]]) -> list[list[str]]:
+    """Some rows without those below that are the first one again, or the second one, if that may have names too."""
+    head = 1 + (len(preview) > 1 and not any(map(is_value, preview[1])))
+    again = names_again(preview[:head])
+    return [row for i, row in enumerate(preview) if i < head or stripped(row) not in again]
+
+
+def tell_of_names(title: str, count: int, place: str) -> None:
+    """Warn of rows that have the names of the columns again."""
+    warnings.warn(
+        f"{title}: the names of the columns come again in {counted(count, 'row')} below, the first one in {place}, as "
+        f"where files were put together; {'it is' if count == 1 else 'they are'} left out",
+        TableWarning,
+        stacklevel=4,
     )
 
 

@@ -15,8 +15,25 @@ from numpy.typing import NDArray
 from clusterkit.errors import TableError, TableWarning, counted, first_names
 from clusterkit.tables.cells.column_names import numbered, shared_names, unique
 from clusterkit.tables.cells.parsing import MISSING
-from clusterkit.tables.reading.grids import REMEDY, Grid, merged_ranges, uncomputed, warning_of, with_percents
-from clusterkit.tables.reading.headers import PREVIEW, FirstRow, first_row, of_two_rows, tell_of_first_row
+from clusterkit.tables.reading.grids import (
+    REMEDY,
+    Grid,
+    hidden_parts,
+    merged_ranges,
+    uncomputed,
+    warning_of,
+    with_percents,
+)
+from clusterkit.tables.reading.headers import (
+    PREVIEW,
+    FirstRow,
+    first_row,
+    names_again,
+    of_two_rows,
+    tell_of_first_row,
+    tell_of_names,
+    without_again,
+)
 from clusterkit.tables.reading.table import Table, check_not_empty
 from clusterkit.tables.reading.unpacking import check_archive
 
@@ -26,7 +43,7 @@ MOST_SHEETS = 5
 """Most sheets that an error names."""
 
 
-def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table:
+def read_spreadsheet(title: str, header: bool | None, sheet: str | int, hidden: str = "keep") -> Table:
     """A sheet of an Excel file; empty rows and columns around the table are left out.
 
     Parameters
@@ -36,6 +53,8 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     header : bool or None
         Whether the first row has names; detected if None: it has if all its cells are texts. Two rows may have them.
     sheet : str or int
+    hidden : {"keep", "drop"}
+        Whether rows and columns that are hidden are read, with a warning, or left out.
 
     Raises
     ------
@@ -58,6 +77,8 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             name = sheets[sheet] if isinstance(sheet, int) else sheet
             opened = book.worksheets[sheets.index(name)]
             grid = Grid.of(opened, title).merged(merged_ranges(title, opened), title)
+            invisible = hidden_parts(title, opened)
+            shows = opened.sheet_state == "visible"
         formulas = uncomputed(title, name)
     except TableError:
         raise
@@ -67,6 +88,19 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
         if len(formulas):
             raise TableError(f"{title}, sheet {name!r} has nothing but formulas without values; {REMEDY}")
         raise TableError(f"{title}{_of_sheet(name, sheets)} is empty{_other_sheets(name, sheets)}")
+    filled_rows, dropped = grid.rows, ""
+    if hidden == "drop":
+        rows, columns = (
+            np.isin(places, list(its)) for places, its in zip((grid.rows, grid.columns), invisible, strict=True)
+        )
+        grid = grid.part(~rows, ~columns)
+        dropped = (
+            f"{counted(int(rows.sum()), 'hidden row')} and {counted(int(columns.sum()), 'hidden column')} left out"
+        )
+        if not grid.values.size:
+            raise TableError(
+                f"{title}{_of_sheet(name, sheets)} shows no cell; hidden='keep' reads those that are hidden"
+            )
     lead = _lead(grid)
     grid = grid.from_row(lead)
     first = _first_row(grid, header)
@@ -79,6 +113,14 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             f"{title}{_of_sheet(name, sheets)} has no row of data, only the names {', '.join(names[:12])}"
             f"{_other_sheets(name, sheets)}"
         )
+    again = _again(grid.values, first.rows)
+    if again.any():
+        tell_of_names(f"{title}{_of_sheet(name, sheets)}", int(again.sum()), f"row {int(places[again.argmax()]) + 1}")
+        body, places = body[~again], places[~again]
+        grid = grid.part(np.r_[np.ones(first.rows, dtype=bool), ~again], np.ones(len(grid.columns), dtype=bool))
+    _tell_of_hidden(f"{title}{_of_sheet(name, sheets)}", grid, places, names, invisible)
+    if not shows:
+        warnings.warn(f"{title}: the sheet {name!r} is hidden{_other_sheets(name, sheets)}", TableWarning, stacklevel=4)
     _tell_of_formulas(title, name, formulas, places, dict(zip(grid.columns.tolist(), names, strict=True)))
     for notice in grid.notices:
         warnings.warn(f"{title}{_of_sheet(name, sheets)}: {notice}", TableWarning, stacklevel=4)
@@ -89,7 +131,7 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     filled_cells = {name: sum(cell is not None for cell in frame[name]) for name in shares}
     decimal_marks = {name: "." for name, rows in shares.items() if len(rows) == filled_cells[name]}
     shown = int((~grid.entered & (grid.values != None)).sum())  # noqa: E711 - cell by cell
-    notes = _notes(name, sheets, lead, places, shown)
+    notes = (*_notes(name, sheets, lead, places, filled_rows, shown), *filter(None, [dropped]))
     return check_not_empty(
         Table(
             title,
@@ -110,7 +152,7 @@ def _first_row(grid: Grid, header: bool | None) -> FirstRow:
     if header is not None:
         return FirstRow(header)
     values = grid.values
-    preview = [[_text_of(cell) for cell in row] for row in values[: PREVIEW + 1]]
+    preview = without_again([[_text_of(cell) for cell in row] for row in values[: PREVIEW + 1]])
     two = of_two_rows(preview, carry=bool(grid.entered[0].sum() == sum(map(bool, preview[0]))))
     if two is not None:
         return two
@@ -121,12 +163,14 @@ def _first_row(grid: Grid, header: bool | None) -> FirstRow:
     return first_row(preview, numbers=True) if len(values) > 1 else FirstRow(False)
 
 
-def _notes(name: str, sheets: Sequence[str], lead: int, places: NDArray[np.intp], merged: int) -> tuple[str, ...]:
+def _notes(
+    name: str, sheets: Sequence[str], lead: int, places: NDArray[np.intp], filled: NDArray[np.intp], merged: int
+) -> tuple[str, ...]:
     """Notices about a sheet."""
     notes = [f"sheet {name!r} of {len(sheets)}"] if len(sheets) > 1 else []
     if lead:
         notes.append(f"{counted(lead, 'row')} before the table left out")
-    empty = int(places[-1] - places[0]) + 1 - len(places)
+    empty = int(places[-1] - places[0]) + 1 - int(((filled >= places[0]) & (filled <= places[-1])).sum())
     if empty:
         notes.append(f"{counted(empty, 'empty row')} between others left out")
     if merged:
@@ -183,6 +227,30 @@ def _tell_of_formulas(
     if len(inside):
         columns = [names.get(j, get_column_letter(j + 1)) for j in np.unique(inside[:, 1]).tolist()]
         warnings.warn(warning_of(title, sheet, columns, len(inside)), TableWarning, stacklevel=5)
+
+
+def _again(values: NDArray[np.object_], head: int) -> NDArray[np.bool_]:
+    """Mask of the rows below the `head` first ones that have the same cells as one of these."""
+    rows = [[_text_of(cell).strip() for cell in row] for row in values]
+    return np.array([row in names_again(rows[:head]) for row in rows[head:]], dtype=bool)
+
+
+def _tell_of_hidden(
+    title: str, grid: Grid, places: NDArray[np.intp], names: Sequence[str], invisible: tuple[set[int], set[int]]
+) -> None:
+    """Warn of rows and columns of the table that the sheet does not show, and are read."""
+    rows = sum(row in invisible[0] for row in places.tolist())
+    columns = [repr(name) for name, j in zip(names, grid.columns.tolist(), strict=True) if j in invisible[1]]
+    parts = [counted(rows, "row")] if rows else []
+    parts += [f"{counted(len(columns), 'column')} ({first_names(columns, MOST_SHEETS)})"] if columns else []
+    if parts:
+        several = len(columns) + rows > 1
+        warnings.warn(
+            f"{title}: {' and '.join(parts)} {'are' if several else 'is'} hidden in the sheet, by a filter perhaps, "
+            "and read like all others; --hidden drop (hidden='drop' in Python) leaves out what is not shown",
+            TableWarning,
+            stacklevel=5,
+        )
 
 
 def _lead(grid: Grid) -> int:

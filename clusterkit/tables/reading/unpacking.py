@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import re
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, BinaryIO, cast
 
-from clusterkit.errors import TableError, first_names
+from clusterkit.errors import TableError, TableWarning, first_names
 from clusterkit.samples import memory
 
 __all__ = ["COMPRESSED", "TEXT", "check_archive", "content_of", "decoded", "without_compression"]
@@ -57,6 +58,25 @@ def without_compression(name: str) -> str:
     name = name.lower()
     ending = Path(name).suffix
     return name.removesuffix(ending) if ending in COMPRESSED else name
+
+
+WESTERN = ("cp1252", "latin-1")
+"""Encodings of Western languages, which are taken where a text shows no other one."""
+
+FOREIGN = re.compile(rb"[\x80-\xff]{3,}")
+"""Several bytes above 127 in a row, which words of Western languages hardly have."""
+
+ABOVE = re.compile(rb"[\x80-\xff]")
+"""A byte above 127."""
+
+SEARCHED = 2**20
+"""Bytes that are searched for such rows."""
+
+MOST_FOREIGN = 0.5
+"""Share of the bytes above 127 that may stand in such rows."""
+
+SHOWN_LETTERS = 12
+"""Letters of such a row that a warning shows."""
 
 
 def content_of(source: str | Path | BinaryIO, title: str) -> bytes:
@@ -149,6 +169,8 @@ def decoded(content: bytes, title: str, encoding: str | None = None) -> tuple[st
         If it is no text, or not in this encoding.
     """
     name = encoding or _encoding(content, title)
+    if encoding is None and name in WESTERN:
+        _tell_of_letters(content, title, name)
     try:
         text = content.decode(name)
     except LookupError:
@@ -159,6 +181,20 @@ def decoded(content: bytes, title: str, encoding: str | None = None) -> tuple[st
         raise TableError(f"{title} is no text in {name}: {error}") from None
     # lines of old Macs end in CR alone, which the readers of CSV take for a part of a cell
     return text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), name
+
+
+def _tell_of_letters(content: bytes, title: str, name: str) -> None:
+    """Warn of a text that is taken for a Western one, in which letters above 127 stand alone among others."""
+    words = FOREIGN.findall(content, 0, SEARCHED)
+    if sum(map(len, words)) > MOST_FOREIGN * len(ABOVE.findall(content, 0, SEARCHED)):
+        shown = words[0][:SHOWN_LETTERS].decode(name, "replace")
+        warnings.warn(
+            f"{title}: its text is taken for {name}, in which it has words such as {shown!r}; if these are no words, "
+            "--encoding (encoding= in Python) says what it is written in: cp1251 or koi8-r for Cyrillic, shift_jis for "
+            "Japanese, gb18030 for Chinese, euc_kr for Korean, cp1253 for Greek, cp1256 for Arabic",
+            TableWarning,
+            stacklevel=5,
+        )
 
 
 def _encoding(content: bytes, title: str) -> str:
