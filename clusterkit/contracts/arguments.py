@@ -9,7 +9,6 @@ from clusterkit._typing import ArrayLike
 
 if TYPE_CHECKING:
     from clusterkit.contracts import Balancer, Consensus, Driver, FeatureMap, Labeler, Partitioner, Solver, Tuner
-    from clusterkit.contracts.links import Links
     from clusterkit.numerics.sparse_rows import SparseMatrix
     from clusterkit.samples.rows import Rows
 
@@ -23,7 +22,6 @@ __all__ = [
     "Grid",
     "InitLike",
     "LabelerLike",
-    "LinksLike",
     "NumberLike",
     "Parameters",
     "SamplesLike",
@@ -53,10 +51,6 @@ where the method finds it."""
 SamplesLike: TypeAlias = "ArrayLike | SparseMatrix | Rows"
 """Samples as a user passes them, shape (n, d): whatever numpy makes an array of, a sparse matrix, or, for fits block by
 block, what `clusterkit.open` gives."""
-
-
-LinksLike: TypeAlias = "Links | ArrayLike | Sequence[Sequence[object]]"
-"""Pairs of rows that belong together or apart: rows of (i, j, sign), or `clusterkit.Links`."""
 
 
 class Clusterer(Protocol):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import Any, TypeAlias, cast, final
 
 import attrs
 import numpy as np
@@ -20,10 +20,10 @@ import numpy as np
 from clusterkit._typing import Array, ArrayLike, Counts, Indices, Labels, Mask
 from clusterkit.errors import ClusterkitWarning, Infeasible, InvalidData, counted
 
-if TYPE_CHECKING:
-    from clusterkit.contracts.arguments import LinksLike
+__all__ = ["COLOURING_BUDGET", "LinkedGroups", "Links", "LinksLike", "checked_links", "checked_seeds", "linked_groups"]
 
-__all__ = ["COLOURING_BUDGET", "LinkedGroups", "Links", "checked_links", "checked_seeds", "linked_groups"]
+LinksLike: TypeAlias = "Links | ArrayLike | Sequence[Sequence[object]]"
+"""Pairs of rows that belong together or apart: rows of (i, j, sign), or `clusterkit.Links`."""
 
 UNKNOWN = -1
 """The seed of a row whose cluster is not known."""

@@ -17,11 +17,11 @@ from scipy.sparse import issparse
 
 from clusterkit._typing import Array, ArrayLike, Floats, RandomState
 from clusterkit.contracts import Driver, DriverResult, FeatureMap, Task
-from clusterkit.contracts.arguments import InitLike, LinksLike, NumberLike, SamplesLike
+from clusterkit.contracts.arguments import InitLike, NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition, checked_weights
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import by_appearance
-from clusterkit.contracts.links import checked_links, checked_seeds, linked_groups
+from clusterkit.contracts.links import LinksLike, checked_links, checked_seeds, linked_groups
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import canonical, rand_matrix
 from clusterkit.drivers import auto_pooled, pooled
@@ -542,7 +542,7 @@ class AutoPooled(FixedDriver):
        more than `limit` times the objective of the safe answer in one of them, the winner rests on few attributes, and
        the safe answer is returned.
 
-    The work is in drivers/auto_pooled.py and drivers/auto_pooled.py.
+    The work is in drivers/auto_pooled.py.
 
     Parameters
     ----------

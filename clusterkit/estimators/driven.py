@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import Array, ArrayLike, Labels, RandomState
 from clusterkit.contracts import Driver
-from clusterkit.contracts.arguments import DriverLike, LinksLike, NumberLike, SamplesLike
+from clusterkit.contracts.arguments import DriverLike, NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition, Problem
+from clusterkit.contracts.links import LinksLike
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
 from clusterkit.drivers.auto_fits import run_driver

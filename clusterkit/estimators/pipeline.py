@@ -19,14 +19,13 @@ from clusterkit.contracts.arguments import (
     FeatureMapLike,
     InitLike,
     LabelerLike,
-    LinksLike,
     NumberLike,
     SamplesLike,
     SolverLike,
     TunerLike,
 )
 from clusterkit.contracts.composition import Composition, Problem, linked, weight_problems, weighted
-from clusterkit.contracts.links import checked_links, checked_seeds, linked_groups
+from clusterkit.contracts.links import LinksLike, checked_links, checked_seeds, linked_groups
 from clusterkit.contracts.params import MOST_REPEATS, check_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose

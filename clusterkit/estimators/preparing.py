@@ -10,9 +10,9 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, ArrayLike, Labels
-from clusterkit.contracts.arguments import LinksLike
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
+from clusterkit.contracts.links import LinksLike
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.single import SingleDriver

@@ -37,6 +37,7 @@ from clusterkit.plots.figure import (
 )
 from clusterkit.profiles.hierarchies import linkage_matrix
 from clusterkit.profiles.measures import labels_of
+from clusterkit.samples.mixed_space import MixedSpace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,7 +105,7 @@ def clusters(
     '2 clusters of 4 samples, 1 noise'
     """
     check_axes(ax, "clusters")
-    rows = rows_of(X)
+    rows = rows_of(X, model_or_labels)
     labels = labels_of(model_or_labels, len(rows), "clusters")
     titles = names_of(names, X, model_or_labels, rows.shape[1], "clusters")
     projection = Projection.of(rows, titles, dims, "clusters", height=(_ClusterRanks(labels), "cluster"), scaling=True)
@@ -231,22 +232,35 @@ def dendrogram(model: Clusterer, ax: Axes | None = None, *, n_merges: int = 30) 
     >>> plots.dendrogram(model, Figure().subplots()).get_ylabel()
     'height of the merge'
     """
-    from scipy.cluster import hierarchy
+    from matplotlib.collections import LineCollection
 
     check_axes(ax, "dendrogram")
-    n_merges = check_count("n_merges", n_merges)
     matrix = linkage_matrix(model)
+    first = max(0, len(matrix) - check_count("n_merges", n_merges))  # the merges before it are below the leaves
     matrix[:, 2] = np.minimum(matrix[:, 2], np.finfo(np.float64).max)
+    n, pairs = len(matrix) + 1, matrix[:, :2].astype(np.intp)
+    x, y = np.zeros(2 * n - 1), np.append(np.zeros(n), np.where(np.arange(n - 1) < first, 0.0, matrix[:, 2]))
+    leaves, names, waiting = 0, [], [2 * n - 2]
+    while waiting:  # scipy draws by recursion, which ends at a thousand merges of a chain
+        node = waiting.pop()
+        if node >= n + first:
+            waiting += pairs[node - n][::-1].tolist()
+            continue
+        x[node] = leaves
+        leaves += 1
+        names.append(str(node) if node < n else f"({matrix[node - n, 3]:.0f})")
+    for node in range(n + first, 2 * n - 1):
+        x[node] = x[pairs[node - n]].mean()
+    left, right = pairs[first:].T
+    top = y[n + first :]
+    corners = [np.column_stack([x[left], y[left]]), np.column_stack([x[left], top])]
+    corners += [np.column_stack([x[right], top]), np.column_stack([x[right], y[right]])]
     ax = axes_for(ax)
-    hierarchy.dendrogram(
-        matrix,
-        p=n_merges,
-        truncate_mode="lastp",
-        ax=ax,
-        color_threshold=0.0,
-        above_threshold_color=INK,
-        leaf_font_size=8,
-    )
+    ax.add_collection(LineCollection(list(np.stack(corners, axis=1)), colors=INK, linewidths=1.0))
+    ax.set_xlim(-0.5, leaves - 0.5)
+    ax.set_ylim(0.0, 1.05 * float(top.max(initial=0.0)) or 1.0)
+    step = -(-leaves // 60)
+    ax.set_xticks(range(0, leaves, step), names[::step], rotation=90 if leaves > 15 else 0, fontsize=8)
     ax.set_ylabel("height of the merge")
     ax.set_title("the last merges; rows below each in brackets", loc="left", fontsize=10, color=INK)
     for side in ("top", "right", "bottom"):
@@ -288,7 +302,7 @@ def silhouette(model_or_labels: Clusterer | ArrayLike, X: ArrayLike, ax: Axes | 
     'Mean silhouette 0.89'
     """
     check_axes(ax, "silhouette")
-    rows = rows_of(X)
+    rows = rows_of(X, model_or_labels)
     labels = labels_of(model_or_labels, len(rows), "silhouette")
     inside = np.flatnonzero(labels >= 0)
     inside = inside[:: max(1, -(-len(inside) // MOST_ROWS))]
@@ -393,7 +407,7 @@ def embedding(
     """
     check_axes(ax, "embedding")
     max_rows = check_count("max_rows", max_rows)
-    rows = rows_of(X)
+    rows = rows_of(X, model_or_labels)
     labels = labels_of(model_or_labels, len(rows), "embedding")
     n, d = rows.shape
     chosen = sample_rows(n, max_rows, np.random.default_rng(0))
@@ -412,7 +426,7 @@ def embedding(
 def _coordinates(model: Any, rows: Array) -> Array:
     """The rows as a fitted model scales them, or standardised where their units differ."""
     space = getattr(model, "space_", None)
-    if space is not None and not space.sparse and space.n == len(rows):
+    if space is not None and not (space.sparse or isinstance(space, MixedSpace)) and space.n == len(rows):
         scaled: Array = np.asarray(space.scaled_points(), dtype=np.float64)
         return scaled
     spreads = spreads_of(rows)

@@ -404,29 +404,37 @@ AT_BOUND = 1e-9
 bounded weights to C itself."""
 
 
-def rows_of(X: Any) -> Array:
-    """The rows (n, d) as floats, checked by scikit-learn."""
+def rows_of(X: Any, model: object) -> Array:
+    """The rows (n, d) as floats, checked by scikit-learn; of a table that a model was fitted to, its features."""
     from sklearn.utils.validation import check_array
 
+    from clusterkit.estimators.preparing import is_table
     from clusterkit.estimators.samples import only_numbers
 
+    fitted = getattr(model, "preparation_", None)
+    if fitted is not None and is_table(X):
+        features: Array = attrs.evolve(fitted, coded=False).transform(X, quiet=True)
+        return features
     with only_numbers(X) as plain:
         rows: Array = check_array(plain, dtype=[np.float64, np.float32], order="C")
     return rows
 
 
 def names_of(names: Sequence[str] | None, X: object, model: object, d: int, caller: str) -> list[str]:
-    """Names of the attributes: `names`, the columns of a data frame, the names stored by the fit, or ``X[:, 0]``."""
+    """Names of the attributes: `names`, the columns of a frame, the names or features of the fit, or ``X[:, 0]``."""
     if names is not None:
         chosen = [str(name) for name in names]
         if len(chosen) != d:
             raise InvalidParameter(f"{caller}: names must be one for each of the {d} attributes, got {len(chosen)}")
         return chosen
-    columns = getattr(X, "columns", None)
-    if columns is None:
-        columns = getattr(model, "feature_names_in_", None)
-    if columns is not None and len(columns) == d:
-        return [str(name) for name in columns]
+    fitted = getattr(model, "preparation_", None)
+    for columns in (
+        getattr(X, "columns", None),
+        getattr(model, "feature_names_in_", None),
+        getattr(fitted, "features", None),
+    ):
+        if columns is not None and len(columns) == d:
+            return [str(name) for name in columns]
     return [f"X[:, {i}]" for i in range(d)]
 
 
@@ -511,7 +519,7 @@ class FittedDomain:
                 f"{caller}: draws a domain, such as recipe 'svc' gives, and this {type(model).__name__} has {has}; "
                 f"{instead}"
             )
-        rows = rows_of(X)
+        rows = rows_of(X, model)
         labels = labels_of(model, len(rows), caller)
         if rows.shape[1] != model.n_features_in_:
             raise InvalidData(

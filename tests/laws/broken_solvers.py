@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from clusterkit.contracts import Path, Prepared, Solver
-from clusterkit.contracts.outcomes import Embedding, LinearRows, Scores
+from clusterkit.contracts.outcomes import Embedding, Ending, LinearRows, Scores, Status
 from clusterkit.samples import FeatureSpace
 from clusterkit.samples.coding import Coding
 
@@ -42,6 +42,8 @@ class FaultyPrepared(Prepared):
                 type(self.space).__name__ == "StreamedSpace"
             )
         extend = LinearRows(self.space.transform, B)
+        if self.fault == "columns":
+            extend = EveryColumn(extend)
         if self.fault == "extends":
             extend = LinearRows(self.space.transform, B + 1.0)
         if self.fault == "closure":
@@ -53,7 +55,23 @@ class FaultyPrepared(Prepared):
         return Scores(rows, extend, starts=targets.starts)
 
     def objective(self, targets, outcome):
+        sign = {"near": -1.0, "far": 1.0}.get(self.fault)
+        if sign is not None:
+            return np.array([sign * outcome.rows[np.arange(len(outcome.rows)), targets.labels[0]].sum()])
         return np.array([float(self.iterations)]) if self.fault in ("objective", "rises") else None
+
+
+@attrs.frozen(eq=False)
+class EveryColumn:
+    """An extension that gives all columns, whichever are chosen."""
+
+    extend: LinearRows
+
+    def __call__(self, Y):
+        return self.extend(Y)
+
+    def columns(self, index):
+        return self
 
 
 def _faulty(solver, space, task, rng):
@@ -82,24 +100,42 @@ class Silent(Solver):
     """One iteration, and no status."""
 
     name: ClassVar[str] = "silent"
+    history: ClassVar[tuple] = ()
 
     @property
     def paths(self):
         return {FeatureSpace: Path(_silent, Embedding)}
 
 
+class Climbing(Silent):
+    """A history of one sign, and an objective of the other."""
+
+    name: ClassVar[str] = "climbing"
+    has_objective: ClassVar[bool] = True
+    history: ClassVar[tuple] = (2.0, 1.0)
+
+
+class Ascending(Climbing):
+    """An objective that is maximised."""
+
+    name: ClassVar[str] = "ascending"
+    history: ClassVar[tuple] = (-1e9, -1.0)
+
+
 @attrs.frozen(eq=False)
 class SilentPrepared(Prepared):
     space: FeatureSpace
+    history: tuple
     resolved: ClassVar[dict] = {}
 
     def solve(self, targets, previous, rng):
         B = np.ones((self.space.width, 1))
-        return Embedding(self.space.apply(B), LinearRows(self.space.transform, B))
+        status = Status(1, Ending.CONVERGED, "made for the laws", self.history) if self.history else None
+        return Embedding(self.space.apply(B), LinearRows(self.space.transform, B), status=status)
 
     def objective(self, targets, outcome):
-        return None
+        return np.array([-1.0]) if self.history else None
 
 
 def _silent(solver, space, task, rng):
-    return SilentPrepared(space)
+    return SilentPrepared(space, solver.history)

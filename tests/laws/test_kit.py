@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase
 from laws.broken_drivers import Forgetful, Misreporting, Mute, Overconfident, Shifting, Shortening, Unrepeatable
-from laws.broken_solvers import Silent, solver
+from laws.broken_solvers import Ascending, Climbing, Silent, solver
 from laws.broken_stages import (
     Backwards,
     Boundless,
@@ -71,6 +71,8 @@ BROKEN = [
     (solver("order"), {"permuted_rows_give_permuted_scores"}),
     (solver("peeks"), {"streamed_equals_dense"}),
     (solver("extends"), {"extends_to_what_it_fitted"}),
+    (solver("columns"), {"extends_to_what_it_fitted"}),
+    (solver("far", has_objective=True), {"labels_of_the_groups_cost_less_than_shuffled_ones"}),
     (solver("closure"), {"outcome_survives_pickling", "outcome_survives_saving"}),
     (solver("type"), {"gives_what_its_path_says"}),
     (solver("transductive"), {"gives_what_its_path_says"}),
@@ -79,6 +81,8 @@ BROKEN = [
     (solver("rises", has_objective=True, monotone=True), {"objective_never_rises"}),
     (solver("stacks", columns=True), {"stacked_starts_equal_single_ones"}),
     (attrs.frozen(Silent)(), {"reports_itself"}),
+    (attrs.frozen(Climbing)(), {"has_an_objective_if_it_says_so"}),
+    (attrs.frozen(Ascending)(), {"has_an_objective_if_it_says_so"}),
     (attrs.frozen(Upside)(), {"decoding_inverts_encoding"}),
     (attrs.frozen(Ranked)(), {"costs_of_a_row_depend_on_it_alone"}),
     (attrs.frozen(Hollow)(), {"costs_are_finite"}),
@@ -108,6 +112,12 @@ BROKEN = [
 def test_a_broken_stage_breaks_the_law_made_for_it(stage, laws):
     checks = dict(laws_of(stage))
     assert laws == {name for name in laws if is_broken(checks[name])}
+
+
+def test_an_objective_of_the_right_sign_breaks_no_law():
+    assert not {"labels_of_the_groups_cost_less_than_shuffled_ones", "extends_to_what_it_fitted"} & broken_by(
+        solver("near", has_objective=True)
+    )
 
 
 @final

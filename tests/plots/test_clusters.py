@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import attrs
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
@@ -153,3 +155,45 @@ def test_vector_graphics_of_many_points_hold_an_image(tmp_path):
         ax.figure.savefig(tmp_path / name)
         sizes.append((tmp_path / name).stat().st_size)
     assert sizes[1] < 10 * sizes[0]
+
+
+def table():
+    """Rows of three groups with a text, a date and gaps, as dict of columns."""
+    rng = np.random.default_rng(0)
+    group = np.arange(60) % 3
+    width = 5.0 * group + rng.normal(size=60)
+    width[3] = np.nan
+    days = np.datetime64("2024-01-01") + rng.permutation(60)
+    town = np.array(["Ulm", "Bonn", "Kiel"])[group]
+    return {"width": width, "height": 3.0 * group + rng.normal(size=60), "town": town, "day": days}
+
+
+@pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
+@pytest.mark.parametrize("name", ["auto", "mixture"])
+def test_the_table_of_the_fit_is_drawn_by_its_features(name):
+    frame = pd.DataFrame(table())
+    model = recipe(name, n_clusters=3, random_state=0).fit(frame)
+    features = attrs.evolve(model.preparation_, coded=False)
+    drawn, same = plots.clusters(model, frame), plots.clusters(model.labels_, features.transform(frame))
+    for one, other in zip(drawn.collections, same.collections, strict=True):
+        np.testing.assert_array_equal(one.get_offsets(), other.get_offsets())
+    town = features.features.index("town=Kiel")
+    assert plots.clusters(model, frame, dims=(0, town)).get_ylabel() == "town=Kiel"
+    assert title(plots.silhouette(model, table())).startswith("Mean silhouette 0.")
+    assert points(plots.embedding(model, frame)) == 60
+
+
+def test_a_chain_of_many_merges_is_drawn():
+    X = np.cumsum(np.linspace(1.0, 2.0, 1500))[:, None]
+    ax = plots.dendrogram(recipe("single-linkage", n_clusters=2).fit(X), n_merges=1499)
+    [forks] = ax.collections
+    assert len(forks.get_paths()) == 1499
+    assert max(path.vertices[1, 1] for path in forks.get_paths()) == pytest.approx(2.0)
+
+
+def test_the_last_merges_join_what_lies_side_by_side():
+    X = np.array([[0.0], [1.0], [9.0], [10.5], [30.0]])
+    ax = plots.dendrogram(recipe("single-linkage", n_clusters=2).fit(X), n_merges=2)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["4", "(2)", "(2)"]
+    forks = [path.vertices.tolist() for path in ax.collections[0].get_paths()]
+    assert forks == [[[1, 0], [1, 8], [2, 8], [2, 0]], [[0, 0], [0, 19.5], [1.5, 19.5], [1.5, 8]]]

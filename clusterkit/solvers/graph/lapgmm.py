@@ -336,8 +336,8 @@ class LapGmm(Solver):
     iteration of EM computes the posteriors of the mixture, smooths them over the graph by γ, and fits the mixture to
     the smoothed posteriors. An iteration that does not lower the objective is undone and repeated with 0.9 γ, so
     accepted objectives fall; the scores are memberships. O(n d² k) per iteration for full covariances, O(n² d) once
-    for the graph; all features are kept in memory. An iteration is `_LapGmmIterations.advance`, its steps are in
-    solvers/graph/lapgmm.py and solvers/graph/lapgmm.py.
+    for the graph; all features are kept in memory. An iteration is `_LapGmmIterations.advance`, its steps are
+    beside it in solvers/graph/lapgmm.py.
 
     Parameters
     ----------

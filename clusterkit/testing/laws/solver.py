@@ -1,7 +1,7 @@
 """Laws of solvers: determined by seed and data, finite on any data, with every declared property true.
 
-If the iterations are sums over the rows, the laws hold whoever adds up, and wherever the rows are cut: `SUMMING_LAWS`
-for solvers that learn from labels, `ITERATING_LAWS` for those with a state of their own.
+If the iterations are sums over the rows, the laws hold whoever adds up, and wherever the rows are cut (`PASS_LAWS`):
+for solvers that learn from labels as for those with a state of their own.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ import numpy as np
 from hypothesis import assume, reject
 from hypothesis import strategies as st
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Labels
 from clusterkit.contracts import Codec, Prepared, Solver, Task
 from clusterkit.contracts.outcomes import Embedding, Outcome, Scores, Tree
 from clusterkit.contracts.pass_solver import (
     Iterating,
     PartOfIteration,
+    PartOfLabels,
     PassSolver,
     RowFunction,
-    Step,
     Summing,
+    adder_of,
     solve_by_iterations,
-    solve_by_sums,
 )
 from clusterkit.errors import InvalidData
 from clusterkit.fitting.label_iterations import alternate
 from clusterkit.samples import FeatureSpace, Space, build_space
 from clusterkit.samples.coding import Coded, Coding
-from clusterkit.samples.sums import Addable, total
+from clusterkit.samples.sums import Addable
 from clusterkit.samples.transform import block_plan
 from clusterkit.testing.compare import close, numbers, same_bits, saved_copy, small_blocks, small_groups
 from clusterkit.testing.law import Law, Source, law
@@ -40,10 +40,9 @@ from clusterkit.testing.strategies import VIEWS, Case, cases, views
 
 __all__ = [
     "FEATURES",
-    "ITERATING_LAWS",
     "LAWS",
     "MOST_BYTES",
-    "SUMMING_LAWS",
+    "PASS_LAWS",
     "bound_by_passes",
     "codebook",
     "cut_space",
@@ -106,6 +105,10 @@ def _has_space(stage: Solver) -> bool:
 
 def _on_features(stage: Solver) -> bool:
     return FeatureSpace in stage.paths
+
+
+def _compares_labels(stage: Solver) -> bool:
+    return stage.has_objective and stage.targets == "every_iteration" and _has_space(stage)
 
 
 def _is_monotone(stage: Solver) -> bool:
@@ -171,16 +174,18 @@ def solving_twice_is_solving_once(stage: Solver, case: Case, view: str, coding: 
 
 @law(LAWS, applies=_has_space, **ANY)
 def extends_to_what_it_fitted(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """`extend` of the samples gives their rows, unless `Status.predicts_labels` is False."""
+    """`extend` of the samples gives their rows, unless `Status.predicts_labels` is False; `columns` chooses of them."""
     bench = _PreparedCase.of(stage, case, view, coding)
     outcome = bench.solve()
     if not isinstance(outcome, Embedding) or outcome.extend is None:
         return
     new = outcome.extend(case.X)
     assert new.shape == outcome.rows.shape
+    size = float(np.abs(case.X).max()) if view == "raw" else 1.0
     if outcome.exact_on_training:
-        size = float(np.abs(case.X).max()) if view == "raw" else 1.0
         close(new.astype(case.dtype), outcome.rows, "rows of the samples as new ones", digits=2, scale=size)
+    order: Any = case.rng("columns").permutation(new.shape[1])[: case.k]
+    close(outcome.extend.columns(order)(case.X), new[:, order], f"columns {order} of new rows", digits=2, scale=size)
 
 
 @law(LAWS, applies=_has_space, **ANY)
@@ -208,15 +213,37 @@ def outcome_survives_saving(stage: Solver, case: Case, view: str, coding: Coding
 
 @law(LAWS, applies=_has_space, **ANY)
 def has_an_objective_if_it_says_so(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """`objective` gives one finite value per start if `has_objective`, else None."""
+    """`objective` gives one finite value per start if `has_objective`, else None; a history falls to that value."""
     bench = _PreparedCase.of(stage, case, view, coding)
-    values = bench.prepared.objective(bench.coded, bench.solve())
+    outcome = bench.solve()
+    values = bench.prepared.objective(bench.coded, outcome)
     if not stage.has_objective:
         assert values is None, f"has_objective is False, but objective gave {values!r}"
         return
     assert values is not None, "has_objective is True, but objective gave None"
     assert np.shape(values) == (1,), f"one value a start, got shape {np.shape(values)}"
     assert np.isfinite(values).all()
+    if stage.targets == "never" and outcome.status is not None and outcome.status.history:
+        first, last = np.array(outcome.status.history)[[0, -1]]
+        size = 1.0 + abs(first) + float(np.square(case.X, dtype=np.float64).sum())
+        close(values, np.array([last]), "the objective, and where the history ends", digits=6, scale=size)
+        assert last <= first + 1e-5 * size, f"the history rises from {first} to {last}"
+
+
+@law(LAWS, applies=_compares_labels, view=_spaces, coding=_codings, rows=st.integers(40, 60),
+     dtype=st.sampled_from(["float64", "float32"]), seed=st.integers(0, 2**16))  # fmt: skip
+def labels_of_the_groups_cost_less_than_shuffled_ones(
+    stage: Solver, view: str, coding: Coding, rows: int, dtype: str, seed: int
+) -> None:
+    """The labels of two distant groups have a smaller objective than the same labels in any other order."""
+    case = Case("blobs", rows, 3, 2, dtype, seed, absolute=stage.nonnegative)
+    bench, groups = _PreparedCase.of(stage, case, view, coding), (case.X[:, 0] > 1.5).astype(np.intp)
+    objectives = []
+    for labels in (groups, *(case.rng(f"order {number}").permutation(groups) for number in range(3))):
+        coded = Coded(labels[None], coding, 2, codebook(coding, 2))
+        outcome = bench.prepared.solve(coded, None, case.rng("solve"))
+        objectives.append(float(bench.prepared.objective(coded, outcome)[0]))  # type: ignore[index]
+    assert objectives[0] <= min(objectives), f"of the groups and of shuffled labels: {objectives}"
 
 
 @law(LAWS, applies=_has_space, **ANY)
@@ -340,7 +367,7 @@ def _codec(coding: Coding) -> Codec:
     return codec
 
 
-SUMMING_LAWS: list[Law] = []
+PASS_LAWS: list[Law] = []
 """The laws of solvers by passes, in the order in which they stand below."""
 
 MOST_BYTES = 16 * 2**20
@@ -350,50 +377,101 @@ FEATURES = ("raw", "scaled", "random", "streamed")
 """Views of the samples as explicit features."""
 
 
-def _adds_up(stage: Solver) -> bool:
+def _passes(stage: Solver) -> bool:
     path = stage.paths.get(FeatureSpace)
-    return path is not None and path.passes == "anywhere" and stage.targets != "never"
+    return path is not None and path.passes == "anywhere"
+
+
+def _adds_up(stage: Solver) -> bool:
+    return _passes(stage) and stage.targets != "never"
+
+
+def _iterates(stage: Solver) -> bool:
+    return _passes(stage) and stage.targets == "never"
 
 
 def _weighs(stage: Solver) -> bool:
-    path = stage.paths.get(FeatureSpace)
-    return _adds_up(stage) and path is not None and path.weighted
-
-
-def _sum_codings(stage: Solver) -> st.SearchStrategy[Coding]:
-    return st.sampled_from(sorted(stage.codings, key=lambda coding: coding.value))
+    return _passes(stage) and stage.paths[FeatureSpace].weighted
 
 
 @attrs.frozen(eq=False)
-class _Iteration:
-    """A solver on a space with labels: as sums, and as it is prepared in memory."""
+class _Bound:
+    """A solver by passes on a space, for labels or with a state of its own, and what belongs to one iteration."""
 
+    stage: Solver
     space: FeatureSpace
-    summing: Summing
-    prepared: Prepared
-    coded: Coded
+    task: Task
+    iterations: Summing | Iterating
+    coded: Coded | None
+    begin: RowFunction | None
     case: Case
 
     @classmethod
-    def of(cls, stage: Solver, case: Case, view: str, coding: Coding) -> _Iteration:
+    def of(cls, stage: Solver, case: Case, view: str, coding: Coding | None) -> _Bound:
         k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
         space = VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
         assert isinstance(space, FeatureSpace)
-        assume(space.width <= space.n)  # wider features may have a path of their own in memory
-        task = Task(case.n, k)
-        coded = Coded(case.labels[None] % k, coding, k, codebook(coding, k))
-        prepared = stage.prepare(space, task, case.rng("prepare"))
-        return cls(space, _summing(stage, space, task), prepared, coded, case)
+        if coding is not None:
+            assume(space.width <= space.n)  # wider features may have a path of their own in memory
+            coded = Coded(case.labels[None] % k, coding, k, codebook(coding, k))
+            return cls(stage, space, Task(case.n, k), _iterations(stage, space, Task(case.n, k)), coded, None, case)
+        iterations: Any = _iterations(stage, space, Task(case.n, k))
+        begin = iterations.begin(space, case.rng("solve"))
+        return cls(stage, space, Task(case.n, k), iterations, None, begin, case)
 
-    def solve(self) -> Scores:
-        outcome = self.prepared.solve(self.coded, None, self.case.rng("solve"))
+    @property
+    def part(self) -> PartOfLabels | PartOfIteration:
+        """The part of a block, as an engine sends it."""
+        iterations: Any = self.iterations
+        if self.coded is None:
+            assert self.begin is not None
+            return PartOfIteration(iterations, self.begin, None, self.task.sample_weight)
+        return PartOfLabels(adder_of(iterations), self.coded)
+
+    def finish(self, total: Addable) -> Any:
+        """The end of the iteration, or one more pass over the same labels."""
+        return self.iterations.finish(total, self.begin)  # type: ignore[arg-type] # the state, or no labels before
+
+    def iterate(self, space: FeatureSpace | None = None) -> tuple[RowFunction, Array]:
+        """The function after an iteration, and its objective."""
+        bound = attrs.evolve(self, space=space or self.space)
+        step = bound.finish(bound.space.reduce(bound.part))
+        while isinstance(step, Summing):
+            bound = attrs.evolve(bound, iterations=step)
+            step = bound.finish(bound.space.reduce(bound.part))
+        return (step.following, np.array([step.objective])) if self.coded is None else (step.extend, step.objective)
+
+    def again(self, space: FeatureSpace, labels: Labels | None = None, weights: Array | None = None) -> _Bound:
+        """The iteration of other rows, or of weighted ones, from the same function or with labels for these."""
+        task = Task(space.n, self.task.k, sample_weight=weights)
+        coded = self.coded and attrs.evolve(self.coded, weights=weights)
+        if labels is not None and coded is not None:
+            coded = attrs.evolve(coded, labels=labels)
+        iterations = _iterations(self.stage, space, task)
+        return attrs.evolve(self, space=space, task=task, coded=coded, iterations=iterations)
+
+    def prepared(self, task: Task | None = None) -> Prepared:
+        return self.stage.prepare(self.space, task or self.task, self.case.rng("prepare"))
+
+    def solve(self, prepared: Prepared) -> Scores:
+        outcome = prepared.solve(self.coded, None, self.case.rng("solve"))
         assert isinstance(outcome, Scores)
         return outcome
 
+    @property
+    def size(self) -> float:
+        """The size of the numbers that are added up, for what counts as rounding."""
+        factor = max(1.0, self.prepared().objective_factor) * self.space.n
+        return factor + float(np.square(self.space.rows()).sum())
 
-def _summing(stage: Solver, space: FeatureSpace, task: Task) -> Summing:
-    iterations = bound_by_passes(stage, space, task).iterations
-    assert isinstance(iterations, Summing), f"the iterations must be a Summing, got {type(iterations).__name__}"
+
+def _iterations(stage: Solver, space: FeatureSpace, task: Task) -> Summing | Iterating:
+    try:
+        iterations = bound_by_passes(stage, space, task).iterations
+    except InvalidData:  # a documented refusal, for example of negative features
+        reject()
+    expected = Iterating if stage.targets == "never" else Summing
+    assert isinstance(iterations, expected), f"expected a {expected.__name__}, got {type(iterations).__name__}"
     return iterations
 
 
@@ -437,236 +515,133 @@ def cut_space(space: FeatureSpace, ends: tuple[int, ...]) -> FeatureSpace:
     return _CutSpace(space.points, space.mapping, space, ends, before=space.before, resolved=space.resolved)
 
 
-ANY_SUMMED: dict[str, Source] = {"case": cases(), "view": st.sampled_from(FEATURES), "coding": _sum_codings}
+IN_PASSES: dict[str, Source] = {"view": st.sampled_from(FEATURES), "coding": _codings}
+
+ANY_PASSED: dict[str, Source] = {"case": cases(), **IN_PASSES}
+"""Examples for laws about any solver by passes."""
 
 
-@law(SUMMING_LAWS, applies=_adds_up, **ANY_SUMMED)
+@law(PASS_LAWS, applies=_adds_up, **ANY_PASSED)
 def sums_and_finish_equal_solve(stage: Solver, case: Case, view: str, coding: Coding) -> None:
     """The function that `finish` makes of the sums gives the scores of `solve` bit for bit, within one group."""
-    iteration = _Iteration.of(stage, case, view, coding)
-    finished = solve_by_sums(iteration.summing, iteration.space, iteration.coded)
-    same_bits(scores_on(finished.extend, iteration.space), iteration.solve().rows, "scores by sums and by solve")
-    assert finished.objective.shape == (iteration.coded.starts,)
-    assert np.isfinite(finished.objective).all()
+    bound = _Bound.of(stage, case, view, coding)
+    assert bound.coded is not None
+    function, objective = bound.iterate()
+    same_bits(scores_on(function, bound.space), bound.solve(bound.prepared()).rows, "scores by sums and by solve")
+    assert objective.shape == (bound.coded.starts,)
+    assert np.isfinite(objective).all()
 
 
-@law(SUMMING_LAWS, applies=_adds_up, case=cases(["blobs"], dtypes=["float64"]), view=st.sampled_from(FEATURES),
-     coding=_sum_codings, data=st.lists(st.integers(0, 200), max_size=5), group=st.integers(1, 40))  # fmt: skip
-def any_cut_of_the_rows_gives_the_same_scores(
-    stage: Solver, case: Case, view: str, coding: Coding, data: list[int], group: int
-) -> None:
-    """Where the rows are cut into blocks and groups changes rounding errors only."""
-    iteration = _Iteration.of(stage, case, view, coding)
-    assume(iteration.coded.sizes().min() > 0)
-    ends = tuple(sorted(min(end, case.n) for end in data))
-    space = iteration.space
-    cut = cut_space(space, ends)
-    with small_groups(group):
-        again = _summing(stage, cut, Task(case.n, iteration.coded.k))
-        finished = solve_by_sums(again, cut, iteration.coded)
-    close(scores_on(finished.extend, space), iteration.solve().rows, "scores after another cut", digits=6, scale=1.0)
-
-
-@law(SUMMING_LAWS, applies=_adds_up, **ANY_SUMMED)
-def an_empty_block_adds_nothing(stage: Solver, case: Case, view: str, coding: Coding) -> None:
-    """The part of a block without rows changes no bit of what is finished, before or behind the others."""
-    iteration = _Iteration.of(stage, case, view, coding)
-    H = iteration.space.rows()
-    none = iteration.summing.part(H[:0], iteration.coded.of(slice(0, 0)), None)
-    every = iteration.summing.part(H, iteration.coded, None)
-    plain: Any = iteration.summing.finish(every, None)
-    for padded in (none + every, every + none):
-        finished: Any = iteration.summing.finish(padded, None)
-        assert type(finished) is type(plain)
-        same_bits(finished.objective, plain.objective, "the objective with an empty block")
-
-
-@law(
-    SUMMING_LAWS, applies=_adds_up, case=cases(dtypes=["float64"]), view=st.sampled_from(FEATURES), coding=_sum_codings
-)
-def sums_know_the_objective(stage: Solver, case: Case, view: str, coding: Coding) -> None:
-    """The objective from the sums is that of `objective`, with and without the scores of the iteration before."""
-    iteration = _Iteration.of(stage, case, view, coding)
-    value = iteration.prepared.objective(iteration.coded, iteration.solve())
-    assert value is not None
-    first = solve_by_sums(iteration.summing, iteration.space, iteration.coded)
-    size = max(1.0, iteration.prepared.objective_factor) * case.n + float(np.square(iteration.space.rows()).sum())
-    close(first.objective, value, "objective from the sums", digits=6, scale=size)
-
-    def part(rows: slice, H: Array) -> Addable:
-        return iteration.summing.part(H, iteration.coded.of(rows), first.extend.on(H))
-
-    step = iteration.summing.finish(iteration.space.reduce(part), first.extend)
-    close(step.objective, value, "objective from sums with scores", digits=6, scale=size)  # type: ignore[union-attr]
-
-
-@law(SUMMING_LAWS, applies=_weighs, case=cases(dtypes=["float64"]), view=st.sampled_from(FEATURES), coding=_sum_codings,
-     counts=st.integers(0, 2**16))  # fmt: skip
-def a_weight_of_three_is_three_equal_rows(stage: Solver, case: Case, view: str, coding: Coding, counts: int) -> None:
-    """Whole weights of the samples give the scores and the objective of repeated samples with the same labels."""
-    iteration = _Iteration.of(stage, case, view, coding)
-    repeats = np.random.default_rng(counts).integers(0, 4, case.n)
-    labels = np.repeat(iteration.coded.labels[0], repeats)
-    assume(len(np.unique(labels)) == iteration.coded.k)  # the rule for empty classes takes each sample once
-    space, again = iteration.space, np.repeat(np.arange(case.n), repeats)
-    repeated = build_space(space.points[again], space.mapping, before=space.before)
-    assert isinstance(repeated, FeatureSpace)
-    task, weights = Task(len(again), iteration.coded.k), repeats.astype(np.float64)
-    rows = solve_by_sums(_summing(stage, repeated, task), repeated, attrs.evolve(iteration.coded, labels=labels[None]))
-    counted = Task(case.n, iteration.coded.k, sample_weight=weights)
-    coded = attrs.evolve(iteration.coded, weights=weights)
-    summing = _summing(stage, space, counted)
-    finished = solve_by_sums(summing, space, coded)
-    scores, expected = scores_on(finished.extend, space), scores_on(rows.extend, space)
-    close(scores, expected, "scores by weights and by repeated samples", digits=6, scale=1.0)
-    prepared = stage.prepare(space, counted, case.rng("prepare"))
-    size = max(1.0, prepared.objective_factor) * len(again) + float(np.square(repeated.rows()).sum())
-    close(finished.objective, rows.objective, "objective by weights and by repeated samples", digits=6, scale=size)
-    outcome = prepared.solve(coded, None, case.rng("solve"))
-    assert isinstance(outcome, Scores)
-    close(outcome.rows, scores, "scores of `solve` and by sums", digits=6, scale=1.0)
-    value = prepared.objective(coded, outcome)
-    assert value is not None
-    close(value, finished.objective, "the objective and that from the sums", digits=6, scale=size)
-
-
-@law(SUMMING_LAWS, applies=_adds_up, **ANY_SUMMED)
-def iterations_travel(stage: Solver, case: Case, view: str, coding: Coding) -> None:
-    """What an engine sends pickles, below 16 MiB, and gives the same bits in another process."""
-    iteration = _Iteration.of(stage, case, view, coding)
-    finished = solve_by_sums(iteration.summing, iteration.space, iteration.coded)
-    part = total([(slice(0, case.n), iteration.summing.part(iteration.space.rows(), iteration.coded, None))])
-    for thing in (iteration.summing, finished, part):
-        assert len(pickle.dumps(thing)) <= MOST_BYTES, f"{type(thing).__name__} is too large to send"
-    with small_blocks():
-        again = solve_by_sums(pickle.loads(pickle.dumps(iteration.summing)), iteration.space, iteration.coded)
-        here = solve_by_sums(iteration.summing, iteration.space, iteration.coded)
-    same_bits(
-        scores_on(again.extend, iteration.space), scores_on(here.extend, iteration.space), "scores after a journey"
-    )
-
-
-ITERATING_LAWS: list[Law] = []
-"""The laws of solvers whose iterations by passes are an `Iterating`, in the order in which they stand below."""
-
-
-def _iterates(stage: Solver) -> bool:
-    path = stage.paths.get(FeatureSpace)
-    return path is not None and path.passes == "anywhere" and stage.targets == "never"
-
-
-def _weighs_iterations(stage: Solver) -> bool:
-    path = stage.paths.get(FeatureSpace)
-    return _iterates(stage) and path is not None and path.weighted
-
-
-@attrs.frozen(eq=False)
-class _Fit:
-    """A solver on a space, and its first iteration."""
-
-    space: FeatureSpace
-    iterations: Iterating
-    begin: RowFunction
-    case: Case
-
-    @classmethod
-    def of(cls, stage: Solver, case: Case, view: str) -> _Fit:
-        space = VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
-        assert isinstance(space, FeatureSpace)
-        iterations = _iterations(stage, space, Task(case.n, case.k))
-        return cls(space, iterations, iterations.begin(space, case.rng("solve")), case)
-
-    def step(self, space: FeatureSpace, iterations: Iterating | None = None, weights: Array | None = None) -> Step:
-        iterations = iterations or self.iterations
-        return iterations.finish(space.reduce(PartOfIteration(iterations, self.begin, None, weights)), self.begin)
-
-
-def _iterations(stage: Solver, space: FeatureSpace, task: Task) -> Iterating:
-    try:
-        iterations = bound_by_passes(stage, space, task).iterations
-    except InvalidData:  # a documented refusal, for example of negative features
-        reject()
-    assert isinstance(iterations, Iterating), f"the iterations must be an Iterating, got {type(iterations).__name__}"
-    return iterations
-
-
-@law(ITERATING_LAWS, applies=_iterates, case=cases(), view=st.sampled_from(FEATURES))
-def iterations_give_what_solve_gives(stage: Solver, case: Case, view: str) -> None:
+@law(PASS_LAWS, applies=_iterates, **ANY_PASSED)
+def iterations_give_what_solve_gives(stage: Solver, case: Case, view: str, coding: None) -> None:
     """The function that the iterations end with gives the scores of `solve`, in as many iterations."""
-    fit = _Fit.of(stage, case, view)
-    function, status = solve_by_iterations(fit.iterations, fit.space, case.rng("solve"))
-    prepared = stage.prepare(fit.space, Task(case.n, case.k), case.rng("prepare"))
-    outcome = prepared.solve(None, None, case.rng("solve"))
-    assert isinstance(outcome, Scores)
+    bound = _Bound.of(stage, case, view, coding)
+    function, status = solve_by_iterations(bound.iterations, bound.space, case.rng("solve"))  # type: ignore[arg-type]
+    outcome = bound.solve(bound.prepared())
     assert outcome.status is not None
     assert status.n_iter == outcome.status.n_iter
     assert status.converged == outcome.status.converged
-    same_bits(scores_on(function, fit.space), outcome.rows, "scores by iterations and by solve")
-    size = max(1.0, float(np.square(fit.space.rows()).sum()))
-    close(np.array(status.history), np.array(outcome.status.history), "objectives", digits=3, scale=size)
+    same_bits(scores_on(function, bound.space), outcome.rows, "scores by iterations and by solve")
+    close(np.array(status.history), np.array(outcome.status.history), "objectives", digits=3, scale=bound.size)
 
 
-@law(ITERATING_LAWS, applies=_iterates, case=cases(["blobs"], dtypes=["float64"]), view=st.sampled_from(FEATURES),
+@law(PASS_LAWS, applies=_passes, case=cases(["blobs"], dtypes=["float64"]), **IN_PASSES,
      data=st.lists(st.integers(0, 200), max_size=5), group=st.integers(1, 40))  # fmt: skip
-def any_cut_of_the_rows_makes_the_same_iteration(
-    stage: Solver, case: Case, view: str, data: list[int], group: int
+def any_cut_of_the_rows_gives_the_same_scores(
+    stage: Solver, case: Case, view: str, coding: Coding | None, data: list[int], group: int
 ) -> None:
-    """Where the rows are cut into blocks and groups changes rounding errors of an iteration only."""
-    fit = _Fit.of(stage, case, view)
-    plain = fit.step(fit.space)
+    """Where the rows are cut into blocks and groups changes rounding errors only."""
+    bound = _Bound.of(stage, case, view, coding)
+    assume(bound.coded is None or bound.coded.sizes().min() > 0)
+    cut = cut_space(bound.space, tuple(sorted(min(end, case.n) for end in data)))
+    function, objective = bound.iterate()
     with small_groups(group):
-        cut = fit.step(cut_space(fit.space, tuple(sorted(min(end, case.n) for end in data))))
-    size = max(1.0, float(np.square(fit.space.rows()).sum()))
-    close(np.array([cut.objective]), np.array([plain.objective]), "objective after another cut", scale=size)
-    scores, expected = scores_on(cut.following, fit.space), scores_on(plain.following, fit.space)
-    close(scores, expected, "scores after another cut", digits=6, scale=1.0)
+        again, value = (bound if coding is None else bound.again(cut)).iterate(cut)
+    close(value, objective, "objective after another cut", digits=6, scale=bound.size)
+    one, other = scores_on(again, bound.space), scores_on(function, bound.space)
+    close(one, other, "scores after another cut", digits=6, scale=1.0)
 
 
-@law(ITERATING_LAWS, applies=_iterates, case=cases(), view=st.sampled_from(FEATURES))
-def no_rows_add_nothing_to_an_iteration(stage: Solver, case: Case, view: str) -> None:
-    """The part of a block without rows changes no bit of the iteration, before or behind the others."""
-    fit = _Fit.of(stage, case, view)
-    H, iterations = fit.space.rows(), fit.iterations
-    for before in (None, fit.begin):
-        every, none = (iterations.part(rows, fit.begin, before, None) for rows in (H, H[:0]))
-        plain = iterations.finish(every, fit.begin)
+@law(PASS_LAWS, applies=_passes, **ANY_PASSED)
+def an_empty_block_adds_nothing(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
+    """The part of a block without rows changes no bit of what is finished, before or behind the others."""
+    bound = _Bound.of(stage, case, view, coding)
+    H, part = bound.space.rows(), bound.part
+    for before in [None] if coding else [None, bound.begin]:
+        if isinstance(part, PartOfIteration):
+            part = attrs.evolve(part, before=before)
+        every, none = part(slice(0, case.n), H), part(slice(0, 0), H[:0])
+        plain = bound.finish(every)
         for padded in (none + every, every + none):
-            step = iterations.finish(padded, fit.begin)
-            assert step.objective == plain.objective
-            assert step.settled == plain.settled
-            same_bits(scores_on(step.following, fit.space), scores_on(plain.following, fit.space), "scores")
+            finished = bound.finish(padded)
+            assert type(finished) is type(plain)
+            one, other = (np.asarray(each.objective) for each in (finished, plain))
+            same_bits(one, other, "the objective with an empty block")
+            if coding is None:
+                assert finished.settled == plain.settled
+                one, other = (scores_on(each.following, bound.space) for each in (finished, plain))
+                same_bits(one, other, "scores with an empty block")
 
 
-@law(ITERATING_LAWS, applies=_weighs_iterations, case=cases(dtypes=["float64"]), view=st.sampled_from(FEATURES),
-     counts=st.integers(0, 2**16))  # fmt: skip
-def a_weight_is_as_many_equal_rows(stage: Solver, case: Case, view: str, counts: int) -> None:
-    """Whole weights of the samples make the iteration of repeated samples from the same function."""
-    fit = _Fit.of(stage, case, view)
+@law(PASS_LAWS, applies=_adds_up, case=cases(dtypes=["float64"]), **IN_PASSES)
+def sums_know_the_objective(stage: Solver, case: Case, view: str, coding: Coding) -> None:
+    """The objective from the sums is that of `objective`, with and without the scores of the iteration before."""
+    bound = _Bound.of(stage, case, view, coding)
+    prepared, summing, coded = bound.prepared(), bound.iterations, bound.coded
+    assert isinstance(summing, Summing)
+    assert coded is not None
+    value = prepared.objective(coded, bound.solve(prepared))
+    assert value is not None
+    function, objective = bound.iterate()
+    close(objective, value, "objective from the sums", digits=6, scale=bound.size)
+
+    def part(rows: slice, H: Array) -> Addable:
+        return summing.part(H, coded.of(rows), function.on(H))
+
+    step: Any = summing.finish(bound.space.reduce(part), function)
+    close(step.objective, value, "objective from sums with scores", digits=6, scale=bound.size)
+
+
+@law(PASS_LAWS, applies=_weighs, case=cases(dtypes=["float64"]), **IN_PASSES, counts=st.integers(0, 2**16))
+def a_weight_of_three_is_three_equal_rows(
+    stage: Solver, case: Case, view: str, coding: Coding | None, counts: int
+) -> None:
+    """Whole weights of the samples give the scores and the objective of repeated samples with the same labels."""
+    bound = _Bound.of(stage, case, view, coding)
     repeats = np.random.default_rng(counts).integers(0, 4, case.n)
     assume(repeats.any())
-    again = np.repeat(np.arange(case.n), repeats)
-    repeated = build_space(fit.space.points[again], fit.space.mapping, before=fit.space.before)
+    again, labels = np.repeat(np.arange(case.n), repeats), None
+    if bound.coded is not None:
+        labels = bound.coded.labels[:, again]
+        assume(len(np.unique(labels)) == bound.coded.k)  # the rule for empty classes takes each sample once
+    repeated = build_space(bound.space.points[again], bound.space.mapping, before=bound.space.before)
     assert isinstance(repeated, FeatureSpace)
-    weights = repeats.astype(np.float64)
-    rows = fit.step(repeated, _iterations(stage, repeated, Task(len(again), case.k)))
-    iterations = _iterations(stage, fit.space, Task(case.n, case.k, sample_weight=weights))
-    counted = fit.step(fit.space, iterations, weights)
-    size = max(1.0, float(np.square(repeated.rows()).sum()))
-    close(np.array([counted.objective]), np.array([rows.objective]), "objective by weights", scale=size)
-    scores, expected = scores_on(counted.following, fit.space), scores_on(rows.following, fit.space)
+    counted = bound.again(bound.space, weights=repeats.astype(np.float64))
+    ends = [each.iterate() for each in (counted, bound.again(repeated, labels))]
+    size = bound.again(repeated, labels).size
+    scores, expected = (scores_on(function, bound.space) for function, _ in ends)
     close(scores, expected, "scores by weights and by repeated samples", digits=6, scale=1.0)
+    close(ends[0][1], ends[1][1], "objective by weights and by repeated samples", digits=6, scale=size)
+    if coding is not None:
+        prepared = counted.prepared()
+        outcome = counted.solve(prepared)
+        close(outcome.rows, scores, "scores of `solve` and by sums", digits=6, scale=1.0)
+        value = prepared.objective(counted.coded, outcome)
+        assert value is not None
+        close(value, ends[0][1], "the objective and that from the sums", digits=6, scale=size)
 
 
-@law(ITERATING_LAWS, applies=_iterates, case=cases(), view=st.sampled_from(FEATURES))
-def iterations_without_labels_travel(stage: Solver, case: Case, view: str) -> None:
+@law(PASS_LAWS, applies=_passes, **ANY_PASSED)
+def iterations_travel(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
     """What an engine sends pickles, below 16 MiB, and gives the same bits in another process."""
-    fit = _Fit.of(stage, case, view)
-    sent = PartOfIteration(fit.iterations, fit.begin, fit.begin)
-    rows = slice(0, case.n)
-    step = fit.step(fit.space)
-    for thing in (sent, step, sent(rows, fit.space.rows())):
+    bound = _Bound.of(stage, case, view, coding)
+    part = bound.part
+    if isinstance(part, PartOfIteration):
+        part = attrs.evolve(part, before=bound.begin)
+    total = part(slice(0, case.n), bound.space.rows())
+    for thing in (bound.iterations, part, total, bound.finish(total)):
         assert len(pickle.dumps(thing)) <= MOST_BYTES, f"{type(thing).__name__} is too large to send"
-    arrived: PartOfIteration = pickle.loads(pickle.dumps(sent))
-    there = fit.iterations.finish(arrived(rows, fit.space.rows()), fit.begin)
-    here = fit.iterations.finish(sent(rows, fit.space.rows()), fit.begin)
-    same_bits(scores_on(there.following, fit.space), scores_on(here.following, fit.space), "scores after a journey")
+    there = attrs.evolve(bound, iterations=pickle.loads(pickle.dumps(bound.iterations)))
+    with small_blocks():
+        one, other = (scores_on(each.iterate()[0], bound.space) for each in (there, bound))
+    same_bits(one, other, "scores after a journey")
