@@ -237,3 +237,27 @@ def test_reference_is_up_to_date():
 def test_code_in_the_reference_has_no_escapes():
     text = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
     assert [code for code in re.findall(r"`[^`\n]+`", _prose(text)) if "\\[" in code] == []
+
+
+FILE = re.compile(r"(?:\w+/)+\w+\.py")
+FUNCTIONS = re.compile(r"((?:`[\w.]+`(?:, | and )?)+)(?: \([\w ]+\))? of $")
+"""A file as docstrings name it, and the functions, or a class, before it."""
+
+
+def test_docstrings_name_functions_that_are_where_they_say_each_once():
+    """What is named twice in one sentence is a slip for something else."""
+    library = ROOT / "clusterkit"
+    for path in sorted(library.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        for sentence in re.split(r"[.:]\s", re.sub(r"\s+", " ", text)) if FILE.search(text) else ():
+            named = []
+            for place in FILE.finditer(sentence):
+                names = FUNCTIONS.search(sentence[max(place.start() - 120, 0) : place.start()])
+                named += [(name, place[0]) for name in re.findall(r"`([\w.]+)`", names[1] if names else "``")]
+                assert f"{place[0]} and {place[0]}" not in sentence, (_name(path), sentence)
+            assert len(set(named)) == len(named), (_name(path), named)
+            for name, file in named:
+                source = next((its / file for its in (library, ROOT) if (its / file).exists()), None)
+                assert source is not None, (_name(path), file)
+                last = name.rpartition(".")[2]
+                assert re.search(rf"(?:def|class) {last}\b|^{last}\b", source.read_text(encoding="utf-8"), re.M), name

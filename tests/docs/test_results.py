@@ -215,6 +215,20 @@ def test_how_a_paper_was_read_stands_on_its_page(one, prose):
     assert "## How the paper was read\n\n| the text |\n\n## EMMC, table 2" in text
 
 
+def test_a_page_says_one_thing_of_how_a_paper_was_read():
+    """The words are typed beside the settings of the rows, so that they are compared with them."""
+    from clusterkit_papers.edsvc.figures import WIDTHS
+    from clusterkit_papers.min_max.figures import PRINTED
+
+    edsvc, m3 = ((pages.PROSE / f"readings-{name}.txt").read_text(encoding="utf-8") for name in ("edsvc", "m3"))
+    assert set(re.findall(r"(\d+) widths", edsvc)) == {f"{WIDTHS}"}
+    assert PRINTED["random"]["leftover"] == "last"
+    assert PRINTED["equal"]["strict"] is True
+    assert m3.count("as printed (`strict=True`)") == 1
+    assert "`random` and `equal` are as printed" in m3
+    assert "keeps its best iteration" not in m3
+
+
 def test_a_part_of_a_table_says_so(one, prose):
     quick = attrs.evolve(one, command="clusterkit reproduce emmc-table3 --quick")
     written = pages.written({one.name: quick}, prose)

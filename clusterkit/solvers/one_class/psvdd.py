@@ -87,8 +87,7 @@ class Psvdd(Solver):
     Choose it instead of `svdd` where there are outliers, but their number is unknown. It solves the dual of `svdd` with
     ``0 <= β_i <= W_i``, where W_i falls with the distance of a sample from the mean of all samples in feature space,
     ``δ_i² = K_ii - (2/n) Σ_j K_ij + (1/n²) Σ_jl K_jl``. O(n² d) time and O(n) memory for the distances (one pass on
-    features), then as `svdd`. The bounds are in `Psvdd.bounds`, the pair step in solvers/one_class/_steps_jit.py
-    (_move).
+    features), then as `svdd`. The bounds are in `Psvdd.bounds`, the rest is where `svdd` has it.
 
     Parameters
     ----------

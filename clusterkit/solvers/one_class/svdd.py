@@ -374,8 +374,8 @@ def _check_weights(instance: Svdd, attribute: attrs.Attribute[Any], value: Any) 
 class Svdd(Solver):
     """The smallest enclosing sphere with slack; its contour in the input space bounds the clusters.
 
-    The mathematics is in `minimise_gaussian` of solvers/one_class/_working_sets.py and the pair step in `_move` of
-    solvers/one_class/_steps_jit.py; for other kernels and for features the step is in `_move` of
+    The mathematics is in `minimise_gaussian` of solvers/one_class/_working_sets.py and the pair step in
+    `_move_gaussian` of solvers/one_class/_steps_jit.py; for other kernels and for features the step is in `_move` of
     solvers/one_class/_steps_jit.py.
 
     Choose it for clusters of any shape and unknown number. It minimises ``β'Kβ - Σ K_ii β_i`` over
