@@ -12,6 +12,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.errors import InvalidData, InvalidParameter, counted
 from clusterkit.profiles.measures import labels_of
+from clusterkit.profiles.naming import with_name
 
 __all__ = ["DocumentProfile", "Naming", "Topic", "topics_of"]
 
@@ -89,10 +90,6 @@ def topics_of(
     model: object, texts: object, names: Sequence[str] | None, max_features: int, n_rows: int, naming: Naming | None
 ) -> DocumentProfile:
     """The topics of a model or of labels; see `profile` for the parameters."""
-    if naming is not None and not callable(naming):
-        raise InvalidParameter(
-            f"naming must be a function of a topic that returns its name, or None; got {naming!r:.80}"
-        )
     counts, terms = _counts(texts, names)
     labels = np.maximum(labels_of(model, counts.shape[0], "profile", "texts"), NOISE)
     layers = getattr(model, "__dict__", {}).get("layers_") or ()
@@ -165,18 +162,8 @@ def _topics(
         name = ", ".join(word for word, _ in words[:WORDS_IN_A_NAME]) or f"cluster {label}"
         rows = _nearest_rows(np.flatnonzero(labels == label), counts, columns, weights, lengths, n_rows)
         topic = Topic(label, int(sizes[label]), float(sizes[label] / len(labels)), name, words, rows)
-        topics.append(topic if naming is None else attrs.evolve(topic, name=_named(naming, topic)))
+        topics.append(with_name(topic, naming))
     return tuple(topics)
-
-
-def _named(naming: Naming, topic: Topic) -> str:
-    """The name that a function gives a topic."""
-    name: object = naming(topic)
-    if not isinstance(name, str):
-        raise InvalidParameter(
-            f"naming must return a text for each topic, and returned {name!r:.80} for cluster {topic.label}"
-        )
-    return name
 
 
 def _nearest_rows(

@@ -7,18 +7,22 @@ columns, with precision and recall.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from statistics import NormalDist
 from types import MappingProxyType
-from typing import Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Mask
-from clusterkit.errors import shortened
+from clusterkit.errors import InvalidParameter, shortened
 from clusterkit.profiles.measures import Measure
+
+if TYPE_CHECKING:
+    from clusterkit.profiles.documents import Topic
+    from clusterkit.profiles.profiling import ClusterProfile
 
 __all__ = [
     "PLAIN",
@@ -33,8 +37,11 @@ __all__ = [
     "rule_for",
     "short_between",
     "strength_of",
+    "with_name",
 ]
 
+Described = TypeVar("Described", "Topic", "ClusterProfile")
+"""What a function can name."""
 
 Position = Literal["high", "low", "medium", "more", "fewer", "same"]
 """Position of a cluster in a column: of a number high, low or medium; of a level of a category more or fewer rows have
@@ -161,6 +168,24 @@ def in_words(position: Position, kind: str) -> str:
     ('late', 'high', 'medium')
     """
     return TIMES.get(position, position) if kind == "date" else position
+
+
+def with_name(cluster: Described, naming: Callable[[Described], str] | None) -> Described:
+    """A topic, or the profile of a cluster, with the name that a function gives it; without a function as it is.
+
+    Raises
+    ------
+    InvalidParameter
+        If the function is none, or does not return a text.
+    """
+    if naming is None:
+        return cluster
+    if not callable(naming):
+        raise InvalidParameter(f"naming must be a function of a topic or cluster, or None; got {naming!r:.80}")
+    name: object = naming(cluster)
+    if not isinstance(name, str):
+        raise InvalidParameter(f"naming must return a text, and returned {name!r:.80} for cluster {cluster.label}")
+    return attrs.evolve(cluster, name=name)
 
 
 def name_of(features: Sequence[tuple[str, str | None, str, float]]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final, overload
 
 import attrs
@@ -36,6 +36,7 @@ from clusterkit.profiles.naming import (
     position_of,
     rule_for,
     strength_of,
+    with_name,
 )
 from clusterkit.profiles.raw_table import Kind, RawTable, as_frame, as_html
 
@@ -253,6 +254,7 @@ def profile(
     n_bootstraps: int = ...,
     max_features: int = ...,
     resamples: int = ...,
+    naming: Callable[[ClusterProfile], str] | None = ...,
     random_state: RandomState = ...,
 ) -> Profile: ...
 @overload
@@ -276,7 +278,7 @@ def profile(
     max_features: int = 50,
     resamples: int = 0,
     n_representatives: int = 3,
-    naming: Naming | None = None,
+    naming: Callable[[Any], str] | None = None,
     random_state: RandomState = 0,
 ) -> Profile | DocumentProfile:
     """Describe each cluster by the columns of the table that it was made of, or by the words of its documents.
@@ -307,8 +309,9 @@ def profile(
     n_representatives : int, default 3
         Documents listed for each cluster, those with most of its words first.
     naming : callable, optional
-        Function that names a cluster of documents from its `Topic` (words, and numbers of the rows that stand for it),
-        by a language model for example; default: the first three words.
+        Function that names a cluster, by a language model for example: of documents from its `Topic` (words, and
+        numbers of the rows that stand for it), of a table from its `ClusterProfile`. Default: the first three words,
+        or the columns that distinguish it most.
     random_state : int, Generator, RandomState or None, default 0
         Seed of the sample and of the bootstrap.
 
@@ -320,8 +323,8 @@ def profile(
     Raises
     ------
     InvalidParameter, InvalidData, NotFittedError
-        If an argument is wrong, X has another number of rows, the model is not fitted, or labels alone are to be
-        resampled.
+        If an argument is wrong, or is for texts and there is a table or the reverse, X has another number of rows, the
+        model is not fitted, or labels alone are to be resampled.
 
     See Also
     --------
@@ -357,6 +360,12 @@ def profile(
     """
     if (X is None) == (texts is None):
         raise InvalidParameter("profile takes the table X, or texts: one of the two")
+    of_tables = {"max_rows": (max_rows, 20_000), "n_bootstraps": (n_bootstraps, 200), "resamples": (resamples, 0)}
+    of_texts = {"n_representatives": (n_representatives, 3)}
+    for name, (value, default) in (of_texts if texts is None else of_tables).items():
+        if value != default:
+            other = "texts" if texts is None else "a table"
+            raise InvalidParameter(f"profile: {name} says something of {other} only, and is {value!r}; leave it out")
     if texts is not None:
         most = check_count("max_features", max_features)
         shown = check_count("n_representatives", n_representatives)
@@ -386,6 +395,7 @@ def profile(
     if check_count("resamples", resamples, at_least=0):
         again = _stabilities(model, table, labels, resamples, seeds.stream("resamples"))
         clusters = tuple(attrs.evolve(cluster, stability=again[cluster.label]) for cluster in clusters)
+    clusters = tuple(with_name(cluster, naming) for cluster in clusters)
     n_noise = int((labels == NOISE).sum())
     return Profile(clusters, table.n, n_noise, len(sample.rows), left_out, roles, gains)
 

@@ -44,6 +44,8 @@ def test_texts_give_words_names_and_rows_that_stand_for_the_cluster():
 def test_a_function_may_name_the_topics():
     topics = clusterkit.profile(LABELS, texts=TEXTS, naming=lambda topic: f"{topic.size} about {topic.words[0][0]}")
     assert topics[0].name.startswith("3 about ")
+    table = clusterkit.profile(LABELS, np.eye(6), naming=lambda cluster: f"{cluster.size} of {cluster.label}")
+    assert [cluster.name for cluster in table.clusters] == ["3 of 0", "3 of 1"]
 
 
 def test_noise_has_no_topic_and_layers_have_their_own():
@@ -67,7 +69,10 @@ def test_noise_has_no_topic_and_layers_have_their_own():
         ({"texts": [*TEXTS[:5], None]}, InvalidData, "a sequence of strings, one for each row, and row 5 has None"),
         ({"texts": 7}, InvalidData, "texts must be a sequence of strings.*got 7"),
         ({"texts": TEXTS, "naming": lambda topic: None}, InvalidParameter, "returned None for cluster 0"),
-        ({"texts": TEXTS, "naming": "name"}, InvalidParameter, "naming must be a function of a topic.*got 'name'"),
+        ({"texts": TEXTS, "naming": "name"}, InvalidParameter, "naming must be a function.*got 'name'"),
+        ({"texts": TEXTS, "resamples": 5}, InvalidParameter, "resamples says something of a table only, and is 5"),
+        ({"X": np.eye(6), "naming": "name"}, InvalidParameter, "naming must be a function.*got 'name'"),
+        ({"X": np.eye(6), "n_representatives": 2}, InvalidParameter, "n_representatives says something of texts only"),
         ({"texts": ["!"] * 6}, InvalidData, "texts have no words"),
         ({"texts": csr_array(-np.eye(6))}, InvalidData, "negative counts"),
         ({"texts": csr_array(np.eye(6)), "names": ["a"]}, InvalidParameter, "names has 1 terms"),
