@@ -212,7 +212,7 @@ def _choice(choice: Mapping[str, Any]) -> dict[str, str]:
     """Text on how method and number of clusters were chosen, where they were."""
     if choice.get("recipe") is None:  # not chosen, or nothing to choose among
         return {}
-    from clusterkit.drivers.auto import confidence_in_words, second_in_words
+    from clusterkit.drivers.auto import confidence_in_words, perhaps_in_words, second_in_words
 
     confidence, second = choice.get("confidence"), choice.get("second_n_clusters")
     sure = confidence_in_words(math.nan if confidence is None else confidence)
@@ -225,11 +225,7 @@ def _choice(choice: Mapping[str, Any]) -> dict[str, str]:
         + (f", confidence {sure} that these are groups of the rows" if sure else ""),
         "as good": ", ".join(choice.get("tied_with", ())),
         "next best": "" if second is None else second_in_words(choice["n_clusters"], second, nested=nested),
-        "perhaps": ""
-        if not choice.get("perhaps_one_cluster")
-        else "one piece, curved: it has ends and bends, but no gap"
-        if choice.get("one_piece") == "curved"
-        else "no clusters at all: the tests for more than one cluster show none",
+        "perhaps": perhaps_in_words(choice),
     }
 
 

@@ -177,7 +177,7 @@ class OneCluster:
     - Whole numbers and other repeated values are smoothed first (`smoothed`): steps are no modes.
     - A ring, an arc or a rolled sheet has several modes in most directions, and as a thin strip a tree that is long at
       random places. Unless the tree shows much, the distances along the rows are tested as well (`geodesic_p_value`):
-      with one mode there, it is one piece, and curved.
+      with one mode there, it is one piece: a curved one of numbers, and a joined one where levels are among them.
 
     Parameters
     ----------
@@ -187,14 +187,15 @@ class OneCluster:
         Statistic of the tree test; 0 where it is not valid.
     gain : float or None
         Gain of the completed likelihood by two and more clusters, a row, where it stands for a test.
-    curved : bool
-        Whether a test shows several clusters, and the rows are one piece all the same.
+    piece : {"", "curved", "joined"}
+        What the rows are if a test shows several clusters, and they are one piece all the same. Only of numbers is it
+        a curve: with flags or levels among them, rows between which there is no gap.
     """
 
     p_value: float
     statistic: float
     gain: float | None = None
-    curved: bool = False
+    piece: str = ""
 
     @classmethod
     def of(cls, X: Array, rng: Rng) -> OneCluster:
@@ -206,19 +207,20 @@ class OneCluster:
         codes = indicated_levels(X)
         if codes is not None:
             return cls(math.nan, 0.0, gain_of_clusters(None, codes, rng))
+        of_levels = ((X.min(axis=0) == X) | (X.max(axis=0) == X)).all(axis=0).any()  # a flag, or a level
         X = smoothed(X, rng)
         if X.shape[1] == 1:
             return cls(dip_p_value(X[:, 0]), 0.0, gain_of_clusters(X[:, 0], None, rng))
         p_value, statistic = projection_p_value(X, rng), tree_statistic(X)
         shown = p_value < LEVEL or statistic > THRESHOLD
-        curved = shown and statistic <= MOST_OF_CURVES and geodesic_p_value(X) >= LEVEL
-        return cls(p_value, statistic, None, curved)
+        one_piece = shown and statistic <= MOST_OF_CURVES and geodesic_p_value(X) >= LEVEL
+        return cls(p_value, statistic, None, one_piece * ("joined" if of_levels else "curved"))
 
     @property
     def several(self) -> bool:
         """Whether one of the tests shows more than one cluster."""
         by_likelihood = self.gain is not None and self.gain > 0.0
-        return by_likelihood or (not self.curved and (self.p_value < LEVEL or self.statistic > THRESHOLD))
+        return by_likelihood or (not self.piece and (self.p_value < LEVEL or self.statistic > THRESHOLD))
 
     def facts(self) -> dict[str, object]:
         """What `resolved_` says of the tests."""
@@ -229,8 +231,8 @@ class OneCluster:
             facts["tree_statistic"] = round(self.statistic, 3)
         else:
             facts["gain_of_clusters"] = round(self.gain, 4)
-        if self.curved:
-            facts["one_piece"] = "curved"
+        if self.piece:
+            facts["one_piece"] = self.piece
         return facts
 
 

@@ -542,10 +542,37 @@ def confidence_in_words(confidence: float) -> str:
 
     Examples
     --------
-    >>> confidence_in_words(0.82), confidence_in_words(0.9999), confidence_in_words(1.0), confidence_in_words(math.nan)
-    ('82 %', 'above 99 %', 'above 99 %', '')
+    >>> confidence_in_words(0.82), confidence_in_words(1.0), confidence_in_words(0.0), confidence_in_words(math.nan)
+    ('82 %', 'above 99 %', 'below 1 %', '')
     """
-    return "" if math.isnan(confidence) else percent(min(confidence, 1.0 - 2.0**-40))
+    return "" if math.isnan(confidence) else percent(min(max(confidence, 2.0**-40), 1.0 - 2.0**-40))
+
+
+HARDLY = 0.1
+"""Confidence below which clusters are hardly the groups of the rows, though tests show more than one cluster."""
+
+PIECES = {
+    "curved": "one piece, curved: it has ends and bends, but no gap",
+    "joined": "one piece: from row to row there is a way without a gap",
+}
+"""What rows are that the tests call one piece, by `criteria.one_cluster.OneCluster.piece`."""
+
+
+def perhaps_in_words(facts: Mapping[str, object]) -> str:
+    """What the rows may be in place of the clusters of a choice, by its facts; "" where nothing says so.
+
+    Examples
+    --------
+    >>> perhaps_in_words({"confidence": 0.004, "perhaps_one_cluster": False})
+    'other clusters, or none: with so low a confidence these are hardly the groups of the rows'
+    >>> perhaps_in_words({"confidence": 0.4, "perhaps_one_cluster": True, "one_piece": "joined"})
+    'one piece: from row to row there is a way without a gap'
+    """
+    if facts.get("perhaps_one_cluster"):
+        none = "no clusters at all: the tests for more than one cluster show none"
+        return PIECES.get(str(facts.get("one_piece")), none)
+    is_low = cast("float", facts.get("confidence", math.nan)) < HARDLY
+    return "other clusters, or none: with so low a confidence these are hardly the groups of the rows" * is_low
 
 
 def second_in_words(chosen: int, second: int, *, nested: bool) -> str:

@@ -202,9 +202,9 @@ class Auto(FixedDriver):
     perhaps_one_cluster_ : bool or None
         True if the tests for more than one cluster show none; `confidence_` is then at most .5. They have little power
         below some hundred rows and where clusters touch, so that True is no proof. A ring, an arc or a rolled sheet is
-        one piece: ``resolved_["auto"]["one_piece"]`` is then "curved". None where the tests say nothing: of at most 20
-        distinct rows that are mostly repeated and no counts or categories, whose number is
-        ``resolved_["auto"]["points"]``.
+        one piece: ``resolved_["auto"]["one_piece"]`` is then "curved", or "joined" where flags or levels are among the
+        features. None where the tests say nothing: of at most 20 distinct rows that are mostly repeated and no counts
+        or categories, whose number is ``resolved_["auto"]["points"]``.
     second_n_clusters_ : int or None
         Number of clusters of the best candidate with another number; where the structure is nested both are right
         (``resolved_["auto"]["second_is_nested"]``). None if the number was given.

@@ -77,6 +77,9 @@ SURER = 0.3
 STABLE_STRUCTURE = 0.8
 """Stability of a mixture from which it confirms the pool, and of numbers of many values is believed against it."""
 
+EVIDENCE = "evidence of the columns"
+"""The criterion of a mixture, in `resolved_`."""
+
 TESTS = (
     "projection_p_value",
     "tree_statistic",
@@ -497,7 +500,7 @@ class Court:
         facts = {
             "recipe": "mixture",
             "n_clusters": k,
-            "criterion": "evidence of the columns",
+            "criterion": EVIDENCE,
             "covariance": mixture.resolved["solver"]["covariance"],
             **facts,
             "pool": of_pool.get("recipe"),

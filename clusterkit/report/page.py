@@ -224,9 +224,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "n_columns": counted(len(analysis.preparation.columns), "column"),
         "n_used": f"{len(analysis.preparation.used):,}",
         "prepared": plain(analysis.preparation.paragraph(), 3000),
-        "cells": sentences.quality_of_cells(
-            analysis.table, analysis.X, sum(getattr(plan, "unread", 0) for plan in analysis.preparation.plans)
-        ),
+        "cells": sentences.quality_of_cells(analysis.table, analysis.preparation.plans),
         "notes": [plain(note, 300) for note in analysis.table.notes],
         "left_out": [
             (plain(name), plain(why, 200)) for name, why in list(analysis.preparation.left_out.items())[:MOST_LEFT_OUT]
@@ -236,7 +234,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "methods": [_method(analysis.comparison.methods[j], j, analysis) for j in rivals],
         "titles": _titles([*compared, *(recipe_of(method) for _, method, _ in candidates)]),
         "not_compared": sorted({method for _, method, _ in candidates if recipe_of(method) not in compared}),
-        "score": sentences.score_of_number(),
+        "score": sentences.score_of_number(str(analysis._choice.get("criterion", ""))),
         "heat": _heat(analysis),
         "roles": sentences.of_roles(analysis.clusters),
         "has_levels": any(feature.level is not None for one in shown for feature in one.features[:MOST_FEATURES]),

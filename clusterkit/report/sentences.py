@@ -7,17 +7,18 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-import numpy as np
-
-from clusterkit._typing import Array
 from clusterkit.contracts.registry import registry
-from clusterkit.criteria.one_cluster import LEVEL, THRESHOLD
-from clusterkit.drivers.auto import FEWEST, confidence_in_words, second_in_words
+from clusterkit.criteria.one_cluster import LEVEL, MOST_OF_ONE, THRESHOLD
+from clusterkit.drivers.auto import FEWEST, confidence_in_words, perhaps_in_words, second_in_words
 from clusterkit.errors import STEERING, counted, escaped, first_names, percent
+from clusterkit.estimators.auto_tables import EVIDENCE
 from clusterkit.profiles import ClusterProfile, FeatureProfile, Profile
 from clusterkit.report.analysis import COMPARED_ROWS, Analysis
 from clusterkit.tables import Table
+from clusterkit.tables.cells.readings import equal_rows
 from clusterkit.tables.cells.times import TIME, clock_text
+from clusterkit.tables.preparing.new_rows import matched
+from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan
 
 __all__ = [
     "caveats",
@@ -233,30 +234,23 @@ def certainty(analysis: Analysis) -> list[str]:
         return [f"How sure that is could not be estimated: {_why_unsure(analysis)}."]
     second, sure = _second(analysis), confidence_in_words(confidence)
     if getattr(analysis.model, "perhaps_one_cluster_", False):
-        if analysis.doubts.of_single:
-            first = (
-                "Apart from the far row, the groups are doubtful: tests, which pass over single rows, see no "
-                f"sign of more than one cluster. The confidence is {sure}, because methods agree on rows so far away."
-            )
-        else:
-            first = (
-                "This is doubtful: tests see no sign of more than one cluster, so take the clusters as a "
-                "convenient way to divide the rows rather than as groups of their own. "
-            ) + (
-                f"The confidence is low as well: {sure}."
-                if confidence < UNSURE
-                else f"The confidence leaves these tests aside: it is {sure}, because methods agree on how to divide "
-                "the rows, which they may do without groups."
-            )
-        less = "" if confidence < UNSURE else "; where the tests see one group only, take it for less"
-        return [f"{first}{second}", f"{MEANING}{less}."]
+        first = (
+            "Apart from the far row, the groups are doubtful: tests, which pass over single rows, see no sign of more "
+            "than one cluster."
+            if analysis.doubts.of_single
+            else "This is doubtful: tests see no sign of more than one cluster, so take the clusters as a convenient "
+            "way to divide the rows rather than as groups of their own."
+        )
+        most = " at most, as it is wherever these tests see one cluster" * (confidence >= MOST_OF_ONE)
+        return [f"{first} The confidence is {sure}{most}.{second}", f"{MEANING}."]
     degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
     if analysis._choice.get("points", 0) > len(analysis.clusters.clusters):
         first = f"Whether this structure is real is open: the confidence is {sure}, but few rows are distinct."
     elif analysis.doubts.of_levels:
         first = f"Whether this structure is real is open: the confidence is {sure}, but it was fitted to numbers."
     else:
-        first = f"This structure is {degree}: the confidence is {sure}."
+        perhaps = perhaps_in_words({"confidence": confidence})
+        first = f"This structure is {degree}: the confidence is {sure}.{f' There may be {perhaps}.' * bool(perhaps)}"
     return [f"{first}{second}", f"{MEANING}."]
 
 
@@ -339,18 +333,25 @@ def one_cluster(analysis: Analysis) -> str:
             f"the likelihood, of several clusters against one, says {'yes' if gain > 0 else 'no'} ({gain:.2g} a row; "
             "yes above 0)"
         )
-    if facts.get("one_piece") == "curved":
-        parts.append("along the curve of the rows there is one mode, so that they are one group, curved")
+    if piece := facts.get("one_piece"):
+        along = "the curve of the rows" if piece == "curved" else "the ways from row to row"
+        parts.append(f"along {along} there is one mode, so that they are one group{', curved' * (piece == 'curved')}")
     return ", and ".join(parts)
 
 
-def quality_of_cells(table: Table, X: Array, unread: int = 0) -> str:
-    """How many cells are missing, or count so as they cannot be read, and how many rows occur more than once."""
-    gaps = sum(int(column.missing().sum()) for column in table.columns())
-    rows = np.ascontiguousarray(X) + 0.0  # turns -0 into 0
-    _, counts = np.unique(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))), return_counts=True)
-    repeated = int(counts[counts > 1].sum())
+def quality_of_cells(table: Table, plans: Sequence[ColumnPlan]) -> str:
+    """How many cells of the columns used are missing, or cannot be read, and how many rows occur more than once.
+
+    Rows are compared by their cells as they are, where a gap is equal to a gap.
+    """
+    pairs = zip((plan for plan in plans if plan.used), matched(table, plans, by_position=False), strict=True)
+    columns = [plan.worded(column) if isinstance(plan, CategoryColumn) else column for plan, column in pairs]
+    gaps = sum(int(column.missing().sum()) for column in columns)
+    unread = sum(getattr(plan, "unread", 0) for plan in plans)
+    repeated = equal_rows(columns)
     missing = "No cell is missing" if not gaps else f"{gaps:,} {'cell is' if gaps == 1 else 'cells are'} missing"
+    if len(columns) < len(plans):
+        missing += " in the columns used"
     if unread:
         missing += f"; {counted(unread, 'cell')} cannot be read and count{'s' * (unread == 1)} as missing"
     if not repeated:
@@ -358,14 +359,24 @@ def quality_of_cells(table: Table, X: Array, unread: int = 0) -> str:
     return f"{missing}; {repeated:,} rows are equal to another row in all columns used, and all of them count."
 
 
-def score_of_number() -> str:
-    """Explanation of the score of a number of clusters."""
+def score_of_number(criterion: str) -> str:
+    """Explanation of the score of a number of clusters, by the criterion that chose the clustering."""
+    if criterion == EVIDENCE:
+        what = (
+            "The score of a number of clusters is how much likelier the columns make the rows with so many clusters "
+            "than with one, as a share of the largest such gain, times how far mixtures of halves of the rows agree."
+        )
+        dots = "The dots are the best two numbers"
+    else:
+        what = (
+            "The score of a clustering adds up how much wider the borders between clusters are than the gaps inside "
+            "them, how stable it is when rows are left out, how far methods of other kinds agree with it, and, with "
+            "little weight, how clearly the dense regions separate."
+        )
+        dots = "Not every number is tried: only those with a dot"
     return (
-        "The score of a clustering adds up how much wider the borders between clusters are than the gaps inside them, "
-        "how stable it is when rows are left out, how far methods of other kinds agree with it, and, with little "
-        "weight, how clearly the dense regions separate. Higher is better, and only scores within this report can be "
-        "compared. One cluster has no score: the tests at the top are for that. Not every number is tried: only "
-        "those with a dot."
+        f"{what} Higher is better, and only scores within this report can be compared. One cluster has no score: the "
+        f"tests below the first cluster are for that. {dots}."
     )
 
 

@@ -95,7 +95,7 @@ def against_hdbscan():
             line("moons .06", X, y, qm, (seconds, peer.labels_))
 
 
-def own():
+def of_library():
     """Processor time of the library's own hdbscan on rows of `against_hdbscan` and `on_shuttle`."""
     from clusterkit import recipe
 
@@ -237,7 +237,7 @@ def main(names):
         print(HEAD)
     for name in names or PARTS:
         try:
-            {**PARTS, "own": own}[name]()
+            {**PARTS, "own": of_library}[name]()
         except DatasetNotFound as error:
             print(f"{name}: skipped, {str(error).splitlines()[0]}")
 

@@ -393,8 +393,14 @@ def test_laws_of_one_piece_are_not_called_several(law):
     rng = np.random.default_rng(0)
     one = OneCluster.of(law(rng), rng)
     assert not one.several
-    assert one.curved == (law is ring)
-    assert (one.facts().get("one_piece") == "curved") == one.curved
+    assert one.piece == ("curved" if law is ring else "")
+    assert one.facts().get("one_piece", "") == one.piece
+
+
+def test_rows_with_a_flag_are_no_curve():
+    rng = np.random.default_rng(0)
+    one = OneCluster.of(np.column_stack([ring(rng), 0.01 * rng.integers(0, 2, 300)]), rng)
+    assert (one.several, one.facts()["one_piece"]) == (False, "joined")
 
 
 def test_counts_and_categories_with_clusters_are_called_several():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,10 +12,12 @@ pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
 from clusterkit.cli import summary
+from clusterkit.criteria.one_cluster import MOST_OF_ONE
+from clusterkit.estimators.auto_tables import EVIDENCE
 from clusterkit.profiles.doubts import Doubts
 from clusterkit.report import sentences
 from clusterkit.report.analysis import Analysis
-from clusterkit.tables import Preparation, Table
+from clusterkit.tables import Preparation, Table, TableWarning
 
 
 class Made(SimpleNamespace):
@@ -83,11 +86,43 @@ def test_where_the_confidence_does_not_apply_the_answer_is_open():
 
 
 @pytest.mark.parametrize("single", ["", "Cluster 1 is row 81 alone."])
-def test_a_doubt_beside_a_high_confidence_says_why(single):
-    made = analysis(confidence=0.999)
+def test_where_the_tests_see_one_cluster_the_confidence_is_their_limit(single):
+    made = analysis(confidence=MOST_OF_ONE)
     made.model.perhaps_one_cluster_ = True
     made.doubts = Doubts(of_single=single)
-    assert "above 99 %, because methods agree on" in sentences.certainty(made)[0]
+    assert (
+        "The confidence is 50 % at most, as it is wherever these tests see one cluster."
+        in (sentences.certainty(made)[0])
+    )
+    made.model.confidence_ = 0.12
+    assert "The confidence is 12 %." in sentences.certainty(made)[0]
+
+
+def test_a_confidence_near_zero_says_that_there_may_be_no_groups():
+    sentence, lines = both(confidence=0.0, perhaps_one_cluster=False)
+    assert sentence.startswith(
+        "This structure is doubtful: the confidence is below 1 %. There may be other clusters, or none"
+    )
+    assert lines["perhaps"].startswith("other clusters, or none")
+    assert "confidence below 1 % that" in lines["chosen"]
+    sentence, lines = both(confidence=0.3, perhaps_one_cluster=False)
+    assert "none" not in sentence
+    assert lines["perhaps"] == ""
+
+
+@pytest.mark.parametrize(("piece", "words"), [("curved", "curve"), ("joined", "the ways from row to row")])
+def test_one_piece_is_a_curve_only_of_numbers(piece, words):
+    made = analysis(confidence=0.2, perhaps_one_cluster=True, one_piece=piece)
+    assert f"along {'the ' * (piece == 'curved')}{words}" in sentences.one_cluster(made)
+    assert ("curved" in sentences.one_cluster(made)) == (piece == "curved")
+    assert ("curved" in summary._choice(made.model.resolved_["auto"])["perhaps"]) == (piece == "curved")
+
+
+def test_the_score_is_explained_by_the_criterion_that_chose():
+    of_mixture, of_pool = (sentences.score_of_number(criterion) for criterion in (EVIDENCE, "unknown number"))
+    assert "mixtures of halves of the rows agree" in of_mixture
+    assert "methods of other kinds" not in of_mixture
+    assert "how far methods of other kinds agree with it" in of_pool
 
 
 def test_one_row_is_one_row():
@@ -96,13 +131,37 @@ def test_one_row_is_one_row():
 
 
 def test_cells_that_cannot_be_read_are_counted():
-    cells = {"a": np.array(["1", "x", "3", None], dtype=object)}
-    table = Table("t", cells, ("a",))
-    X = np.arange(4.0)[:, None]
-    assert sentences.quality_of_cells(table, X, 1) == (
+    cells = {"a": np.array([*(f"{i * i}" for i in range(20)), "x", None], dtype=object)}
+    assert quality(cells) == (
         "1 cell is missing; 1 cell cannot be read and counts as missing; no row occurs more than once, by the columns "
         "used."
     )
+
+
+def quality(cells, **overrides):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)
+        fitted = Preparation(**overrides).fit(cells)
+    return sentences.quality_of_cells(Table("t", cells, tuple(cells)), fitted.plans)
+
+
+def test_rows_are_equal_by_their_cells_and_not_by_what_fills_gaps():
+    """A row of gaps takes the values of the row that is most like it, and is no twin of it."""
+    rng = np.random.default_rng(0)
+    cells = {name: rng.normal(size=60).round(3) for name in "abc"}
+    cells["c"][7] = np.nan
+    assert quality(cells) == "1 cell is missing; no row occurs more than once, by the columns used."
+    cells = {name: np.append(its, its[[3, 7, 7]]) for name, its in cells.items()}
+    assert quality(cells).startswith("3 cells are missing; 5 rows are equal to another row in all columns used")
+    cells["d"] = np.arange(63.0)  # an identifier tells all rows apart, and is not used
+    cells["c"][20:40] = np.nan
+    assert quality(cells, drop=["c"]).startswith("No cell is missing in the columns used; 5 rows are equal")
+
+
+def test_a_text_that_is_a_level_is_no_missing_cell():
+    cells = {"country": np.array(["DE", "FR", "NA", "IT"] * 6, dtype=object), "x": np.arange(24.0) ** 2}
+    assert quality(cells).startswith("No cell is missing;")
+    assert quality(cells, na="gap").startswith("6 cells are missing;")
 
 
 @pytest.mark.parametrize(

@@ -347,7 +347,7 @@ class TestWords:
         rows = len(similar.donors)
         assert f"Gaps in {names} take the value of the most similar of {rows} kept rows." in similar.paragraph()
         assert "the mean" not in similar.paragraph()
-        assert similar.resolved()["gaps"]["town"] == f"({counts['town']}: the value of the most similar kept row)"
+        assert similar.resolved()["gaps"]["town"] == f"{counts['town']}"
         assert similar.resolved()["rows_that_fill_gaps"] == rows
         assert f"Gaps: x0 ({counts['x0']}: " in typical.paragraph()
         assert "the mean" in typical.paragraph()

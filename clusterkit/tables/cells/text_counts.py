@@ -19,7 +19,6 @@ __all__ = [
     "Marks",
     "add",
     "add_by_mark",
-    "first_days",
     "marks_in",
     "on_circles",
 ]
@@ -30,18 +29,15 @@ MOST_MARKS = 20
 
 
 def on_circles(seconds: NDArray[np.float64], weights: NDArray[np.generic]) -> NDArray[np.complex128]:
-    """Sums of the first two harmonics of each part of dates."""
-    sums = np.zeros((len(HOURS), 2), dtype=np.complex128)
+    """Sums of the first two harmonics of each part of dates; the last row counts beginnings of months and of days."""
+    sums = np.zeros((len(HOURS) + 1, 2), dtype=np.complex128)
     for i, period in enumerate(HOURS.values()):
         angle = 2j * np.pi * (seconds / 3600.0 % period) / period
         sums[i] = (weights * np.exp(angle)).sum(), (weights * np.exp(2 * angle)).sum()
-    return sums
-
-
-def first_days(seconds: NDArray[np.float64], weights: NDArray[np.generic]) -> int:
-    """How many moments are the beginning of a month."""
     moments = seconds.astype("datetime64[s]")
-    return int(weights[(moments == moments.astype("datetime64[M]")) & (seconds % 86400.0 == 0.0)].sum())
+    at_midnight = seconds % 86400.0 == 0.0
+    sums[-1] = weights[at_midnight & (moments == moments.astype("datetime64[M]"))].sum(), weights[at_midnight].sum()
+    return sums
 
 
 def add(readings: dict[str, Moments], name: str, values: Sequence[float | None], counts: NDArray[np.int_]) -> None:

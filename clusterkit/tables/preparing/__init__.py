@@ -5,5 +5,5 @@
   plans, which turn cells into features and fill gaps from hot-deck donor rows;
 - ``redundant_columns.py``: columns that say the same;
 - ``new_rows.py``: the columns of new rows, and what is strange about them;
-- ``notices.py``, ``summary.py``: what a user has to know, and the decisions in words.
+- ``findings.py``: what was seen and decided, and the paragraph, facts and warnings that are made of it.
 """

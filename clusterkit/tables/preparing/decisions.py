@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypedDict, final
 
 import attrs
@@ -43,17 +43,14 @@ from clusterkit.tables.reading.frames import NA, NONE, as_level
 __all__ = [
     "COUNTRIES",
     "MOSTLY",
+    "NUMBER_LIKE",
     "SCALES",
     "Overrides",
     "decide",
     "mixed_marks",
+    "of_numbers_in",
     "or_gap",
-    "other_decimals",
-    "partly_dates",
-    "partly_numbers",
     "several_scales",
-    "several_units",
-    "unread_values",
     "with_words",
     "words_of",
 ]
@@ -304,6 +301,21 @@ def unread_values(column: ColumnSums) -> str:
     return example and f"its cells, such as {example!r}, hold digits in a form that is not known"
 
 
+NUMBER_LIKE: Mapping[str, Callable[[ColumnSums], str]] = {
+    "units": several_units,
+    "decimals": other_decimals,
+    "mixed": mixed_marks,
+}
+"""Kinds of columns of texts that look like numbers, and their reasons why they are none."""
+
+
+def of_numbers_in(column: ColumnSums) -> Iterator[tuple[str, str]]:
+    """Kinds and reasons of `NUMBER_LIKE` that apply to a column of texts."""
+    for kind, reason_of in NUMBER_LIKE.items():
+        if reason := reason_of(column):
+            yield kind, reason
+
+
 def _name(mark: str) -> str:
     return "point" if mark == "." else "comma"
 
@@ -460,7 +472,7 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
             name, f"empty but for {counted(column.infinite, 'infinite cell')}" if column.infinite else "empty"
         )
     if column.kind == "other":
-        return LeftOut(name, LISTS)
+        return LeftOut(name, LISTS, kind="lists")
     if not keep and column.gaps >= ALMOST_EMPTY * column.rows:
         return LeftOut(name, f"{100 * column.gaps / column.rows:.0f} % of it are gaps")
     if column.categorical and not _rises(column.ranked, column.mark):
@@ -525,21 +537,23 @@ def _ordered(column: ColumnSums) -> ColumnPlan:
 def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
     """Plan of a column of texts: numbers or dates if most of them are, else a category or left out."""
     if not keep and (reason := mixed_marks(column)):
-        return LeftOut(column.name, f"{reason}; write them with one mark")
+        return LeftOut(column.name, reason, kind="mixed")
     mark, numbers = column.as_number()
     if numbers.n >= MOSTLY * column.finite and 2 * numbers.n > column.filled and not column.are_codes:
         reason = "" if keep else several_scales(column)
-        return LeftOut(column.name, reason) if reason else _number_unless_id(column, mark, numbers, keep)
+        return LeftOut(column.name, reason, kind="scales") if reason else _number_unless_id(column, mark, numbers, keep)
     form, moments = column.as_date()
     if moments.n >= MOSTLY * column.filled:
         return _date(column, form, moments, keep)
     plan = _category(column, keep)
     if not keep and (isinstance(plan, LeftOut) or len(column.levels or ()) > MOST_AMOUNTS):
-        reason = several_units(column) or other_decimals(column)
-        if reason:
-            return LeftOut(column.name, reason)
-    if isinstance(plan, LeftOut) and (reason := partly_dates(column) or partly_numbers(column)):
-        return LeftOut(column.name, reason)
+        for kind, reason in of_numbers_in(column):
+            return LeftOut(column.name, reason, kind=kind)
+    if isinstance(plan, LeftOut):
+        for kind, reason in (("partly dates", partly_dates(column)), ("partly numbers", partly_numbers(column))):
+            if reason:
+                return LeftOut(column.name, reason, kind=kind)
+    return plan
     return plan
 
 
@@ -617,17 +631,17 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
     if moments.low == moments.high and not keep:
         return LeftOut(column.name, "always the same date")
     hours = (moments.high - moments.low) / 3600.0
-    circles = column.date_circles()
-    uneven = np.abs(circles).max(axis=1) / moments.n
+    *circles, (firsts, midnights) = np.abs(column.date_circles())
     # all dates of one month each year, but for the days by which years and months differ
-    same = np.abs(circles[:, 0]) > (1 - np.array([ROUNDING, ROUNDING, ONE_DAY])) * moments.n
+    same = (1 - np.array([ROUNDING, ROUNDING, ONE_DAY])) * moments.n
     parts = tuple(
         part
-        for (part, period), its, one in zip(HOURS.items(), uneven, same, strict=True)
+        for (part, period), its, one in zip(HOURS.items(), circles, same, strict=True)
         if hours >= 2 * period
-        and its >= max(UNEVEN, CERTAIN / math.sqrt(moments.n))
-        and not one
-        and not (part == "weekday" and column.firsts == moments.n)
+        and its.max() >= max(UNEVEN, CERTAIN / math.sqrt(moments.n)) * moments.n
+        and its[0] <= one
+        and not (part == "weekday" and firsts == moments.n)
+        and not (part == "hour" and 2 * midnights > moments.n)  # of most dates the hour is not known
     )
     unread = column.filled - moments.n
     return DateColumn(
@@ -642,7 +656,7 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
     if levels is None or (not keep and len(levels) > max(2, column.filled / 2)):
         if keep:
             raise TableError(f"column {shortened(column.name)!r} has too many different values for a category")
-        return LeftOut(column.name, _no_category(column, levels))
+        return _no_category(column, levels)
     if len(levels) == 1 and (not keep or column.gaps):
         plan = or_gap(column, max(FEWEST_GAPS, RARE * column.rows))
         if plan is not None or not keep:
@@ -657,20 +671,21 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
             raise TableError(
                 f"column {shortened(column.name)!r} has no level with {100 * RARE:.0f} % of the rows: no category"
             )
-        return LeftOut(column.name, f"too many different values ({len(levels):,} in {column.filled:,} rows)")
+        many = f"too many different values ({len(levels):,} in {column.filled:,} rows)"
+        return LeftOut(column.name, many, kind="many")
     return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps, weight=FLAG, **words_of(column))
 
 
-def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
-    """Reason why a column of texts is left out."""
-    if reason := unread_values(column):
-        return reason
-    if column.words > WORDY * column.filled or column.letters > LONG * column.filled:
-        return FREE_TEXT
+def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> LeftOut:
+    """A column of texts that is left out, and the reason."""
     count = "more than 10,000" if levels is None else f"{len(levels):,}"
+    if reason := unread_values(column):
+        return LeftOut(column.name, reason, kind="unread value")
+    if column.words > WORDY * column.filled or column.letters > LONG * column.filled:
+        return LeftOut(column.name, FREE_TEXT, kind="text")
     if levels is not None and len(levels) >= MOSTLY * column.filled:
-        return f"an identifier: {count} different values in {column.filled:,} rows"
-    return f"too many different values ({count} in {column.filled:,} rows)"
+        return LeftOut(column.name, f"an identifier: {count} different values in {column.filled:,} rows")
+    return LeftOut(column.name, f"too many different values ({count} in {column.filled:,} rows)", kind="many")
 
 
 def _last_resort(column: ColumnSums, plan: ColumnPlan) -> ColumnPlan:

@@ -17,6 +17,7 @@ from clusterkit.errors import TableError, TableWarning, counted, first_names, sh
 from clusterkit.tables.cells.column_names import numbered, place_of
 from clusterkit.tables.cells.measures import are_alike, factor
 from clusterkit.tables.cells.readings import as_levels, marks_of
+from clusterkit.tables.preparing.findings import filling
 from clusterkit.tables.preparing.plans import (
     CategoryColumn,
     ColumnPlan,
@@ -26,7 +27,6 @@ from clusterkit.tables.preparing.plans import (
     Observer,
     other_size,
 )
-from clusterkit.tables.preparing.summary import filling
 from clusterkit.tables.reading.frames import Column, columns_of
 
 __all__ = ["NewRows", "matched", "warn_of_blanks"]

@@ -182,12 +182,15 @@ class LeftOut(ColumnPlan):
         Reason, as the end of a sentence.
     asked_for : bool, default False
         Whether the user left it out.
+    kind : str, default ""
+        Kind of the finding, see `clusterkit.tables.preparing.findings.WARNS`; empty where nobody is to be warned.
     """
 
     used: ClassVar[bool] = False
 
     reason: str
     asked_for: bool = False
+    kind: str = ""
 
     @property
     def features(self) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from itertools import chain
 from typing import Any, ClassVar, final
 
 import attrs
@@ -17,20 +16,11 @@ from clusterkit.tables.cells.column_names import check_distinct
 from clusterkit.tables.cells.parsing import order_of
 from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.decisions import SCALES, Overrides, decide
+from clusterkit.tables.preparing.findings import facts, of_fit, of_rows, paragraph, warn_of, warnings_of
 from clusterkit.tables.preparing.new_rows import NewRows, matched, warn_of_blanks
-from clusterkit.tables.preparing.notices import (
-    of_fit,
-    of_infinite,
-    of_rows,
-    of_sparse,
-    of_units,
-    of_unread,
-    warn_of,
-)
 from clusterkit.tables.preparing.places import of_places, with_spheres, write_points
 from clusterkit.tables.preparing.plans import GAP_CHOICES, ColumnPlan, Donors, LeftOut, Observer, has_gaps
 from clusterkit.tables.preparing.redundant_columns import RepeatedColumns, of_redundant_columns
-from clusterkit.tables.preparing.summary import facts, paragraph
 from clusterkit.tables.preparing.sums import TableSums
 from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of
 from clusterkit.tables.reading.row_sample import RowSample
@@ -244,13 +234,10 @@ class Preparation:
         plans = with_spheres(plans, row_sample, scale)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], total.shared, names, total.title)
-        every = (of(plans, sums.columns) for of in (of_fit, of_units, of_infinite, of_unread))
-        sparse = of_sparse(plans, sums.columns, similar=self.gaps == "similar")
         warn_of(
             [
-                *chain.from_iterable(every),
+                *warnings_of(of_fit(plans, sums.columns)),
                 *of_places(plans, sums.columns, self.keep),
-                *sparse,
                 *of_total_row(plans, sums.columns, last),
             ],
             stacklevel=5,

@@ -17,7 +17,7 @@ from clusterkit.tables.cells.measures import Measure, factor, split_open, unit_a
 from clusterkit.tables.cells.moments import Moments
 from clusterkit.tables.cells.parsing import DIGIT_DAYS
 from clusterkit.tables.cells.readings import NATIVE, ORDERS, as_numbers, as_seconds, seconds_of_text
-from clusterkit.tables.cells.text_counts import add, add_by_mark, first_days, on_circles
+from clusterkit.tables.cells.text_counts import add, add_by_mark, on_circles
 from clusterkit.tables.cells.times import ClockSums
 from clusterkit.tables.reading.frames import Column
 
@@ -99,8 +99,10 @@ class ColumnSums:
     readings : mapping of str to Moments
         Moments of texts read as numbers, by decimal mark and the mark beside them (kg), and read as dates: those that
         tell the day from the month, and those between slashes in both orders.
-    circles : mapping of str to ndarray of shape (parts of a date, 2)
-        Sums of ``exp(i a)`` and ``exp(2 i a)`` over these dates, where a is the angle of a part of the date.
+    circles : mapping of str to ndarray of shape (parts of a date + 1, 2)
+        Sums of ``exp(i a)`` and ``exp(2 i a)`` over these dates, where a is the angle of a part of the date. The last
+        row counts dates at the beginning of a month, which may be whole months without a meaningful weekday, and of a
+        day, which may be days without an hour.
     decimal, order : str or None
         Decimal mark, and order of day and month, see `Column`.
     open_number : str
@@ -116,8 +118,6 @@ class ColumnSums:
         Texts of gaps that are levels (`clusterkit.tables.preparing.decisions.with_words`).
     clock : ClockSums
         Sums of times of day and durations.
-    firsts : int
-        Number of dates at the beginning of a month, which may be whole months without a meaningful weekday.
     digits : ClockSums
         Sums of numbers that are all times of day without a colon, such as 517 and 2359, or may be.
     steps : int
@@ -154,7 +154,6 @@ class ColumnSums:
     spelled: Mapping[str, int] = attrs.field(factory=dict)
     clock: ClockSums = attrs.field(factory=ClockSums)
     days: frozenset[str] = frozenset()
-    firsts: int = 0
     words_of_gaps: tuple[str, ...] = ()
     infinite: int = 0
     digits: ClockSums = attrs.field(factory=ClockSums)
@@ -204,8 +203,7 @@ class ColumnSums:
         if column.kind == "date":
             seconds = as_seconds(column, NATIVE).values[~missing]
             circles = {NATIVE: on_circles(seconds, np.ones(len(seconds)))}
-            firsts = first_days(seconds, np.ones(len(seconds)))
-            return cls(column.name, "date", rows, gaps, Moments.of(seconds), circles=circles, firsts=firsts)
+            return cls(column.name, "date", rows, gaps, Moments.of(seconds), circles=circles)
         if column.kind in ("complex", "other"):
             return cls(column.name, column.kind, rows, gaps)
         return cls._of_texts(column, rows, gaps)
@@ -233,7 +231,6 @@ class ColumnSums:
             readings={parsing.ANY: Moments.of(seconds)},
             circles=circles,
             days=some,
-            firsts=first_days(seconds, ones),
         )
 
     @classmethod
@@ -245,7 +242,6 @@ class ColumnSums:
         circles: dict[str, NDArray[np.complex128]] = {}
         open_number, mark_shown, shown = "", False, dict[str, str]()
         letters = int(sum(len(text) * n for text, n in levels.items()))
-        firsts = 0
         short = letters <= parsing.LONGEST * sum(levels.values())
         if short:
             parts = [split_open(text) for text in distinct]
@@ -271,7 +267,6 @@ class ColumnSums:
                     legible = np.array([value is not None for value in values], dtype=bool)
                     known = np.array([value for value in values if value is not None])
                     circles[form] = on_circles(known, counts[chosen][legible])
-                    firsts += first_days(known, counts[chosen][legible]) if form == parsing.ANY else 0
             for i in np.flatnonzero(slashed):
                 order = parsing.only_order(distinct[i]) if len(shown) < len(ORDERS) else None
                 if order is not None:
@@ -283,7 +278,7 @@ class ColumnSums:
             codes=sum(n for text, n in levels.items() if parsing.is_code(text)), readings=readings, circles=circles,
             decimal=column.decimal, order=column.order, open_number=open_number, mark_shown=mark_shown, shown=shown,
             spelled=column.spelled(), clock=ClockSums.of_texts(levels) if short else ClockSums(),
-            days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()), firsts=firsts,
+            days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()),
             infinite=sum(n for text, n in levels.items() if short and parsing.is_infinite(text)), ranked=column.ranked,
             categorical=column.categorical,
         )  # fmt: skip
@@ -317,7 +312,7 @@ class ColumnSums:
             self.mark_shown or other.mark_shown, {**other.shown, **self.shown},
             dict(Counter(self.spelled) + Counter(other.spelled)),
             self.clock + other.clock, frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
-            self.firsts + other.firsts, infinite=infinite, digits=self._digits(other), steps=self.steps + other.steps,
+            infinite=infinite, digits=self._digits(other), steps=self.steps + other.steps,
             few=frozenset(sorted(self.few | other.few)[: MOST_FEW + 1]),
             ranked=self.ranked if self.ranked == other.ranked else (),
             categorical=self.categorical and other.categorical,

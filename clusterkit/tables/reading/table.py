@@ -14,7 +14,7 @@ from clusterkit._typing import Array, Indices
 from clusterkit.errors import NotNumeric, TableError, first_names, shortened
 from clusterkit.tables.cells.column_names import select
 from clusterkit.tables.cells.readings import as_levels, as_numbers, marks_of
-from clusterkit.tables.preparing.notices import of_numbers, warn_of
+from clusterkit.tables.preparing.findings import of_numbers, warn_of
 from clusterkit.tables.preparing.plans import ColumnPlan, NumberColumn
 from clusterkit.tables.preparing.sums import ColumnSums
 from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of

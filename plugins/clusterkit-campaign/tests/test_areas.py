@@ -19,6 +19,7 @@ from clusterkit.errors import InvalidData
 from clusterkit.report.page import pictures
 from clusterkit.samples import build_space
 from clusterkit.samples.transform import IdentityMap
+from clusterkit.tables.cells.text_counts import on_circles
 from clusterkit_campaign import comparisons, edges, hostile_files
 from clusterkit_campaign.cases import cases
 from clusterkit_campaign.comparisons import COMPARISONS, check_comparison
@@ -108,9 +109,18 @@ class TestFits:
         assert problem.what == "unfit data were accepted"
 
 
+def no_midnights(seconds, weights):
+    sums = on_circles(seconds, weights)
+    sums[-1] = 0.0
+    return sums
+
+
 BROKEN = {
     "clusterkit.tables.reading.grids.Grid.merged": lambda grid, ranges, title: grid,
-    "clusterkit.tables.preparing.preparation.of_infinite": lambda plans, sums: (),
+    "clusterkit.tables.preparing.preparation.of_fit": lambda plans, sums: (),
+    "clusterkit.report.sentences.equal_rows": lambda columns: 4,
+    "clusterkit.tables.preparing.decisions.unread_values": lambda column: "",
+    "clusterkit.tables.preparing.sums.on_circles": lambda seconds, weights: no_midnights(seconds, weights),
     "clusterkit.tables.preparing.decisions.with_words": lambda column, choice, as_category=False: column,
     "clusterkit.report.page.plain": lambda text, most=0: text.replace("#", ""),
     "clusterkit.report.page.pictures": lambda analysis: {
@@ -133,11 +143,10 @@ class TestTables:
         ("kind", "broken", "what"),
         [
             ("workbook", "clusterkit.tables.reading.grids.Grid.merged", "a sheet is read as another table"),
-            (
-                "infinite cells",
-                "clusterkit.tables.preparing.preparation.of_infinite",
-                "infinite cells become gaps, and",
-            ),
+            ("sentences", "clusterkit.tables.preparing.preparation.of_fit", "a warning is not what"),
+            ("sentences", "clusterkit.report.sentences.equal_rows", "equal rows are not counted"),
+            ("sentences", "clusterkit.tables.preparing.decisions.unread_values", "a warning is not what"),
+            ("sentences", "clusterkit.tables.preparing.sums.on_circles", "hours are a feature"),
             ("words", "clusterkit.tables.preparing.decisions.with_words", "a word"),
             ("report", "clusterkit.report.page.plain", "a text of the table is changed in the text of a report"),
             ("report", "clusterkit.report.page.pictures", "a text of the table is changed in a picture"),

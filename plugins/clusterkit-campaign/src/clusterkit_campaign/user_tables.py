@@ -48,6 +48,9 @@ WORDS = ("None", "NA", "?", "-", "n/a", "null")
 ROWS = 30
 """Rows of a table."""
 
+GAPS = (["None"], ["broken"], ["inf", "-inf"])
+"""Texts of gaps, of cells that cannot be read, and of infinite ones."""
+
 
 def check_table(kind: str, counts: Counter[str], seed: int) -> list[tuple[Problem, str]]:
     """Make a table of a kind, and check its preparation; the problems with the programs that show them."""
@@ -147,22 +150,57 @@ def _words(rng: Rng) -> Iterator[tuple[str, str]]:
         yield "a word becomes a gap, and nothing says so", f"{word!r}: {fitted.paragraph()}"
 
 
-def _infinite(rng: Rng) -> Iterator[tuple[str, str]]:
-    """Infinite cells are told with their column and number, in numbers and in texts with decimal commas."""
-    count = int(rng.integers(1, 6))
-    values = rng.normal(size=ROWS)
-    values[rng.choice(ROWS, count, replace=False)] = rng.choice([np.inf, -np.inf])
-    if rng.integers(2):
-        values = np.array([str(value).replace(".", ",") for value in values], dtype=object)
-    with warnings.catch_warnings(record=True) as caught:
+def _sentences(rng: Rng) -> Iterator[tuple[str, str]]:
+    """What is said of a table is what its cells say: gaps, words, infinite numbers, equal rows, measurements, hours."""
+    from clusterkit.report.sentences import quality_of_cells
+
+    gaps, words, infinite, twins = (int(rng.integers(least, most)) for least, most in ((0, 7), (0, 3), (1, 4), (0, 3)))
+    places = np.split(rng.permutation(ROWS), np.cumsum([gaps, words, infinite]))
+    cells = rng.normal(40.0, 5.0, ROWS).round(3).astype(str).astype(object)
+    for rows, text in zip(places, ("", "broken", rng.choice(["inf", "-inf"])), strict=False):
+        cells[rows] = text
+    at_midnight = rng.random() < 0.5
+    days = np.datetime64("2020-01-01T00:00:00") + rng.choice(2000, ROWS, replace=False) * np.timedelta64(86400, "s")
+    days[: ROWS // 4 if at_midnight else ROWS] += np.timedelta64(22 * 3600 + 1210, "s")
+    columns = {
+        "a": np.array([cell or None for cell in cells], dtype=object),
+        "b": rng.normal(size=ROWS).round(4),
+        "radius": np.array([f"~{number}" for number in rng.permutation(ROWS)]),
+        "when": days.astype(str).astype(object),
+    }
+    columns = {name: np.append(its, its[ROWS - twins :]) for name, its in columns.items()}
+    gaps, words, infinite = (int(np.isin(columns["a"][: ROWS + twins].astype(str), its).sum()) for its in GAPS)
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        Preparation().fit({"a": values, "b": rng.normal(size=ROWS)})
-    sentences = [str(one.message) for one in caught if issubclass(one.category, TableWarning)]
-    if not any(f"infinite cells count as gaps: 'a' ({count} of {ROWS})" in text for text in sentences):
-        yield "infinite cells become gaps, and nothing says so", str(sentences)
+        path = Path(folder) / "table.csv"
+        lines = [
+            ",".join("" if cell is None else str(cell) for cell in row) for row in zip(*columns.values(), strict=True)
+        ]
+        path.write_text("\n".join([",".join(columns), *lines]) + "\n", encoding="utf-8")
+        table = read_table(path)
+        fitted = Preparation(as_number=("a",)).fit(table if rng.integers(2) else columns)
+    warned = "\n".join(str(one.message) for one in caught if issubclass(one.category, TableWarning))
+    n = ROWS + twins
+    for count, words_of in (
+        (infinite, f"infinite cells count as gaps: 'a' ({infinite} of {n})"),
+        (words, f"cells that cannot be read count as gaps: 'a' ({words} of {n - gaps} are no number: 'broken')"),
+        (1, "columns that look like numbers or dates are not used as such: 'radius' ("),
+    ):
+        if count and words_of not in warned:
+            yield "a warning is not what the cells say, or is none", f"{words_of!r} is not in {warned!r}"
+    detail = str(fitted.resolved()["gaps"])
+    if gaps + words + infinite and f"'a': '{gaps + words + infinite}" not in detail:
+        yield "gaps are not counted as they are in the cells", f"{detail} and {gaps}, {words}, {infinite}"
+    equal = quality_of_cells(table, fitted.plans)
+    if (f"{2 * twins} rows are equal to another row" in equal) != (twins > 0) or ("no row occurs" in equal) != (
+        not twins
+    ):
+        yield "equal rows are not counted as they are in the cells", f"{equal!r} of {twins} twins"
+    if at_midnight and any("hour" in name for name in fitted.features):
+        yield "hours are a feature where most dates have none", f"{fitted.features}"
 
 
 TABLES: Mapping[str, Callable[[Rng], Iterator[tuple[str, str]]]] = MappingProxyType(
-    {"workbook": _workbook, "words": _words, "infinite cells": _infinite, "report": _report}
+    {"workbook": _workbook, "words": _words, "sentences": _sentences, "report": _report}
 )
 """The kinds of tables by name."""
