@@ -63,8 +63,10 @@ _HOME = {
     "Task": "clusterkit.contracts.stage",
     "Tuned": "clusterkit.contracts.driver",
     "Tuner": "clusterkit.contracts.driver",
+    "array": "clusterkit.numerics.shapes",
     "labels_by_blocks": "clusterkit.contracts.partitioner",
     "outcome_labeler": "clusterkit.contracts.labeler",
+    "scalar": "clusterkit.numerics.shapes",
 }
 
 __all__ = [
@@ -93,8 +95,10 @@ __all__ = [
     "Task",
     "Tuned",
     "Tuner",
+    "array",
     "labels_by_blocks",
     "outcome_labeler",
+    "scalar",
 ]
 
 if TYPE_CHECKING:
@@ -107,6 +111,7 @@ if TYPE_CHECKING:
     from clusterkit.contracts.pass_solver import Prepared
     from clusterkit.contracts.solver import Path, Resumable, Solver
     from clusterkit.contracts.stage import Stage, Task
+    from clusterkit.numerics.shapes import array, scalar
     from clusterkit.samples import FittedMap
 else:  # a checker would take every misspelt name for one that exists
 

@@ -14,6 +14,7 @@ from clusterkit.contracts.labelings import ClusterLayer
 from clusterkit.contracts.outcomes import Domain, Embedding, MergeTrees, Outcome, Scores, Tree
 from clusterkit.contracts.stage import OutcomeT, Stage, Task
 from clusterkit.errors import NotExportable
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.numerics.threads import each_block
 from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_device_of
@@ -192,9 +193,9 @@ class Decoder(BlockFunction):
 
     codec: Codec
     extend: Callable[[Array], Array]
-    scale: Array | None
-    k: int
-    offsets: Array | None = None
+    scale: Array | None = attrs.field(validator=array("q"))
+    k: int = attrs.field(validator=scalar(least=1))
+    offsets: Array | None = attrs.field(default=None, validator=array("k"))
 
     @property
     def table_columns(self) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 
 from clusterkit._typing import ArrayLike, Labels
 from clusterkit.errors import InvalidData
+from clusterkit.numerics.shapes import array
 
 __all__ = ["NOISE", "ClusterLayer", "Labelings", "by_appearance", "checked", "cluster_limit", "cluster_sizes"]
 
@@ -216,7 +217,7 @@ class ClusterLayer:
         Whether `labels_` of the model are those of the layer.
     """
 
-    labels: Labels
+    labels: Labels = attrs.field(validator=array("n", least=NOISE))
     strength: float
     stability: float
     persistence: float

@@ -12,8 +12,8 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.numerics.communities.records import MergeTree, NeighbourGraph
+from clusterkit.numerics.shapes import array, is_tree, scalar
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.samples import coding
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
@@ -95,7 +95,7 @@ class Status:
 
     saved_schema: ClassVar[int] = 2
 
-    n_iter: int
+    n_iter: int = attrs.field(validator=scalar(least=0))
     ending: Ending = attrs.field()
     reason: str
     history: tuple[float, ...] = ()
@@ -146,7 +146,7 @@ class LinearRows(BlockFunction):
     """Features times coefficients."""
 
     transform: Transform
-    coefficients: Array = attrs.field(validator=coding.shaped("L", "q"))
+    coefficients: Array = attrs.field(validator=array("L q"))
 
     @property
     def table_columns(self) -> int:
@@ -179,9 +179,9 @@ class KernelRows:
     """Kernel with the training points times coefficients."""
 
     coordinates: Transform
-    points: Array = attrs.field(validator=coding.shaped("n", "d"))
+    points: Array = attrs.field(validator=array("n d"))
     kernel: Kernel
-    coefficients: Array = attrs.field(validator=coding.shaped("n", "q"))
+    coefficients: Array = attrs.field(validator=array("n q"))
 
     def __call__(self, Y: Array) -> Array:
         """k(Y, points) A, in blocks."""
@@ -228,7 +228,7 @@ class Embedding(Outcome):
         Rows of new samples; None where the method is transductive.
     """
 
-    rows: Array = attrs.field(validator=coding.shaped("n", "r"))
+    rows: Array = attrs.field(validator=array("n r"))
     extend: Extension | None
 
 
@@ -250,9 +250,9 @@ class Scores(Embedding):
         Whether the rows are degrees of membership in the clusters, which sum to 1.
     """
 
-    starts: int = attrs.field(default=1, kw_only=True)
-    scale: Array | None = attrs.field(default=None, kw_only=True)
-    carry: object = attrs.field(default=None, kw_only=True)
+    starts: int = attrs.field(default=1, validator=scalar(least=1), kw_only=True)
+    scale: Array | None = attrs.field(default=None, validator=array("q"), kw_only=True)
+    carry: object = attrs.field(default=None, validator=array("R", finite=False), kw_only=True)
     are_memberships: bool = attrs.field(default=False, kw_only=True)
 
     @property
@@ -297,8 +297,8 @@ class SupportCounts:
         The upper bound C where it is the same for all weights, else None.
     """
 
-    n_support: int
-    n_bounded: int | None = None
+    n_support: int = attrs.field(validator=scalar(least=0))
+    n_bounded: int | None = attrs.field(default=None, validator=scalar(least=0))
     bound: float | None = None
 
 
@@ -348,7 +348,7 @@ class FunctionDomain(BlockFunction, Domain):
     """
 
     function: Callable[[Array], Array]
-    supports: Array | None = attrs.field(default=None, kw_only=True)
+    supports: Array | None = attrs.field(default=None, validator=array("s d"), kw_only=True)
 
     def value(self, Y: Array) -> Array:
         """The function."""
@@ -367,8 +367,8 @@ class KernelDomain(BlockFunction, Domain):
     kernel : Kernel
     """
 
-    centres: Array = attrs.field(validator=coding.shaped("s", "d"))
-    weights: Array = attrs.field(validator=coding.shaped("s"))
+    centres: Array = attrs.field(validator=array("s d"))
+    weights: Array = attrs.field(validator=array("s"))
     kernel: Kernel
 
     @property
@@ -412,13 +412,20 @@ class Tree(Outcome):
         Whether `rows` are the distances between the samples, (n, n), and those of a new row to them.
     """
 
-    merges: Indices
-    heights: Array
-    core_distances: Array
-    rows: Array
-    n_neighbors: int
+    merges: Indices = attrs.field(validator=array("n-1 2", below="n"))
+    heights: Array = attrs.field(validator=array("n-1", least=0, ascending=True))
+    core_distances: Array = attrs.field(validator=array("n", least=0))
+    rows: Array = attrs.field(validator=array("n L"))
+    n_neighbors: int = attrs.field(validator=scalar(least=1, most="n"))
     transform: Transform
     precomputed: bool = False
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless the merges are a tree, and distances are those between all samples."""
+        if not is_tree(self.merges):
+            raise ValueError("Tree: merges join samples that are joined already")
+        if self.precomputed and self.rows.shape[0] != self.rows.shape[1]:
+            raise ValueError(f"Tree: rows of the shape {self.rows.shape} are no distances between all samples")
 
 
 @final
@@ -440,9 +447,15 @@ class MergeTrees(Outcome):
 
     trees: tuple[MergeTree, ...]
     graph: NeighbourGraph
-    rows: Array
+    rows: Array = attrs.field(validator=array("n L"))
     transform: Transform
     before_last_map: bool = False
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless graph and trees are of these rows."""
+        sizes = {len(tree.community) for tree in self.trees}
+        if len(self.graph.place) != len(self.rows) or sizes - {self.graph.n}:
+            raise ValueError("MergeTrees: rows, graph and trees are not of the same samples")
 
     @property
     def reads_features(self) -> bool:

@@ -29,6 +29,7 @@ from clusterkit.criteria.terrain import Terrain
 from clusterkit.drivers import compose
 from clusterkit.errors import Infeasible, InvalidParameter
 from clusterkit.fitting.fit import fit
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import memory
 from clusterkit.samples.limits import Report, notify, side_by_side
 from clusterkit.samples.row_graph import Node
@@ -277,9 +278,9 @@ class Votes:
         Number of nearest rows that vote.
     """
 
-    rows: Array
-    labels: Labels
-    voters: int = VOTERS
+    rows: Array = attrs.field(validator=array("m d"))
+    labels: Labels = attrs.field(validator=array("m", least=0, most="m"))
+    voters: int = attrs.field(default=VOTERS, validator=scalar(least=1))
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of rows Y, (p,)."""

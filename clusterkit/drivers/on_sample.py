@@ -28,8 +28,9 @@ from clusterkit.fitting.samples import ArrayOrSamples, EngineSamples, Predicted,
 from clusterkit.level_sets.neighbours import nearest_rows
 from clusterkit.metrics import adjusted_rand
 from clusterkit.numerics.selection import sample_rows, smallest
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows, distances_from
-from clusterkit.samples import DenseSpace, FeatureSpace, coding
+from clusterkit.samples import DenseSpace, FeatureSpace
 from clusterkit.samples.array_libraries import BlockFunction, has_array_api, is_device_array, to_host
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.kernels import left_with
@@ -272,9 +273,9 @@ class NearestSampleRow(BlockFunction):
     """
 
     coordinates: Transform
-    rows: Array = attrs.field(validator=coding.shaped("m", "d"))
-    labels: Labels = attrs.field(validator=coding.shaped("m"))
-    reach: float
+    rows: Array = attrs.field(validator=array("m d"))
+    labels: Labels = attrs.field(validator=array("m", least=-1, most="m"))
+    reach: float = attrs.field(validator=scalar(least=0))
     domain: Domain | None = None
 
     def __call__(self, Y: Array) -> Labels:

@@ -15,7 +15,7 @@ from clusterkit.estimators._module_training import TrainedModule
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.gaussian_jit import gaussian_block
 from clusterkit.numerics.min_max_jit import ALPHA_BETA, ROW_BREAK, STAIRCASE, search
-from clusterkit.samples import coding
+from clusterkit.numerics.shapes import array, scalar
 
 __all__ = [
     "Modules",
@@ -54,21 +54,13 @@ class Modules:
         Means of the parts.
     """
 
-    points: Array = attrs.field(validator=coding.shaped("s", "d"))
-    gamma: float
-    offsets: Labels = attrs.field(validator=coding.shaped("ends"))
-    coefficients: Array = attrs.field(validator=coding.shaped("P", "s"))
-    intercepts: Array = attrs.field(validator=coding.shaped("P", "P"))
-    first: Labels = attrs.field(validator=coding.shaped("classes"))
-    centres: Array = attrs.field(validator=coding.shaped("P", "d"))
-
-    def __attrs_post_init__(self) -> None:
-        P = len(self.centres)
-        for ends, last, what in ((self.offsets, len(self.points), "offsets"), (self.first, P, "first")):
-            if len(ends) < 2 or ends[0] != 0 or ends[-1] != last or (np.diff(ends) < 0).any():
-                raise ValueError(f"Modules: {what} does not divide {last} entries")
-        if len(self.offsets) != P + 1:
-            raise ValueError(f"Modules: {len(self.offsets)} offsets of {P} parts")
+    points: Array = attrs.field(validator=array("s d"))
+    gamma: float = attrs.field(validator=scalar(least=0))
+    offsets: Labels = attrs.field(validator=array("P+1", divides="s"))
+    coefficients: Array = attrs.field(validator=array("P s"))
+    intercepts: Array = attrs.field(validator=array("P P"))
+    first: Labels = attrs.field(validator=array("c+1", divides="P", distinct=True))
+    centres: Array = attrs.field(validator=array("P d"))
 
     @classmethod
     def join(
@@ -158,6 +150,8 @@ class Modules:
 
     def _search(self, Y: Array, rule: int) -> tuple[Array, Labels]:
         columns = np.ascontiguousarray(self.points.T)
+        if Y.shape[1] != len(columns):
+            raise ValueError(f"rows of {Y.shape[1]} numbers for modules of {len(columns)}")
         step = max(1, BLOCK // len(self.centres))
         blocks = []
         for start in range(0, len(Y), step):

@@ -24,6 +24,7 @@ from clusterkit.estimators import same_place
 from clusterkit.estimators.number import is_open
 from clusterkit.estimators.outputs import Outputs
 from clusterkit.estimators.same_place import beside_labels
+from clusterkit.numerics.shapes import Declared, array
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, Space, memory
 from clusterkit.samples.array_libraries import array_namespace, is_device_array, to_host
@@ -141,15 +142,6 @@ def _inertia(estimator: FittedAttributes) -> float | None:
 MOST_LAYERS = 10
 """Most layers of a spanning tree, those of the largest persistence: each has a label for every sample."""
 
-ARRAYS: Mapping[str, tuple[str, ...]] = {
-    "history_": ("",),
-    "memberships_": ("n", ""),
-    "outlier_scores_": ("n",),
-    "probabilities_": ("n",),
-    "cluster_centers_": ("", ""),
-}
-"""The dimensions of fitted arrays, those of n rows by their name."""
-
 
 def _of_shape(values: Any, name: str, shape: tuple[int | None, ...], kinds: str) -> Array:
     """The values, if they are an array of this shape, None being any size, of these kinds of numbers."""
@@ -169,6 +161,15 @@ class FittedAttributes(Outputs):
             "outcome_", "resolved_", "exact_on_training_", "predictor_", "n_features_in_",
         }
     )  # fmt: skip
+
+    _declared: ClassVar[Mapping[str, Declared]] = {
+        "labels_": array("n", least=NOISE, most="n"),
+        "history_": array("t", finite=False),
+        "memberships_": array("n k"),
+        "outlier_scores_": array("n"),
+        "probabilities_": array("n", least=0, most=1),
+        "cluster_centers_": array("q d"),
+    }
 
     labels_: Labels
     n_iter_: int
@@ -213,13 +214,10 @@ class FittedAttributes(Outputs):
     )
 
     def _try_out(self) -> None:
-        """Label a row of zeros, and compute the other outputs for it; check the shapes of the fitted arrays."""
-        n, k = len(_of_shape(self.labels_, "labels_", (None,), "iu")), self.labels_.max(initial=-1) + 1
-        if not n or self.labels_.min() < NOISE:
-            raise ValueError("labels_ has no label, or one below -1")
-        for name, shape in ARRAYS.items():
-            if (values := vars(self).get(name)) is not None:
-                _of_shape(values, name, tuple(n if size == "n" else None for size in shape), "f")
+        """Label a row of zeros, and compute the other outputs for it."""
+        if not len(self.labels_):
+            raise ValueError("labels_ has no label")
+        k = self.labels_.max() + 1
         row = self._zero_row()
         if self.predictor_ is not None:
             label = _of_shape(self.predictor_(row), "a label", (1,), "iu")

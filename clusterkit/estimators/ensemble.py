@@ -23,6 +23,7 @@ from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.samples import only_numbers, refuse_unsuited
 from clusterkit.estimators.units import warn_of_units
 from clusterkit.fitting.ensembles import ClusterRange, Member, cluster_range, draw_members
+from clusterkit.numerics.shapes import Declared, array
 
 __all__ = [
     "ConsensusClustering",
@@ -196,6 +197,11 @@ class ConsensusClustering(ClusterMixin, NestedParams):
 
     _always_fitted = frozenset({"labels_", "members_", "n_clusters_", "agreement_", "n_features_in_"})
 
+    _declared: ClassVar[Mapping[str, Declared]] = {
+        "labels_": array("n", least=NOISE, most="n"),
+        "members_": array("M n", least=NOISE, most="n"),
+    }
+
     labels_: Labels
     members_: Labels
     n_clusters_: int
@@ -251,10 +257,9 @@ class ConsensusClustering(ClusterMixin, NestedParams):
         check_count("n_members", self.n_members)
 
     def _try_out(self) -> None:
-        """Check that labels and members are of the same samples; there is no prediction."""
-        labels, members = self.labels_, self.members_
-        if labels.ndim != 1 or members.ndim != 2 or members.shape[1] != len(labels) or not members.size:
-            raise ValueError(f"labels_ has the shape {labels.shape} and members_ {members.shape}")
+        """Check that there are members; there is no prediction."""
+        if not self.members_.size:
+            raise ValueError("members_ has no labels")
 
     def _consensus(self) -> Consensus:
         stage = self._stage("consensus")

@@ -25,6 +25,7 @@ from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.samples import columns_of_the_fit, only_numbers, refuse_device, refuse_unsuited
 from clusterkit.fitting.fit import check_magnitude
 from clusterkit.fitting.samples import EngineSamples, engine_for
+from clusterkit.numerics.shapes import Declared, array
 from clusterkit.samples import FeatureSpace, identity_space
 from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
 
@@ -117,6 +118,13 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     _always_fitted = frozenset(
         {"classes_", "n_parts_", "parts_", "gamma_", "support_", "fit_report_", "n_features_in_", "_modules"}
     )
+
+    _declared: ClassVar[Mapping[str, Declared]] = {
+        "classes_": array("c", any_type=True),
+        "n_parts_": array("c", least=1),
+        "parts_": array("n", least=0),
+        "support_": array("s", least=0, distinct=True),
+    }
 
     classes_: AnyArray
     n_parts_: Labels

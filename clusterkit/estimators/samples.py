@@ -28,8 +28,9 @@ from clusterkit.contracts.providers import VARIABLE, where
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import IncompatibleStages, InvalidData, counted, first_names
 from clusterkit.fitting.device_paths import with_device_path
+from clusterkit.numerics.shapes import array
 from clusterkit.numerics.sparse_rows import SparseMatrix, SparseRows
-from clusterkit.samples import coding, devices, memory
+from clusterkit.samples import devices, memory
 from clusterkit.samples.coding import why_no_table
 from clusterkit.samples.device_engine import ArrayRows
 from clusterkit.samples.row_graph import Node
@@ -494,8 +495,8 @@ class RowSpan:
     mean : ndarray of shape (d,)
     """
 
-    axes: Array = attrs.field(validator=coding.shaped("d", "r"))
-    mean: Array = attrs.field(validator=coding.shaped("d"))
+    axes: Array = attrs.field(validator=array("d r"))
+    mean: Array = attrs.field(validator=array("d"))
 
     @classmethod
     def of(cls, X: Array) -> Self:

@@ -14,7 +14,8 @@ from clusterkit.errors import ClusterkitWarning
 from clusterkit.featuremaps.scaling import Affine, to_range
 from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS, squared_distances
 from clusterkit.numerics.selection import sample_rows
-from clusterkit.samples import FeatureSpace, coding, memory
+from clusterkit.numerics.shapes import array
+from clusterkit.samples import FeatureSpace, memory
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
@@ -56,8 +57,8 @@ class GaussianNodes(BlockFunction):
     array_api: ClassVar[bool] = True
 
     scaling: Affine | None
-    centers: Array = attrs.field(validator=coding.shaped("L", "d"))
-    widths: Array = attrs.field(validator=coding.shaped("L"))
+    centers: Array = attrs.field(validator=array("L d"))
+    widths: Array = attrs.field(validator=array("L"))
     _origin: Array = attrs.field(init=False, repr=False)
     _exponent: Array = attrs.field(init=False, repr=False)
 
@@ -121,8 +122,8 @@ class _AdditiveNodes(BlockFunction):
     array_api: ClassVar[bool] = True
 
     scaling: Affine | None
-    weights: Array = attrs.field(validator=coding.shaped("L", "d"))
-    biases: Array = attrs.field(validator=coding.shaped("L"))
+    weights: Array = attrs.field(validator=array("L d"))
+    biases: Array = attrs.field(validator=array("L"))
 
     @property
     def width(self) -> int:

@@ -29,6 +29,7 @@ from clusterkit.numerics.neighbour_graph import (
     self_tuned_weights,
 )
 from clusterkit.numerics.selection import distinct_rows
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory
 from clusterkit.samples.limits import Report, notify, reuse
 from clusterkit.samples.row_graph import Node
@@ -80,14 +81,14 @@ class NystromMap:
         Whether features are divided by their length.
     """
 
-    origin: Array
-    size: float
-    vertices: Array
-    scales: Array
-    features: Array
-    eigenvalues: Array
-    n_neighbors: int
-    scale_neighbor: int
+    origin: Array = attrs.field(validator=array("d"))
+    size: float = attrs.field(validator=scalar(least=0))
+    vertices: Array = attrs.field(validator=array("v d"))
+    scales: Array = attrs.field(validator=array("v", least=0))
+    features: Array = attrs.field(validator=array("v r"))
+    eigenvalues: Array = attrs.field(validator=array("r"))
+    n_neighbors: int = attrs.field(validator=scalar(least=1, most="v"))
+    scale_neighbor: int = attrs.field(validator=scalar(least=1, most="v"))
     regularization: float
     unit: bool
     # the search tree, made on first use and not pickled

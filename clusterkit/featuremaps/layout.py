@@ -14,6 +14,7 @@ from clusterkit.errors import ClusterkitWarning, counted
 from clusterkit.numerics.communities.graph import layouts, neighbour_graph
 from clusterkit.numerics.communities.search import METHODS, method_for, nearest_of
 from clusterkit.numerics.neighbour_graph import require_descent
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory
 from clusterkit.samples.limits import Report, notify, reuse
 from clusterkit.samples.row_graph import Node
@@ -167,9 +168,9 @@ class LayoutRows:
     n_neighbors : int
     """
 
-    rows: Array
-    positions: Array
-    n_neighbors: int
+    rows: Array = attrs.field(validator=array("n d"))
+    positions: Array = attrs.field(validator=array("n r"))
+    n_neighbors: int = attrs.field(validator=scalar(least=1))
 
     @property
     def width(self) -> int:

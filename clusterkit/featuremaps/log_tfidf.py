@@ -11,6 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import FeatureMap, FittedMap, Task
 from clusterkit.errors import ClusterkitWarning, InvalidData
+from clusterkit.numerics.shapes import array
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace
 from clusterkit.samples.row_graph import Node
@@ -85,7 +86,7 @@ class _TfIdfWeights:
         Inverse document frequencies ``ln(n / df)``.
     """
 
-    idf: Array
+    idf: Array = attrs.field(validator=array("d"))
 
     @property
     def width(self) -> int:

@@ -11,8 +11,9 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import FeatureMap, FittedMap, Task, params
 from clusterkit.errors import ClusterkitWarning
+from clusterkit.numerics.shapes import array
 from clusterkit.numerics.sparse_rows import SparseRows, from_mean
-from clusterkit.samples import FeatureSpace, coding, memory, sums
+from clusterkit.samples import FeatureSpace, memory, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
@@ -177,8 +178,8 @@ class _PcaProjection(BlockFunction):
 
     array_api: ClassVar[bool] = True
 
-    axes: Array = attrs.field(validator=coding.shaped("d", "r"))
-    origin: Array = attrs.field(validator=coding.shaped("r"))
+    axes: Array = attrs.field(validator=array("d r"))
+    origin: Array = attrs.field(validator=array("r"))
 
     @property
     def width(self) -> int:

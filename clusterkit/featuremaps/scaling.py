@@ -14,8 +14,9 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import FeatureMap, FittedMap, Task, params
 from clusterkit.errors import ClusterkitWarning, InvalidData
+from clusterkit.numerics.shapes import array, wide
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.samples import FeatureSpace, coding, sums
+from clusterkit.samples import FeatureSpace, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
@@ -56,9 +57,9 @@ class Affine(BlockFunction):
 
     array_api: ClassVar[bool] = True
 
-    shift: Array = attrs.field(validator=coding.shaped("d"))
-    factor: Array = attrs.field(validator=coding.shaped("d"))
-    offset: Array = attrs.field(validator=coding.shaped("d"))
+    shift: Array = attrs.field(validator=array("d"))
+    factor: Array = attrs.field(validator=array("d"))
+    offset: Array = attrs.field(validator=array("d"))
 
     @property
     def width(self) -> int:
@@ -201,8 +202,8 @@ class UnitRows(BlockFunction):
 
     array_api: ClassVar[bool] = True
 
-    origin: Array | None
-    columns: int
+    origin: Array | None = attrs.field(validator=array("d"))
+    columns: int = attrs.field(validator=wide("d"))
 
     @property
     def width(self) -> int:

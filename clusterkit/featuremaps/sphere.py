@@ -10,6 +10,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import FeatureMap, FittedMap, Task, params
 from clusterkit.errors import InvalidData
+from clusterkit.numerics.shapes import scalar
 from clusterkit.samples import FeatureSpace
 from clusterkit.samples.array_libraries import BlockFunction
 from clusterkit.samples.survey import extremes
@@ -27,7 +28,7 @@ class SpherePoints(BlockFunction):
     radius : float
     """
 
-    radius: float
+    radius: float = attrs.field(validator=scalar())
 
     @property
     def width(self) -> int:

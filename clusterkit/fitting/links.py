@@ -12,6 +12,7 @@ from clusterkit.contracts import Labeling, Predict
 from clusterkit.contracts.labelings import NOISE, by_appearance
 from clusterkit.contracts.links import COLOURING_BUDGET, LinkedGroups
 from clusterkit.numerics.distances import squared_distances
+from clusterkit.numerics.shapes import array
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import BlockFunction
@@ -59,7 +60,7 @@ class Renumbered(BlockFunction):
     """
 
     base: Predict
-    numbers: Labels
+    numbers: Labels = attrs.field(validator=array("k", least=0))
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (m,)."""
@@ -187,11 +188,11 @@ class LinkedComponents(BlockFunction):
 
     base: Predict
     coordinates: Transform
-    joined: Labels
-    numbers: Labels
-    anchors: Array
-    clusters: Labels
-    labels: Labels
+    joined: Labels = attrs.field(validator=array("k", below="j"))
+    numbers: Labels = attrs.field(validator=array("j", least=-1))
+    anchors: Array = attrs.field(validator=array("a d"))
+    clusters: Labels = attrs.field(validator=array("a", below="j"))
+    labels: Labels = attrs.field(validator=array("a", least=-1))
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (m,)."""

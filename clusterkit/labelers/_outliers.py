@@ -18,8 +18,9 @@ from clusterkit.contracts.outcomes import Domain
 from clusterkit.criteria.one_cluster import are_few
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.level_sets.neighbours import DistinctRows, nearest_label
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.numerics.sparse_rows import as_rows, distances_from
-from clusterkit.samples import Space, coding
+from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import BlockFunction, is_device_array, to_host
 from clusterkit.samples.kernels import left_with, rows_at
 from clusterkit.samples.transform import Transform
@@ -175,12 +176,18 @@ class DomainPredictor(BlockFunction):
 
     coordinates: Transform
     domain: Domain
-    n_segment_points: int
-    rows: Array = attrs.field(validator=coding.shaped("u", "d"))
-    inside: Mask = attrs.field(validator=coding.shaped("u"))
-    cluster_labels: Labels = attrs.field(validator=coding.shaped("u"))
-    known: Labels = attrs.field(validator=coding.shaped("u"))
+    n_segment_points: int = attrs.field(validator=scalar(least=1))
+    rows: Array = attrs.field(validator=array("u d"))
+    inside: Mask = attrs.field(validator=array("u"))
+    cluster_labels: Labels = attrs.field(validator=array("u", least=NOISE, most="u"))
+    known: Labels = attrs.field(validator=array("u", least=NOISE, most="u"))
     nearest: bool
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless the domain is in the coordinates of the rows."""
+        supports = self.domain.supports
+        if supports is not None and supports.shape[1] != self.rows.shape[1]:
+            raise ValueError("DomainPredictor: the domain is not in the coordinates of the rows")
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,).

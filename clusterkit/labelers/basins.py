@@ -30,7 +30,8 @@ from clusterkit.errors import InvalidData
 from clusterkit.labelers._outliers import MOST_POINTS, OUTLIERS, outliers_resolved, warn_of_equal_rows
 from clusterkit.level_sets.equilibria import Ascent, Basins
 from clusterkit.level_sets.neighbours import DistinctRows, nearest_label, nearest_rows
-from clusterkit.samples import KernelSpace, Space, coding
+from clusterkit.numerics.shapes import array
+from clusterkit.samples import KernelSpace, Space
 from clusterkit.samples.array_libraries import BlockFunction, is_device_array, to_host
 from clusterkit.samples.kernels import left_with, rows_at
 from clusterkit.samples.transform import Transform
@@ -151,18 +152,18 @@ class BasinPredictor(BlockFunction):
     domain: KernelDomain
     ascent: Ascent
     basins: Basins
-    equilibrium_labels: Labels = attrs.field(validator=coding.shaped("M"))
-    rows: Array = attrs.field(validator=coding.shaped("u", "d"))
-    labels: Labels = attrs.field(validator=coding.shaped("u"))
-    in_cluster: Indices = attrs.field(validator=coding.shaped("c", below="u"))
+    equilibrium_labels: Labels = attrs.field(validator=array("M", least=NOISE, most="M"))
+    rows: Array = attrs.field(validator=array("u d"))
+    labels: Labels = attrs.field(validator=array("u", least=NOISE, most="u"))
+    in_cluster: Indices = attrs.field(validator=array("c", below="u"))
     outliers: str
     facts: Mapping[str, Any]
 
-    def __attrs_post_init__(self) -> None:
-        M = len(self.basins.points)
-        if len(self.equilibrium_labels) != M:
-            raise ValueError(f"BasinPredictor: {len(self.equilibrium_labels)} labels of {M} equilibria")
-        coding.in_range(self.basins.balls.limits, 0, M, "BasinPredictor: a ball's limit")
+    def check_saved(self) -> None:
+        """Raise ValueError unless domain, ascent and equilibria are of these rows."""
+        (M, d), domain = self.basins.points.shape, self.domain.centres
+        if len(self.equilibrium_labels) != M or {d, len(self.ascent.origin), domain.shape[1]} != {self.rows.shape[1]}:
+            raise ValueError("BasinPredictor: labels, domain or ascent are not those of the equilibria")
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,); O(p I s d) for I steps of the ascent from a row."""

@@ -22,6 +22,7 @@ from clusterkit.numerics.communities.layers import (
     shares_inside,
 )
 from clusterkit.numerics.communities.search import nearest_of
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import Space
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform
@@ -54,9 +55,9 @@ class NearestVotes:
     """
 
     transform: Transform
-    rows: Array
-    labels: Labels
-    n_neighbors: int
+    rows: Array = attrs.field(validator=array("n L"))
+    labels: Labels = attrs.field(validator=array("n", least=-1, most="n"))
+    n_neighbors: int = attrs.field(validator=scalar(least=1))
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (m, d) to (m,); noise where most of the votes are for noise."""

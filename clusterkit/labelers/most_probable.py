@@ -10,6 +10,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.contracts import Labeler, Labeling, Task
 from clusterkit.contracts.outcomes import Extension, MixtureScores, Outcome
+from clusterkit.numerics.shapes import array
 from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import array_namespace, has_array_api, is_device_array, to_device_of
 from clusterkit.samples.row_graph import Node
@@ -68,8 +69,8 @@ class MostProbableComponent:
     """
 
     extend: Extension
-    components: Indices
-    numbers: Labels
+    components: Indices = attrs.field(validator=array("q", least=0, distinct=True))
+    numbers: Labels = attrs.field(validator=array("q", least=0))
 
     @property
     def array_api(self) -> bool:

@@ -14,7 +14,8 @@ from clusterkit.contracts.links import LinkedGroups
 from clusterkit.contracts.outcomes import Embedding, Extension, Outcome
 from clusterkit.contracts.params import MOST_REPEATS, integer
 from clusterkit.errors import InvalidData
-from clusterkit.samples import Space, coding
+from clusterkit.numerics.shapes import array
+from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, as_type, is_device_array, to_device_of
 from clusterkit.samples.row_graph import Node
 
@@ -121,7 +122,7 @@ class NearestCentre(BlockFunction):
     """
 
     extend: Extension
-    centres: Array = attrs.field(validator=coding.shaped("k", "r"))
+    centres: Array = attrs.field(validator=array("k r"))
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p, d) to (p,), where they lie."""

@@ -26,6 +26,7 @@ from clusterkit.contracts.outcomes import Outcome, Tree
 from clusterkit.contracts.params import choice, flag, integer, real
 from clusterkit.errors import InvalidData, NotExportable
 from clusterkit.numerics.selection import distinct_rows
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.numerics.spanning_trees.tree import births, edge_masses, least_side, nearest_first
 from clusterkit.samples import Space
 from clusterkit.samples.row_graph import Node
@@ -64,12 +65,19 @@ class NearestRow:
     """
 
     transform: Transform
-    rows: Array
-    core_distances: Array
-    n_neighbors: int
-    labels: Labels
-    farthest: Array | None = None
+    rows: Array = attrs.field(validator=array("n L"))
+    core_distances: Array = attrs.field(validator=array("n", least=0))
+    n_neighbors: int = attrs.field(validator=scalar(least=1, most="n"))
+    labels: Labels = attrs.field(validator=array("n", least=NOISE, most="n"))
+    farthest: Array | None = attrs.field(default=None, validator=array("k", finite=False))
     precomputed: bool = False
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless each cluster has its distance, and distances are those between all rows."""
+        if self.farthest is not None and self.labels.max(initial=-1) >= len(self.farthest):
+            raise ValueError("NearestRow: labels has a cluster without a distance in farthest")
+        if self.precomputed and self.rows.shape[0] != self.rows.shape[1]:
+            raise ValueError(f"NearestRow: rows of the shape {self.rows.shape} are no distances between all rows")
 
     @classmethod
     def of(cls, tree: Tree, labels: Labels, farthest: Array | None = None) -> NearestRow:

@@ -15,7 +15,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.errors import IncompatibleStages
-from clusterkit.samples import coding
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples.array_libraries import (
     array_namespace,
     as_type,
@@ -46,9 +46,9 @@ class Balls:
         Number of the limit of each ball.
     """
 
-    centres: Array = attrs.field(validator=coding.shaped("J", "d"))
-    radii: Array = attrs.field(validator=coding.shaped("J"))
-    limits: Indices = attrs.field(validator=coding.shaped("J"))
+    centres: Array = attrs.field(validator=array("J d"))
+    radii: Array = attrs.field(validator=array("J", least=0))
+    limits: Indices = attrs.field(validator=array("J", least=0))
 
     @classmethod
     def none(cls, d: int) -> Balls:
@@ -91,13 +91,13 @@ class Ascent:
         Largest number of steps of an ascent.
     """
 
-    origin: Array = attrs.field(validator=coding.shaped("d"))
-    root: float
-    columns: Array = attrs.field(validator=coding.shaped("d", "s"))
-    weights: Array = attrs.field(validator=coding.shaped("s"))
+    origin: Array = attrs.field(validator=array("d"))
+    root: float = attrs.field(validator=scalar(least=0))
+    columns: Array = attrs.field(validator=array("d s"))
+    weights: Array = attrs.field(validator=array("s", least=0))
     tol: float = attrs.field(validator=attrs.validators.gt(0))
-    merge: float
-    max_iter: int
+    merge: float = attrs.field(validator=scalar(least=0))
+    max_iter: int = attrs.field(validator=scalar(least=1))
 
     @classmethod
     def of(cls, domain: KernelDomain, labeler: str, *, tol: float, merge: float, max_iter: int) -> Ascent:

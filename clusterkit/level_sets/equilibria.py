@@ -17,7 +17,7 @@ from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.level_sets._ascent import Ascent, Balls
 from clusterkit.level_sets._likely_edges import cover, single_link
-from clusterkit.samples import coding
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples.limits import Report, notify
 
 __all__ = [
@@ -72,12 +72,18 @@ class Basins:
         Number of starts that still moved after `max_iter` steps.
     """
 
-    points: Array = attrs.field(validator=coding.shaped("M", "d"))
-    of_start: Indices = attrs.field(validator=coding.shaped("p"))
+    points: Array = attrs.field(validator=array("M d"))
+    of_start: Indices = attrs.field(validator=array("p", below="M"))
     balls: Balls
-    steps: int
-    caught: int
-    unfinished: int
+    steps: int = attrs.field(validator=scalar(least=0))
+    caught: int = attrs.field(validator=scalar(least=0))
+    unfinished: int = attrs.field(validator=scalar(least=0))
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless the limits of the balls are equilibria."""
+        M, d = self.points.shape
+        if self.balls.limits.max(initial=-1) >= M or self.balls.centres.shape[1] != d:
+            raise ValueError("Basins: the balls are not those of the equilibria")
 
 
 @attrs.define(eq=False)

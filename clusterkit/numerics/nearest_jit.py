@@ -448,6 +448,8 @@ class LabelledGroups:
         answer for a row depends on that row alone.
         """
         Y = np.ascontiguousarray(Y, dtype=np.float64)
+        if Y.shape[1] != len(self.middles):
+            raise ValueError(f"rows of {Y.shape[1]} numbers among rows of {len(self.middles)}")
         labels, far = np.empty(len(Y), dtype=np.intp), np.empty(len(Y), dtype=np.bool_)
         parts = (self.rows, self.first, self.middles, self.radius, self.labels)
         over_rows(lambda start, stop: _label(Y, start, stop, *parts, reach, labels, far), len(Y), self.middles.size)

@@ -1,9 +1,4 @@
-"""Coding of labels as regression targets.
-
-`shaped` and `in_range` check fields that hold arrays: a class states their shapes once, and each of its objects is
-checked when it is made. Compiled loops trust the shapes of their arguments. Inside the library these are right by
-construction; a file can hold anything, and loading it makes its objects by the same constructors.
-"""
+"""Coding of labels as regression targets."""
 
 from __future__ import annotations
 
@@ -12,14 +7,13 @@ from enum import Enum
 from functools import lru_cache
 from numbers import Number
 from os import PathLike
-from typing import Any, final
+from typing import Any
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit._typing import Array, Counts, Labels
 from clusterkit.errors import first_names
-from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples.array_libraries import (
     array_namespace,
     class_counts,
@@ -33,8 +27,6 @@ __all__ = [
     "TEXTS",
     "Coded",
     "Coding",
-    "in_range",
-    "shaped",
     "unit_vectors",
     "why_no_table",
 ]
@@ -212,80 +204,3 @@ def why_no_table(X: object) -> str | None:
     if shape is None or len(shape) == 2:
         return None
     return f"X has {len(shape)} dimensions, {tuple(shape)}, and a table has two: rows and columns. {SERIES}"
-
-
-@final
-@attrs.frozen(eq=False)
-class _Shape:
-    """The validator of `shaped`; it reads the shapes of the other fields that have one too."""
-
-    dimensions: tuple[str | int, ...]
-    below: str | None
-
-    def __call__(self, instance: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
-        cls = type(instance)
-        shape = _shape_of(value)
-        if len(shape) != len(self.dimensions):
-            raise ValueError(
-                f"{cls.__name__}: {attribute.name} must be an array of {len(self.dimensions)} dimensions, "
-                f"not {len(shape) or type(value).__name__}"
-            )
-        sizes = self._sizes(instance, attribute)
-        for name, size in zip(self.dimensions, shape, strict=True):
-            wanted, place = (name, "") if isinstance(name, int) else sizes.setdefault(name, (size, attribute.name))
-            if size != wanted:
-                why = f"{name} is {wanted} in {place}" if place else f"{wanted} is asked for"
-                raise ValueError(f"{cls.__name__}: {attribute.name} has the shape {shape}, and {why}")
-        if self.below is not None and self.below in sizes:
-            in_range(value, 0, sizes[self.below][0], f"{cls.__name__}: {attribute.name}")
-
-    def _sizes(self, instance: Any, attribute: attrs.Attribute[Any]) -> dict[str, tuple[int, str]]:
-        """Size of each dimension that another field has, and the name of that field."""
-        sizes: dict[str, tuple[int, str]] = {}
-        fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(type(instance))
-        for field in fields:
-            check = field.validator
-            if field is not attribute and field.name != attribute.name and isinstance(check, _Shape):
-                for name, size in zip(check.dimensions, _shape_of(getattr(instance, field.name)), strict=False):
-                    if isinstance(name, str):
-                        sizes.setdefault(name, (size, field.name))
-        return sizes
-
-
-def shaped(*dimensions: str | int, below: str | None = None) -> _Shape:
-    """A validator for a field with an array; where several fields of a class name a dimension, it has one size.
-
-    Parameters
-    ----------
-    *dimensions : str or int
-        The name or the size of each dimension. Sparse rows count as an array of two dimensions.
-    below : str, optional
-        Dimension counted by the entries of an array of integers >= 0: each must be less than the size of this
-        dimension.
-
-    Raises
-    ------
-    ValueError
-        Raised by the constructor of the class; names the field.
-
-    Examples
-    --------
-    >>> @attrs.frozen(eq=False)
-    ... class Line:
-    ...     points: np.ndarray = attrs.field(validator=shaped("n", 2))
-    ...     weights: np.ndarray = attrs.field(validator=shaped("n"))
-    >>> Line(np.zeros((3, 2)), np.ones(4))
-    Traceback (most recent call last):
-    ValueError: Line: points has the shape (3, 2), and n is 4 in weights
-    """
-    return _Shape(dimensions, below)
-
-
-def in_range(values: Indices, least: int, end: int, what: str) -> None:
-    """Raise ValueError unless all integers are at least `least` and less than `end`."""
-    if len(values) and not (least <= int(np.min(values)) and int(np.max(values)) < end):
-        raise ValueError(f"{what} has an entry outside {least}..{end - 1}")
-
-
-def _shape_of(value: object) -> tuple[int, ...]:
-    return value.shape if isinstance(value, np.ndarray | SparseRows) else ()

@@ -17,9 +17,10 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics.communities.records import NeighbourGraph
+from clusterkit.numerics.shapes import DERIVED, array
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.threads import each_block
-from clusterkit.samples import coding, memory, sums
+from clusterkit.samples import memory, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
@@ -45,7 +46,6 @@ __all__ = [
     "SparseSpace",
     "StreamedSpace",
     "build_space",
-    "check_saved_names",
     "identity_space",
     "squared_distances_to",
 ]
@@ -74,7 +74,7 @@ class Space(ABC):
     has_gaps: ClassVar[bool] = False
     """True if NaN in the points is a gap and no error."""
 
-    points: Array = attrs.field(validator=coding.shaped("n", "d"))
+    points: Array = attrs.field(validator=array("n d"))
     before: tuple[RowMap, ...] = attrs.field(default=(), kw_only=True)
     resolved: Mapping[str, object] = attrs.field(factory=dict, kw_only=True)
 
@@ -114,13 +114,6 @@ class Space(ABC):
     @abstractmethod
     def without_samples(self) -> Space:
         """The space without the n x n matrices that are kept for speed; a finished fit holds this one."""
-
-
-def check_saved_names(cls: type, fields: Mapping[str, object], last: str) -> None:
-    """Raise ValueError unless a file has exactly the fields of every space, and the field of this class."""
-    names = {"points", "before", "resolved", last}
-    if fields.keys() != names:
-        raise ValueError(f"{cls.__name__} needs {', '.join(sorted(names))}, and the file has {', '.join(fields)[:80]}")
 
 
 @final
@@ -392,7 +385,7 @@ class DenseSpace(FeatureSpace):
     """Features kept in memory."""
 
     # None until the first use in a space that was loaded from a file: the features follow from the points
-    _H: Array | None
+    _H: Array | None = attrs.field(default=None, validator=array("n L"), metadata=DERIVED)
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Slices of the stored matrix."""
@@ -422,17 +415,6 @@ class DenseSpace(FeatureSpace):
     def __reduce__(self) -> tuple[object, ...]:
         # The features follow from the points, so a pickle contains the points only.
         return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
-
-    def saved_fields(self) -> Mapping[str, object]:
-        """All fields but the features."""
-        return _without_features(self)
-
-    @classmethod
-    def from_saved_fields(cls, fields: Mapping[str, object]) -> DenseSpace:
-        """The space, whose features are computed when they are needed."""
-        check_saved_names(cls, fields, "mapping")
-        arguments: dict[str, Any] = dict(fields)
-        return cls(**arguments, H=None)
 
 
 @final
@@ -469,7 +451,7 @@ class EmbeddedSpace(FeatureSpace):
         The graph of nearest neighbours from which the features were found, for stages that read it.
     """
 
-    _H: Array
+    _H: Array = attrs.field(validator=array("n L"))
     graph: NeighbourGraph | None = attrs.field(default=None, kw_only=True)
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
@@ -499,7 +481,7 @@ class SparseSpace(FeatureSpace):
     """
 
     # None until the first use in a space that was loaded from a file
-    _H: SparseRows | None
+    _H: SparseRows | None = attrs.field(default=None, validator=array("n L"), metadata=DERIVED)
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Row slices with about as many stored entries as a dense block has entries."""
@@ -519,17 +501,6 @@ class SparseSpace(FeatureSpace):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
-
-    def saved_fields(self) -> Mapping[str, object]:
-        """All fields but the features."""
-        return _without_features(self)
-
-    @classmethod
-    def from_saved_fields(cls, fields: Mapping[str, object]) -> SparseSpace:
-        """The space, whose features are computed when they are needed."""
-        check_saved_names(cls, fields, "mapping")
-        arguments: dict[str, Any] = dict(fields)
-        return cls(**arguments, H=None)
 
 
 def identity_space(X: Array, before: tuple[RowMap, ...] = ()) -> FeatureSpace:
@@ -595,13 +566,6 @@ def _mapped(points: Array, mapping: RowMap) -> Array:
     for _ in each_block(fill, blocks, len(points), mapping.width):
         pass
     return H
-
-
-def _without_features(space: FeatureSpace) -> Mapping[str, object]:
-    """Fields of a space in memory that a file keeps: all but the features, which are computed again."""
-    return {
-        "points": space.points, "mapping": space.mapping, "before": space.before, "resolved": dict(space.resolved),
-    }  # fmt: skip
 
 
 def _rebuild(points: Array, mapping: RowMap, before: tuple[RowMap, ...], resolved: dict[str, Any]) -> Space:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, final
 
 import attrs
@@ -17,10 +17,11 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.errors import ClusterkitWarning
+from clusterkit.numerics.shapes import DERIVED
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import memory
 from clusterkit.samples.coding import Coded
-from clusterkit.samples.features import Space, check_saved_names
+from clusterkit.samples.features import Space
 from clusterkit.samples.kernels import Gaussian, Kernel
 from clusterkit.samples.transform import RowMap, block_plan
 
@@ -49,9 +50,9 @@ class KernelSpace(Space):
 
     same_products: ClassVar[bool] = False
     kernel: Kernel
-    _memo: dict[str, Array] = attrs.field(factory=dict, repr=False, kw_only=True)
+    _memo: dict[str, Array] = attrs.field(factory=dict, repr=False, kw_only=True, metadata=DERIVED)
     # shared by the spaces of all widths of these points: "D" is the distance matrix, None before its first use
-    _shared: dict[str, Array | None] = attrs.field(factory=dict, repr=False, kw_only=True)
+    _shared: dict[str, Array | None] = attrs.field(factory=dict, repr=False, kw_only=True, metadata=DERIVED)
 
     @property
     def sparse(self) -> bool:
@@ -134,17 +135,6 @@ class KernelSpace(Space):
     def without_samples(self) -> KernelSpace:
         """The space without the kernel and distance matrices."""
         return attrs.evolve(self, memo={}, shared={})
-
-    def saved_fields(self) -> Mapping[str, object]:
-        """All fields but the matrices that are kept for speed."""
-        return {"points": self.points, "kernel": self.kernel, "before": self.before, "resolved": dict(self.resolved)}
-
-    @classmethod
-    def from_saved_fields(cls, fields: Mapping[str, object]) -> KernelSpace:
-        """The space without these matrices."""
-        check_saved_names(cls, fields, "kernel")
-        arguments: dict[str, Any] = dict(fields)
-        return cls(**arguments)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _kernel_space, (self.points, self.kernel, self.before, dict(self.resolved))

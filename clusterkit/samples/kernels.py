@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.errors import NotExportable
 from clusterkit.numerics.distances import squared_distances
+from clusterkit.numerics.shapes import array
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples.array_libraries import array_namespace, as_type, is_device_array, move_to, to_device_of
 from clusterkit.samples.limits import spend
@@ -292,7 +293,7 @@ class MatrixKernel(Kernel):
         Symmetric.
     """
 
-    matrix: Array
+    matrix: Array = attrs.field(validator=array("n n"))
 
     def __call__(self, A: Array, B: Array) -> Array:
         """Kernel values between rows of values with all samples, A (m, n), and rows of the matrix, B (b, n): (m, b)."""

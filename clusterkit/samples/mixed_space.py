@@ -7,17 +7,16 @@ by `clusterkit.featuremaps.columns`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices
-from clusterkit.samples import coding
+from clusterkit.numerics.shapes import array, scalar, wide
 from clusterkit.samples.array_libraries import array_namespace, as_type, host_dtype, is_device_array, move_to
-from clusterkit.samples.features import Space, check_saved_names
+from clusterkit.samples.features import Space
 from clusterkit.samples.row_graph import Node
 
 __all__ = ["LevelPart", "MixedColumns", "MixedSpace", "NumberPart"]
@@ -52,13 +51,13 @@ class NumberPart:
         A value that a `LevelPart` of the same column has; it is a gap here.
     """
 
-    column: int
+    column: int = attrs.field(validator=scalar(least=0))
     form: str = attrs.field(default="identity", validator=attrs.validators.in_(FORMS))
-    centre: float = 0.0
-    scale: float = 1.0
-    mean: float = 0.0
-    deviation: float = 1.0
-    grid: float = 0.0
+    centre: float = attrs.field(default=0.0, validator=scalar())
+    scale: float = attrs.field(default=1.0, validator=scalar())
+    mean: float = attrs.field(default=0.0, validator=scalar())
+    deviation: float = attrs.field(default=1.0, validator=scalar())
+    grid: float = attrs.field(default=0.0, validator=scalar(least=0))
     atom: float | None = None
 
     def transformed(self, x: Array) -> Array:
@@ -112,8 +111,8 @@ class LevelPart:
         and larger ones are the last of them.
     """
 
-    column: int
-    values: tuple[float, ...]
+    column: int = attrs.field(validator=scalar(least=0))
+    values: tuple[float, ...] = attrs.field(validator=array("levels", ascending=True, distinct=True))
     is_atom: bool = False
     form: str = attrs.field(default="free", validator=attrs.validators.in_(LEVEL_FORMS))
 
@@ -171,10 +170,15 @@ class MixedColumns:
 
     array_api: ClassVar[bool] = True
 
-    d: int
+    d: int = attrs.field(validator=scalar(least=1))
     numbers: tuple[NumberPart, ...]
     levels: tuple[LevelPart, ...]
     names: tuple[str, ...] = ()
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless the parts are of columns that there are."""
+        if not self.parts or max(part.column for part in self.parts) >= self.d or len(self.names) not in (0, self.d):
+            raise ValueError(f"MixedColumns: parts or names are not those of {self.d} columns")
 
     @property
     def width(self) -> int:
@@ -228,8 +232,8 @@ class MixedSpace(Space):
     same_products: ClassVar[bool] = True
     has_gaps: ClassVar[bool] = True
 
-    points: Array = attrs.field(validator=coding.shaped("n", "columns"))
-    columns: MixedColumns = attrs.field(kw_only=True)
+    points: Array = attrs.field(validator=array("n columns", finite=False))
+    columns: MixedColumns = attrs.field(validator=wide("columns"), kw_only=True)
 
     @property
     def sparse(self) -> bool:
@@ -267,19 +271,6 @@ class MixedSpace(Space):
     def level_forms(self) -> tuple[str, ...]:
         """The form of the levels of each category."""
         return tuple(part.form for part in self.columns.levels)
-
-    def saved_fields(self) -> Mapping[str, object]:
-        """All fields."""
-        return {
-            "points": self.points, "columns": self.columns, "before": self.before, "resolved": dict(self.resolved),
-        }  # fmt: skip
-
-    @classmethod
-    def from_saved_fields(cls, fields: Mapping[str, object]) -> MixedSpace:
-        """The space of these fields."""
-        check_saved_names(cls, fields, "columns")
-        arguments: dict[str, Any] = dict(fields)
-        return cls(**arguments)
 
 
 def split_points(points: Array, p: int) -> tuple[Array, NDArray[np.int32]]:

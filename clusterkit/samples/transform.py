@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
+from clusterkit.numerics.shapes import array
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 from clusterkit.numerics.threads import each_block
 from clusterkit.samples import sums
@@ -188,7 +189,7 @@ class ChosenColumns(BlockFunction):
 
     array_api: ClassVar[bool] = True
 
-    index: Indices
+    index: Indices = attrs.field(validator=array("width", least=0, ascending=True, distinct=True))
 
     @property
     def scaling(self) -> ChosenColumns:

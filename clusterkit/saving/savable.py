@@ -17,11 +17,13 @@ from clusterkit.contracts.declared import annotations_of, fits
 from clusterkit.contracts.providers import Entry
 from clusterkit.contracts.registry import ABSTRACT_NAMES, registry
 from clusterkit.errors import NotSavable
+from clusterkit.numerics import shapes
 
 __all__ = [
     "SAVABLE",
     "Savable",
     "SavedClass",
+    "check_declared",
     "check_fields",
     "class_of",
     "fields_of",
@@ -142,12 +144,25 @@ def fields_of(value: object) -> Mapping[str, object]:
         return {"member": value.name}
     if not attrs.has(cls):
         raise NotSavable(f"{cls.__qualname__} is no attrs class and has no method saved_fields")
-    attributes: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)
-    return {field.name.lstrip("_"): getattr(value, field.name) for field in attributes if field.init}
+    return {field.name.lstrip("_"): getattr(value, field.name) for field in shapes.saved_fields(cls)}
+
+
+def check_declared(cls: type, fields: Mapping[str, object]) -> None:
+    """Raise NotSavable if a field holds an array of which its class declares nothing, or another than it declares."""
+    for name, value in fields.items() if attrs.has(cls) else ():
+        if shapes.is_array(value) and name not in shapes.declared(cls):
+            raise NotSavable(
+                f"{cls.__qualname__} declares nothing of the array {name}, and compiled loops trust what a file holds: "
+                'write attrs.field(validator=clusterkit.contracts.array("n d")), with its dimensions and rules'
+            )
+    try:
+        shapes.check(cls, fields)
+    except ValueError as error:
+        raise NotSavable(f"it is not as its class declares it, {error}") from None
 
 
 def check_fields(cls: type, fields: Mapping[str, object]) -> None:
-    """Raise ValueError if a value does not fit the annotation of its field.
+    """Raise ValueError if a value does not fit the annotation of its field, or what is declared beside it.
 
     Parameters
     ----------
@@ -160,3 +175,4 @@ def check_fields(cls: type, fields: Mapping[str, object]) -> None:
         hint = hints.get(name, hints.get(f"_{name}", Any))
         if not fits(value, hint):
             raise ValueError(f"{name} is of type {type(value).__name__}, which {cls.__name__} does not take there")
+    shapes.check(cls, fields)

@@ -19,9 +19,10 @@ import numpy as np
 
 from clusterkit._typing import AnyArray
 from clusterkit.errors import InvalidModelFile, NotSavable, UnknownName
+from clusterkit.numerics.shapes import saved_fields
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.saving.model_file import Content
-from clusterkit.saving.savable import SavedClass, check_fields, class_of, fields_of, name_of, schema_of
+from clusterkit.saving.savable import SavedClass, check_declared, check_fields, class_of, fields_of, name_of, schema_of
 
 __all__ = [
     "Packed",
@@ -150,6 +151,7 @@ class _Packer:
             if cls not in self._names:
                 self._names[cls] = name_of(cls)
             fields = fields_of(value)
+            check_declared(cls, fields)
         except NotSavable as error:
             raise NotSavable(f"{place} cannot be saved: {error}") from None
         saved = self._names[cls]
@@ -446,7 +448,14 @@ class _Reader:
 
 
 def _restored(cls: type[Any], fields: Mapping[str, Any], schema: int) -> Any:
-    """An object of a registered class from its saved fields; all its validators run."""
+    """An object of a registered class from its saved fields, after all that it declares of them is checked."""
+    value = _made(cls, fields, schema)
+    if hasattr(value, "check_saved"):
+        value.check_saved()
+    return value
+
+
+def _made(cls: type[Any], fields: Mapping[str, Any], schema: int) -> Any:
     if schema < schema_of(cls):
         if not hasattr(cls, "migrated"):
             raise ValueError(f"{cls.__name__} has no way from schema {schema} to {schema_of(cls)}")
@@ -458,13 +467,11 @@ def _restored(cls: type[Any], fields: Mapping[str, Any], schema: int) -> Any:
         return cls[fields["member"]]
     if not attrs.has(cls):
         raise ValueError(f"{cls.__name__} is no attrs class and has no method from_saved_fields")
-    attributes: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)
-    aliases = {field.name.lstrip("_"): field.alias for field in attributes if field.init}
+    attributes = saved_fields(cls)
+    aliases = {field.name.lstrip("_"): field.alias for field in attributes}
     unknown = sorted(fields.keys() - aliases.keys())
     missing = [
-        field.name
-        for field in attributes
-        if field.init and field.default is attrs.NOTHING and field.name.lstrip("_") not in fields
+        field.name for field in attributes if field.default is attrs.NOTHING and field.name.lstrip("_") not in fields
     ]
     if unknown or missing:
         which = f"does not know {', '.join(unknown)[:80]}" if unknown else f"lacks {', '.join(missing)}"

@@ -19,6 +19,7 @@ from clusterkit._typing import Array, Counts, Indices, Labels, Mask, Rng
 from clusterkit.contracts import Labeler, Prepared, Resumable, Solver, Task
 from clusterkit.contracts.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.errors import ClusterkitWarning
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import KernelSpace, Space
 from clusterkit.samples.limits import Report, notify
 
@@ -373,14 +374,14 @@ class EdSvcCurves:
     measure : {"nmi", "ami"}
     """
 
-    step: Labels
-    gamma: Array
-    C: Array
-    score: Array
-    n_clusters: Counts
-    n_bounded: Counts
-    qualified: Mask
-    chosen: int
+    step: Labels = attrs.field(validator=array("t", least=0, most=2))
+    gamma: Array = attrs.field(validator=array("t"))
+    C: Array = attrs.field(validator=array("t", finite=False))
+    score: Array = attrs.field(validator=array("t", finite=False))
+    n_clusters: Counts = attrs.field(validator=array("t", least=0))
+    n_bounded: Counts = attrs.field(validator=array("t", least=-1))
+    qualified: Mask = attrs.field(validator=array("t"))
+    chosen: int = attrs.field(validator=scalar(least=-1, most="t"))
     singletons: float
     measure: str
 

@@ -18,6 +18,7 @@ from safetensors.numpy import load_file
 
 import clusterkit
 from clusterkit import Pipeline, load, recipe, saving
+from clusterkit.contracts import array
 from clusterkit.contracts.declared import fits
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import InvalidModelFile, NotSavable
@@ -210,8 +211,8 @@ def test_loading_needs_no_pickle(tmp_path):
 class Halves:
     """Two halves, registered by the tests; version 1 of it had one list."""
 
-    low: np.ndarray
-    high: np.ndarray
+    low: np.ndarray = attrs.field(validator=array("d"))
+    high: np.ndarray = attrs.field(validator=array("d"))
     weight: float = attrs.field(default=1.0, validator=attrs.validators.gt(0))
 
 
@@ -252,8 +253,8 @@ class TestClasses:
     def test_an_older_schema_is_migrated_and_a_newer_one_refused(self):
         @attrs.frozen(eq=False)
         class Parted:
-            low: np.ndarray
-            high: np.ndarray
+            low: np.ndarray = attrs.field(validator=array("d"))
+            high: np.ndarray = attrs.field(validator=array("d"))
             saved_schema = 2
 
             @classmethod

@@ -309,7 +309,7 @@ class TestModels:
         ("features", "has", "message"),
         [
             (np.zeros((2, 9)), np.ones((2, 3), dtype=bool), "must have the features"),
-            (np.zeros((2, 3)), np.ones((1, 3), dtype=bool), "donors is 1 in has"),
+            (np.zeros((2, 3)), np.ones((1, 3), dtype=bool), "donors is 2 in features"),
             (np.full((2, 3), np.nan), np.ones((2, 3), dtype=bool), "finite"),
             (np.zeros((0, 3)), np.ones((0, 3), dtype=bool), "one of them"),
         ],

@@ -6,6 +6,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Floats, Indices, Labels
+from clusterkit.numerics.shapes import array, scalar
 
 __all__ = ["MergeTree", "NeighbourGraph"]
 
@@ -35,16 +36,16 @@ class NeighbourGraph:
         Parts of the graph that no edge joins.
     """
 
-    rows: Indices
-    place: Indices
-    index: Indices
-    starts: Indices
-    tails: Indices
-    weights: Array
+    rows: Indices = attrs.field(validator=array("u", below="n", distinct=True))
+    place: Indices = attrs.field(validator=array("n", below="u"))
+    index: Indices = attrs.field(validator=array("u k", below="u"))
+    starts: Indices = attrs.field(validator=array("u+1", divides="e"))
+    tails: Indices = attrs.field(validator=array("e", below="u"))
+    weights: Array = attrs.field(validator=array("e", least=0))
     method: str
-    recall: float
-    sketch: int | None
-    components: int
+    recall: float = attrs.field(validator=scalar(least=0, most=1))
+    sketch: int | None = attrs.field(validator=scalar(least=1))
+    components: int = attrs.field(validator=scalar(least=1, most="u"))
 
     @property
     def n(self) -> int:
@@ -85,11 +86,17 @@ class MergeTree:
         Similarity at which such a group would part, which it never does.
     """
 
-    community: Labels
-    merges: Indices
-    similarity: Array
-    sizes: Floats
+    community: Labels = attrs.field(validator=array("u", below="m"))
+    merges: Indices = attrs.field(validator=array("m-1 2", least=0, distinct=True))
+    similarity: Array = attrs.field(validator=array("m-1"))
+    sizes: Floats = attrs.field(validator=array("m", least=0))
     top: float = np.inf
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless every community has a vertex, and merges join what there is before them."""
+        m = len(self.merges) + 1
+        if (self.merges >= m + np.arange(m - 1)[:, None]).any() or len(np.unique(self.community)) < m:
+            raise ValueError("MergeTree: merges is no tree of the communities")
 
     @property
     def n(self) -> int:

@@ -29,6 +29,7 @@ from clusterkit.numerics.mixed.evidence import (
 )
 from clusterkit.numerics.mixed.levels import PRIOR_COUNT, LevelForms
 from clusterkit.numerics.mixed.table import MixedTable
+from clusterkit.numerics.shapes import array
 
 __all__ = ["MixtureModel", "ModelSums", "expectation_maximisation", "maximise", "penalised_likelihood"]
 
@@ -72,16 +73,24 @@ class MixtureModel:
         See `MixedTable`.
     """
 
-    shares: Array
-    numbers: Indices
-    means: Array
-    spreads: Array
-    grid: Array
-    places: Indices
-    tables: Array
-    shifts: Array
-    covariates: Indices
+    shares: Array = attrs.field(validator=array("k", finite=False))
+    numbers: Indices = attrs.field(validator=array("r", least=0, distinct=True))
+    means: Array = attrs.field(validator=array("k r"))
+    spreads: Array = attrs.field(validator=array("k r", "1 r r", "k r r"))
+    grid: Array = attrs.field(validator=array("r", least=0))
+    places: Indices = attrs.field(validator=array("q", least=-1))
+    tables: Array = attrs.field(validator=array("L k", finite=False))
+    shifts: Array = attrs.field(validator=array("L r"))
+    covariates: Indices = attrs.field(validator=array("c", below="q", distinct=True))
     forms: LevelForms
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless the levels are those of the forms."""
+        offsets = self.forms.offsets
+        if len(self.tables) != offsets[-1] or len(self.places) != len(offsets) - 1:
+            raise ValueError("MixtureModel: tables and places are not those of the forms")
+        if ((self.places >= 0) & (self.places != offsets[:-1])).any():
+            raise ValueError("MixtureModel: places are not where the levels of a category begin")
 
     @property
     def k(self) -> int:

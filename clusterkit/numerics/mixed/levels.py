@@ -25,6 +25,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
+from clusterkit.numerics.shapes import array
 
 __all__ = ["LevelForms", "multinomial_evidence"]
 
@@ -66,21 +67,22 @@ class LevelForms:
         Rows of each level.
     """
 
-    offsets: Indices
-    forms: tuple[str, ...]
-    counts: Array
+    offsets: Indices = attrs.field(validator=array("q+1", divides="L", distinct=True))
+    forms: tuple[str, ...] = attrs.field(validator=array("q"))
+    counts: Array = attrs.field(validator=array("L", least=0))
     # logarithms of the probabilities at each point of the grid, (points, levels), of each ordered category
     _grids: dict[int, Array] = attrs.field(factory=dict, repr=False, init=False)
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless the forms are some that there are."""
+        if unknown := set(self.forms) - {"free", "ordered", "count"}:
+            raise ValueError(f"LevelForms: there is no form {min(unknown)[:40]!r}")
 
     @classmethod
     def of(cls, levels: Indices, forms: Sequence[str], counts: Array) -> Self:
         """The forms of categories with so many levels; () are free ones."""
         offsets = np.concatenate([[0], np.cumsum(levels)]).astype(np.intp)
         return cls(offsets, tuple(forms) or ("free",) * len(levels), counts)
-
-    def saved_fields(self) -> dict[str, object]:
-        """The fields without the grids, which follow from them."""
-        return {"offsets": self.offsets, "forms": self.forms, "counts": self.counts}
 
     @cached_property
     def levels(self) -> Indices:

@@ -21,6 +21,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.contracts.outcomes import Extension, KernelRows, LinearRows
 from clusterkit.errors import ClusterkitWarning
+from clusterkit.numerics.shapes import array
 from clusterkit.samples import FeatureSpace, KernelSpace
 from clusterkit.samples.row_graph import Node
 
@@ -337,7 +338,7 @@ class OffsetExtension:
     """
 
     inner: Extension
-    offset: Array
+    offset: Array = attrs.field(validator=array("q"))
     dtype: np.dtype
 
     def __call__(self, Y: Array) -> Array:

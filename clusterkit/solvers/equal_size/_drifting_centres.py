@@ -13,6 +13,7 @@ from clusterkit.contracts import Prepared
 from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.numerics.equal_size.drift import DriftRule, Parts, even_out, minus_distances
 from clusterkit.numerics.equal_size.fade import find_even_parts
+from clusterkit.numerics.shapes import array
 from clusterkit.samples import FeatureSpace, memory
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.limits import Report, notify
@@ -124,8 +125,8 @@ class Nearness:
     """
 
     transform: Transform
-    centres: Array
-    offsets: Array
+    centres: Array = attrs.field(validator=array("k L"))
+    offsets: Array = attrs.field(validator=array("k"))
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), float64, in blocks."""

@@ -17,8 +17,9 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.contracts.outcomes import Extension, KernelRows, LinearRows, Status
 from clusterkit.errors import InvalidData
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.numerics.threads import available
-from clusterkit.samples import KernelSpace, coding
+from clusterkit.samples import KernelSpace
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
@@ -88,9 +89,9 @@ class RowUpdate:
     """
 
     kind: Literal["multiplicative", "hals"]
-    delta: float = 0.0
-    max_passes: int = 1
-    stop_ratio: float = 0.0
+    delta: float = attrs.field(default=0.0, validator=scalar(least=0))
+    max_passes: int = attrs.field(default=1, validator=scalar(least=1))
+    stop_ratio: float = attrs.field(default=0.0, validator=scalar())
 
     def advance(self, A: Array, N: Array, G: Array) -> float:
         """Update the rows of A (b, q) in place for a fixed factor W, from ``N = X W`` (b, q) and ``G = W'W`` (q, q).
@@ -335,10 +336,10 @@ class FoldIn(BlockFunction):
     """
 
     products: LinearRows | KernelRows
-    gram: Array = attrs.field(validator=coding.shaped("q", "q"))
+    gram: Array = attrs.field(validator=array("q q"))
     update: RowUpdate
     dtype: np.dtype
-    shown: Indices = attrs.field(validator=coding.shaped("p", below="q"))
+    shown: Indices = attrs.field(validator=array("p", below="q"))
 
     @property
     def basis(self) -> Array:

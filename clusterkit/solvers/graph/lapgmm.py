@@ -18,6 +18,7 @@ from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.errors import InvalidParameter
+from clusterkit.numerics.shapes import array
 from clusterkit.numerics.threads import each_block, limited_threads
 from clusterkit.samples import FeatureSpace, Space, memory
 from clusterkit.samples.coding import Coded, Coding
@@ -55,10 +56,10 @@ class Mixture:
         ``ln π_j + ln det U_j - (d/2) ln 2π``.
     """
 
-    origin: Array
-    means: Array
-    factors: Array
-    constants: Array
+    origin: Array = attrs.field(validator=array("d"))
+    means: Array = attrs.field(validator=array("k d"))
+    factors: Array = attrs.field(validator=array("k d d", "k d"))
+    constants: Array = attrs.field(validator=array("k", finite=False))
 
     def logarithms(self, H: Array) -> Array:
         """``ln π_j N(h; μ_j, Σ_j)``, (m, k), float64, for rows H (m, d)."""
@@ -223,7 +224,7 @@ class Posteriors:
 
     transform: Transform
     mixture: Mixture
-    shown: Indices
+    shown: Indices = attrs.field(validator=array("q", least=0, distinct=True))
 
     def __call__(self, Y: Array) -> Array:
         """Posteriors of raw rows, (m, d) to (m, len(shown)), float64."""

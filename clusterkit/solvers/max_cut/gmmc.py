@@ -13,6 +13,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Ending, KernelRows, Outcome, Scores, Status
 from clusterkit.errors import ClusterkitWarning
+from clusterkit.numerics.shapes import scalar
 from clusterkit.samples import KernelSpace, Space, memory
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.row_graph import Node
@@ -265,7 +266,7 @@ class MarginFunction:
     """
 
     sums: KernelRows
-    offset: float
+    offset: float = attrs.field(validator=scalar())
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, 1)."""

@@ -16,8 +16,9 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics.lloyd import compiled_pays
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.numerics.threads import THIN, ParallelFor, limited_threads, serial_for, thread_pool
-from clusterkit.samples import FeatureSpace, KernelSpace, coding, squared_distances_to, sums
+from clusterkit.samples import FeatureSpace, KernelSpace, squared_distances_to, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
@@ -62,10 +63,10 @@ class NearestMeans(BlockFunction):
     """
 
     transform: Transform
-    origin: Array = attrs.field(validator=coding.shaped("L"))
-    centres: Array = attrs.field(validator=coding.shaped("L", "k"))
-    constants: Array = attrs.field(validator=coding.shaped("k"))
-    rounding_error: float
+    origin: Array = attrs.field(validator=array("L"))
+    centres: Array = attrs.field(validator=array("L k"))
+    constants: Array = attrs.field(validator=array("k"))
+    rounding_error: float = attrs.field(validator=scalar(least=0))
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""
@@ -183,11 +184,11 @@ class NearestKernelMeans:
     """
 
     coordinates: Transform
-    points: Array = attrs.field(validator=coding.shaped("n", "d"))
+    points: Array = attrs.field(validator=array("n d"))
     kernel: Kernel
-    centres: Array = attrs.field(validator=coding.shaped("n", "k"))
-    norms: Array = attrs.field(validator=coding.shaped("k"))
-    rounding_error: float
+    centres: Array = attrs.field(validator=array("n k"))
+    norms: Array = attrs.field(validator=array("k"))
+    rounding_error: float = attrs.field(validator=scalar(least=0))
 
     def knows_distances(self, Y: Array) -> bool:
         """Whether scores of raw rows are distances; of a precomputed kernel they are, for new rows, distances less one.

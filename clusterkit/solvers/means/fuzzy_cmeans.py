@@ -17,6 +17,7 @@ from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Extension, Outcome, Scores, Status
 from clusterkit.contracts.pass_solver import PassSolver, RowFunction, Step
 from clusterkit.errors import InvalidData
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -139,8 +140,8 @@ class Memberships(BlockFunction):
     """
 
     nearness: Extension
-    fuzzifier: float
-    shown: Indices
+    fuzzifier: float = attrs.field(validator=scalar(least=1))
+    shown: Indices = attrs.field(validator=array("q", least=0, distinct=True))
 
     def __call__(self, Y: Array) -> Array:
         """Memberships of raw rows, (m, d) to (m, len(shown)), in the type of the training data."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar, Literal, cast, final
+from typing import Any, ClassVar, Literal, cast, final
 
 import attrs
 import numpy as np
@@ -25,10 +25,11 @@ from clusterkit.numerics.mixed.expectation import MixtureModel, ModelSums, maxim
 from clusterkit.numerics.mixed.roles import STRONG, roles_of_columns
 from clusterkit.numerics.mixed.search import COPY, RESTATED, Search, Solution, restated
 from clusterkit.numerics.mixed.table import MixedTable
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import Space, memory
 from clusterkit.samples.array_libraries import array_namespace, has_array_api, is_device_array, to_device_of
 from clusterkit.samples.coding import Coded, Coding
-from clusterkit.samples.mixed_space import MixedSpace, split_points
+from clusterkit.samples.mixed_space import MixedColumns, MixedSpace, split_points
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.sums import Sums
 from clusterkit.samples.transform import Transform
@@ -58,8 +59,18 @@ class MixedPosteriors:
 
     transform: Transform
     model: MixtureModel
-    n_numbers: int
-    shown: Indices
+    n_numbers: int = attrs.field(validator=scalar(least=0))
+    shown: Indices = attrs.field(validator=array("q", least=0, distinct=True))
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless the transform gives the numbers and levels of the model."""
+        model = self.model
+        last: Any = self.transform.steps[-1:]
+        fine = last and isinstance(last[0], MixedColumns) and len(last[0].numbers) == self.n_numbers
+        if not fine or [part.n_levels for part in last[0].levels] != model.forms.levels.tolist():
+            raise ValueError("MixedPosteriors: the columns of the transform are not those of the model")
+        if model.numbers.max(initial=-1) >= self.n_numbers or self.shown.max(initial=-1) >= model.k:
+            raise ValueError("MixedPosteriors: a number or a cluster is none of the model")
 
     def __call__(self, Y: Array) -> Array:
         """Posteriors of raw rows, (m, d) to (m, len(shown)), float64."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.contracts.outcomes import Domain, FunctionDomain, KernelDomain, Status, SupportCounts
+from clusterkit.numerics.shapes import array
 from clusterkit.samples import FeatureSpace, KernelSpace
 from clusterkit.samples.kernels import Gaussian, Kernel
 from clusterkit.samples.transform import RowMap, block_plan
@@ -175,7 +176,7 @@ class InnerProduct:
     """
 
     mapping: RowMap
-    w: Array
+    w: Array = attrs.field(validator=array("L"))
     dtype: np.dtype
 
     def __call__(self, Y: Array) -> Array:

@@ -20,6 +20,7 @@ from clusterkit.contracts.outcomes import Domain, FunctionDomain, KernelDomain, 
 from clusterkit.contracts.params import choice, integer, real
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.numerics.selection import distinct_rows
+from clusterkit.numerics.shapes import array
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, memory
 from clusterkit.samples.array_libraries import (
@@ -293,7 +294,7 @@ class MinusSquaredDistance(BlockFunction):
     """
 
     mapping: RowMap
-    centre: Array
+    centre: Array = attrs.field(validator=array("L"))
     dtype: np.dtype
 
     def __call__(self, Y: Array) -> Array:
@@ -326,8 +327,8 @@ class KernelPower(BlockFunction):
     kernel : Kernel
     """
 
-    centres: Array
-    weights: Array
+    centres: Array = attrs.field(validator=array("s d"))
+    weights: Array = attrs.field(validator=array("s"))
     kernel: Kernel
 
     def __call__(self, Y: Array) -> Array:

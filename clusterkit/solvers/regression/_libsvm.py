@@ -19,6 +19,7 @@ from clusterkit.contracts import Prepared
 from clusterkit.contracts.outcomes import Extension, KernelRows, Outcome, Scores
 from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.numerics.losses import best_bias, loss_of
+from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import FeatureSpace, KernelSpace, memory
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.row_graph import Node
@@ -91,8 +92,8 @@ class CentredRows:
     """
 
     transform: Transform
-    origin: Array
-    coefficients: Array
+    origin: Array = attrs.field(validator=array("L"))
+    coefficients: Array = attrs.field(validator=array("L q"))
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, q), in blocks."""
@@ -122,7 +123,7 @@ class CentredKernelRows:
     """
 
     sums: KernelRows
-    mean: float
+    mean: float = attrs.field(validator=scalar())
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, q)."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices, Mask
 from clusterkit.errors import TableError
-from clusterkit.samples.coding import shaped
+from clusterkit.numerics.shapes import array
 from clusterkit.tables.cells.measures import Measure
 from clusterkit.tables.cells.moments import Sizes
 from clusterkit.tables.cells.parsing import DAY_FIRST, is_slashed, only_order
@@ -628,8 +628,8 @@ class Donors:
     whatever other rows come with it.
     """
 
-    features: Array = attrs.field(validator=shaped("donors", "features"), eq=EQUAL, hash=False)
-    has: Mask = attrs.field(validator=shaped("donors", "columns"), eq=EQUAL, hash=False)
+    features: Array = attrs.field(validator=array("donors features"), eq=EQUAL, hash=False)
+    has: Mask = attrs.field(validator=array("donors columns"), eq=EQUAL, hash=False)
 
     def __attrs_post_init__(self) -> None:
         if not len(self.features) or not np.isfinite(self.features).all():

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit.contracts import Labeler, Labeling, Task, params
+from clusterkit.contracts import Labeler, Labeling, Task, array, params
 from clusterkit.contracts.outcomes import Embedding, Extension, Outcome
 from clusterkit.samples import Space
 
@@ -51,7 +51,7 @@ class NearestMedian:
     """Labels raw rows by the nearest median; a frozen object instead of a lambda, so that a fit can be saved."""
 
     extend: Extension
-    medians: np.ndarray
+    medians: np.ndarray = attrs.field(validator=array("k r"))
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
         """Labels of raw rows, (m, d) to (m,)."""
