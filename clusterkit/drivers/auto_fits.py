@@ -287,6 +287,8 @@ class Votes:
         from sklearn.neighbors import NearestNeighbors
 
         voters = min(self.voters, len(self.rows))
+        if Y.shape[1] != self.rows.shape[1]:
+            raise ValueError(f"rows of {Y.shape[1]} numbers among rows of {self.rows.shape[1]}")
         index = NearestNeighbors(n_neighbors=voters).fit(self.rows)
         labels = np.empty(len(Y), dtype=np.intp)
         for rows in block_plan(len(Y), BLOCK_WIDTH, np.float64):

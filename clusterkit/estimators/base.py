@@ -218,6 +218,8 @@ class FittedAttributes(Outputs):
         if not len(self.labels_):
             raise ValueError("labels_ has no label")
         k = self.labels_.max() + 1
+        if any("roles" in facts for facts in self.resolved_.values()):
+            dict(self.column_roles_)
         row = self._zero_row()
         if self.predictor_ is not None:
             label = _of_shape(self.predictor_(row), "a label", (1,), "iu")
@@ -242,7 +244,9 @@ class FittedAttributes(Outputs):
     def _zero_row(self) -> Array:
         """A row of zeros as the stages take it, (1, d)."""
         preparation = vars(self).get("preparation_")
-        row = np.zeros((1, self.n_features_in_ if preparation is None else len(preparation.features)))
+        width = self.n_features_in_ if preparation is None else len(preparation.features)
+        memory.require(8 * width, f"a row of {width} columns", "No model of so many columns fits into it.")
+        row = np.zeros((1, width))
         if not vars(self).get("_takes_sparse_rows"):
             return row
         from scipy.sparse import csr_array

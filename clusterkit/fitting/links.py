@@ -65,6 +65,8 @@ class Renumbered(BlockFunction):
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (m,)."""
         labels = self.base(Y)
+        if labels.max(initial=-1) >= len(self.numbers):
+            raise ValueError(f"a label is none of {len(self.numbers)} clusters")
         return np.where(labels >= 0, self.numbers[labels], labels)
 
     def onnx(self, rows: Node) -> Node:
@@ -199,6 +201,8 @@ class LinkedComponents(BlockFunction):
         before = self.base(Y)
         if not len(self.joined):
             return before
+        if before.max(initial=-1) >= len(self.joined):
+            raise ValueError(f"a label is none of {len(self.joined)} clusters")
         clusters = np.where(before >= 0, self.joined[before], NOISE)
         labels = np.where(clusters >= 0, self.numbers[clusters], NOISE)
         for cluster in np.unique(self.clusters):

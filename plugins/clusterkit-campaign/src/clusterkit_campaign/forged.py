@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
+import faulthandler
 import inspect
 import os
 import resource
@@ -429,6 +430,7 @@ def _batch(name: str, model: Model, first: int, end: int, seed: int, folder: str
 
 def _child(name: str, model: Model, first: int, end: int, seed: int, folder: str, writer: int) -> None:
     warnings.simplefilter("ignore")
+    faulthandler.disable()  # the parent counts signals
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     present = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (present + ROOM, present + ROOM))
