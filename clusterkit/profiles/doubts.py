@@ -68,38 +68,34 @@ class Doubts:
 
     Parameters
     ----------
+    of_column : str
+        Sentence about clusters that are the values of one column.
     of_gaps : str
         Sentence about clusters that hold the rows without a value in a column.
     of_pairs : str
         Sentence about clusters in pairs, which differ in one column of two values only.
     of_single : str
         Sentence about clusters of one row that is far from all others.
+    of_few_levels : str
+        Sentence about small clusters of all rows of one or two levels of a column of many, used or left out.
     of_levels : str
         Sentence about the confidence of clusters of rows that are mostly levels of categories.
     of_points : str
         Sentence about rows that lie at few points, for which the tests for one cluster mean nothing.
-    of_column : str
-        Sentence about clusters that are the values of one column.
-    of_few_levels : str
-        Sentence about small clusters of all rows of one or two levels of a column of many, used or left out.
     """
 
+    of_column: str = ""
     of_gaps: str = ""
     of_pairs: str = ""
     of_single: str = ""
+    of_few_levels: str = ""
     of_levels: str = ""
     of_points: str = ""
-    of_column: str = ""
-    of_few_levels: str = ""
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The sentences that apply."""
-        texts = (
-            self.of_column, self.of_gaps, self.of_pairs, self.of_single, self.of_few_levels, self.of_levels,
-            self.of_points,
-        )  # fmt: skip
-        return tuple(text for text in texts if text)
+        return tuple(filter(None, attrs.astuple(self)))
 
 
 def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
@@ -128,15 +124,14 @@ def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
     names = np.unique(labels[labels >= 0])
     if len(names) < 2:
         return Doubts()
-    plans = fitted.preparation_.plans
     return Doubts(
+        _of_column(fitted),
         _of_gaps(fitted, table, labels, len(names)),
         _of_pairs(fitted, X, labels, names),
         _of_single(X, labels, names),
-        _of_levels(fitted, plans, X),
-        _of_points(fitted, len(names)),
-        _of_column(fitted),
         _of_few_levels(table, labels, names),
+        _of_levels(fitted, X),
+        _of_points(fitted, len(names)),
     )
 
 
@@ -261,8 +256,9 @@ def _of_single(X: Array, labels: Labels, names: Labels) -> str:
     return f"{_begun(' and '.join(each))}, {which}, rather than {'a group' if len(far) == 1 else 'groups'} of rows."
 
 
-def _of_levels(model: Any, plans: Sequence[ColumnPlan], X: Array) -> str:
+def _of_levels(model: Any, X: Array) -> str:
     """The sentence about a confidence that was fitted to tables of another kind."""
+    plans: Sequence[ColumnPlan] = model.preparation_.plans
     are_levels = np.concatenate([np.full(len(plan.features), isinstance(plan, CategoryColumn)) for plan in plans])
     variances = X.var(axis=0, dtype=np.float64)
     share = variances[are_levels].sum() / variances.sum()
@@ -281,11 +277,12 @@ def _of_points(model: Any, k: int) -> str:
     points = model.resolved_.get("auto", {}).get("points")
     if points is None:
         return ""
+    filled = ", once their gaps are filled" * any(getattr(plan, "gaps", 0) for plan in model.preparation_.plans)
     if k >= points:
-        return f"The rows lie at {points} points only: every cluster is one of them, of equal rows."
+        return f"The rows lie at {points} points only{filled}: every cluster is one of them, of equal rows."
     return (
-        f"The rows lie at {points} points only, each of many equal rows: which of them belong together is open; "
-        f"-k {points} makes each of them a cluster."
+        f"The rows lie at {points} points only{filled}, each of many equal rows: which of them belong together is "
+        f"open; -k {points} makes each of them a cluster."
     )
 
 

@@ -15,10 +15,10 @@ from clusterkit.estimators.auto_tables import EVIDENCE
 from clusterkit.profiles import ClusterProfile, FeatureProfile, Profile
 from clusterkit.report.analysis import COMPARED_ROWS, Analysis
 from clusterkit.tables import Table
-from clusterkit.tables.cells.readings import equal_rows
 from clusterkit.tables.cells.times import TIME, clock_text
 from clusterkit.tables.preparing.new_rows import matched
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan
+from clusterkit.tables.reading.row_sample import equal_rows
 
 __all__ = [
     "caveats",
@@ -265,7 +265,9 @@ def tests_of_one_cluster(analysis: Analysis) -> str:
         return ""
     if getattr(analysis.model, "perhaps_one_cluster_", False):
         return f"The tests: {tests}."
-    return f"Two tests of whether there is more than one cluster at all (one that sees it suffices): {tests}."
+    which = "Two tests" if ", and the " in tests else "A test"
+    suffices = " (one that sees it suffices)" if ", and the " in tests else ""
+    return f"{which} of whether there is more than one cluster at all{suffices}: {tests}."
 
 
 def _why_unsure(analysis: Analysis) -> str:

@@ -118,6 +118,15 @@ def test_one_piece_is_a_curve_only_of_numbers(piece, words):
     assert ("curved" in summary._choice(made.model.resolved_["auto"])["perhaps"]) == (piece == "curved")
 
 
+def test_as_many_tests_are_announced_as_there_are():
+    of_levels = analysis(confidence=0.9, gain_of_clusters=0.2)
+    assert sentences.tests_of_one_cluster(of_levels).startswith(
+        "A test of whether there is more than one cluster at all:"
+    )
+    both_tests = analysis(confidence=0.9, projection_p_value=0.01, tree_statistic=0.4, one_piece="curved")
+    assert sentences.tests_of_one_cluster(both_tests).startswith("Two tests of whether there is")
+
+
 def test_the_score_is_explained_by_the_criterion_that_chose():
     of_mixture, of_pool = (sentences.score_of_number(criterion) for criterion in (EVIDENCE, "unknown number"))
     assert "mixtures of halves of the rows agree" in of_mixture

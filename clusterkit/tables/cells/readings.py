@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -24,7 +24,6 @@ __all__ = [
     "as_levels",
     "as_numbers",
     "as_seconds",
-    "equal_rows",
     "marks_of",
     "seconds_of_text",
     "settled",
@@ -87,29 +86,6 @@ def as_numbers(column: Column, default: str, measure: Measure | None = None) -> 
         if by_other.unread.sum() < reading.unread.sum():
             return by_other
     return reading
-
-
-def equal_rows(columns: Sequence[Column]) -> int:
-    """Number of rows whose cells are equal to those of another row; a gap is equal to a gap.
-
-    Examples
-    --------
-    >>> a, b = np.array([1.0, np.nan, np.nan, 1.0]), np.array(["x", "x", None, "x"], dtype=object)
-    >>> equal_rows([Column("a", "number", a)]), equal_rows([Column("a", "number", a), Column("b", "text", b)])
-    (4, 2)
-    """
-    codes = np.full((len(columns[0].values), len(columns)), -1)
-    for j, column in enumerate(columns):
-        known = ~column.missing()
-        cells = column.values[known]
-        if column.kind == "text":
-            numbers = {text: i for i, text in enumerate(dict.fromkeys(cells))}
-            codes[known, j] = [numbers[text] for text in cells]
-        else:
-            codes[known, j] = np.unique(cells, return_inverse=True)[1]
-    rows = codes.view(np.dtype((np.void, codes.itemsize * codes.shape[1])))
-    counts = np.unique(rows, return_counts=True)[1]
-    return int(counts[counts > 1].sum())
 
 
 def marks_of(column: Column, measure: Measure = PLAIN) -> Counter[str]:

@@ -1,8 +1,7 @@
 """Decision of a plan for each column, from the sums of a table.
 
-`Overrides` has what a user decides. `several_scales`, `several_units`, `mixed_marks`, `other_decimals` and `or_gap`
-find columns that are not what they look like: numbers in several units or with another mark before decimals, and gaps
-that say something.
+`several_scales`, `several_units`, `mixed_marks`, `other_decimals` and `or_gap` find columns that are not what they look
+like: numbers in several units or with another mark before decimals, and gaps that say something.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypedDict, final
+from typing import TYPE_CHECKING, TypedDict
 
 import attrs
 import numpy as np
@@ -40,56 +39,21 @@ from clusterkit.tables.preparing.plans import (
 from clusterkit.tables.preparing.sums import ColumnSums, TableSums
 from clusterkit.tables.reading.frames import NA, NONE, as_level
 
+if TYPE_CHECKING:
+    from clusterkit.tables.preparing.preparation import Preparation
+
 __all__ = [
-    "COUNTRIES",
     "MOSTLY",
-    "NUMBER_LIKE",
     "SCALES",
-    "Overrides",
     "decide",
     "mixed_marks",
     "of_numbers_in",
-    "or_gap",
-    "several_scales",
     "with_words",
-    "words_of",
 ]
 
 
 SCALES = ("auto", "none", "zscore", "spread", "minmax")
 """Choices for the scaling of columns in different units."""
-
-
-@final
-@attrs.frozen
-class Overrides:
-    """Decisions of the user, which replace the automatic ones.
-
-    Parameters
-    ----------
-    as_category, as_number, as_date, keep, drop : frozenset of str
-    scale : str
-    na : str
-    as_ordered : frozenset of str
-    sphere : bool
-    """
-
-    as_category: frozenset[str]
-    as_number: frozenset[str]
-    as_date: frozenset[str]
-    keep: frozenset[str]
-    drop: frozenset[str]
-    scale: str
-    na: str = "auto"
-    as_ordered: frozenset[str] = frozenset()
-    sphere: bool = True
-
-    def check(self, names: Sequence[str]) -> None:
-        """Raise `TableError` for a column that does not exist."""
-        named = self.as_category | self.as_number | self.as_date | self.as_ordered | self.keep | self.drop
-        for name in sorted(named):
-            if name not in names:
-                raise no_such_column(name, names, "the table")
 
 
 CODES = (
@@ -396,17 +360,21 @@ FEWEST_GAPS = 5
 """Fewest gaps that are tested for information."""
 
 
-def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...], str, str]:
-    """Plan of each column, the scale, and the reason for the scale.
+def decide(sums: TableSums, wishes: Preparation, drop: frozenset[str]) -> tuple[tuple[ColumnPlan, ...], str, str]:
+    """Plan of each column, the scale, and the reason for the scale; by what the user wishes, and the columns to drop.
 
     Raises
     ------
     TableError
         If no column can be used, or an override does not suit its column.
     """
-    overrides.check([column.name for column in sums.columns])
-    sums = attrs.evolve(sums, columns=tuple(_timed(column, overrides) for column in sums.columns))
-    plans = [_plan(column, overrides) for column in sums.columns]
+    names = [column.name for column in sums.columns]
+    as_wished = {*wishes.as_category, *wishes.as_number, *wishes.as_date, *wishes.as_ordered}
+    for name in sorted({*as_wished, *wishes.keep, *drop}):
+        if name not in names:
+            raise no_such_column(name, names, "the table")
+    sums = attrs.evolve(sums, columns=tuple(_timed(column, wishes) for column in sums.columns))
+    plans = [_plan(column, wishes, drop) for column in sums.columns]
     reasons = {plan.reason for plan in plans if isinstance(plan, LeftOut)}
     if not any(plan.used for plan in plans) and FREE_TEXT not in reasons:
         # a table of distinct numbers is better than none
@@ -423,49 +391,49 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
         raise TableError(f"no column is left to cluster: {shown}{more}{advice}")
     used = [plan.used for plan in plans]
     plans = [_with_gaps(j, plan, sums, used) for j, plan in enumerate(plans)]
-    if overrides.sphere and overrides.scale != "spread":  # coordinates on a sphere are negative as well
-        plans = paired(plans, sums.columns, overrides.as_number | overrides.as_ordered)
-    scale, reason = _scale(plans, sums, overrides)
+    if wishes.sphere and wishes.scale != "spread":  # coordinates on a sphere are negative as well
+        plans = paired(plans, sums.columns, frozenset(wishes.as_number + wishes.as_ordered))
+    scale, reason = _scale(plans, sums, wishes)
     return tuple(_scaled(p, c, scale) for p, c in zip(plans, sums.columns, strict=True)), scale, reason
 
 
-def _timed(column: ColumnSums, overrides: Overrides) -> ColumnSums:
+def _timed(column: ColumnSums, wishes: Preparation) -> ColumnSums:
     """The sums of a column, with times without a colon as hours if its numbers are likely to be times, or are to be."""
-    wanted = column.name in overrides.as_date and not column.as_date()[1].n
+    wanted = column.name in wishes.as_date and not column.as_date()[1].n
     if not column.digits.n or not (wanted or column.digits.are_times(column.name)):
         return column
     return attrs.evolve(column, clock=column.digits)
 
 
-def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
+def _plan(column: ColumnSums, wishes: Preparation, drop: frozenset[str]) -> ColumnPlan:
     """Plan of a column, without regard to units."""
     name = column.name
-    if name in overrides.drop:
+    if name in drop:
         return LeftOut(name, "as you asked", True)
     if column.kind == "complex":
         raise TableError(
             f"column {shortened(name)!r} has complex numbers, which cannot be compared; make two columns of their "
             "real and imaginary parts, or leave it out"
         )
-    if name in overrides.as_number:
+    if name in wishes.as_number:
         mark, numbers = column.as_number()
         if column.clock.native or (column.clock.n and not numbers.n):
             return _clock(column, keep=True)
         if not numbers.n:
             raise TableError(f"column {shortened(name)!r} cannot be used as numbers: no cell is one")
         return _number(column, mark, numbers)
-    if name in overrides.as_ordered:
+    if name in wishes.as_ordered:
         return _ordered(column)
-    if name in overrides.as_date:
+    if name in wishes.as_date:
         form, moments = column.as_date()
         if column.clock.minutes:
             return _clock(column, keep=True)
         if not moments.n:
             raise TableError(f"column {shortened(name)!r} cannot be used as dates: no cell is one")
         return _date(column, form, moments)
-    keep = name in overrides.keep
-    column = with_words(column, overrides.na, as_category=name in overrides.as_category)
-    if name in overrides.as_category:
+    keep = name in wishes.keep
+    column = with_words(column, wishes.na, as_category=name in wishes.as_category)
+    if name in wishes.as_category:
         return _category(column, keep=True)
     if column.kind == "empty":
         return LeftOut(
@@ -717,10 +685,10 @@ def _with_gaps(j: int, plan: ColumnPlan, sums: TableSums, used: Sequence[bool]) 
     return attrs.evolve(plan, told_by=name)
 
 
-def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -> tuple[str, str]:
+def _scale(plans: Sequence[ColumnPlan], sums: TableSums, wishes: Preparation) -> tuple[str, str]:
     """The choice in `SCALES` for the numbers of a table, and its reason."""
-    if overrides.scale != "auto":
-        return overrides.scale, "as you asked"
+    if wishes.scale != "auto":
+        return wishes.scale, "as you asked"
     numbers = [
         (plan, _numbers_of(plan, column))
         for plan, column in zip(plans, sums.columns, strict=True)

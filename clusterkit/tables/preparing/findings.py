@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import attrs
 import numpy as np
@@ -21,12 +21,15 @@ from clusterkit.tables.cells.measures import PLAIN, Measure
 from clusterkit.tables.cells.parsing import DAY_FIRST, DIGITS, MONTH_FIRST
 from clusterkit.tables.cells.readings import ORDERS
 from clusterkit.tables.cells.times import clock_text
-from clusterkit.tables.preparing.decisions import NUMBER_LIKE, mixed_marks, of_numbers_in
+from clusterkit.tables.preparing.decisions import mixed_marks, of_numbers_in
 from clusterkit.tables.preparing.places import places
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparing.redundant_columns import as_option
 from clusterkit.tables.preparing.sums import ColumnSums
 from clusterkit.tables.reading.frames import Column
+
+if TYPE_CHECKING:
+    from clusterkit.tables.preparing.preparation import FittedPreparation
 
 __all__ = [
     "Finding",
@@ -261,30 +264,24 @@ def _levels(plan: CategoryColumn) -> str:
     return f"{counted(len(plan.levels) + plan.rare, 'level')}{in_order}{rare}{among}{by_type}"
 
 
-def _by_kind(plans: Sequence[ColumnPlan], donors: int, *, coded: bool) -> dict[str, dict[str, Finding]]:
+def _by_kind(its: FittedPreparation) -> dict[str, dict[str, Finding]]:
     """The findings of all plans, by kind and column."""
     by_kind: dict[str, dict[str, Finding]] = {kind: {} for kind in SAYS}
-    for plan in plans:
-        for finding in of_plan(plan, donors, coded=coded):
+    for plan in its.plans:
+        for finding in of_plan(plan, len(its.donors or ()), coded=its.coded):
             by_kind[finding.kind][finding.column] = finding
     return by_kind
 
 
-def facts(
-    plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, blank: int = 0, donors: int = 0, *,
-    coded: bool = False,
-) -> dict[str, object]:  # fmt: skip
-    """Every decision by kind, as texts and numbers; gaps are filled from so many donors, or from none.
-
-    With `coded` the columns are numbers and codes with gaps, which nothing fills or scales.
-    """
-    seen = _by_kind(plans, donors, coded=coded)
-    details = {kind: {name: its.detail for name, its in columns.items()} for kind, columns in seen.items()}
-    counts = {kind: {name: its.count for name, its in columns.items() if its.count} for kind, columns in seen.items()}
+def facts(its: FittedPreparation) -> dict[str, object]:
+    """Every decision of a fitted preparation by kind, as texts and numbers."""
+    plans, seen = its.plans, _by_kind(its)
+    details = {kind: {name: one.detail for name, one in columns.items()} for kind, columns in seen.items()}
+    counts = {kind: {name: one.count for name, one in columns.items() if one.count} for kind, columns in seen.items()}
     numbers = {plan.name: plan for plan in plans if isinstance(plan, NumberColumn)}
     return {
-        "rows": rows,
-        "features": sum(len(plan.coded if coded else plan.features) for plan in plans),
+        "rows": its.rows,
+        "features": _n_features(its),
         "numbers": list(numbers),
         "categories": details["category"],
         "units": {name: numbers[name].unit for name in details["unit"] if numbers[name].unit},
@@ -296,25 +293,23 @@ def facts(
         "decimal_commas": list(details["decimal comma"]),
         "dates": details["date"],
         "left_out": details["left out"],
-        "gaps": {plan.name: details[kind][plan.name] for plan in plans for kind in _GAPS if plan.name in details[kind]},
-        "rows_that_fill_gaps": 0 if coded else donors,
+        "gaps": details["filled"] | details["lent"] | details["gap"],
+        "rows_that_fill_gaps": 0 if its.coded else len(its.donors or ()),
         "infinite_cells": counts["infinite"],
         "gaps_spelled_na": {plan.name: plan.na for plan in plans if isinstance(plan, CategoryColumn) and plan.na},
-        "rows_without_values": blank,
-        "scale": "none" if coded else scale,
-        "scale_reason": CODED if coded else reason,
+        "rows_without_values": its.blank,
+        "scale": "none" if its.coded else its.scale,
+        "scale_reason": CODED if its.coded else its.reason,
     }
 
 
-_GAPS = ("filled", "lent", "gap")
-"""The kinds of findings about gaps."""
+def _n_features(its: FittedPreparation) -> int:
+    return len(its.names_of_codes if its.coded else its.features)
 
 
-def paragraph(
-    plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, blank: int = 0, donors: int = 0, *,
-    options: bool, coded: bool = False,
-) -> str:  # fmt: skip
-    """Every decision in words."""
+def paragraph(its: FittedPreparation, *, options: bool) -> str:
+    """Every decision of a fitted preparation in words."""
+    plans, coded, donors, seen = its.plans, its.coded, len(its.donors or ()), _by_kind(its)
     of_kinds = [
         counted(number, *words)
         for kind, words in (
@@ -324,27 +319,25 @@ def paragraph(
         )
         if (number := sum(isinstance(plan, kind) for plan in plans))
     ]
-    features = sum(len(plan.coded if coded else plan.features) for plan in plans)
-    used = sum(plan.used for plan in plans)
     parts = [
-        f"{used} of {counted(len(plans), 'column')} used ({', '.join(of_kinds)}), as {counted(features, 'feature')}"
+        f"{len(its.used)} of {counted(len(plans), 'column')} used ({', '.join(of_kinds)}), as "
+        f"{counted(_n_features(its), 'feature')}"
     ]
-    seen = _by_kind(plans, donors, coded=coded)
     if pairs := places(plans):
         how = "longitudes counted from their middle" if coded else "as points on a sphere"
         halves = [f"{shortened(latitude.name)} and {shortened(longitude.name)}" for latitude, longitude in pairs]
         seen["place"] = {"": Finding("place", "", f"{_some(halves)}, {how}")}
     for name in seen["ordered"]:
-        del seen["few"][name]
+        seen["few"].pop(name, None)
     for kind, sentence in SAYS.items():
         if seen[kind] and not (coded and kind == "few"):
             shown = _some([_shown(finding) for finding in seen[kind].values()])
             parts.append(sentence.format(shown, rows="kept row" if donors == 1 else f"of {donors:,} kept rows"))
-    if blank:
-        whose = "whose label says" if blank == 1 else "whose labels say"
-        parts.append(f"{counted(blank, 'row')} without any value, {whose} nothing")
+    if its.blank:
+        whose = "whose label says" if its.blank == 1 else "whose labels say"
+        parts.append(f"{counted(its.blank, 'row')} without any value, {whose} nothing")
     if not coded:
-        parts.append(f"Units: {UNITS[scale]}, {'' if reason == 'as you asked' else 'as '}{reason}")
+        parts.append(f"Units: {UNITS[its.scale]}, {'' if its.reason == 'as you asked' else 'as '}{its.reason}")
     if options:
         options_of_columns = "--as-category, --as-number, --as-ordered, --as-date, --keep, --drop, --na"
         parts.append(f"To decide otherwise: {options_of_columns}{'' if coded else ', --gaps, --scale'}")
@@ -386,9 +379,7 @@ def of_fit(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[
             case LeftOut() if plan.kind in WARNS:
                 yield Finding(plan.kind, name, plan.reason)
             case _ if column.kind == "text" and not column.categorical and not asked_for:
-                yield from (
-                    Finding(kind, name, reason) for kind, reason in of_numbers_in(column) if kind in NUMBER_LIKE
-                )
+                yield from (Finding(kind, name, reason) for kind, reason in of_numbers_in(column))
         if column.infinite and (isinstance(plan, NumberColumn) if column.kind == "text" else not asked_for):
             yield Finding("infinite", name, f"{column.infinite:,} of {column.rows:,}", column.infinite)
         if plan.used and 2 * gaps > column.rows and not getattr(plan, "or_gap", False):

@@ -134,12 +134,8 @@ class NewRows(Observer):
         elif more:
             what = "numbers with a mark that the fit has not are read without it"
             self.add(what, column, f"{sum(marks[mark] for mark in new):,} with {_names(new)}, {ranges}")
-        elif not alike and (bare or not plan.unit):
-            what = "numbers are of another size than in the fit"
-            self.add(what, column, ranges, advice="they may be in another unit")
-        elif (bare or not plan.unit) and (typical := other_size(finite, plan.size)):
-            what = "numbers are of another size than in the fit"
-            self.add(what, column, typical, advice="they may be in another unit")
+        elif (bare or not plan.unit) and (sizes := other_size(finite, plan.size) if alike else ranges):
+            self.add("numbers are of another size than in the fit", column, sizes, advice="they may be in another unit")
 
     def levels(self, plan: CategoryColumn, column: Column, new: NDArray[np.bool_]) -> None:
         """Compare levels with those of the fit.

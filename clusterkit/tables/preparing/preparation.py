@@ -15,7 +15,7 @@ from clusterkit.errors import InvalidParameter, TableError, nearest_names
 from clusterkit.tables.cells.column_names import check_distinct
 from clusterkit.tables.cells.parsing import order_of
 from clusterkit.tables.cells.readings import as_levels
-from clusterkit.tables.preparing.decisions import SCALES, Overrides, decide
+from clusterkit.tables.preparing.decisions import SCALES, decide
 from clusterkit.tables.preparing.findings import facts, of_fit, of_rows, paragraph, warn_of, warnings_of
 from clusterkit.tables.preparing.new_rows import NewRows, matched, warn_of_blanks
 from clusterkit.tables.preparing.places import of_places, with_spheres, write_points
@@ -226,11 +226,7 @@ class Preparation:
         if total is None or total.sums is None or total.row_sample is None:
             raise TableError("the table has no row")
         sums, row_sample, last = total.sums, total.row_sample, total.last
-        overrides = Overrides(
-            frozenset(self.as_category), frozenset(self.as_number), frozenset(self.as_date), frozenset(self.keep),
-            total.drop, self.scale, self.na, frozenset(self.as_ordered), self.sphere,
-        )  # fmt: skip
-        plans, scale, reason = decide(sums, overrides)
+        plans, scale, reason = decide(sums, self, total.drop)
         plans = with_spheres(plans, row_sample, scale)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], total.shared, names, total.title)
@@ -486,8 +482,7 @@ class FittedPreparation:
 
     def resolved(self) -> dict[str, object]:
         """Every decision, as `resolved_` of a model has it."""
-        donors = len(self.donors or ())
-        return facts(self.plans, self.rows, self.scale, self.reason, self.blank, donors, coded=self.coded)
+        return facts(self)
 
     def paragraph(self, *, options: bool = False) -> str:
         """Every decision in words.
@@ -497,7 +492,4 @@ class FittedPreparation:
         options : bool, default False
             Whether the paragraph ends with the options of the command line that change the decisions.
         """
-        donors = len(self.donors or ())
-        return paragraph(
-            self.plans, self.rows, self.scale, self.reason, self.blank, donors, options=options, coded=self.coded
-        )
+        return paragraph(self, options=options)

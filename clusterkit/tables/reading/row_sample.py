@@ -14,7 +14,7 @@ from clusterkit._typing import AnyArray
 from clusterkit.numerics.selection import mixed
 from clusterkit.tables.reading.frames import MICROSECONDS, NA, NONE, Column, as_level
 
-__all__ = ["RowSample"]
+__all__ = ["RowSample", "equal_rows"]
 
 MOST_ROWS = 2000
 """Most rows that are kept while a table is read: four times those of `clusterkit.tables.preparing.plans`, which are
@@ -63,10 +63,7 @@ class RowSample:
     @classmethod
     def of(cls, columns: Sequence[Column]) -> RowSample:
         """The sample of a block of rows."""
-        keys = np.zeros(len(columns[0].values), dtype=np.uint64)
-        for column in columns:
-            keys += mixed(_cells(column) ^ _key_of_text(column.name))
-        return cls(tuple(columns), keys)._smallest()
+        return cls(tuple(columns), _keys(columns))._smallest()
 
     def __add__(self, other: RowSample) -> RowSample:
         """The sample of both blocks together, whose columns are of the same kinds."""
@@ -77,6 +74,27 @@ class RowSample:
         keys, rows = np.unique(self.keys, return_index=True)
         most = max(1, min(MOST_ROWS, MOST_CELLS // len(self.columns)))
         return RowSample(tuple(column.take(rows[:most]) for column in self.columns), keys[:most])
+
+
+def _keys(columns: Sequence[Column]) -> Keys:
+    """The hash of each row."""
+    keys = np.zeros(len(columns[0].values), dtype=np.uint64)
+    for column in columns:
+        keys += mixed(_cells(column) ^ _key_of_text(column.name))
+    return keys
+
+
+def equal_rows(columns: Sequence[Column]) -> int:
+    """Number of rows whose cells are equal to those of another row; a gap is equal to a gap, whatever word it is.
+
+    Examples
+    --------
+    >>> a, b = np.array([1.0, np.nan, np.nan, 1.0]), np.array(["x", "x", None, "x"], dtype=object)
+    >>> equal_rows([Column("a", "number", a)]), equal_rows([Column("a", "number", a), Column("b", "text", b)])
+    (4, 2)
+    """
+    counts = np.unique(_keys([attrs.evolve(column, words=None) for column in columns]), return_counts=True)[1]
+    return int(counts[counts > 1].sum())
 
 
 def _cells(column: Column) -> Keys:
