@@ -563,7 +563,7 @@ LONGEST_UNIT = 4
 LETTERS = re.compile(r"[^\W\d_]+")
 """A word."""
 
-CODED = re.compile(r"[\w./:@+-]+|[^\W\d_]+\.?[\s#:-]*\d+|[+(]?\d[\d\s()/-]{5,}")
+CODED = re.compile(r"[\w./:@+-]+|[^\W\d_]+\.?(?! (?:1[89]|2[01])\d\d$)[\s#:-]*\d+|[+(]?\d[\d\s()/-]{5,}")
 """Digits in what is no measurement: codes without blanks, names with a number such as Sample 12, telephone numbers."""
 
 YEAR = re.compile(r"(?<!\d)(?:1[89]|2[01])\d\d(?!\d)")
@@ -579,6 +579,8 @@ def unread_value(texts: Iterable[str]) -> str:
     --------
     >>> unread_value(["XYZ 12.50", "XYZ 7.10"]), unread_value(["24-Mar", "3-Apr"]), unread_value(["~5", "~7"])
     ('XYZ 12.50', '24-Mar', '~5')
+    >>> unread_value(["lutego 1994", "czerwca 2001"])
+    'lutego 1994'
     >>> unread_value(["A-17", "A-18"]), unread_value(["Sample 1", "Sample 2"]), unread_value(["9 Long Street", "~5"])
     ('', '', '')
     """

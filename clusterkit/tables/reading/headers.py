@@ -374,9 +374,13 @@ def names_again(head: Sequence[Sequence[str]]) -> list[list[str]]:
 
 def without_again(preview: list[list[str]]) -> list[list[str]]:
     """Some rows without those below that are the first one again, or the second one, if that may have names too."""
-    head = 1 + (len(preview) > 1 and not any(map(is_value, preview[1])))
-    again = names_again(preview[:head])
-    return [row for i, row in enumerate(preview) if i < head or stripped(row) not in again]
+    rows = preview
+    for head in (1, 2):
+        again = names_again(rows[head - 1 : head]) if head == 1 or not any(map(is_value, rows[1])) else []
+        rows = [*rows[:head], *(row for row in rows[head:] if stripped(row) not in again)]
+        if len(rows) == 1:
+            break
+    return rows
 
 
 def tell_of_names(title: str, count: int, place: str) -> None:

@@ -122,6 +122,9 @@ BROKEN = {
     "clusterkit.tables.preparing.decisions.unread_values": lambda column: "",
     "clusterkit.tables.preparing.sums.on_circles": lambda seconds, weights: no_midnights(seconds, weights),
     "clusterkit.tables.preparing.decisions.with_words": lambda column, choice, as_category=False: column,
+    "clusterkit.tables.reading.spreadsheets.hidden_parts": lambda title, sheet: (set(), set()),
+    "clusterkit.tables.reading.delimited.names_again": lambda head: [],
+    "clusterkit.tables.cells.parsing.MONTHS": {"jan": 1, "feb": 2},
     "clusterkit.report.page.plain": lambda text, most=0: text.replace("#", ""),
     "clusterkit.report.page.pictures": lambda analysis: {
         name: re.sub(r'id="|href="#|url\(#|#[0f]{6}|#222222', "x", html.unescape(picture))
@@ -148,6 +151,13 @@ class TestTables:
             ("sentences", "clusterkit.tables.preparing.decisions.unread_values", "a warning is not what"),
             ("sentences", "clusterkit.tables.preparing.sums.on_circles", "hours are a feature"),
             ("words", "clusterkit.tables.preparing.decisions.with_words", "a word"),
+            (
+                "hidden cells",
+                "clusterkit.tables.reading.spreadsheets.hidden_parts",
+                "hidden cells are read, and nothing",
+            ),
+            ("names again", "clusterkit.tables.reading.delimited.names_again", "names in the middle of a file become"),
+            ("forms of values", "clusterkit.tables.cells.parsing.MONTHS", "a value is left out, and nothing says so"),
             ("report", "clusterkit.report.page.plain", "a text of the table is changed in the text of a report"),
             ("report", "clusterkit.report.page.pictures", "a text of the table is changed in a picture"),
         ],

@@ -20,6 +20,7 @@ import numpy as np
 from clusterkit._typing import Rng
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.tables import Preparation, TableError, TableWarning, read_table
+from clusterkit.tables.reading.chunks import table_chunks
 from clusterkit_campaign.findings import DOCUMENTED, SILENT, Problem, of_error
 
 __all__ = ["TABLES", "check_table"]
@@ -200,7 +201,129 @@ def _sentences(rng: Rng) -> Iterator[tuple[str, str]]:
         yield "hours are a feature where most dates have none", f"{fitted.features}"
 
 
-TABLES: Mapping[str, Callable[[Rng], Iterator[tuple[str, str]]]] = MappingProxyType(
-    {"workbook": _workbook, "words": _words, "sentences": _sentences, "report": _report}
+def _hidden(rng: Rng) -> Iterator[tuple[str, str]]:
+    """Rows and columns that a sheet does not show are told with their number, or left out."""
+    from openpyxl import Workbook
+
+    numbers = np.round(rng.normal(size=(ROWS, 3)), 3) + 0.0
+    unseen, column = rng.random(ROWS) < rng.random(), int(rng.integers(4))
+    unseen[0] &= column != 3  # something is hidden
+    unseen[0] |= column == 3
+    unseen[-1] = False
+    book = Workbook()
+    sheet = book.active
+    sheet.append(["a", "b", "c"])
+    for i, row in enumerate(numbers.tolist()):
+        sheet.append(row)
+        sheet.row_dimensions[i + 2].hidden = bool(unseen[i])
+    if column < 3:
+        sheet.column_dimensions["ABC"[column]].hidden = True
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.xlsx"
+        book.save(path)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            whole = read_table(path)
+        shown = read_table(path, hidden="drop")
+    sentences = " ".join(str(one.message) for one in caught)
+    if whole.n_rows != ROWS or not all(
+        part in sentences
+        for part in (
+            f"{unseen.sum()} row" if unseen.any() else "",
+            f"('{'abc'[column]}')" if column < 3 else "",
+            "--hidden",
+        )
+    ):
+        yield "hidden cells are read, and nothing says so", f"{unseen.sum()} rows, column {column}: {sentences}"
+    left = np.delete(numbers[~unseen], column, axis=1) if column < 3 else numbers[~unseen]
+    if [[float(cell) for cell in row] for row in shown.cells()] != left.tolist():
+        yield "hidden cells are not left out though that is asked for", f"{shown.cells()[:3]} instead of {left[:3]}"
+
+
+def _names_again(rng: Rng) -> Iterator[tuple[str, str]]:
+    """Names that come again in the middle of a file are told, and are neither a row nor a level."""
+    names = rng.permutation(["length", "a", "no. of x"]).tolist()
+    levels = rng.choice(["red", "blue"], ROWS).tolist()
+    numbers = np.round(rng.normal(size=(ROWS, 2)), 3) + 0.0
+    rows = [[f"{x}", f"{y}", level] for (x, y), level in zip(numbers.tolist(), levels, strict=True)]
+    places = sorted(rng.choice(ROWS, int(rng.integers(1, 4)), replace=False).tolist(), reverse=True)
+    lines = [names, *rows]
+    for place in places:
+        lines.insert(place + 1, names)
+    separator = str(rng.choice([",", ";", "\t"]))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        path.write_text("\n".join(map(separator.join, lines)))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            cells = read_table(path).cells()
+            pieces = [
+                row for piece in table_chunks(str(path), rows=int(rng.integers(1, ROWS))) for row in piece.cells()
+            ]
+    sentences = [str(one.message) for one in caught]
+    numeric = [[float(row[0]), float(row[1]), row[2]] for row in rows]
+    for read in (cells, pieces):
+        if len(read) != ROWS or [[float(row[0]), float(row[1]), row[2]] for row in read] != numeric:
+            yield "names in the middle of a file become a row", f"{len(read)} rows instead of {ROWS}"
+    if not any(f"come again in {len(places)} row" in text for text in sentences):
+        yield "names in the middle of a file are left out, and nothing says so", str(sentences)
+
+
+def _values(rng: Rng) -> Iterator[tuple[str, str]]:
+    """An amount or a date in one of many forms is read as what it is, or it is told; it is no identifier."""
+    amounts = 1000.0 + 7 * rng.permutation(ROWS)
+    days = np.array(["1971-03-01"], dtype="datetime64[D]") + 400 * rng.permutation(ROWS)
+    sign, form = str(rng.choice(MONEY)), str(rng.choice(FORMS))
+    known = len(MONTHS) - ("%y" in form)  # of a language that is not known the year shows that it is a month
+    language = MONTHS[int(rng.integers(known))].split()
+    cells, wanted = list[str](), list[float]()
+    for amount, day in zip(amounts.tolist(), days.tolist(), strict=True):
+        name = language[day.month - 1]
+        cells.append(form.format(amount, sign, day, name, name[:4] if len(name) > 4 else name))
+        start = day if "%d" in form else day.replace(day=1)
+        dated = "2:" in form
+        wanted.append(start.toordinal() if dated else -amount if form[0] in "-(" or "-{0" in form else amount)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = Preparation(scale="none").fit({"x": np.array(cells, dtype=object), "b": rng.normal(size=ROWS)})
+    if any("'x'" in str(one.message) for one in caught):
+        return
+    if "x" in fitted.left_out or fitted.plans[0].name not in fitted.features:
+        yield "a value is left out, and nothing says so", f"{cells[:2]}: {fitted.paragraph()}"
+        return
+    read = fitted.transform({"x": np.array(cells, dtype=object), "b": np.zeros(ROWS)})[:, 0]
+    if not np.allclose(np.diff(read), np.diff(wanted)):
+        yield "a value is read as another one", f"{cells[:2]}: {read[:2]} instead of {wanted[:2]}"
+
+
+MONEY = (*"$€£¥₹₩₽₺₴₦₱₫₪฿₡₸", "SGD", "KRW", "INR", "XOF", "ZMW", "BHD", "CLP", "kr", "Rs.", "zł")
+"""Signs, codes and words of currencies."""
+
+FORMS = (
+    "{1} {0:,.2f}", "{1}{0:.0f}", "{0:.0f} {1}", "-{1} {0:.0f}", "({1} {0:.2f})", "{1}-{0:.0f}", "{0:.1f} (+1)",
+    "[{0:.0f}]",
+    "{0:.0f} ± 0.5", "{0:.0f} [a]", "{2:%d}. {3} {2:%Y}", "{2:%d} {4} {2:%Y}", "{3} {2:%d}th, {2:%Y}",
+    "{2:%d} de {3} de {2:%Y}",
+    "{2:%a, %d %b %Y} 00:00:00 +0000", "{4}. {2:%Y}", "{3} {2:%Y}", "{4}-{2:%y}", "~{0:.0f}", "{0:.0f} per 9",
+)  # fmt: skip
+"""Forms of an amount, its currency, a day, its month and the beginning of its month."""
+
+MONTHS = (
+    "January February March April May June July August September October November December",
+    "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
 )
+"""Months in languages that the reader knows, and in one that it does not."""
+
+TABLES: Mapping[str, Callable[[Rng], Iterator[tuple[str, str]]]] = MappingProxyType(
+    {
+        "workbook": _workbook, "words": _words, "sentences": _sentences, "report": _report, "hidden cells": _hidden,
+        "names again": _names_again, "forms of values": _values,
+    }
+)  # fmt: skip
 """The kinds of tables by name."""
