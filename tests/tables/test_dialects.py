@@ -324,3 +324,27 @@ def test_blanks_around_a_mark_belong_to_it(mark, tmp_path):
     assert table.names == ("a", "b", "c")
     assert [column.kind for column in table.columns()] == ["number", "number", "text"]
     assert set(table.columns()[2].values) == {"x", "y"}
+
+
+@pytest.mark.parametrize("header", ["'a','b'", "a,b"])
+def test_cells_between_apostrophes_are_numbers(header, tmp_path):
+    (tmp_path / "t.csv").write_text(header + "\n" + "".join(f"'{i / 8}','{-i}.25'\n" for i in range(1, 30)))
+    for table in (read_table(tmp_path / "t.csv"), *table_chunks(str(tmp_path / "t.csv"))):
+        assert table.names == ("a", "b")
+        assert [column.values[0] for column in table.columns()] == [0.125, -1.25]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[(1, 2.1), (41, 51), (2, 2.2), (42, 52), (3, 2.3), (43, 53)], [(1, 1), (2, 2)] * 20],
+    ids=["ten rows", "two piles"],
+)
+def test_a_table_of_few_different_rows_is_one_of_numbers(rows, tmp_path):
+    """Neither the names of the columns nor the numbers below them become anything else, however few there are."""
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
+    model = recipe("kmeans", n_clusters=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)  # both columns say the same in the second one
+        fit_prepared(model, read_table(tmp_path / "t.csv"))
+    assert model.preparation_.used == ("x", "y")
+    assert len(set(zip(model.labels_[::2], model.labels_[1::2], strict=True))) == 1

@@ -33,11 +33,8 @@ SHORT: Mapping[str, str] = MappingProxyType({"k": "k", "m": "M", "mm": "M", "mn"
 """Magnitudes meant by short words beside a currency, in lower case: no currency is measured in metres."""
 
 WORDS: Mapping[str, str] = MappingProxyType(
-    {
-        "tsd": "Tsd", "thousand": "thousand", "mio": "Mio", "mn": "mn", "million": "million", "millions": "million",
-        "bn": "bn", "mrd": "Mrd", "billion": "billion", "billions": "billion",
-    }
-)  # fmt: skip
+    {**{word.lower(): word for word in COUNTS if len(word) > 1}, "millions": "million", "billions": "billion"}
+)
 """Words for magnitudes that mean nothing else, in lower case."""
 
 ENOUGH = 0.5

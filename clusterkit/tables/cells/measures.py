@@ -51,18 +51,33 @@ SIZES: Mapping[str, tuple[str, float]] = MappingProxyType(
 common zero, and currencies no fixed rate. Bare numbers are counts, beside thousands (k) and millions, which there are
 of currencies too."""
 
+WORDS_FOR_UNITS = """
+kg kgs kilogram kilograms kilo
+g gram grams gr
+t tonne tonnes
+lb lbs
+m meter metre meters metres
+in inch inches
+ft foot feet
+mi mile miles
+s sec secs second seconds
+min mins minute minutes
+h hr hrs hour hours
+day d days
+week weeks
+l liter litre liters litres
+% percent pct
+Mio mio
+€ eur euro euros
+$ usd
+£ gbp
+"""
+"""A mark and other words for it, in lower case, in each line."""
+
 ALIASES: Mapping[str, str] = MappingProxyType(
-    {
-        "kgs": "kg", "kilogram": "kg", "kilograms": "kg", "kilo": "kg", "gram": "g", "grams": "g", "gr": "g",
-        "tonne": "t", "tonnes": "t", "lbs": "lb", "meter": "m", "metre": "m", "meters": "m", "metres": "m",
-        "inch": "in", "inches": "in", "foot": "ft", "feet": "ft", "mile": "mi", "miles": "mi",
-        "sec": "s", "secs": "s", "second": "s", "seconds": "s", "mins": "min", "minute": "min", "minutes": "min",
-        "hr": "h", "hrs": "h", "hour": "h", "hours": "h", "d": "day", "days": "day", "weeks": "week",
-        "liter": "l", "litre": "l", "liters": "l", "litres": "l", "percent": "%", "pct": "%", "mio": "Mio",
-        "eur": "€", "euro": "€", "euros": "€", "usd": "$", "gbp": "£",
-    }
-)  # fmt: skip
-"""Other words for a mark, in lower case."""
+    {word: line.split()[0] for line in WORDS_FOR_UNITS.strip().split("\n") for word in line.split()[1:]}
+)
+"""The mark that each of the other words means."""
 
 DOLLARS = re.compile(r"([+-]?)([A-Z]{1,3}[$]|Rs|Rp|kr|Fr|Kč|zł)\.?\s*(?=\d)")
 """Dollars and other currencies with letters before their sign, such as US$ and R$, and those whose sign is a word."""

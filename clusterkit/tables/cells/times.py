@@ -34,12 +34,17 @@ __all__ = [
 ]
 
 
+WORDS_FOR_UNITS = """
+604800 w wk wks week weeks woche wochen
+86400 d day days tag tage tagen
+3600 h hr hrs hour hours std stunde stunden
+60 m min mins minute minutes minuten
+1 s sec secs second seconds sek sekunde sekunden
+"""
+"""The seconds of a unit, and the words for it, in each line."""
+
 UNITS: Mapping[str, float] = MappingProxyType(
-    dict.fromkeys(("w", "wk", "wks", "week", "weeks", "woche", "wochen"), 168.0)
-    | dict.fromkeys(("d", "day", "days", "tag", "tage", "tagen"), 24.0)
-    | dict.fromkeys(("h", "hr", "hrs", "hour", "hours", "std", "stunde", "stunden"), 1.0)
-    | dict.fromkeys(("m", "min", "mins", "minute", "minutes", "minuten"), 1 / 60)
-    | dict.fromkeys(("s", "sec", "secs", "second", "seconds", "sek", "sekunde", "sekunden"), 1 / 3600)
+    {word: int(line.split()[0]) / 3600 for line in WORDS_FOR_UNITS.strip().split("\n") for word in line.split()[1:]}
 )
 """Hours of each unit, in lower case. Months and years have no fixed length."""
 
