@@ -301,8 +301,8 @@ class Grid:
     def from_row(self, first: int) -> Grid:
         """The grid from a row on, without the columns that are empty then."""
         rows = np.arange(len(self.rows)) >= first
-        filled = np.array([[value is not None for value in row] for row in self.values[rows]], dtype=bool)
-        return self.part(rows, filled.any(axis=0))
+        filled: NDArray[np.bool_] = (self.values[rows] != None).any(axis=0)  # noqa: E711 - cell by cell
+        return self.part(rows, filled)
 
     def part(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> Grid:
         """The grid of some rows and columns, by their masks."""
