@@ -77,9 +77,7 @@ def clusterkit_labelers() -> dict[str, str]:
         "layers": "clusterkit.labelers.layers:Layers",
         "interval": "clusterkit.labelers.codecs:Interval",
         "most_probable": "clusterkit.labelers.most_probable:MostProbable",
-        "proximity": "clusterkit.labelers.graphs:Proximity",
         "rows_kmeans": "clusterkit.labelers.rows_kmeans:RowsKMeans",
-        "support_graph": "clusterkit.labelers.graphs:SupportGraph",
         "threshold": "clusterkit.labelers.codecs:Threshold",
         "transition": "clusterkit.labelers.basins:Transition",
     }

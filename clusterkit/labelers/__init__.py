@@ -6,8 +6,7 @@ samples and, if possible, a function that labels new ones. What it can read depe
 * `codecs.py` reads scores, one row per sample: ``label_i = argmin_j cost_j(f(x_i))``, with costs that belong to the
   coding of the solver's targets (signs, numbers on a line, unit vectors).
 * `graphs.py` reads a domain ``{x : g(x) >= level}``: clusters are the components of a graph whose edges are segments
-  inside the domain. Ben-Hur, Horn, Siegelmann, Vapnik (2001), JMLR 2. The edges between neighbours are found in
-  `_proximity_edges_jit.py`.
+  inside the domain. Ben-Hur, Horn, Siegelmann, Vapnik (2001), JMLR 2.
 * `basins.py` reads a domain of a Gaussian kernel sum: clusters are the basins of the maxima of g, joined inside the
   domain or over saddle points. Lee, Lee (2005, 2006), IEEE Trans. PAMI 27 and 28.
 * `trees.py` reads a spanning tree: clusters are the parts that remain without some of its edges.

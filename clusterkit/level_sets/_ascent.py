@@ -111,13 +111,13 @@ class Ascent:
         if not isinstance(domain.kernel, Gaussian):
             raise IncompatibleStages(
                 f"labeler '{labeler}' ascends Gaussian kernel sums only, and this domain has a "
-                f"{type(domain.kernel).__name__} kernel; use labeler 'complete_graph' or 'proximity', which take any"
+                f"{type(domain.kernel).__name__} kernel; use labeler 'complete_graph', which takes any"
             )
         weights = np.asarray(domain.weights, dtype=np.float64)
         if (weights < 0).any() or not (weights > 0).any():
             raise IncompatibleStages(
                 f"labeler '{labeler}' needs weights >= 0, not all 0: the least of this domain is {weights.min():g}; "
-                "use labeler 'complete_graph' or 'proximity'"
+                "use labeler 'complete_graph'"
             )
         centres = np.asarray(domain.centres, dtype=np.float64)[weights > 0]
         origin, root = centres.mean(axis=0), math.sqrt(domain.kernel.gamma)

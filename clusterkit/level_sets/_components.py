@@ -15,7 +15,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.level_sets._likely_edges import (
     Grouping,
@@ -170,6 +170,10 @@ class Components:
     def grouping(self) -> Grouping:
         """The components at the moment."""
         return grouping_of(roots(self.parent), self.values)
+
+    def members(self) -> Labels:
+        """Component of each point at the moment, (u,)."""
+        return self.grouping().component
 
     def count(self) -> int:
         """Number of components at the moment."""

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol, final
+from typing import Any, NamedTuple, Protocol
 
-import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
@@ -25,7 +24,6 @@ from clusterkit.samples.limits import spend
 __all__ = [
     "EdgeSearch",
     "Grouping",
-    "MembersOnly",
     "cover",
     "grouping_of",
     "join_components",
@@ -77,29 +75,6 @@ class EdgeSearch(Protocol):
 
     def grouping(self) -> Grouping:
         """The components at the moment."""
-
-    def complete(self) -> None:
-        """Join any two components that a segment between two of their points joins."""
-
-
-@final
-@attrs.frozen(eq=False)
-class MembersOnly:
-    """The `ComponentSearch` of a segment test, made from an `EdgeSearch`."""
-
-    search: EdgeSearch
-
-    def join(self, edges: Indices) -> None:
-        """Test edges (e, 2) in their order, and join the ends of those inside."""
-        self.search.join(edges)
-
-    def complete(self) -> None:
-        """Join any two components that a segment between two of their points joins."""
-        self.search.complete()
-
-    def members(self) -> Labels:
-        """Component of each point at the moment, (u,)."""
-        return self.search.grouping().component
 
 
 def grouping_of(roots: Indices, values: Array) -> Grouping:

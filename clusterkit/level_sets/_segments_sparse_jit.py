@@ -13,11 +13,10 @@ import attrs
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array, Indices, Mask
+from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.level_sets._likely_edges import (
     Grouping,
-    MembersOnly,
     grouping_of,
     join_components,
     join_neighbours,
@@ -104,7 +103,7 @@ class SparseGaussianTest:
                   inside[rows])  # fmt: skip
         return inside
 
-    def search(self, points: Any, stage: str) -> MembersOnly:
+    def search(self, points: Any, stage: str) -> _SparseComponents:
         """A search for components among `points` (u, d), all inside, no two equal."""
         points = self.scaled(points)
         distances = None
@@ -114,7 +113,7 @@ class SparseGaussianTest:
             values = np.concatenate([np.exp(-distances[i : i + BATCH]) @ self.weights for i in batches])
         else:
             values = self.values(points)
-        return MembersOnly(_SparseComponents(self, points, values, np.arange(len(points)), stage, distances))
+        return _SparseComponents(self, points, values, np.arange(len(points)), stage, distances)
 
     @property
     def positions(self) -> Array:
@@ -144,6 +143,9 @@ class _SparseComponents:
 
     def grouping(self) -> Grouping:
         return grouping_of(roots(self.parent), self.values)
+
+    def members(self) -> Labels:
+        return self.grouping().component
 
     def join(self, edges: Indices) -> None:
         test = self.test

@@ -14,10 +14,9 @@ from typing import Protocol, TypeGuard, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels, Mask
+from clusterkit._typing import Array, Labels, Mask
 from clusterkit.contracts.outcomes import Domain, KernelDomain
 from clusterkit.level_sets._components import Components, Contour
-from clusterkit.level_sets._likely_edges import MembersOnly
 from clusterkit.level_sets._segments_jit import connected
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.threads import over_rows
@@ -83,9 +82,6 @@ class SegmentTest(Protocol):
 class ComponentSearch(Protocol):
     """A search for components of points, whose segments inside the domain join them."""
 
-    def join(self, edges: Indices) -> None:
-        """Test edges (e, 2) in their order and join their ends; edges whose ends are joined already are skipped."""
-
     def complete(self) -> None:
         """Join any two components that a segment between two of their points joins."""
 
@@ -124,8 +120,8 @@ class _GaussianTest:
         over_rows(lambda start, stop: connected(A, B, start, stop, self.fractions, contour, inside), len(A), work)
         return inside
 
-    def search(self, points: Array, stage: str) -> MembersOnly:
-        return MembersOnly(Components.of(self.contour, self._scaled(points), stage))
+    def search(self, points: Array, stage: str) -> Components:
+        return Components.of(self.contour, self._scaled(points), stage)
 
     def _scaled(self, Y: Array) -> Array:
         if Y.shape[1] != (d := self.contour.blocks.centres.shape[1]):  # compiled loops would read beyond the end
@@ -175,17 +171,6 @@ class _BlockwiseSearch:
     points: Array
     component: Labels
     stage: str
-
-    def join(self, edges: Indices) -> None:
-        component, done = self.component, 0
-        while done < len(edges):
-            batch = edges[done : done + LARGEST_BATCH]
-            done += len(batch)
-            batch = batch[component[batch[:, 0]] != component[batch[:, 1]]]
-            for i, j in batch[self.test.connected(self.points[batch[:, 0]], self.points[batch[:, 1]])]:
-                if component[i] != component[j]:
-                    component[component == component[j]] = component[i]
-            notify(Report(self.stage, done, len(edges)))
 
     def complete(self) -> None:
         points, component, n = self.points, self.component, len(self.points)

@@ -186,7 +186,6 @@ class TestOddParameters:
             ("sgd-lmsvc", {"solver__step_tol": 1e-320}),
             ("svc", {"labeler__n_segment_points": 2**63}),
             ("svc", {"labeler__n_segment_points": 2**31}),
-            ("svc", {"labeler": {"name": "proximity", "n_segment_points": 2**30}}),
             ("svc", {"solver__cache_mb": 2**40}),
             ("kmeans", {"n_init": 10**30}),
             ("kmeans", {"max_iter": 10**30}),

@@ -21,7 +21,6 @@ LABELERS = (
     "complete_graph",
     {"name": "complete_graph", "outliers": "nearest"},
     {"name": "complete_graph", "outliers": "singleton"},
-    "proximity",
     "equilibrium",
     {"name": "equilibrium", "outliers": "noise"},
     {"name": "equilibrium", "outliers": "nearest"},

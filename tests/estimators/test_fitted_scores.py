@@ -47,7 +47,7 @@ def test_outlier_scores_are_above_0_outside_the_domain(name):
 
 
 def test_the_domain_of_explicit_features_has_scores():
-    linear = Pipeline("identity", {"name": "svdd", "nu": 0.2}, "support_graph").fit(X)
+    linear = Pipeline("identity", {"name": "svdd", "nu": 0.2}, "complete_graph").fit(X)
     assert 0 < np.sum(linear.outlier_scores_ > 0) <= 0.2 * len(X)
     assert linear.outlier_scores_.argmax() >= 80  # the three far away
 

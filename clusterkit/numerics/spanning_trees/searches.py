@@ -1,6 +1,6 @@
 """Values of the nodes of a k-d tree from those of its slots, and SciPy's searches on all cores.
 
-Ctrl-C ends the searches (`nearest_in_tree`, `within_radius`) in good order. The threads that SciPy starts for
+Ctrl-C ends a search (`nearest_in_tree`) in good order. The threads that SciPy starts for
 ``workers`` above 1 are not waited for when Ctrl-C ends the call: they then write into arrays that are gone, and the
 process may crash.
 """
@@ -24,7 +24,6 @@ __all__ = [
     "floors",
     "nearest_in_tree",
     "pure_nodes",
-    "within_radius",
 ]
 
 
@@ -102,21 +101,3 @@ def nearest_in_tree(tree: KDTree, queries: Array, count: int) -> tuple[Array, In
 
     over_rows(search, len(queries), STEPS)
     return distances, index
-
-
-def within_radius(tree: KDTree, queries: Array, radii: Array) -> list[list[int]]:
-    """Indices of the points that are no farther from each query than its radius, in any order.
-
-    Parameters
-    ----------
-    tree : scipy.spatial.KDTree
-    queries : ndarray of shape (q, d)
-    radii : ndarray of shape (q,)
-    """
-    balls: list[list[int]] = [[] for _ in range(len(queries))]
-
-    def search(start: int, stop: int) -> None:
-        balls[start:stop] = tree.query_ball_point(queries[start:stop], radii[start:stop])
-
-    over_rows(search, len(queries), STEPS)
-    return balls

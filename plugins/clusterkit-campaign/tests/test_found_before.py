@@ -129,11 +129,10 @@ def test_integers_beyond_the_floats_in_a_table_are_refused():
 
 
 @pytest.mark.parametrize("solver", ["svdd", "psvdd", "lmsvc"])
-@pytest.mark.parametrize("labeler", ["complete_graph", "support_graph"])
-def test_a_domain_of_features_of_sparse_samples_is_refused(solver, labeler):
+def test_a_domain_of_features_of_sparse_samples_is_refused(solver):
     X = csr_array(np.random.default_rng(0).random((12, 4)))
-    model = Pipeline(featuremap="pca", solver=solver, labeler=labeler, balancer=None)
-    with pytest.raises(InvalidData, match=rf"'{labeler}' cannot work on 12 x 4 sparse samples"):
+    model = Pipeline(featuremap="pca", solver=solver, labeler="complete_graph", balancer=None)
+    with pytest.raises(InvalidData, match="'complete_graph' cannot work on 12 x 4 sparse samples"):
         model.fit(X)
     assert len(model.set_params(featuremap=["pca", "identity"]).fit(X).labels_) == 12
 

@@ -90,7 +90,7 @@ def ensembles(X: NDArray[np.float64]) -> None:
 
 
 def other_functions(X: NDArray[np.float64], y: list[str]) -> None:
-    path = width_path(X, gammas=[0.5, 1.0], labeler="support_graph")
+    path = width_path(X, gammas=[0.5, 1.0], labeler="complete_graph")
     assert_type(path, WidthPath)
     assert_type(path.gamma, NDArray[np.floating[Any]])
     assert_type(path.labels, NDArray[np.integer[Any]])

@@ -6,12 +6,9 @@ breadth-first search or by relabelling.
 
 from __future__ import annotations
 
-import operator
 from collections import deque
-from functools import reduce
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -142,102 +139,6 @@ def joined_components(edges, inside, is_connected):
         if inside[i] and inside[j] and component[i] != component[j] and is_connected(i, j):
             component[component == component[j]] = component[i]
     return component
-
-
-def components(u, edges):
-    """Smallest point of the component of each of u points."""
-    part = list(range(u))
-    for i, j in edges:
-        a, b = part[i], part[j]
-        part = [min(a, b) if p in (a, b) else p for p in part]
-    return np.array(part)
-
-
-def inside_edges(value, level, points, edges, n_segment_points):
-    """The edges whose points are all inside, and how near any value came to the level."""
-    inside, margin = [], np.inf
-    for i, j in edges:
-        samples = line_values(value, points[i], points[j], n_segment_points)
-        margin = min(margin, np.abs(samples - level).min())
-        if (samples >= level).all():
-            inside.append((i, j))
-    return inside, margin
-
-
-def sorted_pairs(points):
-    """All pairs (squared distance, smaller index, larger index) in order.
-
-    Squares are added one after the other: from Python 3.12 on `sum` compensates the rounding, and breaks ties.
-    """
-    u = len(points)
-    squares = {(i, j): [float(t) ** 2 for t in points[i] - points[j]] for j in range(u) for i in range(j)}
-    return sorted((reduce(operator.add, terms, 0.0), i, j) for (i, j), terms in squares.items())
-
-
-def knn(points, k):
-    """Edges to the k nearest neighbours, ties by index."""
-    pairs = sorted_pairs(points)
-    edges = set()
-    for i in range(len(points)):
-        others = sorted((d, a + b - i, a, b) for d, a, b in pairs if i in (a, b))
-        edges |= {(a, b) for _, _, a, b in others[:k]}
-    return edges
-
-
-def mst(points):
-    """Edges of the minimum spanning tree, ties by index."""
-    part, edges = np.arange(len(points)), set()
-    for _, i, j in sorted_pairs(points):
-        if part[i] != part[j]:
-            part[part == part[j]] = part[i]
-            edges.add((i, j))
-    return edges
-
-
-def is_delaunay_edge(points, i, j):
-    """Whether some ball has both on its surface and no point inside: a linear program for its centre c.
-
-    ``|c - p|² >= |c - i|²`` for all p is ``2 (p - i)·c <= |p|² - |i|²``, with equality for j; the slack, common to
-    all p, is minimised.
-    """
-    A = 2.0 * (points - points[i])
-    b = np.square(points).sum(axis=1) - np.square(points[i]).sum()
-    others, d = [p for p in range(len(points)) if p not in (i, j)], points.shape[1]
-    if not others:
-        return True
-    program = linprog(
-        np.r_[np.zeros(d), 1.0],
-        A_ub=np.c_[A[others], -np.ones(len(others))],
-        b_ub=b[others],
-        A_eq=np.r_[A[j], 0.0][None],
-        b_eq=b[j : j + 1],
-        bounds=[(None, None)] * d + [(0, None)],
-    )
-    # a third point nearly between the two leaves a ball as large as the rounding allows
-    return program.status == 0 and program.x[-1] < 1e-5
-
-
-def support_graph(value, level, points, supports, n_segment_points=20, attach=True):
-    """Labels, which samples were attached, and how near any value came to the level."""
-    g = value(points)
-    margin, inside = np.abs(g - level).min(), g >= level
-    rows = np.array(list(dict.fromkeys(map(tuple, points[inside].tolist())))).reshape(-1, points.shape[1])
-    known = set(map(tuple, supports.tolist()))
-    is_support = np.array([tuple(row) in known for row in rows.tolist()], dtype=bool)
-    pairs = [(i, j) for j in range(len(rows)) for i in range(j) if is_support[i] or is_support[j]]
-    edges, nearest = inside_edges(value, level, rows, pairs, n_segment_points)
-    part = components(len(rows), edges)
-    lone = ~is_support & ~np.isin(np.arange(len(rows)), np.array(edges, dtype=int).ravel())
-    if attach and is_support.any():
-        at = np.flatnonzero(is_support)
-        for i in np.flatnonzero(lone):
-            part[i] = part[at[np.argmin(np.square(rows[at] - rows[i]).sum(axis=1))]]
-    else:
-        lone[:] = False
-    where = {tuple(row): i for i, row in enumerate(rows.tolist())}
-    row_of = np.array([where.get(tuple(x), -1) for x in points.tolist()])
-    labels = np.where(row_of >= 0, np.append(part, -1)[row_of], -1)
-    return canonical(labels), np.append(lone, False)[row_of], min(margin, nearest)
 
 
 def shares(x, centres, weights, gamma):
