@@ -146,22 +146,3 @@ class CompleteGraph(Labeler[Domain]):
         if isinstance(space.points, SparseRows):
             return label_one
         return CandidateLabels.of(space.points, label_one, n_segment_points=self.n_segment_points, smallest=smallest)
-
-    def labels_of_domains(self, space: Space) -> Callable[[Domain], Labels]:
-        """A function that labels many domains of the points of `space`, without limits of work and time.
-
-        For tuners that search over widths and bounds. With up to 4,000 points whose distances fit under the memory cap,
-        quantities that depend on the points alone are computed once; otherwise the function calls `label` for each
-        domain.
-        """
-        from clusterkit.level_sets.many_widths import labels_of_domains
-
-        rng, task = np.random.default_rng(0), Task(space.n, None)
-        labeler = attrs.evolve(self, max_work=None, max_seconds=None)
-        return labels_of_domains(
-            space.points,
-            lambda domain: labeler.label(domain, space, task, rng).labels,
-            n_segment_points=self.n_segment_points,
-            outliers=self.outliers,
-            min_cluster_size=self.min_cluster_size,
-        )

@@ -264,7 +264,10 @@ class EdSvcSearch:
         solver, labeler = cast(Solver, self.stages["solver"]), cast(Labeler, self.stages["labeler"])
         seed = int(self.rng.integers(2**63))
         warm_start = self.tuner.warm_start and self.open_C
-        runs = CandidateRuns.of(self.space, solver, labeler, workers, warm_start, seed)
+        # limits of work and time are for the fit: a candidate that they cut short would not be judged like the others
+        limits = dict.fromkeys(labeler.parameters().keys() & {"max_work", "max_seconds"})
+        labeler = labeler.with_parameters(**limits)
+        runs = CandidateRuns(self.space, solver, labeler, workers, warm_start, seed)
         scored = ScoredCandidates(agreement, self._cluster_limits(n))
         first = 1.0 if self.open_C else math.nan
         interrupted = False

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias, cast, final
+from typing import TypeAlias, cast, final
 
 import attrs
 import numpy as np
@@ -85,8 +85,6 @@ class CandidateRuns:
     seed : int
         Seed of the random stream of every candidate. Each candidate starts a fresh stream, so its result does not
         depend on the order.
-    labels_of : callable or None
-        Function that labels all domains of these rows; None: the labeler, one domain at a time.
     """
 
     space: Space
@@ -95,16 +93,6 @@ class CandidateRuns:
     workers: int
     warm_start: bool
     seed: int
-    labels_of: Callable[[Any], Labels] | None
-
-    @classmethod
-    def of(
-        cls, space: Space, solver: Solver, labeler: Labeler, workers: int, warm_start: bool, seed: int
-    ) -> CandidateRuns:
-        """Bind the stages to the rows, with whatever can be computed once for all candidates."""
-        labels_of_domains = getattr(labeler, "labels_of_domains", None)
-        labels_of = None if labels_of_domains is None else labels_of_domains(space)
-        return cls(space, solver, labeler, workers, warm_start, seed, labels_of)
 
     def over(self, groups: Sequence[CandidateGroup], stage: str) -> Iterator[list[CandidateFit]]:
         """Fit the candidates of each group, in the order of the groups; `stage` names the progress reports.
@@ -164,8 +152,6 @@ class CandidateRuns:
         return np.random.default_rng(self.seed)
 
     def _labels(self, outcome: Outcome, space: Space) -> Labels:
-        if self.labels_of is not None:
-            return self.labels_of(outcome)
         return self.labeler.label(outcome, space, Task(space.n, None), self.rng()).labels
 
 

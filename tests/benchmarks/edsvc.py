@@ -126,7 +126,7 @@ def plane(entry, low, high):
     X, y = load(*entry.split(":"))
     shares, gammas = FRACTIONS, np.geomspace(low, high, 24)
     bounds = [min(1.0, 1.0 / (p * len(X))) if p > 0 else 1.0 for p in shares]
-    runs = CandidateRuns.of(KernelSpace(X, Gaussian(1.0)), Svdd(), CompleteGraph(outliers="nearest"), 1, True, 0)
+    runs = CandidateRuns(KernelSpace(X, Gaussian(1.0)), Svdd(), CompleteGraph(outliers="nearest"), 1, True, 0)
     cells = list(runs.over([(float(gamma), bounds) for gamma in gammas], "plane"))
     clusters = np.array([[each.n_clusters for each in cell] for cell in cells])
     agreement = np.array([[nmi(y, each.labels, average="geometric") for each in cell] for cell in cells])
