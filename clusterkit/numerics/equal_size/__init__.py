@@ -7,9 +7,8 @@ iteration (Wen, Lu, Zhao 2005)::
 
 - `drift`: seeds, choice of the loop, new starts (`find_parts`), the arrays of the sweeps (`TiledLoop`), and exactly
   equal sizes (±1) by offsets of the scores (`even_out`);
-- `drift_jit`: the update (`finish`, `_coefficients`, `_move`), the loop for centres on a line (`run_on_line`), and
-  sweeps over tiles of rows in single precision (`tally`);
-- `border_list_jit`: the loop over these sweeps, with the list of rows near a border (`run_with_tiles`);
+- `drift_jit`: the update (`finish`, `_coefficients`, `_move`), the loop for centres on a line (`run_on_line`), and the
+  loop of sweeps over tiles of rows in single precision (`run_with_tiles`);
 - `fade`: where moving centres does not reach balance, cells with weights that fade to zero (`find_even_parts`).
 
 Source: Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient,

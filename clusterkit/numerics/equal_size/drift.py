@@ -1,8 +1,8 @@
 """Equal clustering on plain arrays, for the solvers and the partitioners `equal` and `geoclust`.
 
 Centres move towards the centres of larger clusters and away from those of smaller ones, until all clusters have about
-the same size. This file draws the seeds, chooses a loop and makes new starts; the compiled loops are in `drift_jit` and
-`border_list_jit`, and `TiledLoop` has the arrays that the sweeps over tiles work on.
+the same size. This file draws the seeds, chooses a loop and makes new starts; the compiled loops are in `drift_jit`,
+and `TiledLoop` has the arrays that the sweeps over tiles work on.
 
 `even_out` shifts the columns of a score matrix so that argmax gives clusters of equal size (±1). Rows that tie after
 the shift are moved one by one. The shift is found by the transportation problem (`clusterkit.numerics.transport`).
@@ -19,7 +19,6 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices
 
 if TYPE_CHECKING:
-    from clusterkit.numerics.equal_size.border_list_jit import BorderList, SweepRoom
     from clusterkit.numerics.equal_size.drift_jit import DriftRecord, DriftSettings, TiledRows
 
 __all__ = [
@@ -31,7 +30,6 @@ __all__ = [
     "find_parts",
     "minus_distances",
     "random_distinct_rows",
-    "together",
 ]
 
 
@@ -79,7 +77,7 @@ CACHE_LINE = 64
 
 
 class TiledLoop:
-    """Iterations of `border_list_jit.run_with_tiles`, in double precision if single precision decides too few rows.
+    """Iterations of `drift_jit.run_with_tiles`, in double precision if single precision decides too few rows.
 
     Parameters
     ----------
@@ -93,9 +91,7 @@ class TiledLoop:
     """
 
     rows: TiledRows
-    border: BorderList
-    room: SweepRoom
-    plan: np.void
+    room: tuple[Array, Array, Array, Array]
 
     def __init__(
         self,
@@ -108,89 +104,42 @@ class TiledLoop:
         self.X, self.C, self.sizes = X, C, sizes
         self.settings, self.record = settings, record
         self.origin = X[:: max(1, len(X) // ORIGIN_ROWS)].mean(axis=0)
-        seeds = C - self.origin[:, None]
         # a power of 2, so that nothing is rounded
-        self.scale = 2.0 ** -int(np.frexp(np.abs(seeds).max())[1])
-        if not self._lay(np.float32, seeds):
-            self._lay(np.float64, seeds)
+        self.scale = 2.0 ** -int(np.frexp(np.abs(C - self.origin[:, None]).max())[1])
+        if not self._lay(np.float32):
+            self._lay(np.float64)
 
-    def _lay(self, dtype: Any, seeds: Array) -> bool:
+    def _lay(self, dtype: Any) -> bool:
         """Arrange rows and work space in a type; False if norms are out of the range of single precision."""
-        from clusterkit.numerics.equal_size import border_list_jit, drift_jit
+        from clusterkit.numerics.equal_size import drift_jit
 
-        (n, d), m = self.X.shape, len(self.sizes)
+        (n, d), pairs = self.X.shape, (len(self.sizes) + 1) // 2
+        shape = (-(-n // drift_jit.TILE), -(-d // 4), 4, drift_jit.TILE)
+        tiles, norms = _aligned(shape, dtype), np.empty(shape[0])
+        drift_jit.lay(self.X, self.origin, self.scale, tiles, norms)
         single = dtype is np.float32
-        projected = single and m - 1 < d
-        D = m - 1 if projected else d
-        axes = np.zeros((0, d))
-        if projected:
-            axes = np.ascontiguousarray(np.linalg.qr(seeds[:, 1:] - seeds[:, :1], mode="complete")[0].T)
-        shape = (-(-n // drift_jit.TILE), -(-D // 4), 4, drift_jit.TILE)
-        tiles, norms = _aligned(shape, dtype), np.empty((shape[0], 2))
-        near = not projected and d <= NEAR_COLUMNS
-        order = together(self.X, drift_jit.TILE) if near else np.arange(n)
-        drift_jit.lay(self.X[order] if near else self.X, self.origin, axes[:D], self.scale, tiles, norms)
-        middles, reach = np.empty((shape[0] if near else 0, D)), np.empty(shape[0] if near else 0)
-        drift_jit.surround(tiles[: len(middles)], n, middles, reach)
-        if single and not norms.max() < border_list_jit.MOST:
+        if single and not norms.max() < drift_jit.MOST:
             return False
-        unit, pairs = float(np.finfo(dtype).eps) / 2.0, (m + 1) // 2
-        numbers = order.astype(np.int32)
-        self.rows = drift_jit.TiledRows(tiles, numbers, self.origin, axes, self.scale, unit, norms, middles, reach)
-        self.border = border_list_jit.BorderList(
-            _aligned((int(border_list_jit.LONGEST * shape[0]) + 3, *shape[1:]), dtype),
-            np.empty(n, dtype=np.int32),
-            np.zeros(m, dtype=np.int64),
-            np.empty(m),
-            np.empty(m, dtype=dtype),
+        self.rows = drift_jit.TiledRows(tiles, self.origin, self.scale, float(np.finfo(dtype).eps) / 2.0, norms)
+        self.room = (
+            np.zeros((pairs, shape[1], 2, 4), dtype=dtype),
+            np.empty(2 * pairs, dtype=dtype),
+            _aligned((2 * pairs + 2, drift_jit.TILE), dtype),
+            np.array([0.0 if single else -np.inf]),
         )
-        centres, previous, begin, path, spare = np.zeros((5, D, m))
-        self.room = border_list_jit.SweepRoom(
-            centres=centres,
-            previous=previous,
-            begin=begin,
-            path=path,
-            spare=spare,
-            weights=np.zeros((2, pairs, shape[1], 2, 4), dtype=dtype),
-            offsets=np.empty((3, 2 * pairs), dtype=dtype),
-            rest=np.empty((d, m)),
-            scores=_aligned((2 * pairs + 3, shape[3]), dtype),
-        )
-        self.plan = border_list_jit.first_plan(0.0 if single else -np.inf)
         return True
 
     def __call__(self, first: int, last: int) -> tuple[int, int]:
         """Run iterations `first` … `last` - 1; return how many are finished, and why the loop stopped."""
-        from clusterkit.numerics.equal_size import border_list_jit, drift_jit
+        from clusterkit.numerics.equal_size import drift_jit
 
-        done, why = border_list_jit.run_with_tiles(
-            self.X, self.C, self.sizes, self.rows, self.border, self.room, self.plan, first, last,
-            self.settings, self.record,
-        )  # fmt: skip
+        done, why = drift_jit.run_with_tiles(
+            self.X, self.C, self.sizes, self.rows, *self.room, first, last, self.settings, self.record
+        )
         if why == drift_jit.DOUBT:
-            self._lay(np.float64, self.C)
+            self._lay(np.float64)
             why = drift_jit.GOING
         return done, why
-
-
-NEAR_COLUMNS = 3
-"""Columns up to which neighbours share tiles: of more columns most centres are near a tile."""
-
-
-def together(X: Array, size: int) -> Indices:
-    """An order of rows in which every `size` of them are near each other: halves of halves along the longest column."""
-    parts, whole = [np.arange(len(X))], []
-    while parts:
-        part = parts.pop()
-        if len(part) <= size:
-            whole.append(part)
-            continue
-        rows = X[part]
-        column = rows[:, int(np.argmax(np.ptp(rows, axis=0)))]
-        half = (len(part) // size + 1) // 2 * size  # parts but the last are whole tiles
-        cut = np.argpartition(column, half - 1)
-        parts += [part[cut[half:]], part[cut[:half]]]
-    return np.concatenate(whole)
 
 
 def _aligned(shape: tuple[int, ...], dtype: Any) -> Array:

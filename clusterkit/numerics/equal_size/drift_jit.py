@@ -1,17 +1,16 @@
 """The compiled loops of equal clustering: centres move by the sizes of their clusters until these are nearly equal.
 
 Only cluster sizes enter the update, and they are integers that are counted exactly. So an iteration needs the sizes
-alone, not the cluster of every row. This file has the update itself (`finish`, with `_coefficients` and `_move`) and
-the loop for centres on a line (`run_on_line`). The loop for all other rows is `border_list_jit.run_with_tiles`. Both
-find the sizes that comparing every row with every centre gives; the tests compare them with that plain loop.
+alone, not the cluster of every row. This file has the update itself (`finish`, with `_coefficients` and `_move`), the
+loop for centres on a line (`run_on_line`) and that for all other rows (`run_with_tiles`). Both find the sizes that
+comparing every row with every centre gives; the tests compare them with that plain loop.
 
 **Sweeps over tiles** count rows with several attributes. A tile holds its rows side by side, so that the scores
 ``|c|² / 2 - x · c`` of its rows and all centres are sums over whole vector registers, in single precision. Where the
 two lowest scores of a row differ by less than rounding errors may amount to, distances in double precision decide, so
-that the sizes equal those of the plain loop. The centres stay in the affine hull of their seeds; if these are few, the
-rows are given by their coordinates in that hull.
+that the sizes equal those of the plain loop.
 
-`lay` and `flatten` change coordinates, `scores_of` is the inner loop, and `tally` counts.
+`lay` and `pack` change coordinates, `scores_of` is the inner loop, and `tally` counts.
 """
 
 from __future__ import annotations
@@ -21,31 +20,27 @@ from typing import NamedTuple
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array, Counts, Indices
+from clusterkit._typing import Array, Counts
 
 __all__ = [
     "COLLAPSED",
     "DOUBT",
     "FIXED",
     "GOING",
-    "LOOSE",
     "REACHED",
     "RUNAWAY",
     "TILE",
     "DriftRecord",
     "DriftSettings",
     "TiledRows",
-    "UpdateRoom",
     "closest",
-    "finish",
-    "flatten",
     "lay",
     "minus_distances",
     "pack",
     "run_on_line",
+    "run_with_tiles",
     "scores_of",
     "tally",
-    "update_room",
 ]
 
 
@@ -60,252 +55,66 @@ class TiledRows(NamedTuple):
 
     Parameters
     ----------
-    tiles : ndarray of shape (b, ceil(D / 4), 4, TILE)
-        D coordinates of each row, padded with zeros.
-    numbers : int32 ndarray of shape (n,)
-        The number of each row in tile order: ``0..n-1``, or an order in which neighbours share tiles (`together`).
+    tiles : ndarray of shape (b, ceil(d / 4), 4, TILE)
+        The d coordinates of each row, padded with zeros.
     origin : ndarray of shape (d,)
-    axes : ndarray of shape (d, d) or (0, d)
-        Orthonormal rows, of which the first D span the affine hull of the centres. Without rows the coordinates are the
-        attributes, and D is d.
     scale : float
         Factor of all coordinates, a power of 2.
     unit : float
         Largest relative rounding error of the tiles' type.
-    norms : ndarray of shape (b, 2)
-        Largest norm of the rows of each tile, before and after the projection on the hull.
-    middles : ndarray of shape (b, D) or (0, D)
-        A point near the rows of each tile, where neighbours share tiles.
-    reach : ndarray of shape (b,) or (0,)
-        Largest distance of a row of the tile from it.
+    norms : ndarray of shape (b,)
+        Largest norm of the rows of each tile.
     """
 
     tiles: Array
-    numbers: Indices
     origin: Array
-    axes: Array
     scale: float
     unit: float
     norms: Array
-    middles: Array
-    reach: Array
-
-
-@njit
-def surround(tiles, n, middles, reach):
-    """Write a point near the rows of each tile, (b, D), and the largest distance of a row from it, (b,)."""
-    D = middles.shape[1]
-    for b in range(len(tiles)):
-        filled = min(TILE, n - b * TILE)
-        for f in range(D):
-            total = 0.0
-            for r in range(filled):
-                total += tiles[b, f // 4, f % 4, r]
-            middles[b, f] = total / filled
-        largest = 0.0
-        for r in range(filled):
-            square = 0.0
-            for f in range(D):
-                square += (tiles[b, f // 4, f % 4, r] - middles[b, f]) ** 2
-            largest = max(largest, square)
-        reach[b] = np.sqrt(largest) * (1.0 + 1e-6)  # room for the rounding of the bounds that it makes
-
-
-@njit
-def _reachable(middle, reach, centres, apart, near, values, some):
-    """Write to `some` the centres that a row of a tile may have the lowest score of; return their number.
-
-    From the middle of the tile to a row the difference of two scores changes by at most the reach of the tile times the
-    distance of the centres, whose squares are in `apart` (m, m).
-    """
-    D, m = centres.shape
-    for j in range(m):
-        values[j] = 0.0
-    for f in range(D):
-        for j in range(m):
-            values[j] += (0.5 * centres[f, j] - middle[f]) * centres[f, j]
-    lowest = np.argmin(values)
-    count, limit, square = 0, values[lowest] + near, reach * reach
-    for j in range(m):
-        more = values[j] - limit
-        some[count] = j
-        count += not (more > 0.0 and more * more > square * apart[lowest, j])
-    return count
-
-
-@njit
-def _squares_between(centres):
-    D, m = centres.shape
-    apart = np.zeros((m, m))
-    for f in range(D):
-        for i in range(m):
-            for j in range(m):
-                apart[i, j] += (centres[f, i] - centres[f, j]) ** 2
-    return apart
 
 
 @njit(fastmath=LOOSE)
-def _scores_near(tile, weights, of_all, score, best, second):
-    """Write the scores (TILE,) of a tile of at most three coordinates and one centre, and the two lowest so far."""
-    x, y, z = tile[0], tile[1], tile[2]
-    a, b, c = weights[0], weights[1], weights[2]
-    for r in range(TILE):
-        value = of_all - (a * x[r] + b * y[r] + c * z[r])
-        score[r] = value
-        least = best[r]
-        second[r] = min(second[r], max(least, value))
-        best[r] = min(least, value)
-
-
-@njit
-def tally_near(rows, centres, X, C, weights, offsets, near, sizes, room):
-    """`tally` of all rows where neighbours share tiles: a tile is compared with the centres near it, mostly one or two.
-
-    Parameters
-    ----------
-    rows : TiledRows
-    centres : ndarray of shape (D, m)
-        The centres in the coordinates of the tiles.
-    X, C, weights, offsets, near, sizes, room
-        As in `tally`.
-    """
-    scores, best, second = room[3:], room[0], room[1]
-    tiles, n, m = rows.tiles, len(rows.numbers), len(sizes)
-    marks, values, some = np.empty(2, dtype=room.dtype), np.empty(m), np.empty(m + 1, dtype=np.int64)
-    marks[1] = -np.inf
-    unsure, apart = 0, _squares_between(centres)
-    for b in range((n + TILE - 1) // TILE):
-        filled = min(TILE, n - b * TILE)
-        count = _reachable(rows.middles[b], rows.reach[b], centres, apart, 2.0 * near[b], values, some)
-        if count == 1:
-            sizes[some[0]] += filled
-            continue
-        best[:] = np.inf
-        second[:] = np.inf
-        for position in range(count):
-            j = some[position]
-            _scores_near(tiles[b, 0], weights[j // 2, 0, j % 2], offsets[j], scores[position], best, second)
-        for r in range(filled, TILE):
-            best[r], second[r] = -np.inf, np.inf
-        marks[0] = near[b]
-        unsure_here = _mark_unsure(best, second, marks)
-        for position in range(count):
-            sizes[some[position]] += _equal_entries(scores[position], best)
-        if unsure_here:
-            unsure += unsure_here
-            for r in range(filled):
-                if best[r] == -np.inf:
-                    sizes[_nearest(X, rows.numbers[b * TILE + r], C)] += 1
-    return unsure
-
-
-@njit(fastmath=LOOSE)
-def lay(X, origin, axes, scale, tiles, norms):
-    """Write rows X (n, d) into `tiles` and their largest norms into `norms`; the arguments as in `TiledRows`.
-
-    ``axes`` (D, d) are only the axes that span the hull; without axes D is d.
-    """
+def lay(X, origin, scale, tiles, norms):
+    """Write rows X (n, d) into `tiles` and their largest norms into `norms`; the arguments as in `TiledRows`."""
     n, d = X.shape
-    lines = (d + 3) // 4 * 4
-    tile = np.zeros((lines, TILE), dtype=tiles.dtype)
     squares = np.zeros(TILE, dtype=tiles.dtype)
-    rotated = np.zeros((axes.shape[0], lines), dtype=tiles.dtype)
-    for g in range(len(axes)):
-        for f in range(d):
-            rotated[g, f] = axes[g, f]
     for b in range(tiles.shape[0]):
+        tile = tiles[b].reshape((-1, TILE))
         begin = b * TILE
         filled = min(TILE, n - begin)
+        for f in range(tile.shape[0]):
+            for r in range(TILE):
+                tile[f, r] = 0.0
         for r in range(filled):
             for f in range(d):
                 tile[f, r] = (X[begin + r, f] - origin[f]) * scale
-        for f in range(d):
-            for r in range(filled, TILE):
-                tile[f, r] = 0.0
-        norms[b, 0] = _longest(tile, squares)
-        norms[b, 1] = norms[b, 0]
-        if len(axes):
-            for g in range(len(axes)):
-                out = tiles[b, g // 4, g % 4]
-                for r in range(TILE):
-                    out[r] = 0.0
-                for f in range(0, lines, 4):
-                    x0, x1, x2, x3 = tile[f], tile[f + 1], tile[f + 2], tile[f + 3]
-                    a0, a1, a2, a3 = rotated[g, f], rotated[g, f + 1], rotated[g, f + 2], rotated[g, f + 3]
-                    for r in range(TILE):
-                        out[r] += a0 * x0[r] + a1 * x1[r] + a2 * x2[r] + a3 * x3[r]
-            for g in range(len(axes), 4 * tiles.shape[1]):
-                for r in range(TILE):
-                    tiles[b, g // 4, g % 4, r] = 0.0
-            norms[b, 1] = _longest(tiles[b].reshape((-1, TILE)), squares)
-        else:
-            for f in range(lines):
-                for r in range(TILE):
-                    tiles[b, f // 4, f % 4, r] = tile[f, r]
-
-
-@njit(fastmath=LOOSE)
-def _longest(tile, squares):
-    for r in range(TILE):
-        squares[r] = 0.0
-    for f in range(tile.shape[0]):
-        x = tile[f]
         for r in range(TILE):
-            squares[r] += x[r] * x[r]
-    # (before it was rounded, a row may have been a little longer)
-    return np.sqrt(float(squares.max())) * (1.0 + 1e-5)
+            squares[r] = 0.0
+        for f in range(d):
+            x = tile[f]
+            for r in range(TILE):
+                squares[r] += x[r] * x[r]
+        # (before it was rounded, a row may have been a little longer)
+        norms[b] = np.sqrt(float(squares.max())) * (1.0 + 1e-5)
 
 
 @njit
-def flatten(C, rows: TiledRows, F, rest):
-    """Write the centres C (d, m) into F (D, m), in the coordinates of the tiles; ``rest`` (d, m) is work space.
+def pack(C, rows: TiledRows, weights, offsets):
+    """Arrange the centres C (d, m) for `tally`, by pairs of centres and fours of coordinates; return the largest norm.
 
-    Returns the largest distance between two centres perpendicular to the hull, which only rounding makes positive, and
-    the distance of the origin from the hull.
+    ``weights`` (ceil(m / 2), ceil(d / 4), 2, 4) take the coordinates of the tiles, ``offsets`` (m made even,) half the
+    squared norms.
     """
-    origin, axes, scale = rows.origin, rows.axes, rows.scale
     d, m = C.shape
-    D = F.shape[0]
-    if len(axes) == 0:
-        for f in range(d):
-            for j in range(m):
-                F[f, j] = (C[f, j] - origin[f]) * scale
-        return 0.0, 0.0
-    for g in range(d):
-        out = F[g] if g < D else rest[g]
-        for j in range(m):
-            out[j] = 0.0
-        for f in range(d):
-            share = axes[g, f] * scale
-            for j in range(m):
-                out[j] += share * (C[f, j] - origin[f])
-    stray, off = 0.0, 0.0
-    for g in range(D, d):
-        off += rest[g, 0] ** 2
-    for j in range(1, m):
-        square = 0.0
-        for g in range(D, d):
-            square += (rest[g, j] - rest[g, 0]) ** 2
-        stray = max(stray, square)
-    return 2.0 * np.sqrt(stray), np.sqrt(off) + np.sqrt(stray)
-
-
-@njit
-def pack(F, weights, offsets):
-    """Arrange the centres F (D, m) for `tally`, by pairs of centres and fours of coordinates; return the largest norm.
-
-    ``weights`` (ceil(m / 2), ceil(D / 4), 2, 4) take the coordinates, ``offsets`` (m made even,) half the squared
-    norms.
-    """
-    D, m = F.shape
     longest = 0.0
     for j in range(len(offsets)):
         offsets[j] = np.inf
     for j in range(m):
         square = 0.0
-        for f in range(D):
-            weights[j // 2, f // 4, j % 2, f % 4] = F[f, j]
-            square += F[f, j] * F[f, j]
+        for f in range(d):
+            value = (C[f, j] - rows.origin[f]) * rows.scale
+            weights[j // 2, f // 4, j % 2, f % 4] = value
+            square += value * value
         offsets[j] = 0.5 * square
         longest = max(longest, square)
     return np.sqrt(longest)
@@ -384,17 +193,13 @@ def _nearest(X, i, C):
 
 
 @njit
-def tally(tiles, D, numbers, n, X, C, weights, offsets, near, sizes, room):
+def tally(tiles, X, C, weights, offsets, near, sizes, room):
     """Add the rows nearest to each centre to sizes (m,), and return how many rows needed double precision.
 
     Parameters
     ----------
-    tiles : ndarray of shape (b, ceil(D / 4), 4, TILE)
-        Rows with D coordinates; the first n are counted.
-    D, n : int
-    numbers : int32 ndarray of shape (n,)
-        The rows' numbers in X.
-    X : ndarray of shape (N, d)
+    tiles : ndarray of shape (b, ceil(d / 4), 4, TILE)
+    X : ndarray of shape (n, d)
     C : ndarray of shape (d, m)
         Centres.
     weights, offsets : ndarray
@@ -402,15 +207,16 @@ def tally(tiles, D, numbers, n, X, C, weights, offsets, near, sizes, room):
     near : ndarray of shape (b,)
         Two scores in tile b that differ by at most ``near[b]`` are computed again in double precision.
     sizes : integer ndarray of shape (m,)
-    room : ndarray of shape (3 more than m made even, TILE)
+    room : ndarray of shape (2 more than m made even, TILE)
         Work space.
     """
-    scores, best, second = room[3:], room[0], room[1]
+    scores, best, second = room[2:], room[0], room[1]
+    n, d = X.shape
     marks = np.empty(2, dtype=room.dtype)
     marks[1] = -np.inf
     unsure = 0
-    for b in range((n + TILE - 1) // TILE):
-        scores_of(tiles[b], D, weights, offsets, scores, best, second)
+    for b in range(len(tiles)):
+        scores_of(tiles[b], d, weights, offsets, scores, best, second)
         filled = min(TILE, n - b * TILE)
         for r in range(filled, TILE):
             best[r], second[r] = -np.inf, np.inf
@@ -422,7 +228,7 @@ def tally(tiles, D, numbers, n, X, C, weights, offsets, near, sizes, room):
             unsure += unsure_here
             for r in range(filled):
                 if best[r] == -np.inf:
-                    sizes[_nearest(X, numbers[b * TILE + r], C)] += 1
+                    sizes[_nearest(X, b * TILE + r, C)] += 1
     return unsure
 
 
@@ -680,4 +486,71 @@ def run_on_line(Q, P, order, sizes, first, last, settings: DriftSettings, record
         why = finish(iteration, n, P, sizes, settings, record, room)
         if why != GOING:
             return iteration + 1, why
+    return last, GOING
+
+
+EPS = float(np.finfo(np.float64).eps)
+"""Relative rounding error of double precision."""
+MOST = 1e15
+"""Largest norm of a row or a centre in single precision: its square stays far below the largest number, 3e38."""
+
+
+@njit
+def _rounding(longest, d, unit, size):
+    """Bound on the rounding error of the difference of two scores, or of two half squared distances in `tally`.
+
+    `longest` is the largest norm of a row, `unit` the rounding error of the tiles' numbers, `size` the largest norm of
+    a centre.
+    """
+    far = longest + size
+    return 4.0 * unit * size * (size + longest * (d + 10)) + 4.0 * (d + 16) * EPS * far * far + 1e-36
+
+
+@njit
+def run_with_tiles(
+    X, C, sizes, rows: TiledRows, weights, offsets, scores, unsure, first, last, settings: DriftSettings,
+    record: DriftRecord,
+):  # fmt: skip
+    """`run_on_line` for centres anywhere: sizes are counted by sweeps over all rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    C : ndarray of shape (d, m)
+        Centres; moved in place.
+    sizes : integer ndarray of shape (m,)
+        Sizes of the last iteration, written in place.
+    rows : TiledRows
+    weights, offsets, scores : ndarray
+        Work space of `pack` and `tally`.
+    unsure : ndarray of shape (1,)
+        Rows counted in double precision so far, written in place.
+    first, last : int
+    settings : DriftSettings
+    record : DriftRecord
+
+    Returns
+    -------
+    int
+        Iterations finished since the start.
+    int
+        Why the loop stopped. `DOUBT`: more than one row per row and 2 % of the rows per iteration needed double
+        precision, or the centres have left the range of single precision.
+    """
+    n, d = X.shape
+    near, update = np.empty(len(rows.norms)), update_room(len(sizes))
+    for iteration in range(first, last):
+        size = pack(C, rows, weights, offsets)
+        if size > MOST and rows.unit > 2.0 * EPS:
+            return iteration, DOUBT
+        for b in range(len(near)):
+            near[b] = _rounding(rows.norms[b], d, rows.unit, size)
+        for j in range(len(sizes)):
+            sizes[j] = 0
+        unsure[0] += tally(rows.tiles, X, C, weights, offsets, near, sizes, scores)
+        why = finish(iteration, n, C, sizes, settings, record, update)
+        if why != GOING:
+            return iteration + 1, why
+        if unsure[0] > n + 0.02 * n * iteration:
+            return iteration + 1, DOUBT
     return last, GOING

@@ -84,9 +84,8 @@ class Equal(Solver):
     the squared distances, so that `predict` follows the same borders. If a border runs through equal samples, no offset
     separates them, and ``exact_on_training_`` is False.
 
-    An iteration of the textbook costs O(n k L). Here only rows that a border may have passed are compared again: for
-    two clusters or one attribute O(k log n + k²), after sorting; else by sweeps in single precision over the rows near
-    a border, O(k min(L, k)) for each of them, plus O(k² L + L²). Sizes are the same in every iteration up to ties.
+    An iteration costs O(n k L + k² L), in single precision; for two clusters or one attribute O(k log n + k²), after
+    sorting. Sizes are those of distances in double precision in every iteration, up to ties.
     Memory: the features in float64 and the (n, k) scores; features are not streamed. The solver works on features only.
 
     References

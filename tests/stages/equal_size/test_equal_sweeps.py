@@ -1,4 +1,4 @@
-"""Sweeps over tiles and lists of rows count as the plain loop does, whatever the rows are."""
+"""Sweeps over tiles of rows count as the plain loop does, whatever the rows are."""
 
 from __future__ import annotations
 
@@ -78,27 +78,6 @@ def test_a_thousand_iterations(d, m, whole, seed):
     check(np.round(X) if whole else X, m, 1, ITERATIONS, ties=whole)
 
 
-@pytest.mark.parametrize("m", [5, 12, 19])
-def test_lists_are_made_and_given_up(m, monkeypatch):
-    """The lists differ between iterations, and the sizes equal those of full sweeps."""
-    rng = np.random.default_rng(m)
-    X = rng.normal(size=(3000, 9)) + 2.0 * rng.integers(2, size=(3000, 1))
-    lengths = []
-    call = TiledLoop.__call__
-
-    def spied(self, first, last):
-        done = call(self, first, first + 1)
-        lengths.append(float(self.plan.length))
-        return done
-
-    monkeypatch.setattr(TiledLoop, "__call__", spied)
-    rule = DriftRule(max_iter=120, size_tol=0, strict=True, restarts=0)
-    parts, sizes, _ = both(X, m, 0, 120, rule)
-    np.testing.assert_array_equal(parts.sizes, sizes[: len(parts.sizes)])
-    assert len({rows for rows in lengths if 0 < rows < 3000}) > 3
-    assert -1.0 in lengths
-
-
 def test_rows_that_single_precision_cannot_tell_apart_go_on_in_double(monkeypatch):
     rng = np.random.default_rng(0)
     near = rng.normal(size=(600, 5)) * 1e-9
@@ -108,9 +87,9 @@ def test_rows_that_single_precision_cannot_tell_apart_go_on_in_double(monkeypatc
     types = []
     lay = TiledLoop._lay
 
-    def spied(self, dtype, seeds):
+    def spied(self, dtype):
         types.append(dtype)
-        return lay(self, dtype, seeds)
+        return lay(self, dtype)
 
     monkeypatch.setattr(TiledLoop, "_lay", spied)
     parts = find_parts(
@@ -126,45 +105,15 @@ def test_a_sweep_counts_cells_and_leaves_near_ties_to_distances(n, d, m, seed):
     rng = np.random.default_rng(seed)
     X, C = rng.normal(size=(n, d)), rng.normal(size=(d, m))
     loop = TiledLoop(X, C, np.zeros(m, dtype=np.int64), None, None)
-    rows, room = loop.rows, loop.room
-    if len(rows.axes):
-        return  # (these centres are no rows; their affine hull is tested through the loop)
-    drift_jit.flatten(C, rows, room.centres, room.rest)
-    size = drift_jit.pack(room.centres, room.weights[0], room.offsets[0])
+    rows, (weights, offsets, scores, _) = loop.rows, loop.room
+    size = drift_jit.pack(C, rows, weights, offsets)
     assert size == pytest.approx(rows.scale * np.sqrt(((C - rows.origin[:, None]) ** 2).sum(axis=0).max()))
     plain = np.bincount(np.argmin(((X[:, :, None] - C) ** 2).sum(axis=1), axis=1), minlength=m)
     for near in (1e-4, 1e30):
         sizes = np.zeros(m, dtype=np.int64)
-        unsure = drift_jit.tally(
-            rows.tiles, d, rows.numbers, n, X, C, room.weights[0], room.offsets[0], np.full(len(rows.tiles), near),
-            sizes, room.scores,
-        )  # fmt: skip
+        unsure = drift_jit.tally(rows.tiles, X, C, weights, offsets, np.full(len(rows.tiles), near), sizes, scores)
         np.testing.assert_array_equal(sizes, plain)
         assert unsure == n or near < 1.0
-
-
-@given(
-    n=st.integers(1, 1200),
-    d=st.integers(2, 3),
-    m=st.integers(3, 30),
-    spread=st.sampled_from([0.0, 1e-6, 1.0, 30.0]),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_tiles_of_neighbours_that_are_compared_with_centres_near_them_count_the_same(n, d, m, spread, seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d)) + spread * rng.integers(3, size=(n, 1))
-    C = np.concatenate([X[rng.integers(n, size=m - 1)], X[:1]]).T.copy()  # with centres that are equal
-    loop = TiledLoop(X, C, np.zeros(m, dtype=np.int64), None, None)
-    rows, room = loop.rows, loop.room
-    if not len(rows.reach):
-        return  # (as few centres as columns have an affine hull of their own)
-    assert sorted(rows.numbers) == [*range(n)]
-    drift_jit.flatten(C, rows, room.centres, room.rest)
-    drift_jit.pack(room.centres, room.weights[0], room.offsets[0])
-    plain, sizes = np.bincount(np.argmin(((X[:, :, None] - C) ** 2).sum(axis=1), axis=1), minlength=m), np.zeros(m, int)
-    near = np.full(len(rows.tiles), 1e-4)
-    drift_jit.tally_near(rows, room.centres, X, C, room.weights[0], room.offsets[0], near, sizes, room.scores)
-    np.testing.assert_array_equal(sizes, plain)
 
 
 def test_codes_of_the_end_differ():
