@@ -4,7 +4,7 @@ Nothing heavy is imported before a command runs, so that ``clusterkit --help`` a
 
 ======================  ===============================================================================================
 app                     The group of commands: the built-in ones by name, then those of plugins.
-fit, predict, report,   A command each, and so are export, search, benchmark and consensus.
+fit, predict, report,   A command each, and so are export, search and consensus.
 demo
 listings                The lists `stages`, `recipes`, `plugins` and `compositions`.
 plugin_tools, scaffold  ``clusterkit plugins --check``, ``clusterkit new-plugin``, and the files of a new plugin.
@@ -34,7 +34,6 @@ app = App(
         "report": "clusterkit.cli.report:report",
         "search": "clusterkit.cli.search:search",
         "consensus": "clusterkit.cli.consensus:consensus",
-        "benchmark": "clusterkit.cli.benchmark:benchmark",
         "stages": "clusterkit.cli.listings:stages",
         "recipes": "clusterkit.cli.listings:recipes",
         "compositions": "clusterkit.cli.listings:compositions",

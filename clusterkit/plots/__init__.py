@@ -31,7 +31,6 @@ _HOME = {
     "number_curve": "clusterkit.plots._searches",
     "profile": "clusterkit.plots._tables",
     "embedding": "clusterkit.plots._clusters",
-    "rank_diagram": "clusterkit.plots._tables",
     "roles": "clusterkit.plots._tables",
     "search_curve": "clusterkit.plots._searches",
     "silhouette": "clusterkit.plots._clusters",
@@ -52,7 +51,6 @@ __all__ = [
     "embedding",
     "number_curve",
     "profile",
-    "rank_diagram",
     "roles",
     "search_curve",
     "silhouette",
@@ -67,7 +65,7 @@ if TYPE_CHECKING:
     from clusterkit.plots._connectivity import connectivity
     from clusterkit.plots._domains import contours, trajectories
     from clusterkit.plots._searches import candidates, edsvc_curves, number_curve, search_curve
-    from clusterkit.plots._tables import consensus_matrix, profile, rank_diagram, roles
+    from clusterkit.plots._tables import consensus_matrix, profile, roles
     from clusterkit.plots._widths import width_path, width_tree
 
 

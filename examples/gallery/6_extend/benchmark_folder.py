@@ -3,7 +3,7 @@ A benchmark on a folder of data sets
 ====================================
 
 Recipes are fitted to every labelled set of a folder; the known classes judge the labels afterwards and choose nothing.
-The same as ``clusterkit benchmark FOLDER``.
+The same as ``clusterkit benchmark FOLDER``, the command of the plugin clusterkit-papers.
 """
 
 import gzip
@@ -11,9 +11,8 @@ import tempfile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from clusterkit_papers import benchmarking
 from sklearn.datasets import make_blobs, make_circles, make_moons
-
-from clusterkit import benchmarking, plots
 
 folder = Path(tempfile.mkdtemp())
 moons, rings = make_moons(150, noise=0.05, random_state=0), make_circles(150, factor=0.4, random_state=0)
@@ -23,7 +22,7 @@ for name, (X, y) in {"moons": moons, "blobs": make_blobs(150, random_state=0), "
 
 methods = benchmarking.recipe_methods(["kmeans", "mixture", "spectral", "mass-cut"])
 cells = benchmarking.run(benchmarking.read_sets(folder), methods)
-plots.rank_diagram(benchmarking.rank(cells, k_known=True))
+benchmarking.rank_diagram(benchmarking.rank(cells, k_known=True))
 plt.show()
 for cell in cells:
     print(f"{cell.data_set:6} {cell.method:10} adjusted Rand index {cell.adjusted_rand:5.2f}")

@@ -17,6 +17,7 @@ summary          How a table and its methods stand as a whole.
 reproduction     Runs the jobs and returns the rows.
 records          What a run leaves behind: rows, command, machine, times; `journals` lets a long one go on.
 command          ``clusterkit reproduce``; `plugin` tells clusterkit about it.
+benchmarking     ``clusterkit benchmark``: recipes and other libraries on a folder of labelled data sets.
 ===============  ======================================================================================================
 
 >>> import clusterkit_papers as papers

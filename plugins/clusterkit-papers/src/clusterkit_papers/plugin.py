@@ -11,4 +11,7 @@ API_VERSION = 3
 @clusterkit.hookimpl
 def clusterkit_commands() -> dict[str, str]:
     """Commands of the command line by name; the module is imported when help is shown or the command runs."""
-    return {"reproduce": "clusterkit_papers.command:reproduce"}
+    return {
+        "reproduce": "clusterkit_papers.command:reproduce",
+        "benchmark": "clusterkit_papers.benchmarking.command:benchmark",
+    }

@@ -13,8 +13,8 @@ from typing import Literal
 import attrs
 import numpy as np
 
-from clusterkit.benchmarking.run import Cell
 from clusterkit.errors import InvalidParameter
+from clusterkit_papers.benchmarking.run import Cell
 
 __all__ = [
     "Ranking",

@@ -8,11 +8,11 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from clusterkit_papers import benchmarking
+from clusterkit_papers.benchmarking.run import Method
+from clusterkit_papers.benchmarking.tables import Coded
 from sklearn.datasets import make_blobs
 
-from clusterkit import benchmarking
-from clusterkit.benchmarking.run import Method
-from clusterkit.benchmarking.tables import Coded
 from clusterkit.cli import app
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName
 from clusterkit.metrics import adjusted_rand
@@ -166,7 +166,7 @@ def test_only_methods_with_all_sets_are_ranked():
 
 def test_bars_join_what_does_not_differ():
     pytest.importorskip("matplotlib")
-    from clusterkit.plots._tables import groups
+    from clusterkit_papers.benchmarking.diagram import groups
 
     ranking = benchmarking.Ranking(("a", "b", "c", "d"), (1.0, 1.5, 2.4, 4.0), (1.0,) * 4, 9, 1.0, 0.01)
     assert groups(ranking) == [(0, 1), (1, 2)]

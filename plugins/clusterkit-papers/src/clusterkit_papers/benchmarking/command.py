@@ -14,7 +14,7 @@ from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.files import replacing
 
 if TYPE_CHECKING:
-    from clusterkit.benchmarking import Cell, Ranking
+    from clusterkit_papers.benchmarking import Cell, Ranking
 
 __all__ = ["benchmark"]
 
@@ -86,9 +86,9 @@ def benchmark(
     """
     import numpy as np
 
-    from clusterkit import benchmarking
     from clusterkit.cli.failures import watching
     from clusterkit.estimators.same_place import shown
+    from clusterkit_papers import benchmarking
 
     outputs.check({"--journal": journal, "-o": page, "--plot": plot_file})
     outputs.check_ending(page, (".md", ".markdown"), "the page")
@@ -121,7 +121,7 @@ def benchmark(
 
 def _page(cells: Sequence[Cell], name: str, notes: Sequence[str], before: Path | None) -> str:
     """The text of the page; with an earlier page, this one with the results as its last part."""
-    from clusterkit.benchmarking import as_markdown
+    from clusterkit_papers.benchmarking import as_markdown
 
     if before is None:
         return as_markdown(cells, title=f"Benchmark on {name}", notes=notes)
@@ -139,17 +139,17 @@ def _draw(path: str, ranking: Ranking) -> None:
     """Write the picture of the mean ranks."""
     from matplotlib.figure import Figure
 
-    from clusterkit import plots
+    from clusterkit_papers.benchmarking.diagram import rank_diagram
 
     figure = Figure(figsize=(7.4, 1.6 + 0.22 * len(ranking.methods)), layout="constrained")
-    plots.rank_diagram(ranking, ax=figure.subplots())
+    rank_diagram(ranking, ax=figure.subplots())
     picture.write(path, figure)
 
 
 def _show(cells: Sequence[Cell]) -> None:
     """Print the means over the sets, for each of the two comparisons."""
-    from clusterkit.benchmarking.page import SIDES as HEADINGS
-    from clusterkit.benchmarking.page import means
+    from clusterkit_papers.benchmarking.page import SIDES as HEADINGS
+    from clusterkit_papers.benchmarking.page import means
 
     for k_known, heading in HEADINGS:
         chosen = [cell for cell in cells if cell.k_known == k_known]

@@ -20,8 +20,8 @@ from typing import Any, Literal, TypeAlias
 import attrs
 import numpy as np
 
+from clusterkit import __version__
 from clusterkit._typing import Array, Labels, Mask
-from clusterkit._version import __version__
 from clusterkit.contracts.providers import Recipe
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
 from clusterkit.estimators.build import recipe, recipes
@@ -153,7 +153,7 @@ starts of k-means and five of the mixture, neighbours as by default, least clust
 
 def peers(*, of_tables: bool = False) -> list[Method]:
     """The clusterings of other libraries, those that are installed: of arrays, or of tables."""
-    from clusterkit.benchmarking import tables
+    from clusterkit_papers.benchmarking import tables
 
     installed = []
     methods: Mapping[str, tuple[str, Any, Any]] = tables.PEERS if of_tables else PEERS
