@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Mask, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task
 from clusterkit.contracts.outcomes import Domain, FunctionDomain, KernelDomain, Outcome
-from clusterkit.contracts.params import choice, integer, real
+from clusterkit.contracts.params import integer, real
 from clusterkit.criteria.one_cluster import few_points
 from clusterkit.errors import InvalidParameter
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
@@ -103,8 +103,6 @@ class Psvdd(Solver):
         Most pairs moved, as for `svdd`.
     cache_mb : int, default 200
         Memory for kernel columns in MiB.
-    precision : {"float64", "float32"}, default "float64"
-        Type in which `svdd` sums the Gaussian kernel.
 
     Raises
     ------
@@ -137,7 +135,6 @@ class Psvdd(Solver):
     tol: float = real(1e-6, above=0.0)
     max_iter: int | None = integer(None, at_least=1, optional=True)
     cache_mb: int = integer(200, at_least=1)
-    precision: str = choice("float64", ("float64", "float32"))
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
@@ -178,10 +175,7 @@ class Psvdd(Solver):
     def bounded(self, squared_distances: Array, rounding: float, piled: Mask | None = None) -> Svdd:
         """`svdd` with the bounds W of the squared distances."""
         weights = self.bounds(squared_distances, rounding, piled)
-        return Svdd(
-            C=1.0, weights=weights, tol=self.tol, max_iter=self.max_iter,
-            cache_mb=self.cache_mb, precision=self.precision,
-        )  # fmt: skip
+        return Svdd(C=1.0, weights=weights, tol=self.tol, max_iter=self.max_iter, cache_mb=self.cache_mb)
 
 
 def _evaluated(function: Callable[[Array], Array], distances: Array) -> Array:

@@ -17,11 +17,11 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task
 from clusterkit.contracts.outcomes import Domain, FunctionDomain, KernelDomain, Outcome, Status, SupportCounts
-from clusterkit.contracts.params import choice, integer, real
+from clusterkit.contracts.params import integer, real
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.shapes import array
-from clusterkit.numerics.sparse_rows import SparseRows, as_rows
+from clusterkit.numerics.sparse_rows import as_rows
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, memory
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -59,12 +59,12 @@ ROUNDING = 1e-9
 """Largest difference from 1 of a sum of weights that counts as rounding."""
 
 
-def dual_of(space: KernelSpace | FeatureSpace, precision: str) -> GaussianDual | MatrixDual:
+def dual_of(space: KernelSpace | FeatureSpace) -> GaussianDual | MatrixDual:
     """The dual of a space: in centred features, of a Gaussian kernel, or of any other kernel."""
     if isinstance(space, FeatureSpace):
         return MatrixDual(FeatureMatrix.of(space), space.points)
     if isinstance(space.kernel, Gaussian):
-        return GaussianDual.of(space.points, space.kernel, precision)
+        return GaussianDual.of(space.points, space.kernel)
     return MatrixDual(KernelMatrix.of(space), space.points)
 
 
@@ -121,12 +121,7 @@ class GaussianDual:
         Index of each sample among the distinct ones; None if no two are equal.
     n : int
         Number of samples.
-    points : ndarray of shape (u, d)
-        Points from which kernel values are computed: `centres`, or in float32 the centred and scaled `centres`.
     kernel : Gaussian
-        The kernel on `centres`.
-    scaled : Gaussian
-        The same kernel on `points`.
     pools : dict
         Kernel columns of all points, for solutions with other bounds.
     """
@@ -134,27 +129,18 @@ class GaussianDual:
     centres: Array
     inverse: Indices | None
     n: int
-    points: Array
     kernel: Gaussian
-    scaled: Gaussian
     pools: dict[str, Any] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, points: Array, kernel: Gaussian, precision: str) -> GaussianDual:
+    def of(cls, points: Array, kernel: Gaussian) -> GaussianDual:
         """The dual of samples (n, d); O(n d)."""
         centres = as_rows(points, np.float64)
         n, inverse = len(centres), None
         first, where = distinct_rows(centres)
         if len(first) < n:
             centres, inverse = centres[first], where
-        if precision == "float64":
-            return cls(centres, inverse, n, centres, kernel, kernel)
-        if isinstance(centres, SparseRows):
-            single = centres.scaled(np.sqrt(kernel.gamma)).astype(np.float32)
-            return cls(cast(Any, centres), inverse, n, cast(Any, single), kernel, Gaussian(1.0))
-        # Centred and scaled: float32 has too few digits for a common offset, and too small a range for some gamma.
-        scaled = (np.sqrt(kernel.gamma) * (centres - centres.mean(axis=0))).astype(np.float32)
-        return cls(centres, inverse, n, scaled, kernel, Gaussian(1.0))
+        return cls(centres, inverse, n, kernel)
 
     @property
     def diag(self) -> Array:
@@ -170,14 +156,9 @@ class GaussianDual:
         distinct_bounds = bounds if self.inverse is None else np.minimum(self._sums(bounds), 1.0)
         start = None if previous is None else self._start(previous, distinct_bounds)
         minimum = minimise_gaussian(
-            self.points, self.scaled, distinct_bounds, tol, max_iter, min(cache_bytes, memory.cap()), start=start,
+            self.centres, self.kernel, distinct_bounds, tol, max_iter, min(cache_bytes, memory.cap()), start=start,
             pools=self.pools,
         )  # fmt: skip
-        if self.points.dtype != np.float64:
-            # The radius and the level are read from the support vectors: there all digits matter.
-            support = np.flatnonzero(minimum.beta)
-            centres = self.centres[support]
-            minimum.gradient[support] = 2.0 * self.kernel.weighted_sum(centres, centres, minimum.beta[support]) - 1.0
         if self.inverse is None:
             return minimum
         part = minimum.beta / self._sums(bounds)
@@ -402,10 +383,6 @@ class Svdd(Solver):
     cache_mb : int, default 200
         Memory in MiB for columns of the kernel matrix: with the Gaussian kernel those of one working set, else those
         of all samples (the whole matrix is computed at once where it fits).
-    precision : {"float64", "float32"}, default "float64"
-        Type in which the Gaussian kernel is summed. "float32" changes β by about 1e-6 and is up to twice as fast
-        on many samples; `tol` below 1e-6 may then not be reached. Sums at the support vectors are in float64 in any
-        case. It has no effect on other kernels and on features.
 
     Raises
     ------
@@ -452,7 +429,6 @@ class Svdd(Solver):
         metadata={"invalid": (3.0, (), (1.0, 0.0), (1.0, np.nan), "heavy")},
     )
     cache_mb: int = integer(200, at_least=1)
-    precision: str = choice("float64", ("float64", "float32"))
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
@@ -499,7 +475,7 @@ def _prepare_features(solver: Svdd, space: FeatureSpace, task: Task, rng: Rng) -
 
 def _prepare(solver: Svdd, space: KernelSpace | FeatureSpace) -> Prepared:
     C, bounds = solver.bounds(space.n)
-    return PreparedSvdd(solver, space, dual_of(space, solver.precision), C, bounds)
+    return PreparedSvdd(solver, space, dual_of(space), C, bounds)
 
 
 @final
@@ -546,8 +522,7 @@ class PreparedSvdd(Prepared):
     def resolve(self, spec: Svdd, previous: Outcome) -> Domain:
         """The contour for other parameters, such as another C, started from a previous outcome on the same samples."""
         C, bounds = spec.bounds(self.space.n)
-        dual = self.dual if spec.precision == self.solver.precision else dual_of(self.space, spec.precision)
-        return PreparedSvdd(spec, self.space, dual, C, bounds)._domain_from(previous)
+        return PreparedSvdd(spec, self.space, self.dual, C, bounds)._domain_from(previous)
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Domain:
         """The contour; nothing is random in it. A previous outcome, of another width or C, serves as the start."""

@@ -35,7 +35,6 @@ class TestParameters:
             ({"weights": [1.0, 0.0]}, r"svdd': weights must be one finite factor > 0"),
             ({"weights": 3.0}, r"svdd': weights must be one finite factor > 0"),
             ({"cache_mb": 0}, r"svdd': cache_mb must be an integer >= 1"),
-            ({"precision": "half"}, r"svdd': precision must be one of 'float64', 'float32'"),
         ],
     )
     def test_messages(self, parameters, words):

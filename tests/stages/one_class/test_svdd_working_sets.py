@@ -168,28 +168,6 @@ def test_weights_of_repeated_samples_share_in_proportion():
     assert np.all(solution.beta <= 0.04 * weights)
 
 
-@given(samples(max_n=80), st.floats(-2.0, 2.0).map(lambda e: 10.0**e), st.floats(0.0, 1.0))
-def test_single_precision_is_near(X, gamma, t):
-    C = (1.0 + t * (len(X) - 1)) / len(X)
-    double, _ = solve(X, gamma, C=C)
-    single, other = solve(X, gamma, C=C, precision="float32")
-    K = gram(X, gamma)
-    assert single.beta @ K @ single.beta == pytest.approx(double.beta @ K @ double.beta, abs=5e-6)
-    assert other.centres.dtype == np.float64
-    assert gap(K, single.beta, np.full(len(X), min(C, 1.0))) <= 3e-6
-    free = (single.beta > 1e-9) & ((single.beta < C * (1 - 1e-9)) | (C >= 1))
-    if not other.status.facts["degenerate"]:
-        assert np.all(other.value(X[free]) >= other.level)
-
-
-def test_single_precision_survives_offsets_and_any_width():
-    X = np.random.default_rng(0).normal(size=(80, 3))
-    _, outcome = solve(X, 0.5, nu=0.1)
-    _, moved = solve(1e-20 * (X + 1e6), 0.5e40, nu=0.1, precision="float32")
-    assert moved.status.converged
-    assert moved.status.history[0] == pytest.approx(outcome.status.history[0], abs=1e-5)
-
-
 @pytest.mark.deep
 def test_many_attributes():
     X = np.random.default_rng(0).normal(size=(150, EXPLICIT_SUMS + 88))
