@@ -117,9 +117,6 @@ QUANTILE = 0.97
 """Quantile of the inner edges of a cluster that stands for its inner distances: nearly the largest, without the few
 outliers that hang on a cluster of a hundred rows. Chosen on the 28 development sets of shapes."""
 
-LARGEST_RATIO = 6.0
-"""Cap of ln(gap / least core distance) in `Separation.weakest`, so that one far cluster counts no more than that."""
-
 
 @final
 @attrs.frozen(eq=False)
@@ -187,12 +184,6 @@ class Separation:
     def outer_mass(self) -> Array:
         """``ln(gap / least core distance) sqrt(size)`` of each cluster, (k,): the mass of its border."""
         return self.outer * np.sqrt(self.sizes)
-
-    @property
-    def weakest(self) -> float:
-        """``ln(min_c outer mass_c / sqrt(n) + .1)``, the logarithm of each cluster's ratio capped at 6."""
-        capped = np.minimum(self.outer, LARGEST_RATIO) * np.sqrt(self.sizes)
-        return math.log(float(capped.min()) / math.sqrt(self.n) + 0.1)
 
     @property
     def contrast(self) -> float:

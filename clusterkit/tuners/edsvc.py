@@ -265,8 +265,8 @@ class EdSvcSearch:
         seed = int(self.rng.integers(2**63))
         warm_start = self.tuner.warm_start and self.open_C
         # limits of work and time are for the fit: a candidate that they cut short would not be judged like the others
-        limits = dict.fromkeys(labeler.parameters().keys() & {"max_work", "max_seconds"})
-        labeler = labeler.with_parameters(**limits)
+        names = labeler.parameters().keys() & {"max_work", "max_seconds"}
+        labeler = labeler.with_parameters(**dict.fromkeys(names))
         runs = CandidateRuns(self.space, solver, labeler, workers, warm_start, seed)
         scored = ScoredCandidates(agreement, self._cluster_limits(n))
         first = 1.0 if self.open_C else math.nan

@@ -122,10 +122,6 @@ def test_separation_equals_the_formulas(case):
     np.testing.assert_allclose(split.inner_mass, inner, atol=1e-9)
     mean = np.prod([1.0 + value for value in outer]) ** (1.0 / k)
     assert split.contrast == pytest.approx(math.log((1.0 + mean) / (2.0 + shares @ inner)))
-    capped = [
-        min(value / math.sqrt(size), 6.0) * math.sqrt(size) for value, size in zip(outer, split.sizes, strict=True)
-    ]
-    assert split.weakest == pytest.approx(math.log(min(capped) / math.sqrt(n) + 0.1))
 
 
 @given(data_and_labels())

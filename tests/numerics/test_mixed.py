@@ -9,17 +9,18 @@ from clusterkit.numerics.mixed import expectation, levels
 from clusterkit.numerics.mixed.evidence import (
     COVARIATE,
     DEPENDENT,
+    MEAN_WEIGHT,
     completed_likelihood,
     normal_evidence,
+    number_scale,
     numbers_evidence,
 )
 from clusterkit.numerics.mixed.expectation import (
     ModelSums,
     expectation_maximisation,
     maximise,
-    penalised_likelihood,
 )
-from clusterkit.numerics.mixed.levels import LevelForms, multinomial_evidence
+from clusterkit.numerics.mixed.levels import PRIOR_COUNT, LevelForms, multinomial_evidence
 from clusterkit.numerics.mixed.posteriors_jit import gains_of_two
 from clusterkit.numerics.mixed.roles import roles_of_columns
 from clusterkit.numerics.mixed.search import Search, agreement
@@ -121,6 +122,28 @@ def test_em_agrees_with_naive_em(structure, forms):
     rows, total = model.posteriors(numbers, table.codes)
     np.testing.assert_allclose(rows, plain, atol=1e-9)
     assert total == pytest.approx(likelihood, rel=1e-9)
+
+
+def penalised_likelihood(model, likelihood):
+    """What EM maximises: the log-likelihood with the logarithms of the priors, up to a constant."""
+    k, r = model.means.shape
+    total = likelihood + PRIOR_COUNT * float(model.shares.sum())
+    total += sum(model.forms.log_prior(model.tables, int(j)) for j in np.flatnonzero(model.places >= 0))
+    scale = number_scale(k)
+    B = expectation._coefficients(model)
+    if len(model.spreads) > 1 or model.spreads.ndim == 2:
+        total -= 0.5 * float(np.square(B).sum())
+    if model.spreads.ndim == 2:
+        squares = (scale + MEAN_WEIGHT * np.square(model.means)) / model.spreads
+        return total - 0.5 * float((squares + expectation.VARIANCE_ROWS * np.log(model.spreads)).sum())
+    rows = r + 2.0 + k if len(model.spreads) == 1 else r + 3.0
+    inverses = np.linalg.inv(model.spreads)
+    logs = np.linalg.slogdet(model.spreads)[1]
+    if len(model.spreads) == 1:
+        total -= 0.5 * float(len(B) * logs.sum() + np.trace(inverses[0] @ B.T @ B))
+    total -= 0.5 * float(rows * logs.sum() + scale * np.trace(inverses, axis1=1, axis2=2).sum())
+    of_means = np.einsum("ki,kij,kj->", model.means, np.broadcast_to(inverses, (k, r, r)), model.means)
+    return total - 0.5 * MEAN_WEIGHT * float(of_means)
 
 
 @pytest.mark.parametrize("forms", FORMS)

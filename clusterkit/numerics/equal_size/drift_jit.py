@@ -34,6 +34,7 @@ __all__ = [
     "DriftSettings",
     "TiledRows",
     "closest",
+    "finish",
     "lay",
     "minus_distances",
     "pack",

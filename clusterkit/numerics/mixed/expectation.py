@@ -31,7 +31,7 @@ from clusterkit.numerics.mixed.levels import PRIOR_COUNT, LevelForms
 from clusterkit.numerics.mixed.table import MixedTable
 from clusterkit.numerics.shapes import array
 
-__all__ = ["MixtureModel", "ModelSums", "expectation_maximisation", "maximise", "penalised_likelihood"]
+__all__ = ["MixtureModel", "ModelSums", "expectation_maximisation", "maximise"]
 
 LOG_2PI = math.log(2.0 * math.pi)
 
@@ -331,28 +331,6 @@ def _coefficients(model: MixtureModel) -> Array:
     starts, ends = model.forms.offsets[model.covariates], model.forms.offsets[model.covariates + 1]
     parts = [model.shifts[i : j - 1] - model.shifts[j - 1] for i, j in zip(starts, ends, strict=True)]
     return np.vstack([np.empty((0, model.means.shape[1])), *parts])
-
-
-def penalised_likelihood(model: MixtureModel, likelihood: float) -> float:
-    """What EM maximises: the log-likelihood with the logarithms of the priors, up to a constant."""
-    k, r = model.means.shape
-    total = likelihood + PRIOR_COUNT * float(model.shares.sum())
-    total += sum(model.forms.log_prior(model.tables, int(j)) for j in np.flatnonzero(model.places >= 0))
-    scale = number_scale(k)
-    B = _coefficients(model)
-    if len(model.spreads) > 1 or model.spreads.ndim == 2:
-        total -= 0.5 * float(np.square(B).sum())
-    if model.spreads.ndim == 2:
-        squares = (scale + MEAN_WEIGHT * np.square(model.means)) / model.spreads
-        return total - 0.5 * float((squares + VARIANCE_ROWS * np.log(model.spreads)).sum())
-    rows = r + 2.0 + k if len(model.spreads) == 1 else r + 3.0
-    inverses = np.linalg.inv(model.spreads)
-    logs = np.linalg.slogdet(model.spreads)[1]
-    if len(model.spreads) == 1:
-        total -= 0.5 * float(len(B) * logs.sum() + np.trace(inverses[0] @ B.T @ B))
-    total -= 0.5 * float(rows * logs.sum() + scale * np.trace(inverses, axis1=1, axis2=2).sum())
-    of_means = np.einsum("ki,kij,kj->", model.means, np.broadcast_to(inverses, (k, r, r)), model.means)
-    return total - 0.5 * MEAN_WEIGHT * float(of_means)
 
 
 def expectation_maximisation(
