@@ -1,8 +1,8 @@
 """Forged models: saved models of all recipes with arrays and values changed, and everything that is done with them.
 
 `python -m clusterkit_campaign.forged` draws mutants, makes the checksum anew, loads each in a forked child, and uses
-every public attribute and method of what is loaded. A signal, an error that is not the library's own, more than a
-second of processor time, or more than a gigabyte of memory is a finding; a line says how to make it again.
+every public attribute and method of what is loaded. A signal, an error that is not the library's own, more than 20
+seconds of processor time, or more than a gigabyte of memory is a finding; a line says how to make it again.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -216,9 +217,9 @@ def used(model: Any, data: Any, others: Any) -> Iterator[tuple[str, BaseExceptio
     for name in names:
         if callable(inspect.getattr_static(type(model), name, None)) and name not in OF_ROWS | PLAIN:
             continue
-        yield name, _error(lambda name=name: _called(model, name, others))
+        yield name, _error(partial(_called, model, name, others))
     for name, function in FUNCTIONS.items():
-        yield name, _error(lambda function=function: function(model, data))
+        yield name, _error(partial(function, model, data))
 
 
 def _called(model: Any, name: str, rows: Any) -> object:
@@ -259,9 +260,9 @@ def forge(model: Model, path: Path, rng: Rng) -> str:
         return "structure" if Path(frames[-1].filename).parent.name == "saving" else "refused"
     except Exception as error:
         return _described("load", error)
-    for use, error in used(loaded, model.data, model.others):
-        if error is not None and not is_own(error) and (use, type(error).__name__) not in model.usual:
-            return _described(use, error)
+    for use, raised in used(loaded, model.data, model.others):
+        if raised is not None and not is_own(raised) and (use, type(raised).__name__) not in model.usual:
+            return _described(use, raised)
     return "used"
 
 
@@ -479,11 +480,12 @@ def main() -> int:
 def _shown(model: Model, folder: Path, rng: Rng) -> int:
     """Use one mutant, and print the traceback of each error that is not the library's own."""
     tree, tensors = mutate(model.content, rng)
+    nodes: Any = model.content.tree["nodes"]
     for key, tensor in tensors.items():
         before = model.content.tensors[key]
         if tensor is not before:
             print(key, before.dtype, before.shape, "->", tensor.dtype, tensor.shape)
-    for number, (before, after) in enumerate(zip(model.content.tree["nodes"], tree["nodes"], strict=True)):
+    for number, (before, after) in enumerate(zip(nodes, tree["nodes"], strict=True)):
         if before != after:
             print(number, str(before)[:600], "->", str(after)[:600])
     path = folder / "model"
