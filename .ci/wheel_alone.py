@@ -19,7 +19,7 @@ from pathlib import Path
 ABSENT = ("clusterkit_campaign", "clusterkit_papers", "hypothesis", "matplotlib", "pandas", "pytest")
 """Packages that must not be here, or the check would say nothing."""
 
-NEED_MORE = ("clusterkit.testing", "clusterkit.plots", "clusterkit.solvers.means._fused")
+NEED_MORE = ("clusterkit.testing", "clusterkit.plots")
 """Packages of the library whose modules may import those of an extra at their top."""
 
 

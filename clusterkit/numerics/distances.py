@@ -41,9 +41,10 @@ def squared_distances(A: Rows, B: Rows) -> Array:
     Returns
     -------
     ndarray of shape (m, n)
-        Never negative. For d <= 4 the differences are formed explicitly, so equal rows have the distance 0 exactly.
-        For larger d the expanded form ``|a|² + |b|² - 2 a·b`` is used after the mean of `B` is subtracted from both,
-        which costs one matrix product and has an error of about ``eps (|a|² + |b|²)``. Sparse rows are not centred.
+        Never negative, float64 whatever the type of the rows. For d <= 4 the differences are formed explicitly, so
+        equal rows have the distance 0 exactly. For larger d the expanded form ``|a|² + |b|² - 2 a·b`` is used after the
+        mean of `B` is subtracted from both, which costs one matrix product and has an error of about
+        ``eps (|a|² + |b|²)``. Sparse rows are not centred.
 
     Notes
     -----
@@ -58,12 +59,12 @@ def squared_distances(A: Rows, B: Rows) -> Array:
     if isinstance(A, SparseRows) or isinstance(B, SparseRows):
         return _sparse(A, B)
     if A.shape[1] <= EXPLICIT_DIMENSIONS:
-        D = np.zeros((len(A), len(B)), dtype=np.result_type(A, B))
+        D = np.zeros((len(A), len(B)))
         for column in range(A.shape[1]):
-            difference = np.subtract.outer(A[:, column], B[:, column])
+            difference = np.subtract.outer(A[:, column], B[:, column], dtype=np.float64)
             D += np.multiply(difference, difference, out=difference)
         return D
-    centre = B.mean(axis=0)
+    centre = B.mean(axis=0, dtype=np.float64)
     P, Q = A - centre, B - centre
     D = P @ (-2.0 * Q).T
     D += np.einsum("ij,ij->i", P, P)[:, None]
@@ -74,12 +75,13 @@ def squared_distances(A: Rows, B: Rows) -> Array:
 def _sparse(A: Rows, B: Rows) -> Array:
     if not isinstance(A, SparseRows):
         return np.ascontiguousarray(_sparse(B, A).T)
-    squares = B.squares() if isinstance(B, SparseRows) else np.einsum("ij,ij->i", B, B, dtype=np.float64)
-    D = A.products(B).astype(np.float64, copy=False)
+    B = B.astype(np.float64, copy=False)
+    squares = B.squares() if isinstance(B, SparseRows) else np.einsum("ij,ij->i", B, B)
+    D = A.astype(np.float64, copy=False).products(B)
     D *= -2.0
     D += A.squares()[:, None]
     D += squares[None, :]
-    return np.maximum(D, 0.0, out=D).astype(np.result_type(A.dtype, B.dtype), copy=False)
+    return np.maximum(D, 0.0, out=D)
 
 
 ROUNDING = 1e-13

@@ -38,7 +38,7 @@ def kmeans(
     Parameters
     ----------
     X : ndarray or SparseRows of shape (n, d)
-        float32 or float64, at least k rows.
+        At least k rows; the arithmetic is float64 whatever their type.
     k : int
         Number of clusters.
     n_init : int
@@ -74,6 +74,7 @@ def kmeans(
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
+    X = X.astype(np.float64, copy=False)
     # the warning means that there are fewer distinct rows than clusters; the caller reads that from `distinct`
     with ignoring(ConvergenceWarning):
         matrix = X.csr if isinstance(X, SparseRows) else X

@@ -4,7 +4,7 @@ Squared distances to centres need no table: `approach` and its relatives say whi
 Rows are taken in batches that are transposed first, so that the loops over the rows of a batch become vector
 instructions whatever the number of attributes is. What is written for a row depends on that row and the centres alone,
 not on the batch, the thread or the block that contains it: parts of a pass may be done anywhere, and anew, with the
-same bits. Distances are computed from differences, in the type of the rows.
+same bits. Distances are computed from differences, in the type of the centres.
 
 `LabelledGroups` finds the label of the nearest labelled row, mostly without looking at more than some dozen of them.
 `fill` does so for rows outside all clusters, from a matrix of distances.
@@ -104,8 +104,8 @@ def settle(
     centres: Array,
     shrinkage: Array,
     labels: Labels,
-    rounding_error: float,
-    safe: float,
+    noise: Array,
+    safe: Array,
     gap: Array,
     distances: Array,
     movers: Indices,
@@ -126,14 +126,14 @@ def settle(
     start, stop : int
         Indices of the rows to settle, all in H.
     centres : ndarray of shape (k, L)
-        Contiguous, of the type of H.
+        Contiguous, float64, as the distances are whatever the type of H.
     shrinkage : ndarray of shape (k,)
         Amount by which the gaps of the rows of each label shrink.
     labels : ndarray of shape (n,)
-    rounding_error : float
-        Squared distances below this value count as 0, so that duplicates stay together. Of the type of H.
-    safe : float
-        Gaps that are larger settle a label.
+    noise : ndarray of shape (n,)
+        Squared distances of a row below this value count as 0, so that duplicates stay together.
+    safe : ndarray of shape (n,)
+        Gaps that are larger settle the label of a row.
     gap : ndarray of shape (n,)
         A lower bound of how much farther the second nearest centre is than the nearest; overwritten.
     distances : ndarray of shape (n,)
@@ -148,8 +148,8 @@ def settle(
     -------
     n_movers, n_ties : int
     """
-    columns, out = np.zeros((H.shape[1], BATCH), dtype=H.dtype), np.empty(BATCH, dtype=H.dtype)
-    least, second, of_label = np.empty(BATCH, H.dtype), np.empty(BATCH, H.dtype), np.empty(BATCH, H.dtype)
+    columns, out, error = np.zeros((H.shape[1], BATCH)), np.empty(BATCH), np.zeros(BATCH)
+    least, second, of_label = np.empty(BATCH), np.empty(BATCH), np.empty(BATCH)
     number, old = np.empty(BATCH, dtype=np.int64), np.zeros(BATCH, dtype=np.int64)
     index, bounds = np.empty(2 * BATCH, dtype=np.int64), np.empty(BATCH)
     waiting = n_movers = n_ties = 0
@@ -159,7 +159,7 @@ def settle(
             bound = gap[i] - shrinkage[labels[i]]
             gap[i] = bound
             index[waiting] = i
-            waiting += bound <= safe
+            waiting += bound <= safe[i]
         if waiting < BATCH and end < stop:
             continue
         for done in range(0, waiting, BATCH):
@@ -170,21 +170,20 @@ def settle(
                 i = index[done + s]
                 for c in range(H.shape[1]):
                     columns[c, s] = H[i - first, c]
-                old[s] = labels[i]
+                old[s], error[s] = labels[i], noise[i]
             least[:] = np.inf
             second[:] = np.inf
             number[:] = 0
             for j in range(len(centres)):
                 distances_to(centres[j], columns, 0, BATCH, out)
-                _two_nearest(out, j, rounding_error, old, least, second, of_label, number)
+                _two_nearest(out, j, error, old, least, second, of_label, number)
             for s in range(BATCH):
-                beyond = max(np.float64(second[s]) - rounding_error, 0.0)
-                bounds[s] = np.sqrt(beyond) - np.sqrt(np.float64(least[s]) + rounding_error)
+                bounds[s] = np.sqrt(max(second[s] - error[s], 0.0)) - np.sqrt(least[s] + error[s])
             for s in range(size):
                 i = index[done + s]
                 distances[i], gap[i] = of_label[s], bounds[s]
                 movers[start + n_movers], nearest[start + n_movers] = i, number[s]
-                gains[start + n_movers] = np.float64(of_label[s]) - np.float64(least[s])
+                gains[start + n_movers] = of_label[s] - least[s]
                 n_movers += number[s] != old[s]
                 ties[start + n_ties] = i
                 n_ties += bounds[s] <= 0.0
@@ -197,9 +196,9 @@ def settle(
 
 @njit
 def two_largest(
-    products: Array, constants: Array, lengths: Array, zero: float, rounding_error: float, labels: Labels
+    products: Array, constants: Array, lengths: Array, noise: Array, labels: Labels
 ) -> tuple[Labels, Array, Array, Array]:
-    """The largest score of each row ``2 h·c - constant - |h|²``, (b, k), in the type of the products; no table is kept.
+    """The largest score of each row ``2 h·c - constant - |h|²``, (b, k); no table is kept.
 
     Parameters
     ----------
@@ -207,10 +206,8 @@ def two_largest(
         ``h·c``.
     constants : ndarray of shape (k,)
     lengths : ndarray of shape (b,)
-    zero : float
-        0 in the type of the products.
-    rounding_error : float
-        Squared distances below this value count as 0.
+    noise : ndarray of shape (b,)
+        Squared distances of a row below this value count as 0.
     labels : ndarray of shape (b,)
 
     Returns
@@ -224,13 +221,11 @@ def two_largest(
     """
     b, k = products.shape
     nearest, bounds = np.empty(b, dtype=np.int64), np.empty(b)
-    current, best = np.empty(b, dtype=products.dtype), np.empty(b, dtype=products.dtype)
-    scores = np.empty(k, dtype=products.dtype)
+    current, best, scores = np.empty(b), np.empty(b), np.empty(k)
     for i in range(b):
-        length = np.float64(lengths[i])
         for j in range(k):
-            score = 2.0 * np.float64(products[i, j]) - constants[j] - length
-            scores[j] = score if score <= -rounding_error else zero
+            score = 2.0 * products[i, j] - constants[j] - lengths[i]
+            scores[j] = score if score <= -noise[i] else 0.0
         largest, number = scores[0], 0
         second = scores[0] - np.inf
         for j in range(1, k):
@@ -239,8 +234,7 @@ def two_largest(
             elif scores[j] > second:
                 second = scores[j]
         nearest[i], best[i], current[i] = number, largest, scores[labels[i]]
-        beyond = max(-np.float64(second) - rounding_error, 0.0)
-        bounds[i] = np.sqrt(beyond) - np.sqrt(rounding_error - np.float64(largest))
+        bounds[i] = np.sqrt(max(-second - noise[i], 0.0)) - np.sqrt(noise[i] - largest)
     return nearest, current, best, bounds
 
 
@@ -268,11 +262,11 @@ def add_to_classes(H: Array, labels: Labels, sums: Array) -> None:
 
 
 @njit
-def cumulate(distances: Array, noise: float, sums: Array) -> None:
-    """Write the cumulative sums of the distances, where distances up to `noise` count as 0."""
+def cumulate(distances: Array, noise: Array, sums: Array) -> None:
+    """Write the cumulative sums of the distances (n,), where distances up to the noise (n,) of a row count as 0."""
     total = 0.0
     for i in range(len(distances)):
-        if distances[i] > noise:
+        if distances[i] > noise[i]:
             total += distances[i]
         sums[i] = total
 
@@ -378,11 +372,9 @@ def _to_four(row: Any, u: Any, v: Any, w: Any, z: Any) -> Any:
 
 
 @njit(fastmath=FAST)
-def _two_nearest(
-    out: Any, j: Any, rounding_error: Any, old: Any, least: Any, second: Any, of_label: Any, number: Any
-) -> None:
+def _two_nearest(out: Any, j: Any, error: Any, old: Any, least: Any, second: Any, of_label: Any, number: Any) -> None:
     for s in range(len(out)):
-        distance = out[s] if out[s] >= rounding_error else 0 * out[s]
+        distance = out[s] if out[s] >= error[s] else 0 * out[s]
         lower = distance < least[s]
         runner_up = least[s] if lower else distance
         second[s] = runner_up if runner_up < second[s] else second[s]

@@ -14,14 +14,13 @@ from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.numerics.lloyd import weighted_kmeans
 from clusterkit.numerics.selection import smallest
 from clusterkit.numerics.threads import in_threads
-from clusterkit.samples import DenseSpace, EmbeddedSpace, FeatureSpace, squared_distances_to
+from clusterkit.samples import DenseSpace, EmbeddedSpace, FeatureSpace, distance_noise, squared_distances_to
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
     as_type,
     device_copy,
     device_product,
-    host_dtype,
     is_device_array,
     move_to,
     row_chunks,
@@ -44,10 +43,6 @@ RECLUSTERINGS = 10
 """Starts of k-means++ on the rows drawn, which are few: a bad start there would be a bad start for all rows."""
 RANGE = 2**15
 """Rows in memory whose keys are drawn at once."""
-MARGIN = 16.0
-"""Squared distances below this many times eps times the numbers they are computed from are taken as rounding errors, as
-in the partitioner `seeds`."""
-
 COMPARED_CENTRES = 64
 """Most centres that a device compares one by one, from differences, which need no rule for cancellation; more are
 compared by products, which need less memory traffic."""
@@ -63,6 +58,8 @@ class NearestOf(BlockFunction):
     origin : ndarray of shape (L,)
         One of the rows; large squared norms cancel in distances about it.
     centres : ndarray of shape (k, L)
+    feature_error : float
+        As in `Transform`: how far apart the features of equal rows may be.
     seeds : ndarray of shape (k,) or None
         Index of the row that is each centre: this row gets the number of the centre as label. None if centres are no
         rows.
@@ -72,19 +69,8 @@ class NearestOf(BlockFunction):
 
     origin: Array
     centres: Array
+    feature_error: float
     seeds: Indices | None = None
-    largest: float = attrs.field(init=False)
-    """the largest squared distance of a centre to the origin"""
-    norm: float = attrs.field(init=False)
-    """the largest squared norm of a centre"""
-
-    @largest.default
-    def _largest(self) -> float:
-        return float(squared_distances_to(self.centres, self.origin).max())
-
-    @norm.default
-    def _norm(self) -> float:
-        return float(np.square(self.centres).sum(axis=1).max())
 
     def __call__(self, rows: slice, H: Array) -> Labels:
         """Labels of the rows."""
@@ -105,18 +91,10 @@ class NearestOf(BlockFunction):
 
         Features that are computed have rounding errors of their own, which differ between blocks of other sizes.
         """
-        margin = MARGIN * float(np.finfo(host_dtype(distances)).eps)
-        if is_device_array(distances):
-            xp = array_namespace(distances)
-            far = distances > self._noise(lengths, margin)
-            return as_type(xp.where(far, distances, xp.zeros_like(distances)), np.float64)
-        if distances.min(initial=np.inf) > self._noise(lengths.max(initial=0.0), margin):
-            return distances.astype(np.float64, copy=False)
-        return np.where(distances > self._noise(lengths, margin), distances, 0.0).astype(np.float64, copy=False)
-
-    def _noise(self, lengths: Array, margin: float) -> Array:
-        """Largest rounding errors of squared distances of rows with these squared distances to the origin."""
-        return margin * (lengths + self.largest) + margin**2 * self.norm
+        xp, distances = array_namespace(distances), as_type(distances, np.float64)
+        noise = distance_noise(xp.sqrt(lengths), float(np.linalg.norm(self.origin)), self.feature_error)
+        rounded: Array = xp.where(distances > noise, distances, xp.zeros_like(distances))
+        return rounded
 
     def _nearest(self, H: Array) -> tuple[Array, Labels]:
         """Squared distances to the nearest centre, (b,), and its number."""
@@ -132,9 +110,12 @@ class NearestOf(BlockFunction):
         """`_nearest` of a block of another library: from differences, or from products with many centres."""
         xp = array_namespace(H)
         if len(self.centres) > COMPARED_CENTRES:
-            about = to_device_of(self.origin, H)
-            moved = device_copy(self, H, lambda: move_to(self.centres - self.origin, H), "candidates")
-            parts = [_nearest_by_products(chunk - about, moved) for _, chunk in row_chunks(H, len(self.centres))]
+            about = to_device_of(self.origin, H, np.float64)
+            moved = device_copy(self, H, lambda: move_to(self.centres - self.origin, H, np.float64), "candidates")
+            parts = [
+                _nearest_by_products(as_type(chunk, np.float64) - about, moved)
+                for _, chunk in row_chunks(H, len(self.centres))
+            ]
             first, second = zip(*parts, strict=True)
             return xp.concat(first), xp.concat(second)
         centres = to_device_of(self.centres, H)
@@ -188,7 +169,8 @@ class _Remembered:
         """The state before the first centre."""
         lengths = space.squared_distances_to(origin)
         nothing = np.full(space.n, np.inf, dtype=space.dtype)
-        return cls(space, lengths, nothing, np.zeros(space.n, dtype=np.intp), 0, NearestOf(origin, origin[None]))
+        nearest = NearestOf(origin, origin[None], space.transform.feature_error)
+        return cls(space, lengths, nothing, np.zeros(space.n, dtype=np.intp), 0, nearest)
 
     def to(self, nearest: NearestOf) -> _Remembered:
         """Compare the centres of `nearest` from number `count` on; those before were compared already."""
@@ -241,13 +223,13 @@ def scattered_centres(
     remembered = _Remembered.of(space, origin) if isinstance(space, DenseSpace | EmbeddedSpace) else None
     over = space if remembered is None else remembered  # the smallest keys are the same by whatever parts
     for seed in seeds:
-        nearest = NearestOf(origin, candidates)
+        nearest = NearestOf(origin, candidates, space.transform.feature_error)
         known = nearest if remembered is None else remembered.to(nearest)
         drawn = over.reduce(_Draw(known, int(seed), DRAWN_PER_CENTRE * k, weights))
         if not len(drawn.keys):  # every row lies on a candidate
             break
         candidates = np.concatenate([candidates, drawn.rows.astype(np.float64)])
-    nearest = NearestOf(origin, candidates)
+    nearest = NearestOf(origin, candidates, space.transform.feature_error)
     known = nearest if remembered is None else remembered.to(nearest)
     # counts are exact, sums of weights are not
     counts = (over if weights is None else space).reduce(_Weigh(known, len(candidates), weights)).arrays[0]

@@ -100,7 +100,7 @@ def _by_kmeans(
     """Labels by k-means of the rows (n, d), or a function of blocks by k-means|| where the samples are many."""
     if samples.by_blocks:
         centres = scattered_centres(samples, task.k, rng, spec.n_init, task.sample_weight)
-        return NearestOf(centres[0], centres)
+        return NearestOf(centres[0], centres, samples.transform.feature_error)
     from clusterkit.numerics.lloyd import kmeans
 
     seed = int(rng.integers(2**31 - 1))

@@ -1,6 +1,6 @@
 """The nearest of k samples drawn at random: the start of Lloyd's k-means.
 
-For many rows of few features, compiled loops make the draws of k-means++.
+For many rows, compiled loops make the draws of k-means++.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.contracts import BlockLabels, Partitioner, Task
 from clusterkit.contracts.params import MOST_REPEATS, choice, integer
-from clusterkit.numerics.lloyd import compiled_pays
+from clusterkit.numerics.lloyd import LEAST_WORK
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.threads import thread_pool
 from clusterkit.partitioners._kmeans_parallel import NearestOf, scattered_centres
-from clusterkit.samples import FeatureSpace, KernelSpace, Space, memory
+from clusterkit.samples import FeatureSpace, KernelSpace, Space, distance_noise, kernel_noise, memory
 from clusterkit.samples.survey import draw_rows, draw_weighted
 
 __all__ = [
@@ -32,9 +32,7 @@ DRAW_MARGIN = 1e-4
 errors of float32, and so small that hardly more rows are compared."""
 
 
-def drawn_by_distance(
-    space: FeatureSpace, k: int, rng: Rng, trials: int, first: int, relative_noise: float
-) -> tuple[Labels, Indices]:
+def drawn_by_distance(space: FeatureSpace, k: int, rng: Rng, trials: int, first: int) -> tuple[Labels, Indices]:
     """Labels by the nearest seed, and k seeds drawn in proportion to the squared distance to the nearest seed so far.
 
     The draws are those of the partitioner `seeds` on small data. A row that is nearer to its seed than half the way
@@ -44,8 +42,6 @@ def drawn_by_distance(
     ----------
     first : int
         The first seed.
-    relative_noise : float
-        Distances up to this share of the numbers they are computed from count as 0.
     """
     from clusterkit.numerics.nearest_jit import adopt, compare, cumulate, gains, reachable
 
@@ -56,8 +52,7 @@ def drawn_by_distance(
     best = np.empty(space.n)
     for rows, H in space.pieces():
         compare(H, rows.start, np.arange(rows.start, rows.stop), at_seeds, best[None, rows])
-    radius = float(np.sqrt(best.max()))
-    noise = relative_noise * radius * (radius + float(np.linalg.norm(at_seeds[0])))
+    noise = _noise(space, best, at_seeds[0])
     with thread_pool() as over:
         while len(seeds) < k:
             cumulate(best, noise, cumulated)
@@ -79,14 +74,6 @@ def drawn_by_distance(
             at_seeds = np.concatenate([at_seeds, at_drawn[chosen : chosen + 1]])
             best[seeds] = 0.0
     return labels, np.array(seeds)
-
-
-MARGIN = 16.0
-"""Squared distances below this many times eps times the numbers they are computed from are taken as rounding errors.
-
-Measured for equal samples: 0 for features and for the Gaussian kernel, and for the linear kernel at most 1.8 units with
-100 attributes and 13 with 600, so that half the value would take equal samples for different ones there.
-"""
 
 
 @final
@@ -149,7 +136,7 @@ class Seeded(Partitioner[Space]):
         """The labels of features that need not be in memory: by k drawn rows, or by the centres of k-means||."""
         if self.weighting != "uniform":
             centres = scattered_centres(samples, task.k, rng, weights=task.sample_weight)
-            return NearestOf(centres[0], centres)
+            return NearestOf(centres[0], centres, samples.transform.feature_error)
         size = max(64, 8 * task.k)
         if task.sample_weight is None:
             order = draw_rows(rng, samples.n, size)
@@ -160,7 +147,7 @@ class Seeded(Partitioner[Space]):
         spare = np.delete(np.arange(len(order)), distinct)[: task.k - len(distinct)]
         chosen = np.concatenate([distinct, spare])
         centres = pool[chosen].astype(np.float64)
-        return NearestOf(centres[0], centres, order[chosen])
+        return NearestOf(centres[0], centres, samples.transform.feature_error, order[chosen])
 
 
 def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng, weights: Array | None) -> tuple[Labels, Indices]:
@@ -195,9 +182,9 @@ def _by_distance(
         weights is None
         and isinstance(space, FeatureSpace)
         and not space.sparse
-        and compiled_pays(space.n, space.width, k)
+        and space.n * space.width * k >= LEAST_WORK
     ):
-        return drawn_by_distance(space, k, rng, trials, seeds[0], MARGIN * float(np.finfo(space.dtype).eps))
+        return drawn_by_distance(space, k, rng, trials, seeds[0])
     first, noise = _distances_to(space, seeds[0])
     best, labels = first.copy(), np.zeros(space.n, dtype=np.intp)
     while len(seeds) < k:
@@ -243,21 +230,21 @@ def _relative_distances(space: FeatureSpace | KernelSpace, seeds: Indices) -> Ar
         return distances - distances[:, :1]
     rows = space.rows(seeds).astype(np.float64, copy=False)
     origin = rows[0]
-    C = (rows - origin).T.astype(space.dtype, copy=False).astype(np.float64, copy=False)
-    return np.einsum("ij,ij->j", C, C) + 2.0 * (origin @ C) - 2.0 * space.apply(C)
+    C = (rows - origin).T
+    return np.einsum("ij,ij->j", C, C) + 2.0 * (origin @ C) - 2.0 * space.apply(C, np.float64)
 
 
-def _distances_to(space: FeatureSpace | KernelSpace, seed: int) -> tuple[Array, float]:
-    """Squared distances to one sample, (n,), and the size of their rounding errors."""
-    eps = MARGIN * float(np.finfo(space.dtype).eps)
+def _noise(space: FeatureSpace, lengths: Array, origin: Array) -> Array:
+    """Squared distances of samples to others that count as 0, (n,), from those to an origin."""
+    return np.asarray(distance_noise(np.sqrt(lengths), float(np.linalg.norm(origin)), space.transform.feature_error))
+
+
+def _distances_to(space: FeatureSpace | KernelSpace, seed: int) -> tuple[Array, Array]:
+    """Squared distances to one sample, and the size of the rounding errors of each sample, (n,) each."""
     if isinstance(space, KernelSpace):
         diagonal = space.diag().astype(np.float64, copy=False)
         distances = diagonal + diagonal[seed] - 2.0 * space.columns(np.array([seed]))[:, 0]
-        return np.maximum(distances, 0.0), eps * float(np.abs(diagonal).max())
+        return np.maximum(distances, 0.0), np.asarray(kernel_noise(np.abs(diagonal), space.dtype))
     origin = space.rows(np.array([seed]))[0].astype(np.float64, copy=False)
-    distances = np.empty(space.n)
-    for rows, H in space.blocks():
-        difference = H - origin
-        distances[rows] = np.einsum("ij,ij->i", difference, difference)
-    radius = float(np.sqrt(distances.max()))
-    return distances, eps * radius * (radius + float(np.linalg.norm(origin)))
+    distances = space.squared_distances_to(origin)
+    return distances, _noise(space, distances, origin)

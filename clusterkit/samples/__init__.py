@@ -32,7 +32,9 @@ from clusterkit.samples.features import (
     SparseSpace,
     StreamedSpace,
     build_space,
+    distance_noise,
     identity_space,
+    kernel_noise,
     squared_distances_to,
 )
 from clusterkit.samples.kernel_space import DistanceSpace, KernelSpace
@@ -50,6 +52,8 @@ __all__ = [
     "SparseSpace",
     "StreamedSpace",
     "build_space",
+    "distance_noise",
     "identity_space",
+    "kernel_noise",
     "squared_distances_to",
 ]

@@ -30,7 +30,6 @@ __all__ = [
     "config",
     "current",
     "dispatches",
-    "kernels",
     "on_host",
     "precision",
 ]
@@ -39,12 +38,6 @@ A = TypeVar("A", bound=AnyArray)
 
 VARIABLE = "CLUSTERKIT_DEVICE"
 """Environment variable with the device of all fits, for example ``cuda`` or ``torch:cuda:1``."""
-
-KERNELS = "CLUSTERKIT_KERNELS"
-"""Environment variable with the kernels of all fits on a device, one of `KERNEL_CHOICES`."""
-
-KERNEL_CHOICES = ("auto", "fused", "plain")
-"""Kernels that a fit takes: fused ones of Triton where the labels are the same; always; never."""
 
 PRECISION = "CLUSTERKIT_PRECISION"
 """Environment variable with the precision of products of float32 on a device, one of `PRECISION_CHOICES`."""
@@ -216,7 +209,6 @@ UNCHANGED = _Unchanged()
 def config(
     *,
     device: str | _Unchanged | None = UNCHANGED,
-    kernels: str | _Unchanged = UNCHANGED,
     precision: str | _Unchanged = UNCHANGED,
 ) -> _Choice:
     """Choose the device on which fits and predictions compute, for this process and those that it starts from now on.
@@ -230,10 +222,6 @@ def config(
     device : str or None
         "cuda", "cuda:1", "torch:cuda:0" or "cupy:cuda:0"; "cpu" or None computes by numpy, which is the default. The
         choice is kept in the environment variable ``CLUSTERKIT_DEVICE``, which may be set outside too.
-    kernels : str
-        Of k-means on a device of PyTorch. "auto", the default: kernels of Triton, if it is there and they give the
-        first block of the fit the labels that "plain" gives it; "plain": functions of the array API alone; "fused":
-        always those of Triton. Kept in ``CLUSTERKIT_KERNELS``.
     precision : str
         Of products of float32 numbers on a device. "float32", the default: as the library computes them. "tf32x3": as
         the sum of three products of parts of 11 bits, which PyTorch computes on the tensor cores of a graphics
@@ -264,19 +252,12 @@ def config(
                 raise InvalidParameter(f"device must be a name or None, got {device!r}: a device is {FORMS}")
             Device.named(device)
         chosen[VARIABLE] = device
-    if not isinstance(kernels, _Unchanged):
-        chosen[KERNELS] = _choice_of("kernels", kernels, KERNEL_CHOICES)
     if not isinstance(precision, _Unchanged):
         chosen[PRECISION] = _choice_of("precision", precision, PRECISION_CHOICES)
     before = {variable: os.environ.get(variable) for variable in chosen}
     for variable, value in chosen.items():
         _set(variable, value)
     return _Choice(before)
-
-
-def kernels() -> str:
-    """The kernels that are chosen for fits on a device, one of `KERNEL_CHOICES`."""
-    return _choice_of(KERNELS, os.environ.get(KERNELS, "").strip() or KERNEL_CHOICES[0], KERNEL_CHOICES)
 
 
 def precision() -> str:

@@ -24,6 +24,7 @@ from clusterkit.samples import memory, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
+    as_type,
     is_device_array,
     move_to,
     row_chunks,
@@ -46,7 +47,9 @@ __all__ = [
     "SparseSpace",
     "StreamedSpace",
     "build_space",
+    "distance_noise",
     "identity_space",
+    "kernel_noise",
     "squared_distances_to",
 ]
 
@@ -169,11 +172,47 @@ class Gram(BlockFunction):
 
 
 def squared_distances_to(H: Array, point: Array) -> Array:
-    """Squared distances of the rows of H (m, L) to one point (L,), from differences, (m,), where the rows lie."""
+    """Squared distances of the rows of H (m, L) to one point (L,), from differences, (m,) float64 where they lie."""
     if is_device_array(H):
-        return row_squares(H - to_device_of(point, H))
-    difference = H - point
+        return row_squares(as_type(H, np.float64) - to_device_of(point, H, np.float64))
+    difference = H - point.astype(np.float64, copy=False)
     return np.asarray(np.einsum("ij,ij->i", difference, difference))
+
+
+MARGIN = 16.0
+"""Bound on the rounding error of a squared distance, in units of eps times the magnitudes it is computed from.
+
+A distance is the sum of three terms with a few roundings each. Measured against extended precision: at most 5.9 units,
+for 1 to 500 features and means up to 1,000 times the spread; the rest is a reserve.
+"""
+
+
+def distance_noise(radius: Any, norm: float, feature_error: float) -> Any:
+    """Squared distances of rows to centres that are indistinguishable from 0, in float64 arithmetic.
+
+    A centre on which a row lies is as far from the origin as the row, so that rows far away say nothing about others.
+
+    Parameters
+    ----------
+    radius : array or Node of shape (b,)
+        Distances of the rows from the origin about which the distances are computed.
+    norm : float
+        Distance of this origin from 0.
+    feature_error : float
+        `Transform.feature_error`: features that are off by a share of their length are off by its square in a distance.
+    """
+    eps = float(np.finfo(np.float64).eps)
+    length = radius + norm
+    return length * (radius * (MARGIN * eps) + length * (MARGIN * max(feature_error, eps)) ** 2)
+
+
+def kernel_noise(diagonal: Any, dtype: np.dtype) -> Any:
+    """Squared distances of samples that are indistinguishable from 0, from their kernel values with themselves.
+
+    Measured for equal samples: 0 for the Gaussian kernel, and for the linear kernel at most 1.8 units of eps times
+    these values with 100 attributes and 13 with 600, so that half the margin would take them for different ones there.
+    """
+    return diagonal * (MARGIN * float(np.finfo(dtype).eps))
 
 
 Part = TypeVar("Part", bound=Addable)
@@ -281,21 +320,21 @@ class FeatureSpace(Space):
         rows: Any = SparseRows.of(Y) if hasattr(Y, "tocsr") else Y
         return self.transform(rows)
 
-    def apply(self, B: Array) -> Array:
-        """H B, (n, q)."""
-        B = B.astype(self.dtype, copy=False)
-        F = np.empty((self.n, B.shape[1]), dtype=self.dtype)
-        for _ in self.passed(lambda rows, H: multiply(H, B, F[rows])):
+    def apply(self, B: Array, dtype: np.dtype | type | None = None) -> Array:
+        """H B, (n, q), computed in a type; default: that of H."""
+        B = B.astype(dtype or self.dtype, copy=False)
+        F = np.empty((self.n, B.shape[1]), dtype=B.dtype)
+        for _ in self.passed(lambda rows, H: multiply(H.astype(B.dtype, copy=False), B, F[rows])):
             pass
         return F
 
     def adjoint(self, T: Array | Counts | Coded) -> Array:
-        """H'T, (L, q), summed in float64 over the blocks; coded labels are not expanded to n x R q targets."""
+        """H'T, (L, q), in float64 whatever the type of H; coded labels are not expanded to n x R q targets."""
 
         def part(rows: slice, H: Array) -> Sums:
             if isinstance(T, Coded):
-                return Sums.of(target_sums(H, T.of(rows)))
-            return Sums.of(H.T @ T[rows].astype(self.dtype, copy=False))
+                return Sums.of(target_sums(H, T.of(rows), np.float64))
+            return Sums.of(H.T @ T[rows].astype(np.float64, copy=False))
 
         return self.reduce(part).arrays[0]
 

@@ -23,7 +23,7 @@ from clusterkit.samples import memory
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.features import Space
 from clusterkit.samples.kernels import Gaussian, Kernel
-from clusterkit.samples.transform import RowMap, block_plan
+from clusterkit.samples.transform import RowMap, Transform, block_plan
 
 __all__ = [
     "DistanceSpace",
@@ -53,6 +53,16 @@ class KernelSpace(Space):
     _memo: dict[str, Array] = attrs.field(factory=dict, repr=False, kw_only=True, metadata=DERIVED)
     # shared by the spaces of all widths of these points: "D" is the distance matrix, None before its first use
     _shared: dict[str, Array | None] = attrs.field(factory=dict, repr=False, kw_only=True, metadata=DERIVED)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the kernel values, whatever that of the points is."""
+        return self.kernel.value_type(self.points)
+
+    @property
+    def coordinates(self) -> Transform:
+        """The map from raw rows to the coordinates of `points`."""
+        return Transform(self.before, self.points.dtype)
 
     @property
     def sparse(self) -> bool:

@@ -180,6 +180,10 @@ class Kernel(ABC):
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
         """``Σ_s weights_s k(y, centres_s)`` for the rows of Y (m, d), shape (m,), float64; no m x s matrix is kept."""
 
+    def value_type(self, points: Array) -> np.dtype:
+        """Type of the values between points: float64, because small distances are differences of large values."""
+        return np.dtype(np.float64)
+
     def onnx(self, rows: Node, points: Array) -> Node:
         """Kernel values between rows (m, d) and constant points (n, d), shape (m, n), for a model in ONNX."""
         raise NotExportable(f"kernel {type(self).__name__} has no ONNX form: it has no method onnx")
@@ -208,9 +212,6 @@ class Gaussian(Kernel):
         if (xp := array_namespace(A)) is not np:
             return xp.astype(over_exponents(A, B, self.gamma, xp.exp), A.dtype)
         D = squared_distances(A, B)
-        # beyond float32, whose products with squared distances may be ordinary numbers all the same
-        if float(self.gamma) > float(np.finfo(D.dtype).max):
-            return np.exp(D.astype(np.float64) * -self.gamma).astype(D.dtype)
         D *= -self.gamma
         return np.exp(D, out=D)
 
@@ -218,7 +219,7 @@ class Gaussian(Kernel):
         """Ones."""
         if (xp := array_namespace(A)) is not np:
             return xp.ones(A.shape[0], dtype=A.dtype, device=A.device)
-        return np.ones(len(A), dtype=A.dtype)
+        return np.ones(len(A))
 
     def onnx(self, rows: Node, points: Array) -> Node:
         """``exp(-gamma |x - y|²)``."""
@@ -256,13 +257,13 @@ class Linear(Kernel):
         """Inner products."""
         if (xp := array_namespace(A)) is not np:
             return xp.matmul(A, to_device_of(B, A).T)
-        return A @ B.T
+        return A.astype(np.float64, copy=False) @ B.astype(np.float64, copy=False).T
 
     def diag(self, A: Array) -> Array:
         """Squared lengths."""
         if (xp := array_namespace(A)) is not np:
             return xp.sum(xp.square(A), axis=1)
-        return np.einsum("ij,ij->i", A, A)
+        return np.einsum("ij,ij->i", A, A, dtype=np.float64)
 
     def onnx(self, rows: Node, points: Array) -> Node:
         """Inner products."""
@@ -310,6 +311,10 @@ class MatrixKernel(Kernel):
             return np.diag(A).copy()
         columns = self._columns(A)
         return np.where(columns >= 0, np.diag(self.matrix)[columns], np.nan).astype(A.dtype)
+
+    def value_type(self, points: Array) -> np.dtype:
+        """That of the matrix."""
+        return points.dtype
 
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
         """Weighted sums of columns."""

@@ -286,7 +286,7 @@ def total_there(parts: Iterable[tuple[slice, T]]) -> T:
     return to_host(add_as_tree(part for _, part in parts))
 
 
-def target_sums(H: Array, coded: Coded) -> Array:
+def target_sums(H: Array, coded: Coded, dtype: np.dtype | type | None = None) -> Array:
     """Features times weighted targets of the same rows, (L, R q); the targets are made for this block only.
 
     Parameters
@@ -295,21 +295,23 @@ def target_sums(H: Array, coded: Coded) -> Array:
         Array of numpy, or of another library of the array API.
     coded : Coded
         Labels (R, b) of these rows.
+    dtype : numpy dtype, optional
+        Type of the products of features on the host. Default: that of the features.
     """
     xp = array_namespace(H)
     if xp is not np:
         return products_of_rows(H, coded.device_targets(H))
     if coded.k >= GROUPED_COLUMNS and not isinstance(H, SparseRows):
         return _grouped(H, coded)
-    targets = coded.block(slice(None), H.dtype)
+    targets = coded.block(slice(None), dtype or H.dtype)
     # few columns from the left: BLAS then packs the features in the order in which they lie, in two thirds of the time
     return H.T @ targets if isinstance(H, SparseRows) else np.asarray((targets.T @ H).T)
 
 
 def class_totals(H: Array, coded: Coded) -> tuple[Array, Counts]:
-    """`target_sums` of one start, and the sizes of its classes, (k,), or the sums of their weights."""
+    """`target_sums` of one start in float64, and the sizes of its classes, (k,), or the sums of their weights."""
     if array_namespace(H) is np:
-        return target_sums(H, coded), coded.sizes()[0]
+        return target_sums(H, coded, np.float64), coded.sizes()[0]
     return target_sums(H, coded), coded.device_sizes(H)
 
 

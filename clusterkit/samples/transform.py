@@ -240,6 +240,15 @@ class Transform(BlockFunction):
         """Number of features; None without steps."""
         return self.steps[-1].width if self.steps else None
 
+    @property
+    def feature_error(self) -> float:
+        """Relative error by which the features of equal rows may differ: 0 if they are no sums of products, or float64.
+
+        A product of matrices rounds a row by where it lies in its block. The error of float64 is that of distances.
+        """
+        exact = all(isinstance(step, IdentityMap) or scaling_of(step) is step for step in self.steps)
+        return 0.0 if exact or self.dtype == np.float64 else float(np.finfo(self.dtype).eps)
+
     def __call__(self, Y: Array) -> Array:
         """Features of the rows of Y, (m, d) to (m, L); sparse rows stay sparse until a step makes them dense.
 

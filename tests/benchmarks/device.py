@@ -64,9 +64,9 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 RECKONED = {"svdd": 60.0, "kmeans": 100.0, "emmc": 240.0, "ascent": 80.0, "memory": 60.0}
 """Seconds that a section may take: with the rates of a slow host, for no device was at hand. Together nine minutes."""
-GOALS = {"emmc": 4.0, "kmeans": 0.020, "kmeans, fused": 0.008, "svdd": 0.050, "transport": 4.0, "start": 1.0}
-"""Seconds: 20 iterations of rows that stay on the device after the first pass; an iteration of data there, by the array
-API alone and by fused kernels; all values; a balance and a start by k-means of the rows of EMMC, beside."""
+GOALS = {"emmc": 4.0, "kmeans": 0.020, "svdd": 0.050, "transport": 4.0, "start": 1.0}
+"""Seconds: 20 iterations of rows that stay on the device after the first pass; an iteration of data there, by the
+array API; all values; a balance and a start by k-means of the rows of EMMC, beside."""
 MEMORY_GOAL = 2048.0
 """MiB of the device beside the data that lie there."""
 LABELS_GOAL, BORDER_GOAL, SUMS_GOAL = 1e-4, 1e-3, 1e-12
@@ -209,19 +209,15 @@ def measure_kmeans(bench: Bench, rate: Rates, n: int, d: int, k: int, iterations
     there = bench.put(X)
     report.say(f"k-means, {n} x {d} float32 on the device, k = {k}, labels given")
     few, is_full = max(1, iterations // 4), n == FULL["kmeans"]["n"]
-    fused = bench.device.library == "torch" and importlib.util.find_spec("triton") is not None
-    for kernels in ("plain", "fused") if fused else ("plain",):
-        with arrays(), config(kernels=kernels):
-            kmeans(labels, k, 1).fit(there)
-            model, long = bench.once(lambda: kmeans(labels, k, iterations).fit(there))
-            brief, short = bench.once(lambda: kmeans(labels, k, few).fit(there))
-            small = to_host(kmeans(labels[:cpu_n], k, iterations).fit(there[:cpu_n, :]).labels_)
-        iteration = (long - short) / max(1, model.n_iter_ - brief.n_iter_)
-        table = 0 if kernels == "fused" else 3 * k
-        floor = rate.floor(flops={"float32": 4.0 * n * d * k}, moved=4.0 * n * (d + table))
-        name = "kmeans" if kernels == "plain" else "kmeans, fused"
-        report.timed(f"{name} iteration", iteration, floor, GOALS[name] if is_full else None)
-        report.say(f"  the whole fit: {long:.2f} s, {model.n_iter_} iterations")
+    with arrays():
+        kmeans(labels, k, 1).fit(there)
+        model, long = bench.once(lambda: kmeans(labels, k, iterations).fit(there))
+        brief, short = bench.once(lambda: kmeans(labels, k, few).fit(there))
+        small = to_host(kmeans(labels[:cpu_n], k, iterations).fit(there[:cpu_n, :]).labels_)
+    iteration = (long - short) / max(1, model.n_iter_ - brief.n_iter_)
+    floor = rate.floor(flops={"float32": 4.0 * n * d * k}, moved=4.0 * n * (d + 3 * k))
+    report.timed("kmeans iteration", iteration, floor, GOALS["kmeans"] if is_full else None)
+    report.say(f"  the whole fit: {long:.2f} s, {model.n_iter_} iterations")
     begin = time.perf_counter()
     cpu = kmeans(labels[:cpu_n], k, iterations).fit(SlicedRows(X[:cpu_n]))
     seconds = time.perf_counter() - begin

@@ -341,7 +341,7 @@ def test_many_rows_are_predicted_in_blocks(monkeypatch):
 @pytest.mark.parametrize("count", [3, _kmeans_parallel.COMPARED_CENTRES + 1])
 def test_nearest_centres_by_differences_and_by_products(count):
     X = blobs(500)
-    nearest = NearestOf(X[0], X[:count].copy())
+    nearest = NearestOf(X[0], X[:count].copy(), 0.0)
     labels, there = nearest(slice(0, 500), X), nearest(slice(0, 500), put(X))
     np.testing.assert_array_equal(to_host(there), labels)
     distances = nearest.distances(slice(0, 500), X)

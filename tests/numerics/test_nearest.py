@@ -35,7 +35,7 @@ def settled(H, centres, labels, gap, borders, *, shrinkage=None, rounding_error=
     parts = []
     for start, stop in pairwise(borders):
         n_movers, n_ties = settle(
-            H, 0, start, stop, centres, shrinkage, labels, H.dtype.type(rounding_error), safe,
+            H, 0, start, stop, centres.astype(float), shrinkage, labels, np.full(n, rounding_error), np.full(n, safe),
             gap, distances, movers, nearest, gains, ties,
         )  # fmt: skip
         some = slice(start, start + n_movers)

@@ -72,7 +72,7 @@ def test_uniform_numbers_on_a_device_are_those_of_the_host_bit_for_bit(first, se
 def test_rows_drawn_on_a_device_are_those_of_the_host(n, size, seed):
     pytest.importorskip("array_api_strict", reason="array-api-strict simulates the devices")
     X = np.random.default_rng(n).integers(0, 4, size=(n, 2)).astype(np.float64)
-    draw, rows = _Draw(NearestOf(X[0], X[:1]), seed, size), slice(5, 5 + n)
+    draw, rows = _Draw(NearestOf(X[0], X[:1], 0.0), seed, size), slice(5, 5 + n)
     here, there = draw(rows, X), draw(rows, put(X))
     np.testing.assert_allclose(there.keys, here.keys, rtol=1e-13)
     np.testing.assert_array_equal(there.rows, here.rows)

@@ -7,9 +7,7 @@ same centres.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any, ClassVar, final
-from weakref import WeakKeyDictionary
 
 import attrs
 import numpy as np
@@ -17,8 +15,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.contracts.outcomes import Ending, Status
 from clusterkit.contracts.pass_solver import Finished, RowFunction
-from clusterkit.errors import InvalidParameter
-from clusterkit.samples import FeatureSpace, devices
+from clusterkit.samples import FeatureSpace, squared_distances_to
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
@@ -133,10 +130,7 @@ class CentroidSums(BlockFunction):
         if scores is not None:
             each = _of_labels(scores, targets.labels[0, :])
             if targets.weights is not None:
-                weights = (
-                    move_to(targets.weights, each) if is_device_array(each) else targets.weights.astype(scores.dtype)
-                )
-                each = each * weights
+                each = each * (move_to(targets.weights, each) if is_device_array(each) else targets.weights)
             xp = array_namespace(each)
             cost, measured = -xp.sum(each, dtype=xp.float64), each.shape[0]
         if self.exact is None and targets.weights is None and _loop_pays(H, self.k):
@@ -145,11 +139,10 @@ class CentroidSums(BlockFunction):
             added = np.zeros((self.k, H.shape[1]))
             add_to_classes(np.ascontiguousarray(H), targets.labels[0], added)
             return Sums.of(added.T, targets.sizes()[0], cost, np.int64(measured))
+        if is_device_array(H):
+            return Sums.of(*self._tables_there(H, targets), cost, np.int64(measured))
         if self.exact is None or targets.weights is not None:
             return Sums.of(*class_totals(H, targets), cost, np.int64(measured))
-        if is_device_array(H):  # rounded there: float64 is slow on many devices
-            class_sums, sizes = class_totals(H, targets)
-            return Sums.of(class_sums.T, array_namespace(H).zeros_like(class_sums.T), sizes, cost, np.int64(measured))
         tables = self.exact.zeros(self.k, H.shape[1])
         self.exact.add(tables, H, targets.labels[0])
         return Sums.of(*tables, targets.sizes()[0], cost, np.int64(measured))
@@ -158,19 +151,22 @@ class CentroidSums(BlockFunction):
         """Labels of a block on a device by the centres of the iteration before, class sizes, and the part of both."""
         if not isinstance(function, NearestMeans) or self.about.all_equal:
             return None
-        xp = array_namespace(H)
-        fused = _fused_for(H, function, self.about)
-        if fused is not None:
-            labels, each, _ = fused.nearest_two(H, *function.sent(H), self.about.rounding_error)
-            class_sums, sizes = fused.class_sums(H, labels, self.k)
-        else:
-            labels, each = function.nearest(H)
-            coded = Coded(labels[None, :], Coding.ONEHOT, self.k, unit_vectors(self.k))
-            transposed, sizes = class_totals(H, coded)
-            class_sums = transposed.T
-        tables = (class_sums.T,) if self.exact is None else (class_sums, xp.zeros_like(class_sums))
-        cost = -xp.sum(each, dtype=xp.float64)
+        labels, each = function.nearest(H)
+        coded = Coded(labels[None, :], Coding.ONEHOT, self.k, unit_vectors(self.k))
+        *tables, sizes = self._tables_there(H, coded)
+        cost = -array_namespace(H).sum(each)
         return labels, sizes, Sums.of(*tables, sizes, cost, np.int64(H.shape[0]))
+
+    def _tables_there(self, H: Any, targets: Coded) -> tuple[Any, ...]:
+        """Class sums as `part` has them, rounded, and class sizes, of a block on a device.
+
+        In float64: the objective is a difference of squares of these sums.
+        """
+        xp = array_namespace(H)
+        class_sums, sizes = class_totals(as_type(H, np.float64), targets)
+        if self.exact is None or targets.weights is not None:
+            return class_sums, sizes
+        return class_sums.T, xp.zeros_like(class_sums.T), sizes
 
     def finish(self, total: Sums, previous: RowFunction | None) -> Finished | RefillEmpty:
         """The class means; if a class is empty, one more pass for the samples that its centre moves to."""
@@ -214,47 +210,6 @@ LOOPED = 400_000
 def _loop_pays(H: Any, k: int) -> bool:
     """Whether the rows of a block on the host are added one by one, and not by a product with mostly zeros."""
     return isinstance(H, np.ndarray) and H.size * k >= LOOPED
-
-
-_same_labels: WeakKeyDictionary[CentredFeatures, bool] = WeakKeyDictionary()
-"""By fit: whether the fused kernels gave its first block the labels that it has without them."""
-
-
-def _fused_for(H: Any, function: NearestMeans, about: CentredFeatures) -> Any:
-    """The module of the fused kernels, if a block of another library is to be computed by them; else None.
-
-    Raises
-    ------
-    InvalidParameter
-        If they are asked for and cannot be had.
-    """
-    choice, is_tensor = devices.kernels(), type(H).__module__.partition(".")[0] == "torch"
-    if choice == "plain" or (choice == "auto" and not (is_tensor and H.device.type == "cuda")):
-        return None
-    if choice == "auto" and about in _same_labels:
-        return import_module(FUSED) if _same_labels[about] else None
-    if not is_tensor:
-        raise InvalidParameter(f"kernels='fused' are for tensors of PyTorch, got {type(H).__name__}; take 'auto'")
-    try:
-        fused = import_module(FUSED)
-    except ImportError as error:
-        if choice == "fused":
-            raise InvalidParameter("kernels='fused' need Triton (pip install triton); take 'auto'") from error
-        _same_labels[about] = False
-        return None
-    if choice == "fused":
-        return fused
-    try:
-        labels = fused.nearest_two(H, *function.sent(H), about.rounding_error)[0]
-        fused.class_sums(H[:1, :], labels[:1], int(function.centres.shape[1]))
-        _same_labels[about] = bool((labels == function.nearest(H)[0]).all())
-    except Exception:  # whatever the compiler or the driver says: there is another way to the same labels
-        _same_labels[about] = False
-    return fused if _same_labels[about] else None
-
-
-FUSED = "clusterkit.solvers.means._fused"
-"""The module of the kernels of Triton, which is imported for a block on a graphics processor only."""
 
 
 def _of_labels(scores: Array, labels: Labels) -> Array:
@@ -306,19 +261,20 @@ class RefillEmpty(BlockFunction):
         labels = to_host(targets.labels[0, :])
         if targets.weights is not None:
             distances *= targets.weights > 0  # a sample that does not count is no centre
-        error = self.iteration.about.rounding_error
+        about = self.iteration.about
+        noise = about.noise(to_host(squared_distances_to(H, about.origin)))
         if not is_device_array(H):
-            return Farthest(distances, labels, H, self._count, error).candidates()
-        index = _candidates(distances, self._count, error)  # only these leave the device
+            return Farthest(distances, labels, H, noise, self._count).candidates()
+        index = _candidates(distances, self._count, noise)  # only these leave the device
         rows = to_host(array_namespace(H).take(H, move_to(index, H), axis=0))
-        return Farthest(distances[index], labels[index], rows, self._count, error)
+        return Farthest(distances[index], labels[index], rows, noise[index], self._count)
 
     def finish(self, total: Farthest, previous: RowFunction | None) -> Finished:
         """The centres with the empty classes at samples."""
         about, empty = self.iteration.about, np.flatnonzero(self.sizes == 0)
         centres = self.centres.copy()
-        chosen = farthest_of(total.distances, len(empty), about.rounding_error)
-        off_centre = total.distances[chosen] > about.rounding_error
+        chosen = farthest_of(total.distances, len(empty), total.noise)
+        off_centre = total.distances[chosen] > total.noise[chosen]
         centres[:, empty] = centres[:, total.labels[chosen]]
         centres[:, empty[off_centre]] = about.centred(total.rows[chosen[off_centre]])
         status = None if off_centre.any() else too_few(self.iteration.k, self.iteration.k - len(empty))
@@ -341,17 +297,17 @@ class Farthest:
     labels : ndarray of shape (b,)
     rows : ndarray of shape (b, L)
         Features of the samples.
+    noise : ndarray of shape (b,)
+        Distances that differ by no more are equal.
     count : int
         Number of samples to choose.
-    rounding_error : float
-        Distances that differ by no more are equal.
     """
 
     distances: Array
     labels: Labels
     rows: Array
+    noise: Array
     count: int
-    rounding_error: float
 
     def __add__(self, following: Farthest) -> Farthest:
         """The candidates of both blocks."""
@@ -359,20 +315,20 @@ class Farthest:
             np.concatenate([self.distances, following.distances]),
             np.concatenate([self.labels, following.labels]),
             np.concatenate([self.rows, following.rows]),
+            np.concatenate([self.noise, following.noise]),
             self.count,
-            self.rounding_error,
         )
         return joined.candidates()
 
     def candidates(self) -> Farthest:
         """A copy without the samples that cannot be chosen."""
-        index = _candidates(self.distances, self.count, self.rounding_error)
+        index = _candidates(self.distances, self.count, self.noise)
         if len(index) == len(self.distances):
             return self
-        return attrs.evolve(self, distances=self.distances[index], labels=self.labels[index], rows=self.rows[index])
+        return Farthest(self.distances[index], self.labels[index], self.rows[index], self.noise[index], self.count)
 
 
-def _candidates(distances: Array, count: int, rounding_error: float) -> Indices:
+def _candidates(distances: Array, count: int, noise: Array) -> Indices:
     """Indices of the samples that may be chosen: at most a rounding error nearer than the `count`-th farthest.
 
     Of samples at equal distances only the first `count` are kept.
@@ -380,7 +336,7 @@ def _candidates(distances: Array, count: int, rounding_error: float) -> Indices:
     if len(distances) <= count:
         return np.arange(len(distances))
     limit = np.partition(distances, -count)[-count]
-    near = np.flatnonzero(distances >= limit - rounding_error)
+    near = np.flatnonzero(distances >= limit - noise[distances >= limit].max())
     _, group = np.unique(distances[near], return_inverse=True)
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
@@ -389,12 +345,13 @@ def _candidates(distances: Array, count: int, rounding_error: float) -> Indices:
     return near[position < count]
 
 
-def farthest_of(distances: Array, count: int, rounding_error: float) -> Indices:
+def farthest_of(distances: Array, count: int, noise: Array) -> Indices:
     """Indices of the `count` largest distances, no index twice; of distances equal up to rounding the lowest index."""
-    distances = distances.astype(np.float64)
+    distances = distances.copy()
     farthest = np.empty(count, dtype=np.intp)
     for position in range(count):
-        farthest[position] = np.argmax(distances >= distances.max() - rounding_error)
+        top = np.argmax(distances)
+        farthest[position] = np.argmax(distances >= distances[top] - noise[top])
         distances[farthest[position]] = -np.inf
     return farthest
 

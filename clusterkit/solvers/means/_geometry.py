@@ -1,33 +1,40 @@
 """Centres that are combinations of samples, and minus the squared distances to them as scores.
 
 Two geometries with the same methods, used by `centroids` and `fuzzy_cmeans`. Centres are columns: coordinates about the
-mean of all samples (features), or weights of the samples (kernel). The scores of the training rows are computed by the
-same block products as the scores of new rows, so that predicting the training rows repeats their labels. An iteration
-leaves the scores of new samples behind as `NearestMeans` or `NearestKernelMeans`.
+mean of all samples (features), or weights of the samples (kernel). Centres, products and scores are float64 whatever
+the type of the samples, so that rows of float32 have the labels that their numbers have in float64. The scores of the
+training rows are computed by the same block products as the scores of new rows, so that predicting the training rows
+repeats their labels. An iteration leaves the scores of new samples behind as `NearestMeans` or `NearestKernelMeans`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
+from functools import cached_property
 from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
+from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.lloyd import compiled_pays
-from clusterkit.numerics.shapes import array, scalar
+from clusterkit.numerics.shapes import array
 from clusterkit.numerics.threads import THIN, ParallelFor, limited_threads, serial_for, thread_pool
-from clusterkit.samples import FeatureSpace, KernelSpace, squared_distances_to, sums
+from clusterkit.samples import FeatureSpace, KernelSpace, distance_noise, kernel_noise, squared_distances_to, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
+    as_type,
     device_copy,
     device_product,
     host_dtype,
     is_device_array,
     move_to,
+    row_chunks,
     row_squares,
+    to_device_of,
 )
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.kernels import Kernel, MatrixKernel
@@ -58,29 +65,33 @@ class NearestMeans(BlockFunction):
     centres : ndarray of shape (L, k)
     constants : ndarray of shape (k,)
         ``|c|² + 2 origin·c``.
-    rounding_error : float
-        Squared distances below this value count as 0.
     """
+
+    saved_schema: ClassVar[int] = 2
 
     transform: Transform
     origin: Array = attrs.field(validator=array("L"))
     centres: Array = attrs.field(validator=array("L k"))
     constants: Array = attrs.field(validator=array("k"))
-    rounding_error: float = attrs.field(validator=scalar(least=0))
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""
         if is_device_array(Y):
             return in_blocks(lambda rows: self.on(self.transform(rows)), Y, self._widest)
-        scores = np.empty((len(Y), self.centres.shape[1]), dtype=self.transform.dtype)
+        scores = np.empty((len(Y), self.centres.shape[1]))
         for rows, values in self.transform.passed(lambda _, H: self.on(H), Y):
             scores[rows] = values
         return scores
 
     @property
     def table_columns(self) -> int:
-        """Columns of the temporary array of a block: the distances to the k centres."""
-        return int(self.centres.shape[1])
+        """Columns of the temporary array of a block, in the type of the samples: float64 distances to the k centres."""
+        return int(self.centres.shape[1]) * 8 // self.transform.dtype.itemsize
+
+    @classmethod
+    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
+        """Fields of files with one threshold for the distances of all rows."""
+        return _without_threshold(fields)
 
     @property
     def means(self) -> Array:
@@ -92,61 +103,69 @@ class NearestMeans(BlockFunction):
         return max(self.transform.width or 1, self.table_columns)
 
     def on(self, H: Array) -> Array:
-        """Scores of a block of features, (b, L) to (b, k)."""
-        if not is_device_array(H):
-            lengths = squared_distances_to(H, self.origin)
-            return minus_distances(H @ self.centres, self.constants, lengths, self.rounding_error)
-        return self._on_device(H)
+        """Scores of a block of features, (b, L) to (b, k), float64, where the block lies."""
+        if is_device_array(H):
+            scores, lengths = self._shifted(as_type(H, np.float64))
+            return self._with_zeros(scores - lengths[:, None], lengths)
+        lengths = squared_distances_to(H, self.origin)
+        return minus_distances(H @ self.centres, self.constants, lengths, self.noise(np.sqrt(lengths)))
 
-    def _on_device(self, H: Any) -> Any:
-        """Scores of a block of another library.
-
-        Differences from the origin are needed for the lengths anyway; their products with the centres cancel less than
-        those of the features, so that no sum in float64 is needed. Tables of all scores are what it costs: few are
-        written.
-        """
-        xp = array_namespace(H)
-        scores, lengths = self._shifted(H)
-        scores -= lengths[:, None]
-        # distances of 0 occur in few blocks, and a table of where they are would cost as much as the product
-        if H.shape[0] and float(xp.max(scores)) > -self.rounding_error:
-            scores = self._with_zeros(scores)
-        return scores
+    def noise(self, radius: Any) -> Any:
+        """Squared distances that count as 0, of rows at these distances from the origin: arrays or nodes."""
+        return distance_noise(radius, float(np.linalg.norm(self.origin)), self.transform.feature_error)
 
     def _shifted(self, H: Any) -> tuple[Any, Any]:
-        """Scores of a block of another library plus the squared distances of its rows from the origin, and these."""
-        origin, doubled, constants = self.sent(H)
+        """Scores of a block of another library plus the squared distances of its rows from the origin, and these.
+
+        Products of differences from the origin cancel less than those of the features. Tables of all scores are what it
+        costs: few are written.
+        """
+        origin, doubled, constants = self._sent(H)
         differences = H - origin
         scores = device_product(differences, doubled)
         scores -= constants
         return scores, row_squares(differences)
 
-    def _with_zeros(self, scores: Any) -> Any:
+    def _with_zeros(self, scores: Any, lengths: Any) -> Any:
         """Scores whose distances are 0 up to rounding become 0, so that equal rows have equal labels."""
         xp = array_namespace(scores)
-        return xp.where(scores > -self.rounding_error, xp.zeros_like(scores), scores)
+        return xp.where(scores > -self.noise(xp.sqrt(lengths))[:, None], xp.zeros_like(scores), scores)
 
     def nearest(self, H: Any) -> tuple[Any, Any]:
-        """Labels of a block of another library, (b,), and the scores for them, (b,), by a table that is written twice.
+        """Labels of a block of another library, (b,), and minus the squared distances for them, (b,), float64.
 
-        Lengths of the rows do not change the label, so that the table does without them, unless a row lies on a centre.
+        Lengths of the rows do not change the label, so that the table does without them, unless centres coincide.
+        Distances are formed from differences: the products of float32 numbers leave too few digits.
         """
         xp = array_namespace(H)
-        scores, lengths = self._shifted(H)
+        wide = as_type(H, np.float64) if self.crowded else H
+        scores, lengths = self._shifted(wide)
+        if self.crowded:
+            scores = self._with_zeros(scores - lengths[:, None], lengths)
         labels = xp.argmax(scores, axis=1)
-        best = xp.take_along_axis(scores, labels[:, None], axis=1)[:, 0] - lengths
-        if H.shape[0] and float(xp.max(best)) > -self.rounding_error:
-            scores -= lengths[:, None]
-            labels = xp.argmax(self._with_zeros(scores), axis=1)
-            best = self._with_zeros(best)
+        means = to_device_of(self.means, H, np.float64)
+        parts = [
+            -row_squares(as_type(rows, np.float64) - xp.take(means, labels[part], axis=0))
+            for part, rows in row_chunks(H)
+        ]
+        best = xp.concat(parts)
+        if self.crowded:
+            best = self._with_zeros(best[:, None], lengths)[:, 0]
         return labels, best
 
-    def sent(self, H: Any) -> tuple[Any, Any, Any]:
-        """The rounded origin (L,), twice the centres about it (L, k) and their squared lengths (k,), where H lies."""
-        return device_copy(self, H, lambda: self._sent(H), "centres")
+    @cached_property
+    def crowded(self) -> bool:
+        """Whether two centres are too near each other, as seen from the origin, for products of float32 numbers."""
+        C = self.centres.T
+        limits = CROWDED * np.einsum("ij,ij->i", C, C)
+        near = (squared_distances(C[j : j + 1], C) <= limits[j] for j in range(len(C)))
+        return any(np.count_nonzero(others) > 1 for others in near)  # each centre is near itself
 
     def _sent(self, H: Any) -> tuple[Any, Any, Any]:
-        """The rounded origin, twice the centres about it, and their squared lengths, on the device of a block."""
+        """The rounded origin (L,), twice the centres about it (L, k) and their squared lengths (k,), where H lies."""
+        return device_copy(self, H, lambda: self._rounded(H), "centres")
+
+    def _rounded(self, H: Any) -> tuple[Any, Any, Any]:
         dtype = host_dtype(H)
         origin = self.origin.astype(dtype)
         centres = (self.centres + (self.origin - origin)[:, None]).astype(dtype)
@@ -158,7 +177,7 @@ class NearestMeans(BlockFunction):
         H = rows.through(self.transform)
         lengths = (H - self.origin).square().sum()
         scores = (H @ self.centres) * 2.0 - self.constants - lengths
-        return (scores > -self.rounding_error).where(0.0, scores)
+        return (scores > -self.noise(lengths.sqrt())).where(0.0, scores)
 
     def columns(self, index: slice) -> NearestMeans:
         """The extension with some of the centres."""
@@ -179,16 +198,20 @@ class NearestKernelMeans:
     centres : ndarray of shape (n, k)
     norms : ndarray of shape (k,)
         Squared norms of the centres.
-    rounding_error : float
-        Squared distances below this value count as 0.
     """
+
+    saved_schema: ClassVar[int] = 2
 
     coordinates: Transform
     points: Array = attrs.field(validator=array("n d"))
     kernel: Kernel
     centres: Array = attrs.field(validator=array("n k"))
     norms: Array = attrs.field(validator=array("k"))
-    rounding_error: float = attrs.field(validator=scalar(least=0))
+
+    @classmethod
+    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
+        """Fields of files with one threshold for the distances of all rows."""
+        return _without_threshold(fields)
 
     def knows_distances(self, Y: Array) -> bool:
         """Whether scores of raw rows are distances; of a precomputed kernel they are, for new rows, distances less one.
@@ -200,46 +223,51 @@ class NearestKernelMeans:
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""
         points = self.coordinates(Y)
-        scores = np.empty((len(points), self.centres.shape[1]), dtype=self.points.dtype)
-        for rows in block_plan(len(points), len(self.points), self.points.dtype):
+        scores = np.empty((len(points), self.centres.shape[1]))
+        for rows in block_plan(len(points), len(self.points), np.float64):
             products = self.kernel(points[rows], self.points) @ self.centres
             diagonal = self.kernel.diag(points[rows])
             if np.isnan(diagonal).any():  # distances less the least of them
                 diagonal = np.where(np.isnan(diagonal), (2.0 * products - self.norms).max(axis=1), diagonal)
-            scores[rows] = minus_distances(products, self.norms, diagonal, self.rounding_error)
+            scores[rows] = minus_distances(products, self.norms, diagonal, self._noise(np.abs(diagonal)))
         return scores
 
     def onnx(self, rows: Node) -> Node:
         """Scores of raw rows."""
         points = rows.through(self.coordinates)
         products = self.kernel.onnx(points, self.points) @ self.centres
-        scores = products * 2.0 - self.norms - self.kernel.onnx_diag(points)
-        return (scores > -self.rounding_error).where(0.0, scores)
+        diagonal = self.kernel.onnx_diag(points)
+        scores = products * 2.0 - self.norms - diagonal
+        return (scores > -self._noise(diagonal)).where(0.0, scores)
+
+    def _noise(self, diagonal: Any) -> Any:
+        return kernel_noise(diagonal, self.kernel.value_type(self.points))
 
     def columns(self, index: slice) -> NearestKernelMeans:
         """The extension with some of the centres."""
         return attrs.evolve(self, centres=self.centres[:, index], norms=self.norms[index])
 
 
-def minus_distances(products: Array, constants: Array, lengths: Array, rounding_error: float) -> Array:
-    """Minus squared distances ``2 h·c - constant - |h|²``, (n, b); distances below the rounding error become 0.
+def _without_threshold(fields: Mapping[str, object]) -> Mapping[str, object]:
+    return {name: value for name, value in fields.items() if name != "rounding_error"}
+
+
+def minus_distances(products: Array, constants: Array, lengths: Array, noise: Array) -> Array:
+    """Minus squared distances ``2 h·c - constant - |h|²``, (n, b); distances below the noise (n,) of a row become 0.
 
     The large terms are added first because they cancel. Without the threshold the rounding errors of distances that
     are 0 would separate duplicates.
     """
-    scores = 2.0 * products.astype(np.float64, copy=False)
+    scores = 2.0 * products
     scores -= constants
     scores -= lengths[:, None]
-    np.copyto(scores, 0.0, where=scores > -rounding_error)
-    return scores.astype(products.dtype, copy=False)
+    np.copyto(scores, 0.0, where=scores > -noise[:, None])
+    return scores
 
 
-MARGIN = 16.0
-"""Bound on the rounding error of a squared distance, in units of eps times the magnitudes it is computed from.
-
-A distance is the sum of three terms with a few roundings each. Measured against extended precision: at most 5.9 units,
-for 1 to 500 features and means up to 1,000 times the spread; the rest is a reserve.
-"""
+CROWDED = 1e-3
+"""Squared distance of two centres, in units of their squared distances from the origin, up to which labels on a device
+come from products in float64. In float32 such a product is off by some 1e-7 of these units."""
 
 
 @final
@@ -328,42 +356,35 @@ class CentredFeatures:
         return attrs.evolve(self, radii=self.radii + space.reduce(_RadiiAbout(self.origin, weights)))
 
     @property
-    def dtype(self) -> np.dtype:
-        """The type of the features."""
-        return self.transform.dtype
-
-    @property
     def all_equal(self) -> bool:
         """True if all samples are equal up to rounding errors of their coordinates."""
-        eps = float(np.finfo(self.dtype).eps)
-        return bool(self.radii.largest <= (0.5 * MARGIN * eps) ** 2 * (self.origin @ self.origin))
+        return bool(self.radii.largest <= 0.25 * self.noise(np.zeros(1))[0])
 
-    @property
-    def rounding_error(self) -> float:
-        """Squared distance below which a distance is indistinguishable from 0."""
-        eps, radius = float(np.finfo(self.dtype).eps), float(np.sqrt(self.radii.largest))
-        return MARGIN * eps * radius * (radius + float(np.linalg.norm(self.origin)))
+    def noise(self, lengths: Array) -> Array:
+        """Squared distances that count as 0, (b,), of rows with these squared distances from the origin."""
+        return np.asarray(
+            distance_noise(np.sqrt(lengths), float(np.linalg.norm(self.origin)), self.transform.feature_error)
+        )
 
     def overall(self, k: int) -> Array:
         """k centres at the mean of all samples, (L, k)."""
-        return np.zeros((len(self.origin), k), dtype=self.dtype)
+        return np.zeros((len(self.origin), k))
 
     def centres(self, class_sums: Array, sizes: Array | Counts) -> Array:
         """Class means from the class sums (L, k), same shape."""
-        return (class_sums / sizes - self.origin[:, None]).astype(self.dtype, copy=False)
+        return class_sums / sizes - self.origin[:, None]
 
     def centred(self, H: Array) -> Array:
         """Centres at samples with the features H (b, L), shape (L, b)."""
-        return (H - self.origin).T.astype(self.dtype, copy=False)
+        return (H - self.origin).T
 
     def constants(self, centres: Array) -> Array:
-        """``|c|² + 2 origin·c``, (b,), of the rounded centres; the products are of h, not of h - origin."""
-        C = centres.astype(np.float64, copy=False)
-        return np.asarray(np.einsum("ij,ij->j", C, C) + 2.0 * (self.origin @ C))
+        """``|c|² + 2 origin·c``, (b,); the products are of h, not of h - origin."""
+        return np.asarray(np.einsum("ij,ij->j", centres, centres) + 2.0 * (self.origin @ centres))
 
     def extension(self, centres: Array) -> NearestMeans:
         """Scores of new samples."""
-        return NearestMeans(self.transform, self.origin, centres, self.constants(centres), self.rounding_error)
+        return NearestMeans(self.transform, self.origin, centres, self.constants(centres))
 
 
 @final
@@ -402,10 +423,10 @@ class FeatureMeans:
         """True if all samples are equal up to rounding errors of their coordinates."""
         return self.about.all_equal
 
-    @property
-    def rounding_error(self) -> float:
-        """Squared distance below which a distance is indistinguishable from 0."""
-        return self.about.rounding_error
+    @cached_property
+    def noise(self) -> Array:
+        """Squared distances that count as 0, of each sample, (n,)."""
+        return self.about.noise(self.radii)
 
     def overall(self, k: int) -> Array:
         """k centres at the mean of all samples, (L, k)."""
@@ -426,7 +447,7 @@ class FeatureMeans:
     def scores(self, centres: Array) -> tuple[Array, Array]:
         """Minus squared distances of all samples, (n, b), and the constants of the centres, (b,)."""
         constants, space = self.constants(centres), self.space
-        scores = np.empty((space.n, centres.shape[1]), dtype=space.dtype)
+        scores = np.empty((space.n, centres.shape[1]))
         # thin products: several blocks at once use the cores better than several threads for one; above one group the
         # bits of a product must be those of passes, in which each block has one thread
         single = compiled_pays(space.n, space.width, centres.shape[1]) or space.n > sums.GROUP
@@ -452,7 +473,7 @@ class FeatureMeans:
     def block_scores(self, H: Array, rows: slice, centres: Array, constants: Array) -> Array:
         """Scores of a block: equal to `NearestMeans.on`, but with the distances from the origin already computed."""
         # here and not after the pass, because the products are in the cache
-        return minus_distances(H @ centres, constants, self.radii[rows], self.rounding_error)
+        return minus_distances(H @ centres, constants, self.radii[rows], self.noise[rows])
 
     def constants(self, centres: Array) -> Array:
         """``|c|² + 2 origin·c``, (b,), of the rounded centres."""
@@ -460,7 +481,7 @@ class FeatureMeans:
 
     def extension(self, centres: Array, constants: Array) -> NearestMeans:
         """Scores of new samples."""
-        return NearestMeans(self.space.transform, self.origin, centres, constants, self.rounding_error)
+        return NearestMeans(self.space.transform, self.origin, centres, constants)
 
 
 def blocks_of(space: FeatureSpace, piece: slice) -> list[slice]:
@@ -494,42 +515,42 @@ class KernelMeans:
     @classmethod
     def of(cls, space: KernelSpace) -> KernelMeans:
         """The kernel matrix and the spread of the samples, O(n²) besides the kernel matrix."""
-        bare = cls(space, space.gram(), space.diag().astype(np.float64, copy=False))
+        bare = cls(space, space.gram(), space.diag())
         return attrs.evolve(bare, spread=-float(bare.scores(bare.overall(1))[0].min()))
 
     @property
     def all_equal(self) -> bool:
         """True if all samples are equal up to rounding errors of kernel values."""
-        return self.spread <= self.rounding_error
+        return self.spread == 0.0
 
-    @property
-    def rounding_error(self) -> float:
-        """Squared distance below which a distance is indistinguishable from 0."""
-        return MARGIN * float(np.finfo(self.space.dtype).eps * np.abs(self.diagonal).max())
+    @cached_property
+    def noise(self) -> Array:
+        """Squared distances that count as 0, of each sample, (n,)."""
+        return np.asarray(kernel_noise(np.abs(self.diagonal), self.space.dtype))
 
     def overall(self, k: int) -> Array:
         """k centres at the mean of all samples: equal weights, (n, k)."""
-        return np.full((self.space.n, k), 1.0 / self.space.n, dtype=self.space.dtype)
+        return np.full((self.space.n, k), 1.0 / self.space.n)
 
     def means(self, coded: Coded, sizes: Array | Counts) -> Array:
         """Class means: equal weights of the samples of a class, (n, k)."""
-        return (coded.targets() / sizes).astype(self.space.dtype, copy=False)
+        return coded.targets() / sizes
 
     def samples(self, index: Indices) -> Array:
         """Centres at single samples: one weight of 1 each, (n, b)."""
-        weights = np.zeros((self.space.n, len(index)), dtype=self.space.dtype)
+        weights = np.zeros((self.space.n, len(index)))
         weights[index, np.arange(len(index))] = 1.0
         return weights
 
     def scores(self, centres: Array) -> tuple[Array, Array]:
         """Minus squared distances of all samples, (n, b), and the squared norms of the centres, (b,)."""
-        products = np.empty(centres.shape, dtype=self.space.dtype)
+        products = np.empty(centres.shape)
         for rows in block_plan(self.space.n, self.space.n, self.space.dtype):
             np.matmul(self.K[rows], centres, out=products[rows])
-        norms = np.einsum("ij,ij->j", centres, products, dtype=np.float64)
-        return minus_distances(products, norms, self.diagonal, self.rounding_error), norms
+        norms = np.einsum("ij,ij->j", centres, products)
+        return minus_distances(products, norms, self.diagonal, self.noise), norms
 
     def extension(self, centres: Array, norms: Array) -> NearestKernelMeans:
         """Scores of new samples."""
         space = self.space
-        return NearestKernelMeans(space.coordinates, space.points, space.kernel, centres, norms, self.rounding_error)
+        return NearestKernelMeans(space.coordinates, space.points, space.kernel, centres, norms)

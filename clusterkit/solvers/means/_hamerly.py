@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from itertools import count
-from typing import Any, Protocol, TypeAlias, final
+from typing import Protocol, TypeAlias, final
 
 import attrs
 import numpy as np
@@ -111,7 +111,7 @@ class UpdatesByProducts(_Rounded):
     def move(self, H: Array, index: Indices, old: Labels, new: Labels) -> None:
         """Note a change of the classes of rows, as `ClassSumUpdates.move`."""
         self.note(old, new)
-        self.change += (H[index].T @ transfers(old, new, self.k, H.dtype)).T
+        self.change += (H[index].T @ transfers(old, new, self.k, np.float64)).T
 
 
 @final
@@ -154,7 +154,7 @@ class ExactUpdates(_ClassSizeUpdates):
         self.exact.move(self.tables, H, index, old, new)
 
 
-def transfers(old: Labels, new: Labels, k: int, dtype: np.dtype) -> Array:
+def transfers(old: Labels, new: Labels, k: int, dtype: np.dtype | type) -> Array:
     """One row per sample that changes its class: -1 for the old class, +1 for the new, (r, k)."""
     steps = np.zeros((len(old), k), dtype=dtype)
     movers = np.arange(len(old))
@@ -202,12 +202,12 @@ class NearestSearch(Protocol):
         """
 
 
-def safe_bound(rounding_error: float) -> float:
-    """Hamerly bound above which rounding cannot change the nearest centre of a sample.
+def safe_bounds(noise: Array) -> Array:
+    """Hamerly bounds (n,) above which rounding cannot change the nearest centres of samples with this noise (n,).
 
-    Above it computed scores have the same order, and the second distance exceeds the rounding error.
+    Above it computed scores have the same order, and the second distance exceeds the noise.
     """
-    return float(np.sqrt(3.0 * rounding_error))
+    return np.asarray(np.sqrt(3.0 * noise))
 
 
 @final
@@ -228,6 +228,7 @@ class NearestByLoops:
         self.geometry, self.sums, self.over, self.as_in_blocks = geometry, sums, over, as_in_blocks
         n = geometry.space.n
         self.hamerly_bound, self.distances, self.gains = np.empty(n), np.empty(n), np.empty(n)
+        self.safe = safe_bounds(geometry.noise)
         self.movers, self.nearest, self.ties = (np.empty(n, dtype=np.intp) for _ in range(3))
         self.fresh = True
 
@@ -262,15 +263,12 @@ class NearestByLoops:
         """The samples of a piece with another nearest centre, its number, their gains, and the samples between two."""
         from clusterkit.numerics.nearest_jit import settle
 
-        H, means = np.ascontiguousarray(H), np.ascontiguousarray(means, dtype=H.dtype)
-        rounding_error = self.geometry.rounding_error
-        error: Any = H.dtype.type(rounding_error)
-        safe = safe_bound(rounding_error)
+        H, means = np.ascontiguousarray(H), np.ascontiguousarray(means)
         counts: dict[int, tuple[int, int]] = {}
 
         def part(start: int, stop: int) -> None:
             counts[start] = settle(
-                H, rows.start, start, stop, means, shrinkage, labels, error, safe,
+                H, rows.start, start, stop, means, shrinkage, labels, self.geometry.noise, self.safe,
                 self.hamerly_bound, self.distances, self.movers, self.nearest, self.gains, self.ties,
             )  # fmt: skip
 
@@ -320,7 +318,7 @@ class NearestByProducts:
 
     def __init__(self, geometry: FeatureMeans, sums: ClassSumUpdates, as_in_blocks: bool) -> None:
         self.geometry, self.sums, self.as_in_blocks = geometry, sums, as_in_blocks
-        self.hamerly_bound = np.empty(geometry.space.n)
+        self.safe, self.hamerly_bound = safe_bounds(geometry.noise), np.empty(geometry.space.n)
 
     def renew(self) -> None:
         """Have the next iteration look at all samples."""
@@ -331,7 +329,7 @@ class NearestByProducts:
         geometry, total, decrease = self.geometry, 0.0, 0.0
         space, look = geometry.space, self._looking(centres, labels)
         self.hamerly_bound -= shrinkage[labels]
-        doubtful = np.flatnonzero(self.hamerly_bound <= safe_bound(geometry.rounding_error))
+        doubtful = np.flatnonzero(self.hamerly_bound <= self.safe)
         batches = ((index, (H, block)) for index, H, block in self._batches(doubtful))
         for index, (H, nearest, current, best) in each_block(look, batches, space.n, space.width):
             old = labels[index]
@@ -351,7 +349,7 @@ class NearestByProducts:
         Writes the bounds of the rows. Several threads call it.
         """
         geometry = self.geometry
-        constants, rounding_error = geometry.constants(centres), geometry.rounding_error
+        constants = geometry.constants(centres)
         many = (
             geometry.space.n * centres.size >= LEAST_WORK
         )  # else loading the compiled loop takes longer than it saves
@@ -363,11 +361,11 @@ class NearestByProducts:
                 from clusterkit.numerics.nearest_jit import two_largest
 
                 nearest, current, best, bounds = two_largest(
-                    products, constants, geometry.radii[index], products.dtype.type(0.0), rounding_error, old
+                    products, constants, geometry.radii[index], geometry.noise[index], old
                 )
             else:
-                rows = minus_distances(products, constants, geometry.radii[index], rounding_error)
-                nearest, current, best, bounds = _nearest(rows, old, rounding_error)
+                rows = minus_distances(products, constants, geometry.radii[index], geometry.noise[index])
+                nearest, current, best, bounds = _nearest(rows, old, geometry.noise[index])
             self.hamerly_bound[index] = bounds
             ties = np.flatnonzero(bounds <= 0.0) if block is not None else ()
             if block is not None and len(ties):
@@ -424,7 +422,7 @@ def gathered(space: FeatureSpace, index: Indices) -> Iterator[tuple[Indices, Arr
         yield index[begin:end], batch[: end - begin]
 
 
-def _nearest(rows: Array, labels: Labels, rounding_error: float) -> tuple[Labels, Array, Array, Array]:
+def _nearest(rows: Array, labels: Labels, noise: Array) -> tuple[Labels, Array, Array, Array]:
     """Columns of the largest scores, the scores of the labels, the largest scores, and the gap to the second largest.
 
     Overwrites entries of `rows`.
@@ -433,10 +431,7 @@ def _nearest(rows: Array, labels: Labels, rounding_error: float) -> tuple[Labels
     nearest = np.argmax(rows, axis=1)
     current, best = rows[samples, labels], rows[samples, nearest]
     rows[samples, nearest] = -np.inf
-    second = rows.max(axis=1).astype(np.float64)
-    hamerly_bound = np.sqrt(np.maximum(-second - rounding_error, 0.0)) - np.sqrt(
-        rounding_error - best.astype(np.float64)
-    )
+    hamerly_bound = np.sqrt(np.maximum(-rows.max(axis=1) - noise, 0.0)) - np.sqrt(noise - best)
     return nearest, current, best, hamerly_bound
 
 
@@ -521,7 +516,7 @@ def kernel_iterations(geometry: KernelMeans, targets: Coded) -> Iterations:
 
     Yields and ends as `feature_iterations` does, without a tolerance.
     """
-    K, rounding_error = geometry.K, geometry.rounding_error
+    K = geometry.K
     labels, k, last = targets.labels[0], targets.k, np.inf
     samples = np.arange(len(K))
     sums: Array = np.empty(0)
@@ -532,7 +527,7 @@ def kernel_iterations(geometry: KernelMeans, targets: Coded) -> Iterations:
         if iteration % RENEWAL == 0:
             sums = _class_sums(K, samples, np.eye(k, dtype=K.dtype)[labels])
         norms = np.bincount(labels, weights=sums[samples, labels], minlength=k) / sizes.astype(np.float64) ** 2
-        rows = minus_distances(sums / sizes, norms, geometry.diagonal, rounding_error)
+        rows = minus_distances(sums / sizes, norms, geometry.diagonal, geometry.noise)
         objective = max(0.0, -float(rows[samples, labels].sum()))
         new = np.argmax(rows, axis=1)
         movers = np.flatnonzero(new != labels)

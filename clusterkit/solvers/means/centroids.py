@@ -177,8 +177,8 @@ class _KernelCentroids(Prepared):
         status = None
         if len(empty):
             distances = -rows[np.arange(len(labels)), labels]
-            farthest = farthest_of(distances, len(empty), geometry.rounding_error)
-            off_centre = distances[farthest] > geometry.rounding_error
+            farthest = farthest_of(distances, len(empty), geometry.noise)
+            off_centre = distances[farthest] > geometry.noise[farthest]
             centres[:, empty] = centres[:, labels[farthest]]
             centres[:, empty[off_centre]] = geometry.samples(farthest[off_centre])
             status = None if off_centre.any() else too_few(targets.k, targets.k - len(empty))

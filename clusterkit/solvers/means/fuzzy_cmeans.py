@@ -23,7 +23,6 @@ from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
     as_type,
-    host_dtype,
     is_device_array,
     move_to,
     table_columns,
@@ -41,7 +40,6 @@ from clusterkit.solvers.means._geometry import (
     KernelMeans,
     NearestKernelMeans,
     NearestMeans,
-    minus_distances,
 )
 
 __all__ = [
@@ -144,7 +142,7 @@ class Memberships(BlockFunction):
     shown: Indices = attrs.field(validator=array("q", least=0, distinct=True))
 
     def __call__(self, Y: Array) -> Array:
-        """Memberships of raw rows, (m, d) to (m, len(shown)), in the type of the training data."""
+        """Memberships of raw rows, (m, d) to (m, len(shown)), float64."""
         if isinstance(self.nearness, NearestKernelMeans) and not self.nearness.knows_distances(Y):
             raise InvalidData(
                 "fuzzy memberships of new rows follow from their distances to the centres, for which the kernel value "
@@ -164,11 +162,9 @@ class Memberships(BlockFunction):
 
     def _of(self, scores: Array) -> Array:
         if is_device_array(scores):
-            shown = array_namespace(scores).take(
-                memberships(-scores, self.fuzzifier), to_device_of(self.shown, scores), axis=1
-            )
-            return as_type(shown, host_dtype(scores))
-        U = np.empty((len(scores), len(self.shown)), dtype=scores.dtype)
+            U = memberships(-scores, self.fuzzifier)
+            return array_namespace(scores).take(U, to_device_of(self.shown, scores), axis=1)
+        U = np.empty((len(scores), len(self.shown)))
         for rows in block_plan(len(scores), scores.shape[1], np.float64):
             U[rows] = memberships(-scores[rows], self.fuzzifier)[:, self.shown]
         return U
@@ -254,8 +250,8 @@ class FuzzyIterations(BlockFunction):
 
     @property
     def table_columns(self) -> int:
-        """Columns of the temporary arrays of a block: `TABLES` arrays of k columns, the distances and their powers."""
-        return TABLES * self.k
+        """Columns of the temporary arrays of a block, in the type of the samples: `TABLES` of k float64 numbers."""
+        return TABLES * self.k * 8 // self.about.transform.dtype.itemsize
 
     def function(self, centres: Array) -> Memberships:
         """Memberships for centres (L, k)."""
@@ -278,25 +274,25 @@ class FuzzyIterations(BlockFunction):
             return self._part_on_device(H, function, before, weights)
         scores = function.nearness.on(H)
         U = memberships(-scores, self.fuzzifier) if len(H) else np.empty(scores.shape)
-        change = 0.0 if before is None else largest_change(U.astype(scores.dtype, copy=False) - before.on(H), weights)
+        change = 0.0 if before is None else largest_change(U - before.on(H), weights)
         with np.errstate(under="ignore"):
             powers = U**self.fuzzifier
         if weights is not None:
             powers *= weights[:, None]
-        objective = -np.vdot(powers, scores.astype(np.float64, copy=False))
+        objective = -np.vdot(powers, scores)
         return FuzzySums(weighted_sums(H, powers), float(objective), np.inf if before is None else change)
 
     def _part_on_device(
         self, H: Any, function: Memberships, before: RowFunction | None, weights: Array | None
     ) -> FuzzySums:
-        """`part` of a block of another library."""
+        """`part` of a block of another library, in float64."""
         assert isinstance(function.nearness, NearestMeans)
-        xp = array_namespace(H)
+        xp, H = array_namespace(H), as_type(H, np.float64)
         scores = function.nearness.on(H)
         U = memberships(-scores, self.fuzzifier)
         change = np.inf
         if before is not None:
-            changes = xp.abs(as_type(U, host_dtype(scores)) - before.on(H))
+            changes = xp.abs(U - before.on(H))
             if weights is not None:
                 counted = move_to(weights > 0, H)[:, None]
                 changes = xp.where(counted, changes, xp.zeros_like(changes))
@@ -304,7 +300,7 @@ class FuzzyIterations(BlockFunction):
         powers = U**self.fuzzifier
         if weights is not None:
             powers = powers * move_to(weights, H, np.float64)[:, None]
-        objective = -float(xp.sum(powers * as_type(scores, np.float64)))
+        objective = -float(xp.sum(powers * scores))
         return FuzzySums(weighted_sums(H, powers), objective, change)
 
     def finish(self, total: FuzzySums, function: RowFunction) -> Step:
@@ -325,16 +321,14 @@ class FuzzyIterations(BlockFunction):
         """The weighted means, (L, k), from the sums over all rows; a centre without weight keeps its place."""
         products, weights = total.arrays
         means = np.divide(products, weights, out=np.zeros_like(products), where=weights > 0.0)
-        return np.where(weights > 0.0, means - self.about.origin[:, None], centres).astype(centres.dtype, copy=False)
+        return np.where(weights > 0.0, means - self.about.origin[:, None], centres)
 
 
 def weighted_sums(H: Array, weights: Array) -> Sums:
     """Features times weights, (L, k), and the sums of the weights, (k,)."""
     if is_device_array(H):
-        xp, weights_there = array_namespace(H), as_type(weights, host_dtype(H))
-        return Sums.of(products_of_rows(H, weights_there), xp.sum(weights_there, axis=0, dtype=xp.float64))
-    rounded = weights.astype(H.dtype, copy=False)  # so that the sums are of the same weights as the product
-    return Sums.of(H.T @ rounded, rounded.sum(axis=0, dtype=np.float64))
+        return Sums.of(products_of_rows(H, weights), array_namespace(H).sum(weights, axis=0))
+    return Sums.of(H.T @ weights, weights.sum(axis=0))
 
 
 def largest_change(changes: Array, weights: Array | None) -> float:
@@ -355,6 +349,7 @@ class _StartSums(BlockFunction):
 
     def __call__(self, rows: slice, H: Array) -> Sums:
         k = len(self.seeds)
+        H = as_type(H, np.float64)
         scores = self.nearness.on(H)
         labels = array_namespace(scores).argmax(scores, axis=1)
         inside = np.flatnonzero((self.seeds >= rows.start) & (self.seeds < rows.stop))
@@ -490,7 +485,7 @@ class _PreparedFuzzyCMeans(Prepared):
         geometry, phi = self.representation.geometry, self.spec.fuzzifier
         if geometry.all_equal:
             centres = geometry.overall(self.k)
-            U = np.full((geometry.space.n, self.k), 1.0 / self.k, dtype=geometry.space.dtype)
+            U = np.full((geometry.space.n, self.k), 1.0 / self.k)
             status = Status(1, Ending.CONVERGED, ALL_EQUAL, (0.0,))
         else:
             iterations = _IterationsInMemory(self.spec, self.k, self.representation)
@@ -519,11 +514,8 @@ class _IterationsInMemory(Iterations[tuple[Array, Array]]):
     }
 
     def __attrs_post_init__(self) -> None:
-        space = self.representation.geometry.space
-        self._U, self._spare = (
-            np.zeros((space.n, self.k), dtype=space.dtype),
-            np.empty((space.n, self.k), dtype=space.dtype),
-        )
+        n = self.representation.geometry.space.n
+        self._U, self._spare = np.zeros((n, self.k)), np.empty((n, self.k))
 
     def advance(self, active: list[Start[tuple[Array, Array]]]) -> Iterator[Iteration[tuple[Array, Array]]]:
         """Update the memberships, and then the centres."""
@@ -572,7 +564,7 @@ class _MembershipUpdate:
         if counts is not None:
             weights *= counts[:, None]
         # not the negative number, which could be -0
-        return weights, 0.0 - float(np.vdot(weights, scores.astype(np.float64, copy=False))), change
+        return weights, 0.0 - float(np.vdot(weights, scores)), change
 
 
 @final
@@ -599,13 +591,11 @@ class _FeatureCentres:
 
     def centres(self, centres: Array, update: _MembershipUpdate) -> tuple[Array, float, float]:
         """New centres, (L, k), the objective, and the largest change of a membership, in one pass."""
-        geometry, dtype = self.geometry, self.geometry.space.dtype
-        constants, rounding_error = geometry.constants(centres), geometry.rounding_error
-        C = centres.astype(dtype, copy=False)
+        geometry, constants = self.geometry, self.geometry.constants(centres)
 
         def part(rows: slice, H: Array) -> FuzzySums:
-            scores = minus_distances(H @ C, constants, geometry.radii[rows], rounding_error)
-            weights, objective, change = update(rows, scores)
+            H = H.astype(np.float64, copy=False)
+            weights, objective, change = update(rows, geometry.block_scores(H, rows, centres, constants))
             return FuzzySums(weighted_sums(H, weights), objective, change)
 
         total = geometry.space.reduce(part)
@@ -643,8 +633,7 @@ class _KernelCentres:
             weights[rows], part, changed = update(rows, scores[rows])
             objective, change = objective + part, max(change, changed)
         sums = weights.sum(axis=0)
-        means = np.divide(weights, sums, out=centres.astype(np.float64), where=sums > 0.0)
-        return means.astype(space.dtype, copy=False), objective, change
+        return np.divide(weights, sums, out=centres.copy(), where=sums > 0.0), objective, change
 
     def extension(self, centres: Array) -> Extension:
         """Minus squared distances of new samples; the norms of the centres cost a product with K."""

@@ -206,7 +206,7 @@ class KernelMatrix:
     def of(cls, space: KernelSpace) -> KernelMatrix:
         """The matrix of a space; only its diagonal is computed here."""
         points = np.ascontiguousarray(space.points, dtype=np.float64)
-        if points.dtype != space.dtype:
+        if space.points.dtype != np.float64:
             space = KernelSpace(points, space.kernel)
         return cls(space, space.diag())
 

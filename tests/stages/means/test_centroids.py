@@ -50,7 +50,7 @@ def dense(X):
 
 
 def noise_of(space):
-    return Centroids().prepare(space, Task(space.n, 2), np.random.default_rng(0)).geometry.rounding_error
+    return Centroids().prepare(space, Task(space.n, 2), np.random.default_rng(0)).geometry.noise
 
 
 def solve_once(space, labels, k):
@@ -233,14 +233,14 @@ def test_streamed_equals_dense(monkeypatch, dtype):
     assert np.array_equal(fits[0].outcome.rows, fits[1].outcome.rows)
     assert fits[0].history == fits[1].history
     for one in fits:
-        assert one.outcome.rows.dtype == dtype
+        assert one.outcome.rows.dtype == np.float64
         assert np.array_equal(one.predict(X), one.labels)
 
 
 def test_float32_kernel():
     X = np.random.default_rng(0).normal(size=(80, 6)).astype(np.float32)
     fitted = fit(Composition(Rbf(), Centroids(), Argmax(), None, Seeded(), 3), X, Seeds(1))
-    assert fitted.outcome.rows.dtype == np.float32
+    assert fitted.outcome.rows.dtype == np.float64
     assert np.array_equal(fitted.predict(X), fitted.labels)
 
 

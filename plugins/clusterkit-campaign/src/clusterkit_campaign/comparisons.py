@@ -213,11 +213,11 @@ def _ridge(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     yield "the ridge objective", objective[0], ridge.objective(H, B, T, C), 1e-9
 
 
-def _solve_once(space: Space, labels: Labels, k: int, rng: Rng) -> tuple[Any, Any, float]:
+def _solve_once(space: Space, labels: Labels, k: int, rng: Rng) -> tuple[Any, Any, Array]:
     prepared: Any = registry.get("solver", "centroids")().prepare(space, Task(space.n, k), rng)
     coded: Coded = Argmax().encode(labels, k)
     outcome = prepared.solve(coded, None, rng)
-    return outcome, prepared.objective(coded, outcome), prepared.geometry.rounding_error
+    return outcome, prepared.objective(coded, outcome), prepared.geometry.noise
 
 
 def _centroids(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:

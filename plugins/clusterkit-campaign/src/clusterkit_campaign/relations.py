@@ -196,6 +196,16 @@ def _invariant(change: Callable[[Array], Array]) -> Any:
     return relation
 
 
+def _narrow(
+    subject: Subject, c: Composition, X: Array, k: int, rng: Rng, counts: Counter[str]
+) -> Iterator[str | Problem]:
+    """float32 rows, two of them far away: the labels are those of the same numbers in float64."""
+    if c.solver.name in DISTANCES_ALONE and c.featuremap.name == "identity":
+        far = np.full((2, X.shape[1]), 2.0 ** rng.integers(8, 20))
+        rows = np.vstack([X, -far if X.min() < 0 else far]).astype(np.float32)
+        yield from _compared(subject, rows, rows.astype(np.float64), k + 1, counts)
+
+
 def _same_space(c: Composition, X: Array, other: Array) -> bool:
     """Whether the feature map gives the same space; if labels are drawn first, they must see the space too."""
     if c.init is not None and c.solver.targets != "never" and c.init.sees == "input":
@@ -219,5 +229,6 @@ RELATIONS: Mapping[str, Callable[..., Iterator[str | Problem]]] = {
     "times 1024": _invariant(lambda X: X * 1024.0),
     "divided by 1024": _invariant(lambda X: X / 1024.0),
     "a constant column": _invariant(lambda X: np.column_stack([X, np.full(len(X), 3.0)])),
+    "float32 and float64": _narrow,
 }
 """The relations by name: generators of problems, which yield nothing where the relation does not apply."""

@@ -9,12 +9,12 @@ def relocate(distances_of, current, empty, noise):
     """Columns of distances for the centres of empty classes.
 
     These centres are the samples farthest from the centres of their classes, the lowest index on ties (equal up to
-    `noise`), no sample twice.
+    the `noise` of the farthest), no sample twice.
     """
-    columns, free = {}, list(range(len(current)))
+    columns, free, noise = {}, list(range(len(current))), np.broadcast_to(noise, len(current))
     for j in empty:
-        farthest = max(current[i] for i in free)
-        i = next(i for i in free if current[i] >= farthest - noise)
+        farthest = max(free, key=lambda i: current[i])
+        i = next(i for i in free if current[i] >= current[farthest] - noise[farthest])
         columns[j] = distances_of(i)
         free.remove(i)
     return columns
