@@ -326,6 +326,8 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     def _try_out(self) -> None:
         """Classify a row of zeros."""
         report = dict(self.fit_report_)  # predict writes to it
+        if self.n_features_in_ != self._modules.points.shape[1]:
+            raise ValueError(f"n_features_in_ is {self.n_features_in_}, and the modules have other columns")
         self.decision_function(row := np.zeros((1, self.n_features_in_)))
         if self.predict(row).shape != (1,):
             raise ValueError("the class of a row is no class")

@@ -254,7 +254,7 @@ def forge(model: Model, path: Path, rng: Rng) -> str:
     try:
         loaded = clusterkit.load(path)
     except InvalidModelFile as error:
-        if isinstance(error.__cause__, MemoryError):
+        if isinstance(error.__cause__, MemoryError) and not isinstance(error.__cause__, errors.NeedsMemory):
             return "load: MemoryError"
         frames = traceback.extract_tb((error.__cause__ or error).__traceback__)
         return "structure" if Path(frames[-1].filename).parent.name == "saving" else "refused"
@@ -377,9 +377,9 @@ def _places(nodes: Any) -> Iterator[tuple[Any, Any]]:
                 yield from ((value, name) for name in value)
             elif key in ("tuple", "list", "set", "frozenset", "texts", "shape"):
                 yield node, key
-                yield from ((value, i) for i in range(len(value)))
+                yield from ((value, i) for i in range(len(value) if isinstance(value, list) else 0))
             elif key == "dict":
-                yield from ((pair, 1) for pair in value)
+                yield from ((pair, 1) for pair in (value if isinstance(value, list) else ()))
             elif key not in ("class", "tensor", "sparse"):
                 yield node, key
 
