@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Self, final
@@ -48,7 +47,7 @@ class FitResult:
     history : tuple of float
         Objective iteration by iteration, of the winning start.
     space : Space or None
-        None if nothing had to be fitted (one cluster).
+        None if nothing was fitted: one cluster, where no method of a pool takes a number.
     outcome : Outcome or None
     predict : callable or None
         Raw rows to labels.
@@ -87,13 +86,6 @@ class FitResult:
     probabilities: Array | None = None
     layers: tuple[ClusterLayer, ...] = ()
     missing_clusters: str | None = None
-
-    @classmethod
-    def of_one_cluster(
-        cls, labels: Labels, reason: str, predict: Predict, resolved: Mapping[str, Mapping[str, object]]
-    ) -> FitResult:
-        """The result of a fit in which nothing had to be solved, because all samples are in one cluster."""
-        return cls(labels, 0, Ending.CONVERGED, reason, math.nan, (), None, None, predict, True, dict(resolved))
 
     @property
     def converged(self) -> bool:

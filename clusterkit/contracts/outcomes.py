@@ -137,7 +137,10 @@ class Extension(Protocol):
         """Rows for Y, (m, r)."""
 
     def columns(self, index: slice) -> Extension:
-        """The extension of some columns; `index` may be anything that numpy takes, an order of the columns too."""
+        """The extension of some columns; `index` may be anything that numpy takes, an order of the columns too.
+
+        Memberships are those among these columns: their rows sum to 1.
+        """
 
 
 @final

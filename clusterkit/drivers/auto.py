@@ -19,7 +19,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts import Driver, DriverResult, params
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
-from clusterkit.contracts.outcomes import Ending
+from clusterkit.contracts.outcomes import Ending, Scores
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import Evidence, distinct, structure_confidence, witnesses
 from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts, few_points
@@ -333,7 +333,8 @@ class AutoDriver(Driver):
         if least > n:
             raise InvalidData(f"n_samples={n} should be >= n_clusters={least}: no cluster may be without a sample")
         if k == 1:
-            return DriverResult(_one_cluster(n, "one cluster: nothing to find"), _nothing())
+            reason = "one cluster: nothing to choose among"
+            return DriverResult(_one_cluster(members, X, seeds, known, reason), _nothing())
         self._check_able(members, k)
         if k is not None:
             members = [member.alone() for member in members if member.takes in (None, k)]
@@ -488,7 +489,7 @@ class AutoDriver(Driver):
                 reason = f"one cluster: no method of the pool divides the rows ({_listed(members) or 'it is empty'})"
             if self.between is not None:
                 reason = "one cluster: no candidate has from {} to {} clusters".format(*self.between)
-            fitted = _one_cluster(len(fits.X), reason)
+            fitted = _one_cluster(members, fits.X, fits.seeds, fits.known, reason)
             if len(fits.X) > 1 and (fits.X[0] == fits.X).all():
                 message = f"all {len(fits.X)} samples are equal, so they are in one cluster"
                 warnings.warn(message, ClusterkitWarning, stacklevel=4)
@@ -513,10 +514,19 @@ class AutoDriver(Driver):
         return facts
 
 
-def _one_cluster(n: int, reason: str) -> FitResult:
+def _one_cluster(members: Sequence[Member], X: Array, seeds: Seeds, known: Known | None, reason: str) -> FitResult:
+    """All rows in one cluster, by the first member that takes a number, of those with scores of new rows if there are.
+
+    Without such a member there is nothing but labels.
+    """
     facts = {"recipe": None, "n_clusters": 1, "reason": reason}
-    labels = np.zeros(n, dtype=np.intp)
-    return one_cluster(labels, reason, {"auto": facts})
+    paths = [(member, member.composition.path) for member in members if not member.finds_number]
+    scoring = [one for one in paths if one[1] is not None and one[1].inductive and issubclass(one[1].gives, Scores)]
+    taking = next((member for member, _ in scoring or paths), None)
+    if taking is None:
+        return one_cluster(len(X), reason, {"auto": facts})
+    fitted = fit_member(taking, 1, X, seeds.child(taking.name, 1), known).fit
+    return attrs.evolve(fitted, reason=reason, resolved={**fitted.resolved, "auto": facts})
 
 
 def _other_number(members: Sequence[Member], k: int, numbers: str) -> InvalidParameter:

@@ -17,7 +17,7 @@ from clusterkit.contracts.iteration import first_least
 from clusterkit.contracts.outcomes import Ending
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import IncompatibleStages
-from clusterkit.fitting.fit import BoundComposition, bind, fit, run
+from clusterkit.fitting.fit import BoundComposition, bind, run
 from clusterkit.fitting.samples import ArrayOrSamples, ArraySamples, as_samples
 from clusterkit.numerics.threads import THIN, estimated_elements
 from clusterkit.samples.limits import Report, notify, side_by_side
@@ -58,10 +58,6 @@ class PooledDriver(Driver):
         """
         c = self.single(compositions)
         require_judgeable(c, self.name)
-        if c.n_clusters == 1:
-            return DriverResult(
-                fit(c, X, seeds).on_host(), {"agreement": 1.0, "pooled": np.zeros(self.n_maps), "winner": 0}
-            )
         fits = fit_under_maps([c], X, seeds, self.n_maps)
         labelings = [winner.labels for winner in fits.winners]
         pooled = summed_objectives(fits.bound_compositions, labelings, lambda bound, labels: bound.objective(labels))

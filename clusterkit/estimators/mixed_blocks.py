@@ -17,6 +17,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
+from clusterkit.contracts import Decoder
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.outcomes import Ending
@@ -32,8 +33,8 @@ from clusterkit.estimators.preparing import (
     set_fit_of_columns,
     stages_of_tables,
 )
+from clusterkit.fitting.numbering import numbering, renumbered, sizes_of
 from clusterkit.fitting.samples import ArraySamples, Predicted, on_device
-from clusterkit.labelers.most_probable import MostProbableComponent
 from clusterkit.numerics.mixed.expectation import ModelSums
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.samples.array_libraries import BlockFunction
@@ -181,7 +182,7 @@ def _of_all_rows(fit: FitResult, rows: Rows, engine: Engine) -> FitResult:
     With gaps in numbers and covariances the mixture of the sample stays, since products of numbers with gaps are no
     sums over the rows.
     """
-    predictor = cast("MostProbableComponent", fit.predict)
+    predictor = cast("Decoder", fit.predict)
     extend = cast("MixedPosteriors", predictor.extend)
     history, ending = list[float](), Ending.SETTLED
     reason = "the mixture of the sample: with gaps and covariances there is no iteration over all rows"
@@ -207,10 +208,16 @@ def _of_all_rows(fit: FitResult, rows: Rows, engine: Engine) -> FitResult:
             f"interrupted after {counted(len(history), 'pass', 'passes')} over all rows: the mixture so far is kept"
         )
     predictor = attrs.evolve(predictor, extend=extend)
-    labels = engine.labels(Predicted(predictor), rows, rows.d)
     outcome = None if fit.outcome is None else attrs.evolve(cast("Any", fit.outcome), extend=extend)
-    return attrs.evolve(
-        fit, labels=labels, n_iter=max(1, len(history)), ending=ending, reason=reason, outcome=outcome,
-        predict=predictor, memberships=None, history=tuple(history) or fit.history,
-        objective=history[-1] if history else fit.objective,
+    fit = attrs.evolve(
+        fit, n_iter=max(1, len(history)), ending=ending, reason=reason, outcome=outcome, predict=predictor,
+        memberships=None, history=tuple(history) or fit.history, objective=history[-1] if history else fit.objective,
     )  # fmt: skip
+    label = Predicted(predictor)
+    labels = engine.labels(label, rows, rows.d)
+    # a component that some row of the sample has may have none of all rows
+    numbers = numbering(sizes_of(labels, label, predictor.k, engine, rows, rows.d))
+    if numbers is not None:
+        fit = renumbered(fit, numbers, columns=True)
+        labels = engine.labels(Predicted(cast("Decoder", fit.predict)), rows, rows.d)
+    return attrs.evolve(fit, labels=labels)

@@ -29,23 +29,24 @@ def is_open(value: object) -> bool:
     return (isinstance(value, str) and value == compose.AUTO) or isinstance(value, tuple | list)
 
 
-def limits_of(value: object) -> tuple[int, int] | None:
+def limits_of(value: object, fewest: int = 2) -> tuple[int, int] | None:
     """The least and the most number of clusters to choose from; None for "auto", which has no limits.
 
     Raises
     ------
     InvalidParameter
-        If the pair is none of integers in ascending order, from 2 on.
+        If the pair is none of integers in ascending order, from `fewest` on.
     """
     if isinstance(value, str) or value is None:
         return None
     pair = tuple(value) if isinstance(value, tuple | list) else ()
-    if len(pair) == 2 and is_count(pair[0], 2) and is_count(pair[1], int(pair[0])):
+    if len(pair) == 2 and is_count(pair[0], fewest) and is_count(pair[1], int(pair[0])):
         return int(pair[0]), int(pair[1])
-    one = len(pair) == 2 and pair[0] == 1
-    why = ". One cluster is not compared with several; see perhaps_one_cluster_" if one else ""
+    one = len(pair) == 2 and pair[0] == 1 < fewest
+    why = ". One cluster is compared with several by recipe 'mixture' on a table; see perhaps_one_cluster_ elsewhere"
     raise InvalidParameter(
-        f"n_clusters as a range must be two integers (least, most) with 2 <= least <= most, got {value!r}{why}"
+        f"n_clusters as a range must be two integers (least, most) with {fewest} <= least <= most, got "
+        f"{value!r}{why if one else ''}"
     )
 
 

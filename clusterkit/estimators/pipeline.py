@@ -172,7 +172,8 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Cluster of each sample; -1 is noise.
+        Cluster of each sample; -1 is noise. Clusters that were asked for and have no sample are left out here and in
+        all tables with a column for each cluster, but for numbers that seeds name or that are places along one score.
     n_iter_ : int
         Iterations of the loop, or of the solver where the loop has a single one.
     converged_ : bool
@@ -453,12 +454,13 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         # a subclass for a method that finds the number of clusters may drop the parameter
         number: object = getattr(self, "n_clusters", None)
         if is_open(number):
-            between = limits_of(number)
             try:
                 c = self._composition_at(None)
             except NeedsClusters:
                 c = self._composition_at(PLACEHOLDER)
-            if between is not None and c.n_clusters is None and c.solver.chooses_number:
+            chooses = c.n_clusters is None and c.solver.chooses_number
+            between = limits_of(number, 1 if chooses else 2)
+            if between is not None and chooses:
                 least, most = between
                 return attrs.evolve(c, solver=c.solver.with_parameters(least_clusters=least, most_clusters=most))
             only = c.labeler.max_clusters

@@ -19,7 +19,7 @@ from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import IncompatibleStages, InvalidData, NeedsClusters, first_names
 from clusterkit.estimators import same_place
 from clusterkit.estimators.base import set_fitted
-from clusterkit.estimators.number import PLACEHOLDER, set_report
+from clusterkit.estimators.number import PLACEHOLDER, checked_number, is_open, set_report
 from clusterkit.fitting.samples import ArraySamples
 from clusterkit.numerics.threads import ignoring
 from clusterkit.samples import FeatureSpace
@@ -210,9 +210,10 @@ def refuse_changed_stages(model: FittedAttributes, X: object) -> None:
 
 
 def _stages(pipeline: Any) -> tuple[Any, ...]:
-    """What a composition consists of, apart from the number of clusters."""
+    """What a composition consists of, apart from the number of clusters, of which tables may leave more open."""
+    number = getattr(pipeline, "n_clusters", None)
     try:
-        c = pipeline.composition()
+        c = pipeline._composition_at(None if is_open(number) else checked_number(number))
     except NeedsClusters:
         c = pipeline._composition_at(PLACEHOLDER)
     return c.featuremap, c.solver, c.labeler, c.balancer, c.n_init, c.max_iter

@@ -74,11 +74,9 @@ def begin(c: Composition, X: Array, seeds: Seeds) -> tuple[Learned, FitResult]:
     Raises
     ------
     IncompatibleStages
-        If the composition cannot go on, or there is one cluster only.
+        If the composition cannot go on.
     """
     reason = why_not_by_batches(c)
-    if reason is None and c.n_clusters == 1:
-        reason = "one cluster needs no fit"
     if reason is not None:
         raise IncompatibleStages(f"no partial_fit here: {reason}")
     bound = bind(c, X, seeds)

@@ -9,8 +9,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import attrs
 import numpy as np
@@ -33,21 +32,21 @@ from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.featuremap import maps_of
 from clusterkit.contracts.iteration import Ended, Start, first_least, run_starts
-from clusterkit.contracts.links import LinkedGroups
 from clusterkit.contracts.outcomes import Domain, Ending, MixtureScores, Scores
 from clusterkit.contracts.pass_solver import Iterating, PassSolver, Storing, Summing, solve_by_sums
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter, counted
 from clusterkit.fitting.device_paths import check_rows, few_rows
 from clusterkit.fitting.label_iterations import BalancedLabeling, alternate, solve_once
-from clusterkit.fitting.links import Renumbered, of_seeds
+from clusterkit.fitting.links import of_seeds
+from clusterkit.fitting.numbering import RenumberedBlocks, numbering, renumbered, sizes_of
 from clusterkit.fitting.pass_iterations import BlockLabeler, RowLabeling, iterate_labels, iterate_without_labels
 from clusterkit.fitting.samples import ArrayOrSamples, ArraySamples, EngineSamples, Samples, as_samples
 from clusterkit.fitting.starting import along_principal_axis, numbered_along_axis
 from clusterkit.numerics.selection import sets_of_equal_rows
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, Space, identity_space, memory
-from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_host
+from clusterkit.samples.array_libraries import to_host
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
 from clusterkit.samples.devices import on_host
@@ -95,15 +94,13 @@ def all_noise(n: int, facts: Mapping[str, object]) -> str:
     return f"{'all ' if n > 1 else ''}{n} row{'s are' if n > 1 else ' is'} noise, label -1: {reason}"
 
 
-def missing_clusters(
-    used: int | None, k: int, n: int, distinct: Callable[[], int], words: str | None = None
-) -> str | None:
+def missing_clusters(used: int, k: int, n: int, distinct: Callable[[], int], words: str | None = None) -> str | None:
     """A sentence about clusters that have no samples, or have some only because equal ones were split; else None.
 
     Parameters
     ----------
-    used : int or None
-        The number of clusters that have samples; None where it is not known, because labels are not computed yet.
+    used : int
+        The number of clusters that have samples.
     k : int
         The number of clusters asked for.
     n : int
@@ -124,12 +121,13 @@ def missing_clusters(
     >>> missing_clusters(5, 5, 60, lambda: 3)
     '5 clusters were asked for, and only 3 rows are distinct: some equal rows are in different clusters'
     """
-    if used is None or used >= k:
+    if used >= k:
         if (values := distinct()) >= k:
             return None
         rows = "row is" if values == 1 else "rows are"
-        parts = "" if used is None else ": some equal rows are in different clusters"
-        return f"{k} clusters were asked for, and only {values} {rows} distinct{parts}"
+        return (
+            f"{k} clusters were asked for, and only {values} {rows} distinct: some equal rows are in different clusters"
+        )
     if words is not None or used == 0:  # all samples may be noise
         return words
     values = distinct()
@@ -224,17 +222,11 @@ class BoundComposition:
 
 
 @attrs.frozen
-class AllZero(BlockFunction):
+class AllZero:
     """Predicts cluster 0 for all rows."""
-
-    array_api: ClassVar[bool] = True
 
     def __call__(self, Y: Array) -> Labels:
         """Zeros."""
-        if is_device_array(Y):
-            xp = array_namespace(Y)
-            zeros: Labels = xp.zeros(Y.shape[0], dtype=xp.int64, device=Y.device)
-            return zeros
         return np.zeros(len(Y), dtype=np.intp)
 
     def onnx(self, rows: Node) -> Node:
@@ -278,7 +270,7 @@ def bind(c: Composition, X: ArrayOrSamples, seeds: Seeds) -> BoundComposition:
 def _space_in_memory(c: Composition, X: Array, n: int, seeds: Seeds) -> Space:
     """The space of n samples, by a map that is fitted to all rows of X."""
     equal = n > 1 and ArraySamples(X).all_equal()
-    if equal:
+    if equal and c.n_clusters != 1:
         warn_of_equal_samples(n)
     check_magnitude(X)
     if c.path is not None and c.path.square:
@@ -298,7 +290,7 @@ def _space_in_memory(c: Composition, X: Array, n: int, seeds: Seeds) -> Space:
         space, X = space.take(c.rows), X[c.rows]
     _check_sparse(c, X, space)
     # with as many clusters as samples all are alone anyway; a width that a tuner chose is not the user's
-    if not equal and (c.n_clusters is None or c.n_clusters < n) and "featuremap" not in c.tuned:
+    if not equal and (c.n_clusters is None or 1 < c.n_clusters < n) and "featuremap" not in c.tuned:
         warn_of_degenerate_kernel(space)
     return space
 
@@ -307,7 +299,7 @@ def _space_by_passes(c: Composition, samples: EngineSamples, seeds: Seeds) -> Ro
     """The space of the fitted maps; the first pass checks the values."""
     ends = samples.column_extremes()
     check_range(ends.low, ends.high, samples.dtype)
-    if samples.n > 1 and (ends.low == ends.high).all():
+    if samples.n > 1 and c.n_clusters != 1 and (ends.low == ends.high).all():
         warn_of_equal_samples(samples.n)
     task, rng = Task(samples.n, c.n_clusters), seeds.stream("featuremap")
     if c.featuremap.small and samples.on_device:
@@ -362,13 +354,15 @@ def run(bound: BoundComposition) -> FitResult:
         best = ends[first_least([end.objective for end in ends], space.dtype)]
         answer = best.answer
         assert answer is not None
-        labeling = _of_rows(c, answer, space) if isinstance(answer, RowLabeling) else _of_samples(bound, answer)
-        if task.links is not None:
-            labeling = numbered_by_seeds(labeling, task.links)
+        if isinstance(answer, RowLabeling):
+            labeling, sizes = _of_rows(c, answer, space)
+        else:
+            answer, sizes = _of_clusters(c, answer, task)
+            labeling = _of_samples(bound, answer)
     finally:
         if isinstance(prepared, PassSolver) and isinstance(prepared.iterations, Storing):
             prepared.iterations.release()
-    missing = partial(_missing_clusters, bound, answer.sizes if isinstance(answer, RowLabeling) else None, labeling)
+    missing = partial(_missing_clusters, bound, int(np.count_nonzero(sizes)), labeling)
     solver_facts = prepared.resolved
     if isinstance(bound.samples, ArraySamples) and not answer.exact:
         points = parted(bound.samples.X, labeling.labels)
@@ -382,7 +376,8 @@ def run(bound: BoundComposition) -> FitResult:
 def _ends(bound: BoundComposition) -> tuple[list[Ended[Any]], bool]:
     """End of every start, and whether Ctrl-C ended one of them."""
     c, task, seeds, prepared = bound.composition, bound.task, bound.seeds, bound.prepared
-    starts = c.n_init if c.solver.targets == "never" or (c.init is not None and c.init.varies) else 1
+    varies = c.n_clusters != 1 and (c.solver.targets == "never" or (c.init is not None and c.init.varies))
+    starts = c.n_init if varies else 1
     if isinstance(bound.space, RowsSpace) and isinstance(c.labeler, Codec) and isinstance(prepared, PassSolver):
         return _ends_by_passes(bound, bound.space, prepared.iterations, c.labeler, starts)
     if c.solver.targets != "every_iteration":
@@ -455,23 +450,41 @@ def _of_samples(bound: BoundComposition, labeling: BalancedLabeling) -> Balanced
     return attrs.evolve(labeling, labels=labels, outcome=None)
 
 
-def _of_rows(c: Composition, rows: RowLabeling, space: Space) -> BalancedLabeling:
-    """The labels of all rows, in the form that a fit in memory gives them."""
+def _columns_are_clusters(c: Composition) -> bool:
+    """Whether each column of the scores belongs to one cluster."""
+    labeler = c.labeler
+    return labeler.coding is Coding.ONEHOT if isinstance(labeler, Codec) else labeler.consumes is MixtureScores
+
+
+def _of_clusters(c: Composition, labeling: BalancedLabeling, task: Task) -> tuple[BalancedLabeling, Counts]:
+    """The labelling with the clusters that have samples, and the sizes of all clusters that it had columns for."""
+    labels, columns, outcome = labeling.labels, _columns_are_clusters(c), labeling.outcome
+    known = outcome.q if columns and isinstance(outcome, Scores) else getattr(labeling.predict, "k", 0)
+    sizes = np.bincount(labels + 1, minlength=known + 1)[1:]
+    numbers = numbering(sizes, task.links, labels, fixed=isinstance(c.labeler, Codec) and not columns)
+    if numbers is not None:
+        labels = np.where(labels >= 0, numbers[labels], labels)
+        labeling = attrs.evolve(renumbered(labeling, numbers, columns), labels=labels)
+    return labeling, sizes
+
+
+def _of_rows(c: Composition, rows: RowLabeling, space: Space) -> tuple[BalancedLabeling, Counts]:
+    """The labels of all rows in the form that a fit in memory gives them, and the sizes of all clusters."""
     assert isinstance(space, RowsSpace)
-    block_labeler = rows.block_labeler
+    block_labeler, engine = rows.block_labeler, space.engine
     stored, decision = block_labeler.stored, block_labeler.decision
     exact = block_labeler.start is None and decision.exact and stored is None and c.featuremap.exact_on_training
     if stored is not None and c.balancer is None:
         _warn_of_parted(block_labeler, space)
-    return BalancedLabeling(
-        space.engine.labels(block_labeler, space.source, space.width),
-        None,
-        _decoder(block_labeler),
-        exact,
-        facts=decision.facts,
-        memberships=_memberships(block_labeler, space),
-        status=rows.status,
-    )
+    labels, sizes = engine.labels(block_labeler, space.source, space.width), rows.sizes
+    if sizes is None:
+        sizes = sizes_of(labels, block_labeler, block_labeler.k, engine, space.source, space.width)
+    labeling = BalancedLabeling(labels, None, _decoder(block_labeler), exact, facts=decision.facts, status=rows.status)
+    numbers = numbering(sizes) if _columns_are_clusters(c) else None
+    if numbers is not None:
+        again = engine.labels(RenumberedBlocks(block_labeler, numbers), space.source, space.width)
+        labeling = attrs.evolve(renumbered(labeling, numbers, columns=True), labels=again)
+    return attrs.evolve(labeling, memberships=_memberships(labeling.predict, space)), sizes
 
 
 FIRST_ROWS = 4096
@@ -493,9 +506,9 @@ def _warn_of_parted(block_labeler: BlockLabeler, space: RowsSpace) -> None:
         )
 
 
-def _memberships(block_labeler: BlockLabeler, space: RowsSpace) -> Array | None:
+def _memberships(decoder: Predict | None, space: RowsSpace) -> Array | None:
     """Degrees of membership (n, k), for methods that have them, if a device computes rows that are few or lie there."""
-    engine, extend = space.engine, block_labeler.extend
+    engine, extend = space.engine, getattr(decoder, "extend", None)
     if not isinstance(engine, DeviceEngine) or not hasattr(extend, "nearness"):
         return None
     few = few_rows(space.n) and isinstance(engine.base, LocalEngine)
@@ -511,35 +524,6 @@ def _decoder(block_labeler: BlockLabeler) -> Decoder | None:
         return None
     scale = None if block_labeler.stored is None else block_labeler.stored.scale
     return Decoder(block_labeler.codec, block_labeler.extend, scale, block_labeler.k, block_labeler.decision.offsets)
-
-
-def numbered_by_seeds(labeling: BalancedLabeling, links: LinkedGroups) -> BalancedLabeling:
-    """The labelling with the numbers that the seeds fix for their clusters, in its scores and predictor too."""
-    labels = labeling.labels
-    numbers = links.numbers(labels, int(labels.max()) + 1)
-    if numbers is None:
-        return labeling
-    outcome, predict, memberships = labeling.outcome, labeling.predict, labeling.memberships
-    order = np.argsort(numbers)
-    if isinstance(predict, Decoder) and isinstance(outcome, Scores) and outcome.q == predict.k > 1:
-        order = np.argsort(np.append(numbers, np.arange(len(numbers), outcome.q)))
-        extension: Any = outcome.extend
-        extend: Any = predict.extend if extension is None else extension.columns(order)
-        scale, offsets = (None if each is None else each[order] for each in (outcome.scale, predict.offsets))
-        outcome = attrs.evolve(outcome, rows=np.ascontiguousarray(outcome.rows[:, order]), extend=extend, scale=scale)
-        predict = attrs.evolve(predict, extend=extend, scale=scale, offsets=offsets)
-    elif predict is not None:
-        predict, extend = Renumbered(predict, numbers), getattr(outcome, "extend", None)
-        if isinstance(outcome, MixtureScores) and outcome.q == len(order) and extend is not None:
-            rows = np.ascontiguousarray(outcome.rows[:, order])
-            outcome = attrs.evolve(outcome, rows=rows, extend=extend.columns(order))
-    return attrs.evolve(
-        labeling,
-        labels=np.where(labels >= 0, numbers[labels], labels),
-        outcome=outcome,
-        predict=predict,
-        memberships=None if memberships is None else memberships[:, order],
-    )
 
 
 def result_of(
@@ -616,20 +600,12 @@ def result_of(
     )
 
 
-def _missing_clusters(bound: BoundComposition, sizes: Counts | None, labeling: BalancedLabeling) -> str | None:
-    """The sentence about clusters without samples: the solver's own, where it has one.
-
-    `sizes` are those of the clusters, where rows outside memory have been counted.
-    """
-    samples, task, labels, status = bound.samples, bound.task, labeling.labels, labeling.status
-    used = None
-    if sizes is not None:
-        used = int((sizes > 0).sum())
-    elif isinstance(labels, np.ndarray):
-        used = n_with_samples(labels)
+def _missing_clusters(bound: BoundComposition, used: int, labeling: BalancedLabeling) -> str | None:
+    """The sentence about clusters without samples, of which `used` have some: the solver's own, where it has one."""
+    samples, task, status = bound.samples, bound.task, labeling.status
     if used == 0:
-        return all_noise(len(labels), labeling.labeler_facts)
-    if task.n_clusters is None or task.n == 1 or samples.n_distinct(2) == 1:
+        return all_noise(task.n, labeling.labeler_facts)
+    if task.n_clusters is None or task.n_clusters == 1 or task.n == 1 or samples.n_distinct(2) == 1:
         return None
     words = None if status is None else status.empty_clusters
     return missing_clusters(used, task.n_clusters, task.n, partial(samples.n_distinct, task.n_clusters), words)
@@ -646,26 +622,14 @@ def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Label
 
 
 def fit(c: Composition, X: ArrayOrSamples, seeds: Seeds) -> FitResult:
-    """Fit a composition; raises the errors of `bind`. One cluster is answered without running anything.
-
-    But for a solver that chooses the number: it compares one cluster too, and says what the columns are in it.
-    """
-    if c.n_clusters != 1 or c.solver.chooses_number:
-        return run(bind(c, X, seeds))
-    samples, predict = as_samples(X), AllZero()
-    _bounds(c, samples.n)  # sizes that n rows cannot have
-    if isinstance(samples, EngineSamples):
-        check_rows(c, samples.engine, samples.n)
-    return one_cluster(samples.labels(predict, samples.d, "the fit"))
+    """Fit a composition; raises the errors of `bind`."""
+    return run(bind(c, X, seeds))
 
 
-def one_cluster(
-    labels: Labels,
-    reason: str = "one cluster: nothing to find",
-    resolved: Mapping[str, Mapping[str, object]] = MappingProxyType({}),
-) -> FitResult:
-    """The result of a fit that puts all samples into one cluster; `labels` are zeros, in the samples' kind of array."""
-    return FitResult.of_one_cluster(labels, reason, AllZero(), resolved)
+def one_cluster(n: int, reason: str, resolved: Mapping[str, Mapping[str, object]]) -> FitResult:
+    """The result without a fit, all n samples in one cluster."""
+    labels = np.zeros(n, dtype=np.intp)
+    return FitResult(labels, 0, Ending.CONVERGED, reason, math.nan, (), None, None, AllZero(), True, resolved)
 
 
 def check_magnitude(X: Array) -> None:
@@ -746,7 +710,7 @@ def reason_of(reason: str, index: int, c: Composition, starts: int, interrupted:
     if interrupted:
         which = f"the best labels of {starts} of {c.n_init} starts" if c.n_init > 1 else "the best labels so far"
         return f"interrupted: {which} are kept"
-    return reason if c.n_init == 1 else f"{reason} (best of {starts} starts: number {index})"
+    return reason if c.n_init == 1 or c.n_clusters == 1 else f"{reason} (best of {starts} starts: number {index})"
 
 
 def first_labels(c: Composition, samples: Space, task: Task, seeds: Seeds, start: int) -> Labels:

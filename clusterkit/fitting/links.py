@@ -16,10 +16,9 @@ from clusterkit.numerics.shapes import array
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import BlockFunction
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform, block_plan
 
-__all__ = ["LinkedComponents", "Renumbered", "joined_and_cut", "of_seeds"]
+__all__ = ["LinkedComponents", "joined_and_cut", "of_seeds"]
 
 CUT_ROUNDS = 10
 """Rounds of means and labels of the linked rows of a cluster that is cut: they settle after a few."""
@@ -45,34 +44,6 @@ def of_seeds(links: LinkedGroups, labels: Labels, space: Space, k: int) -> Label
     labels = labels.copy()
     labels[rows] = seeds
     return labels
-
-
-@final
-@attrs.frozen(eq=False)
-class Renumbered(BlockFunction):
-    """Labels raw rows as another predictor does, with other numbers of the clusters; noise stays noise.
-
-    Parameters
-    ----------
-    base : callable
-    numbers : ndarray of shape (k,)
-        The number of each cluster.
-    """
-
-    base: Predict
-    numbers: Labels = attrs.field(validator=array("k", least=0))
-
-    def __call__(self, Y: Array) -> Labels:
-        """Labels of raw rows, (m,)."""
-        labels = self.base(Y)
-        if labels.max(initial=-1) >= len(self.numbers):
-            raise ValueError(f"a label is none of {len(self.numbers)} clusters")
-        return np.where(labels >= 0, self.numbers[labels], labels)
-
-    def onnx(self, rows: Node) -> Node:
-        """Labels of raw rows."""
-        numbers = np.append(self.numbers, -1)  # the last entry, number -1, is for noise
-        return rows.through(self.base).entries(numbers)
 
 
 def joined_and_cut(labeling: Labeling, links: LinkedGroups, space: Space) -> Labeling:

@@ -75,6 +75,8 @@ class RowsKMeans(Labeler[Embedding]):
         if task.links is not None:
             labels, centres, gap = _linked(outcome.rows, labels, centres, task.links, self.max_iter)
             facts["gap"] = gap
+        present, labels = np.unique(labels, return_inverse=True)  # fewer rows may be distinct than clusters asked for
+        centres = centres[present]
         predict = None if outcome.extend is None else NearestCentre(outcome.extend, centres)
         exact = outcome.exact_on_training and task.links is None
         return Labeling(labels, predict, exact=exact, facts=facts)

@@ -107,8 +107,8 @@ def assign(
     Returns
     -------
     data frame
-        X with the columns ``cluster``, the label, -1 for noise; ``certainty`` in [0, 1], the largest degree of
-        membership where the method has degrees for new rows, or else the share of the ten nearest rows that is not in
+        X with the columns ``cluster``, the label, -1 for noise; ``certainty`` in [0, 1], the degree of membership in
+        this cluster where the method has degrees for new rows, or else the share of the ten nearest rows that is not in
         another cluster, 0 for noise and nan for a row that is alone in its cluster; and ``distance``, that from the
         tenth nearest row in units of the median of its cluster, of which 2.5 and more is an outlier.
 
@@ -143,7 +143,7 @@ def assign(
     if table.n > 1:
         among = np.sort(sample_rows(table.n, MOST_ROWS, rng))
         degrees = degrees_of_rows(coordinates(model, table, np.arange(table.n)), labels, among)
-    certainty = _memberships(model, X)
+    certainty = _memberships(model, X, labels)
     if certainty is None and degrees is not None:
         certainty = np.where(degrees.neighbours > 0, 1.0 - degrees.share, np.nan)
         certainty[labels == NOISE] = 0.0
@@ -166,12 +166,12 @@ def _labels(model: Any, X: object, table: RawTable) -> Labels:
     return labels_of(model, table.n, "assign")
 
 
-def _memberships(model: Any, X: object) -> Array | None:
-    """The largest degree of membership of each row; None for methods without degrees for new rows."""
+def _memberships(model: Any, X: object, labels: Labels) -> Array | None:
+    """The degree of membership of each row in its cluster; None for methods without degrees for new rows."""
     if not (is_model(model) and hasattr(model, "predict_proba")):
         return None
-    degrees: Array = np.asarray(model.predict_proba(X)).max(axis=1)
-    return degrees
+    degrees = np.asarray(model.predict_proba(X))
+    return np.where(labels >= 0, degrees[np.arange(len(labels)), labels], 0.0)
 
 
 def _beside(X: Any, table: RawTable, columns: Mapping[str, AnyArray]) -> object:

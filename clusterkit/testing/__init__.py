@@ -1,8 +1,9 @@
 """The conformance kit: what every stage must hold to, as checks that plugin authors run too.
 
-`check_stage` runs every law that applies to a stage, `parametrize_with_laws` makes one pytest case of each law, and
-`check_composition` puts a whole pipeline through its paces, `check_recipe_saves` saves and loads what a recipe fits,
-and `check_export` compares a model in ONNX with it. Needs the extra ``testing`` (hypothesis, pytest).
+`check_stage` runs every law that applies to a stage, `parametrize_with_laws` makes one pytest case of each law,
+`check_composition` puts a whole pipeline through its paces, `check_clusters` compares the tables of a fit with its
+labels, `check_recipe_saves` saves and loads what a recipe fits, and `check_export` compares a model in ONNX with it.
+Needs the extra ``testing`` (hypothesis, pytest).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 __all__ = [
+    "check_clusters",
     "check_composition",
     "check_export",
     "check_recipe_saves",
@@ -23,6 +25,7 @@ __all__ = [
 
 # Lazily, because every pytest run of a user loads `clusterkit.testing.pytest_plugin`.
 _HOME = {
+    "check_clusters": "clusterkit.testing.compositions",
     "check_composition": "clusterkit.testing.compositions",
     "check_export": "clusterkit.testing.compare",
     "check_recipe_saves": "clusterkit.testing.compare",
@@ -35,7 +38,7 @@ _HOME = {
 
 if TYPE_CHECKING:
     from clusterkit.testing.compare import check_export, check_recipe_saves, check_saving
-    from clusterkit.testing.compositions import check_composition, pairwise_cover
+    from clusterkit.testing.compositions import check_clusters, check_composition, pairwise_cover
     from clusterkit.testing.conformance import check_stage, laws_of, parametrize_with_laws
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.contracts.composition import SLOTS, Composition
+from clusterkit.contracts.outcomes import MixtureScores
 from clusterkit.errors import InvalidData
 from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.samples.array_libraries import to_host
+from clusterkit.samples.coding import Coding
 from clusterkit.testing.compare import check_saving, same_bits
 from clusterkit.testing.strategies import Case
 
-__all__ = ["check_composition", "describe", "estimator", "pairwise_cover", "samples"]
+__all__ = ["check_clusters", "check_composition", "describe", "estimator", "pairwise_cover", "samples"]
 
 MAX_ITER = 12
 """Iterations at most in a trial fit: enough for small samples to converge, and few enough for hundreds of fits."""
@@ -85,6 +89,37 @@ def check_composition(c: Composition, X: Array | None = None, *, seed: int = 0) 
     return True
 
 
+def check_clusters(model: Any, X: Any) -> None:
+    """Check that a fit has one set of clusters: column j of each table with a column for each is cluster j.
+
+    The clusters are those that have rows; of the tables the largest entry of a row is its label, where `predict` takes
+    it. Seeds may name numbers between which some have no rows: such fits are not for this check.
+
+    Raises
+    ------
+    AssertionError
+        Naming the table.
+    """
+    labels, k = to_host(model.labels_), model.n_clusters_
+    codec = getattr(model, "labeler", None) and model.composition().labeler
+    if getattr(codec, "coding", Coding.ONEHOT) is Coding.ONEHOT:  # other codecs number places along one score
+        numbers = np.unique(labels[labels >= 0])
+        np.testing.assert_array_equal(numbers, np.arange(k), err_msg="clusters without rows have numbers")
+    names = ["predict_proba"]
+    if getattr(codec, "largest", False) or getattr(codec, "consumes", None) is MixtureScores:
+        names += ["decision_function", "transform"]
+    predict = getattr(model, "predictor_", None)
+    plain = all(getattr(predict, name, None) is None for name in ("offsets", "scale"))
+    for name in [name for name in names if hasattr(model, name)]:
+        table = to_host(getattr(model, name)(X)).reshape(len(labels), -1)
+        assert table.shape[1] == k, f"{name} has {table.shape[1]} columns for {k} clusters"
+        if name != "transform" and plain:
+            np.testing.assert_array_equal(table.argmax(axis=1), to_host(model.predict(X)), err_msg=name)
+    for name, axis in (("memberships_", 1), ("cluster_centers_", 0)):
+        table = getattr(model, name, None)
+        assert table is None or table.shape[axis] == k, f"{name} has shape {table.shape} for {k} clusters"
+
+
 def _check_results(c: Composition, model: Pipeline, X: Array) -> None:
     labels, n = model.labels_, len(X)
     assert labels.shape == (n,)
@@ -115,6 +150,8 @@ def _check_results(c: Composition, model: Pipeline, X: Array) -> None:
     assert model.space_ is not None
     assert model.space_.n == n
     assert model.outcome_ is not None
+    if model.n_clusters_:
+        check_clusters(model, X)
 
 
 def _check_predictions(c: Composition, model: Pipeline, X: Array) -> None:
@@ -129,7 +166,8 @@ def _check_predictions(c: Composition, model: Pipeline, X: Array) -> None:
     new = (X[::-1] * 0.9 + 0.03).astype(X.dtype)
     predicted = model.predict(new)
     assert predicted.shape == (len(new),)
-    assert set(predicted.tolist()) <= {-1, *range(c.n_clusters or int(model.labels_.max()) + 1)}
+    fixed = getattr(c.labeler, "coding", Coding.ONEHOT) is not Coding.ONEHOT
+    assert set(predicted.tolist()) <= {-1, *range((fixed and c.n_clusters) or int(model.labels_.max()) + 1)}
     same_bits(again.predict(new), predicted, "predictions after pickling")
     if model.exact_on_training_:
         np.testing.assert_array_equal(model.predict(X), model.labels_, err_msg="exact_on_training_ is True")

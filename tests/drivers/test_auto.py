@@ -178,7 +178,7 @@ class TestDegenerateData:
     def test_one_cluster_is_answered_when_it_is_asked_for(self):
         model = Auto(1).fit(BLOBS)
         assert not model.labels_.any()
-        assert model.stop_reason_ == "one cluster: nothing to find"
+        assert model.stop_reason_ == "one cluster: nothing to choose among"
 
     def test_more_clusters_than_rows_are_refused(self):
         with pytest.raises(InvalidData, match="n_samples=3 should be >= n_clusters=5"):

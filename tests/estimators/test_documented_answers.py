@@ -9,7 +9,6 @@ import pytest
 from oracles.recipes import NAMES, small
 from sklearn.datasets import make_blobs
 
-import clusterkit
 from clusterkit import ClusterkitWarning, recipe
 from clusterkit.samples.limits import listening
 
@@ -32,17 +31,6 @@ def test_equal_rows_are_answered_with_a_warning(name):
         fitted = model(name).fit(np.full((12, 3), 4.0))
     assert fitted.labels_.shape == (12,)
     assert set(fitted.labels_) <= {-1, 0, 1}
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if clusterkit.recipes()[name].clusters == "given"])
-def test_one_cluster_is_answered_without_running(name):
-    X = np.random.default_rng(0).normal(size=(9, 2))
-    fitted = model(name).set_params(n_clusters=1).fit(X)
-    assert not fitted.labels_.any()
-    assert fitted.n_iter_ == 0
-    assert fitted.converged_
-    if fitted._why_not_inductive() is None:
-        assert not fitted.predict(X).any()
 
 
 @pytest.mark.filterwarnings("ignore::clusterkit.errors.ClusterkitWarning")  # that rows are few

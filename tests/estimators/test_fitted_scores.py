@@ -81,7 +81,6 @@ def test_a_second_fit_forgets_the_arrays_of_the_first():
     model = Pipeline("identity", "fuzzy_cmeans", "argmax", balancer=None, n_clusters=2, random_state=0).fit(X)
     assert hasattr(model, "memberships_")
     assert not hasattr(model.set_params(solver="centroids").fit(X), "memberships_")
-    assert not hasattr(model.set_params(solver="fuzzy_cmeans", n_clusters=1).fit(X), "memberships_")
 
 
 def test_k_means_has_the_inertia_of_scikit_learn():

@@ -12,7 +12,7 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter
+from clusterkit.errors import InvalidData, InvalidParameter
 
 X, Y = make_blobs(600, 4, centers=3, cluster_std=1.0, random_state=1)
 BATCHES = [slice(start, start + 150) for start in range(0, 600, 150)]
@@ -114,11 +114,6 @@ def test_methods_that_need_all_samples_have_no_partial_fit(name, changes, reason
     assert not hasattr(model, "partial_fit")
     with pytest.raises(AttributeError, match=reason):
         model.partial_fit(X)
-
-
-def test_one_cluster_has_no_batches():
-    with pytest.raises(IncompatibleStages, match="one cluster"):
-        recipe("kmeans", n_clusters=1).partial_fit(X)
 
 
 def test_a_loaded_model_and_changed_stages_do_not_start_over(tmp_path):

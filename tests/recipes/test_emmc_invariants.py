@@ -128,6 +128,9 @@ def test_two_outputs_are_one_signed_output(case):
     for balancer in (None, Band(slack=slack)):
         signed = loop(space, labels, 2, Threshold(), balancer, C=C)
         onehot = loop(space, labels, 2, Argmax(), balancer, C=C)
+        if len(set(signed.labels)) == 1:  # a cluster without rows has no output
+            assert not onehot.labels.any()
+            continue
         np.testing.assert_array_equal(signed.labels, onehot.labels)
         difference = onehot.outcome.rows @ [-1.0, 1.0]
         np.testing.assert_allclose(difference, signed.outcome.rows[:, 0], atol=1e-10)
@@ -191,6 +194,8 @@ def test_one_factorisation_equals_one_in_every_iteration(case, codec, balanced):
     if not fit.converged and len(values) > 1:
         lowest = min(values[1:]) * (1 + 1e-9)
         candidates = [y for y, value in zip(visited[1:], values[1:], strict=False) if value <= lowest]
+    if isinstance(codec, Argmax):  # clusters without rows are left out
+        candidates = [np.unique(y, return_inverse=True)[1] for y in candidates]
     assert any(np.array_equal(fit.labels, y) for y in candidates)
 
 

@@ -42,6 +42,8 @@ def test_the_loop_is_that_of_the_plain_version(coding, balanced, data):
     assume(tie > 1e-9 * C)
     assert fit.converged == repeated
     if repeated:
+        if coding == "one output each":  # clusters without rows are left out
+            expected = np.unique(expected, return_inverse=True)[1]
         np.testing.assert_array_equal(fit.labels, expected)
         assert fit.n_iter == iterations
 

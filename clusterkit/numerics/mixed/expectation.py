@@ -97,8 +97,8 @@ class MixtureModel:
         """Number of clusters."""
         return len(self.shares)
 
-    def take(self, order: Indices) -> MixtureModel:
-        """The model with its clusters in another order."""
+    def take(self, order: Indices | slice) -> MixtureModel:
+        """The model of some of its clusters, or with these in another order; their shares stay as they are."""
         spreads = self.spreads if self.spreads.ndim == 3 and len(self.spreads) == 1 else self.spreads[order]
         tables = np.ascontiguousarray(self.tables[:, order])
         return attrs.evolve(self, shares=self.shares[order], means=self.means[order], spreads=spreads, tables=tables)

@@ -76,10 +76,10 @@ class CuttingPlaneSettings:
 def balance_slack(task: Task) -> float:
     """Largest allowed difference l of two sums of outputs, from the size bounds of the task; n if the task has none.
 
-    For two clusters l is the upper bound minus the lower one.
+    For two clusters l is the upper bound minus the lower one; for one there is nothing to balance.
     """
     k = task.k
-    if task.bounds is None:
+    if task.bounds is None or k == 1:
         return float(task.n)
     low, high = (np.asarray(bound, dtype=np.float64) for bound in task.bounds)
     if k == 2:
@@ -170,7 +170,7 @@ class PreparedCuttingPlanes(Prepared):
 
     def _start(self, labels: Labels, rng: Rng) -> Labels:
         """The labels, or a split along a random direction if they are all the same and so give no direction."""
-        if (labels != labels[0]).any():
+        if self.k == 1 or (labels != labels[0]).any():
             return labels
         n = self.space.n
         if isinstance(self.space, FeatureSpace):

@@ -218,31 +218,30 @@ class Posteriors:
     transform : Transform
         Raw rows to features.
     mixture : Mixture
-    shown : ndarray of int
-        Components to return; the posteriors of all components sum to 1.
     """
 
     transform: Transform
     mixture: Mixture
-    shown: Indices = attrs.field(validator=array("q", least=0, distinct=True))
 
     def __call__(self, Y: Array) -> Array:
-        """Posteriors of raw rows, (m, d) to (m, len(shown)), float64."""
-        H = self.transform(Y)
-        return self.mixture.expectation(H)[0][:, self.shown]
+        """Posteriors of raw rows, (m, d) to (m, k), float64."""
+        return self.mixture.expectation(self.transform(Y))[0]
 
     @property
     def means(self) -> Array:
-        """The means of the components as features, (len(shown), L)."""
-        return (self.mixture.means + self.mixture.origin)[self.shown]
+        """The means of the components as features, (k, L)."""
+        return self.mixture.means + self.mixture.origin
 
     def onnx(self, rows: Node) -> Node:
         """Posteriors of raw rows."""
-        return rows.through(self.transform).through(self.mixture).op("Softmax", axis=1).columns(self.shown)
+        return rows.through(self.transform).through(self.mixture).op("Softmax", axis=1)
 
     def columns(self, index: slice) -> Posteriors:
-        """The extension that returns some of the columns."""
-        return attrs.evolve(self, shown=self.shown[index])
+        """Posteriors of some of the components, which sum to 1 among these."""
+        means, factors, constants = (
+            each[index] for each in (self.mixture.means, self.mixture.factors, self.mixture.constants)
+        )
+        return Posteriors(self.transform, Mixture(self.mixture.origin, means, factors, constants))
 
 
 @final
@@ -498,7 +497,7 @@ class _PreparedLapGmm(Prepared):
         n, k = self.space.n, self.k
         if self.all_equal:
             zeros = np.zeros((k, len(self.origin)))
-            extend = Posteriors(self.space.transform, Mixture(self.origin, zeros, zeros, np.zeros(k)), np.arange(k))
+            extend = Posteriors(self.space.transform, Mixture(self.origin, zeros, zeros, np.zeros(k)))
             status = Status(1, Ending.CONVERGED, "all samples are equal, and so are their posteriors", (0.0,))
             return Scores(np.full((n, k), 1.0 / k), extend, status=status, are_memberships=True)
         seed = int(rng.integers(2**31 - 1))
@@ -514,7 +513,7 @@ class _PreparedLapGmm(Prepared):
         )
         start = Start(0, first, keeps_best=False, answer=first, history=[first.objective])
         last, status = solve(iterations, start, self.spec.max_iter)
-        extend = Posteriors(self.space.transform, last.mixture, np.arange(self.k))
+        extend = Posteriors(self.space.transform, last.mixture)
         facts = {"gamma": iterations.gamma, "log_likelihood": last.likelihood}
         rows = last.posteriors if plain else last.F
         used = len(np.unique(np.argmax(rows, axis=1)))

@@ -342,9 +342,11 @@ class _PreparedNcut(Prepared):
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         n, columns = self.weights.n, 1 if self.k <= 2 else self.k
         facts: dict[str, Any] = {"isolated": n - len(self.joined)}
-        if self.all_equal or len(self.joined) == 0:
+        if self.k == 1 or self.all_equal or len(self.joined) == 0:
             reason = "all samples are equal" if self.all_equal else "no two samples are joined"
-            if not self.all_equal:
+            if self.k == 1:
+                reason = "one cluster needs no cut"
+            elif not self.all_equal:
                 warnings.warn(
                     f"solver 'ncut': no weight between two of the {n} samples differs from 0, so there is nothing to "
                     "cut; use a wider kernel",

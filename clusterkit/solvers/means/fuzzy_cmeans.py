@@ -17,7 +17,7 @@ from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Extension, Outcome, Scores, Status
 from clusterkit.contracts.pass_solver import PassSolver, RowFunction, Step
 from clusterkit.errors import InvalidData
-from clusterkit.numerics.shapes import array, scalar
+from clusterkit.numerics.shapes import scalar
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -26,7 +26,6 @@ from clusterkit.samples.array_libraries import (
     is_device_array,
     move_to,
     table_columns,
-    to_device_of,
     to_host,
 )
 from clusterkit.samples.coding import Coded, Coding, unit_vectors
@@ -133,16 +132,13 @@ class Memberships(BlockFunction):
     nearness : Extension
         Raw rows to minus their squared distances from the centres, (m, d) to (m, k).
     fuzzifier : float
-    shown : ndarray of int
-        Clusters to return; the memberships in all clusters sum to 1.
     """
 
     nearness: Extension
     fuzzifier: float = attrs.field(validator=scalar(least=1))
-    shown: Indices = attrs.field(validator=array("q", least=0, distinct=True))
 
     def __call__(self, Y: Array) -> Array:
-        """Memberships of raw rows, (m, d) to (m, len(shown)), float64."""
+        """Memberships of raw rows, (m, d) to (m, k), float64."""
         if isinstance(self.nearness, NearestKernelMeans) and not self.nearness.knows_distances(Y):
             raise InvalidData(
                 "fuzzy memberships of new rows follow from their distances to the centres, for which the kernel value "
@@ -156,17 +152,16 @@ class Memberships(BlockFunction):
         return TABLES * table_columns(self.nearness)
 
     def on(self, H: Array) -> Array:
-        """Memberships of a block of features, (b, L) to (b, len(shown)); of centres in features only."""
+        """Memberships of a block of features, (b, L) to (b, k); of centres in features only."""
         assert isinstance(self.nearness, NearestMeans)
         return self._of(self.nearness.on(H))
 
     def _of(self, scores: Array) -> Array:
         if is_device_array(scores):
-            U = memberships(-scores, self.fuzzifier)
-            return array_namespace(scores).take(U, to_device_of(self.shown, scores), axis=1)
-        U = np.empty((len(scores), len(self.shown)))
+            return memberships(-scores, self.fuzzifier)
+        U = np.empty_like(scores)
         for rows in block_plan(len(scores), scores.shape[1], np.float64):
-            U[rows] = memberships(-scores[rows], self.fuzzifier)[:, self.shown]
+            U[rows] = memberships(-scores[rows], self.fuzzifier)
         return U
 
     def onnx(self, rows: Node) -> Node:
@@ -179,11 +174,11 @@ class Memberships(BlockFunction):
             quotients = least.equals(0.0).where(1.0, least) / on_centre.where(1.0, distances)
             shares = least.equals(0.0).where(0.0, (quotients.log() / (self.fuzzifier - 1.0)).exp())
         shares = on_centre.where(1.0, shares)
-        return (shares / shares.sum()).columns(self.shown)
+        return shares / shares.sum()
 
     def columns(self, index: slice) -> Memberships:
-        """The extension that returns some of the columns."""
-        return attrs.evolve(self, shown=self.shown[index])
+        """Memberships in some of the clusters, which sum to 1 among these."""
+        return attrs.evolve(self, nearness=self.nearness.columns(index))
 
 
 @final
@@ -255,7 +250,7 @@ class FuzzyIterations(BlockFunction):
 
     def function(self, centres: Array) -> Memberships:
         """Memberships for centres (L, k)."""
-        return Memberships(self.about.extension(centres), self.fuzzifier, np.arange(self.k))
+        return Memberships(self.about.extension(centres), self.fuzzifier)
 
     def begin(self, space: FeatureSpace, rng: Rng) -> Memberships:
         """The means of the samples nearest to each of k random ones: one pass, and k single rows."""
@@ -490,7 +485,7 @@ class _PreparedFuzzyCMeans(Prepared):
         else:
             iterations = _IterationsInMemory(self.spec, self.k, self.representation)
             (U, centres), status = solve(iterations, Start(0, self._start(rng), keeps_best=False), self.spec.max_iter)
-        extend = Memberships(self.representation.extension(centres), phi, np.arange(self.k))
+        extend = Memberships(self.representation.extension(centres), phi)
         return Scores(U, extend, status=status, are_memberships=True)
 
     def _start(self, rng: Rng) -> Array:

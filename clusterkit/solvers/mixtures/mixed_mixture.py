@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, cast, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Rng
+from clusterkit._typing import Array, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Ending, MixtureScores, Outcome, Status
 from clusterkit.errors import InvalidParameter, NotExportable, shortened
@@ -25,9 +25,9 @@ from clusterkit.numerics.mixed.expectation import MixtureModel, ModelSums, maxim
 from clusterkit.numerics.mixed.roles import STRONG, roles_of_columns
 from clusterkit.numerics.mixed.search import COPY, RESTATED, Search, Solution, restated
 from clusterkit.numerics.mixed.table import MixedTable
-from clusterkit.numerics.shapes import array, scalar
+from clusterkit.numerics.shapes import scalar
 from clusterkit.samples import Space, memory
-from clusterkit.samples.array_libraries import array_namespace, has_array_api, is_device_array, to_device_of
+from clusterkit.samples.array_libraries import has_array_api, is_device_array
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.mixed_space import MixedColumns, MixedSpace, split_points
 from clusterkit.samples.row_graph import Node
@@ -53,14 +53,11 @@ class MixedPosteriors:
     model : MixtureModel
     n_numbers : int
         Columns of the transform that are numbers.
-    shown : ndarray of int
-        Clusters to return; the posteriors of all of them sum to 1.
     """
 
     transform: Transform
     model: MixtureModel
     n_numbers: int = attrs.field(validator=scalar(least=0))
-    shown: Indices = attrs.field(validator=array("q", least=0, distinct=True))
 
     def check_saved(self) -> None:
         """Raise ValueError unless the transform gives the numbers and levels of the model."""
@@ -69,11 +66,11 @@ class MixedPosteriors:
         fine = last and isinstance(last[0], MixedColumns) and len(last[0].numbers) == self.n_numbers
         if not fine or [part.n_levels for part in last[0].levels] != model.forms.levels.tolist():
             raise ValueError("MixedPosteriors: the columns of the transform are not those of the model")
-        if model.numbers.max(initial=-1) >= self.n_numbers or self.shown.max(initial=-1) >= model.k:
-            raise ValueError("MixedPosteriors: a number or a cluster is none of the model")
+        if model.numbers.max(initial=-1) >= self.n_numbers:
+            raise ValueError("MixedPosteriors: a number is none of the model")
 
     def __call__(self, Y: Array) -> Array:
-        """Posteriors of raw rows, (m, d) to (m, len(shown)), float64."""
+        """Posteriors of raw rows, (m, d) to (m, k), float64."""
         return self.of_points(self.transform(Y))
 
     @property
@@ -89,10 +86,8 @@ class MixedPosteriors:
     def of_points(self, points: Array) -> Array:
         """Posteriors of rows of numbers and codes."""
         if is_device_array(points):
-            shares = posteriors_there(self.model, points, self.n_numbers)
-            shown: Array = array_namespace(points).take(shares, to_device_of(self.shown, points), axis=1)
-            return shown
-        return self.model.posteriors(*split_points(points, self.n_numbers))[0][:, self.shown]
+            return posteriors_there(self.model, points, self.n_numbers)
+        return self.model.posteriors(*split_points(points, self.n_numbers))[0]
 
     def sums(self, Y: Array) -> ModelSums | Sums:
         """What an EM iteration needs of a block of raw rows; on a device `Sums` of the same arrays."""
@@ -130,11 +125,11 @@ class MixedPosteriors:
             logs = (points * 0.0).op("IsNaN").as_type(np.float64).sum() * np.zeros((1, model.k))
         logs = logs + model.shares[None]
         shares = (logs - logs.largest()).exp()
-        return (shares / shares.sum()).columns(self.shown)
+        return shares / shares.sum()
 
     def columns(self, index: slice) -> MixedPosteriors:
-        """The extension that returns some of the columns."""
-        return attrs.evolve(self, shown=self.shown[index])
+        """Posteriors of some of the clusters, which sum to 1 among these."""
+        return attrs.evolve(self, model=self.model.take(index))
 
 
 MOST_ELIMINATED = 64
@@ -375,13 +370,13 @@ class PreparedMixture(Prepared):
         if len(model.covariates):
             model = maximise(self.table, solution.P, *roles, before=model)
         transform = self.space.coordinates
-        extend = MixedPosteriors(transform, model, self.space.n_numbers, np.arange(solution.k))
+        extend = MixedPosteriors(transform, model, self.space.n_numbers)
         labels = extend.of_points(self.space.points).argmax(axis=1)
         present, first = np.unique(labels, return_index=True)
         order = np.concatenate([present[np.argsort(first)], np.setdiff1d(np.arange(solution.k), present)]).astype(
             np.intp
         )
-        extend = attrs.evolve(extend, model=model.take(order))
+        extend = extend.columns(order)
         rows = extend.of_points(self.space.points)
         empty = None
         if len(present) < solution.k:

@@ -185,7 +185,10 @@ def extends_to_what_it_fitted(stage: Solver, case: Case, view: str, coding: Codi
     if outcome.exact_on_training:
         close(new.astype(case.dtype), outcome.rows, "rows of the samples as new ones", digits=2, scale=size)
     order: Any = case.rng("columns").permutation(new.shape[1])[: case.k]
-    close(outcome.extend.columns(order)(case.X), new[:, order], f"columns {order} of new rows", digits=2, scale=size)
+    chosen = new[:, order]
+    if isinstance(outcome, Scores) and outcome.are_memberships:  # those among the columns
+        chosen = chosen / chosen.sum(axis=1, keepdims=True)
+    close(outcome.extend.columns(order)(case.X), chosen, f"columns {order} of new rows", digits=2, scale=size)
 
 
 @law(LAWS, applies=_has_space, **ANY)

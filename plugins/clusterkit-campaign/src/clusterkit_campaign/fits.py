@@ -34,6 +34,7 @@ from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.labelers.codecs import Argmax, Interval, Threshold
 from clusterkit.samples import FeatureSpace
+from clusterkit.testing import check_clusters
 from clusterkit_campaign.data_sets import AwkwardSet, plain
 from clusterkit_campaign.findings import CRASH, SILENT, UNCLEAR, Problem, of_error
 
@@ -88,7 +89,8 @@ class Subject:
 
     def arguments(self, k: int | None, seed: int) -> dict[str, object]:
         """All parameters of the estimator for k clusters, where the number is not found."""
-        number = {} if self.clusters == "found" else {"n_clusters": 2 if self.clusters == "two" or k is None else k}
+        most = 2 if self.clusters == "two" or k is None else k
+        number = {} if self.clusters == "found" else {"n_clusters": min(2 if k is None else k, most)}
         return {**self.parameters, **number, "random_state": seed}
 
     def estimator(self, k: int | None = 2, seed: int = 0) -> Pipeline | Driven:
@@ -322,6 +324,10 @@ def _problems_of(trial: Trial, model: Any, X: Any, counts: Counter[str]) -> Iter
     yield from _reports(c, model, _rounding(trial.values))
     yield from _numbers_of_samples(model, n)
     yield from _predictions(c, model, X, labels)
+    yield from _clusters(model, X)
+    if model.n_clusters_ == trial.k == 1:
+        counts["fits"] += 1
+        yield from _like_two(trial, model, X)
     if trial.data.has_reference:
         counts["fits"] += 1
         yield from _like_the_plain_array(trial, labels, X)
@@ -405,6 +411,24 @@ def _predictions(c: Composition, model: Any, X: Any, labels: Labels) -> Iterator
     if model.exact_on_training_ and not np.array_equal(predicted, labels):
         differing = np.flatnonzero(predicted != labels)
         yield Problem(SILENT, "predict differs from labels_ on the training rows", f"rows {differing[:10]}")
+
+
+def _clusters(model: Any, X: Any) -> Iterator[Problem]:
+    """Labels and tables have the same clusters, those with rows."""
+    if model.n_clusters_:
+        try:
+            check_clusters(model, X)
+        except AssertionError as error:
+            yield Problem(SILENT, "tables have other clusters than the labels", str(error)[:400])
+
+
+def _like_two(trial: Trial, model: Any, X: Any) -> Iterator[Problem]:
+    """One cluster has every attribute and method that two have."""
+    two = fitted(trial.subject, X, 2, trial.seed).model
+    if two is not None and isinstance(two, Pipeline):  # drivers may choose other methods
+        names = [name for name in dir(type(two)) if not name.startswith("_") and hasattr(two, name)]
+        if missing := [name for name in names if not hasattr(model, name)]:
+            yield Problem(SILENT, "one cluster lacks what two have", ", ".join(missing))
 
 
 def _again(trial: Trial, model: Any, X: Any) -> Iterator[Problem]:

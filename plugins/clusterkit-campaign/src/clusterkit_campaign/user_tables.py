@@ -14,13 +14,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from clusterkit._typing import Rng
 from clusterkit.errors import ClusterkitWarning
+from clusterkit.estimators.build import recipe
+from clusterkit.profiles import assign
 from clusterkit.tables import Preparation, TableError, TableWarning, read_table
 from clusterkit.tables.reading.chunks import table_chunks
+from clusterkit.testing import check_clusters
 from clusterkit_campaign.findings import DOCUMENTED, SILENT, Problem, of_error
 
 __all__ = ["TABLES", "check_table"]
@@ -320,9 +324,28 @@ MONTHS = (
 )
 """Months in languages that the reader knows, and in one that it does not."""
 
+
+def _components(rng: Rng) -> Iterator[tuple[str, str]]:
+    """A mixture asked for more clusters than a table has groups has the same ones in labels, tables and assignments."""
+    group, other = rng.integers(0, 3, ROWS), rng.normal(size=ROWS)
+    table = {"a": rng.normal(size=ROWS) + 6.0 * group, "b": other, "c": np.array(list("xyz"))[group]}
+    model = recipe("mixture", n_clusters=int(rng.integers(ROWS // 2, ROWS)), random_state=0).fit(table)
+    far = table | {"a": rng.uniform(-1e3, 1e3, ROWS), "b": rng.uniform(-30.0, 30.0, ROWS)}
+    beside: Any = assign(model, far)
+    certainty = np.asarray(beside["certainty"])
+    try:
+        check_clusters(model, table)
+        shares = model.predict_proba(far)
+        np.testing.assert_array_equal(certainty, shares[np.arange(ROWS), model.predict(far)], "certainty")
+        np.testing.assert_array_equal(certainty, shares.max(axis=1), "largest probability")
+    except AssertionError as error:
+        yield "tables have other clusters than the labels", str(error)[:400]
+
+
 TABLES: Mapping[str, Callable[[Rng], Iterator[tuple[str, str]]]] = MappingProxyType(
     {
-        "workbook": _workbook, "words": _words, "sentences": _sentences, "report": _report, "hidden cells": _hidden,
+        "workbook": _workbook, "words": _words, "sentences": _sentences, "report": _report,
+        "components": _components, "hidden cells": _hidden,
         "names again": _names_again, "forms of values": _values,
     }
 )  # fmt: skip

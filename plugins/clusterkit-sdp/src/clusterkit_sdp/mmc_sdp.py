@@ -94,7 +94,7 @@ def _prepare(solver: MmcSdp, space: KernelSpace, task: Task, rng: np.random.Gene
 
 def most_imbalance(task: Task) -> float:
     """Largest |N+ - N-| that the bounds of two clusters allow."""
-    if task.bounds is None:
+    if task.bounds is None or task.k == 1:
         return float(task.n)
     (low, low_other), (high, high_other) = task.bounds
     least, most = max(low, task.n - high_other), min(high, task.n - low_other)
