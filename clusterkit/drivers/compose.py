@@ -128,12 +128,17 @@ def compose(
     labeler = resolve_labeler(values["labeler"], featuremap, solver, n_clusters)
     balancer = resolve_balancer(values["balancer"], solver, labeler)
     init = resolve_as(Partitioner, "init", values["init"]) if solver.targets != "never" else None
-    if n_clusters is None and not labeler.finds_k:
+    needed = n_clusters is None and not labeler.finds_k
+    if needed:
         n_clusters = labeler.max_clusters
-        if n_clusters is None:
-            raise NeedsClusters(f"n_clusters is needed: labeler '{labeler.name}' does not find it. {OFFER}")
     limits = resolve_limits(values["balancer"], solver)
     c = Composition(featuremap, solver, labeler, balancer, init, n_clusters, n_init, max_iter, limits)
+    if needed and n_clusters is None:
+        reasons = [f"labeler '{labeler.name}' does not find it"]
+        if solver.chooses_number:
+            reasons[0] += f", and with labeler='{solver.default_labeler}' solver '{solver.name}' chooses it"
+        reasons += [f"{problem.slot}: {problem.reason}" for problem in problems(c)]
+        raise NeedsClusters(f"n_clusters is needed: {'; '.join(reasons)}. {OFFER}")
     check(c)
     return c
 

@@ -428,7 +428,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             sparse = self._takes_sparse_rows if self.space_ is not None else None
             rows = checked(self, X, self._featuremap_or_none(), reset=False, sparse=sparse)
         if self.space_ is not None:  # no row is near or far to a single cluster
-            check_new(rows)
+            check_new(rows, self._featuremap_or_none())
         return rows
 
     def _fits_by_sample(self) -> bool:
@@ -513,7 +513,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if tuner is None:
             return compose.Tuning(c)
         assert X is not None
-        check_new(X)  # no search for data that the fit refuses
+        check_new(X, c.featuremap)  # no search for data that the fit refuses
         return compose.tuned(c, tuner, X, seeds)
 
     def _accepts_sparse_samples(self) -> bool:

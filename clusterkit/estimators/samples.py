@@ -131,6 +131,11 @@ def _plain(X: object) -> object:
     wide = [name for name, dtype in schema.items() if dtype in (nw.Int128, nw.UInt128)]
     if wide:
         return cast("object", wrapped.with_columns(nw.col(*wide).cast(nw.Float64)).to_native())
+    if wrapped.implementation.is_pandas():
+        pandas: Any = X
+        sparse = {name: dtype for name, dtype in pandas.dtypes.items() if hasattr(dtype, "fill_value")}
+        if sparse and (len(sparse) < len(schema) or any(dtype.fill_value != 0 for dtype in sparse.values())):
+            X = pandas.astype({name: dtype.subtype for name, dtype in sparse.items()})  # scikit-learn warns or fails
     titles = list(getattr(X, "columns", ()))
     kinds = {isinstance(title, str) for title in titles}
     return renamed(X, [str(title) for title in titles]) if len(kinds) > 1 else X

@@ -272,7 +272,7 @@ def _space_in_memory(c: Composition, X: Array, n: int, seeds: Seeds) -> Space:
     equal = n > 1 and ArraySamples(X).all_equal()
     if equal and c.n_clusters != 1:
         warn_of_equal_samples(n)
-    check_magnitude(X)
+    check_magnitude(X, c.featuremap)
     if c.path is not None and c.path.square:
         # maps may look at all pairs of samples, which takes long where the matrix has no room in the end
         memory.require(
@@ -632,14 +632,21 @@ def one_cluster(n: int, reason: str, resolved: Mapping[str, Mapping[str, object]
     return FitResult(labels, 0, Ending.CONVERGED, reason, math.nan, (), None, None, AllZero(), True, resolved)
 
 
-def check_magnitude(X: Array) -> None:
-    """Refuse values whose squared distances overflow; warn where all of them underflow."""
-    check_range(*ArraySamples(X).extremes(), X.dtype)
+def check_magnitude(X: Array, featuremap: FeatureMap | None = None) -> None:
+    """Refuse values whose squared distances overflow; warn where all of them underflow.
+
+    Of a map that takes a matrix for pairs of samples, distances are compared as they are, and kernel values multiplied.
+    """
+    low, high = ArraySamples(X).extremes()
+    if featuremap is None or not featuremap.takes_pairs:
+        check_range(low, high, X.dtype)
+    else:
+        _refuse_overflow(low, high, X.dtype, featuremap.takes_pairs)
 
 
-def check_new(X: Array) -> None:
+def check_new(X: Array, featuremap: FeatureMap | None = None) -> None:
     """Refuse new rows (m, d) whose squared distances overflow, as `check_magnitude` does where rows are fitted."""
-    _refuse_overflow(*ArraySamples(X).extremes(), X.dtype)
+    _refuse_overflow(*ArraySamples(X).extremes(), X.dtype, "" if featuremap is None else featuremap.takes_pairs)
 
 
 def check_range(low: Array, high: Array, dtype: np.dtype) -> None:
@@ -655,14 +662,20 @@ def check_range(low: Array, high: Array, dtype: np.dtype) -> None:
         )
 
 
-def _refuse_overflow(low: Array, high: Array, dtype: np.dtype) -> None:
+NUMBERS_MADE = {"": "squared distances", "distances": "sums of distances", "kernel": "products of kernel values"}
+"""What a method computes of its samples, by what these hold for pairs: the first thing to overflow."""
+
+
+def _refuse_overflow(low: Array, high: Array, dtype: np.dtype, pairs: str = "") -> None:
     low, high = low.astype(np.float64), high.astype(np.float64)
     largest = float(np.maximum(np.abs(high), np.abs(low)).max())
-    most = math.sqrt(float(np.finfo(dtype).max) / (16.0 * len(low)))
+    most = float(np.finfo(dtype).max) / (16.0 * len(low))
+    most = most if pairs == "distances" else math.sqrt(most)
     if largest > most:
+        instead = "" if pairs else ", or leave out the columns concerned"
         raise InvalidData(
-            f"X has values up to {largest:.3g}, and squared distances above {most:.1g} overflow {dtype}; "
-            "divide the data by a constant, or leave out the columns concerned"
+            f"X has values up to {largest:.3g}, and {NUMBERS_MADE[pairs]} above {most:.1g} overflow {dtype}; "
+            f"divide the data by a constant{instead}"
         )
 
 

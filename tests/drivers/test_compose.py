@@ -38,6 +38,10 @@ def test_a_missing_number_of_clusters_has_an_error_of_its_own():
     with pytest.raises(NeedsClusters):
         Pipeline(labeler="argmax").fit(X)
     assert issubclass(NeedsClusters, InvalidParameter)
+    with pytest.raises(
+        NeedsClusters, match=r"labeler='most_probable' solver 'mixed_mixture' chooses it; n_init: n_init = 5"
+    ):
+        recipe("mixture", featuremap="columns", solver="mixed_mixture").fit(X)
 
 
 @pytest.mark.parametrize(

@@ -194,17 +194,20 @@ PILES = np.r_[np.arange(6.0), 100 + np.arange(6.0)]
 
 
 def _odd_frames():
-    """Frames that scikit-learn alone refuses: names of several types, and integers of 128 bits, which NumPy has not."""
+    """Frames that scikit-learn refuses or warns of: names of several types, integers of 128 bits, sparse columns."""
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     table = np.c_[PILES, PILES, PILES]
     wide = polars.DataFrame({"a": PILES.astype(int).tolist(), "b": PILES.tolist()})
     yield pandas.DataFrame(table, columns=["a", 1, 2.5]), ["a", "1", "2.5"]
     yield wide.with_columns(polars.col("a").cast(polars.Int128)), ["a", "b"]
     yield wide.with_columns(polars.col("a").cast(polars.UInt128)), ["a", "b"]
+    sparse = pandas.arrays.SparseArray(PILES)  # scikit-learn warns of one such column, and fails if all leave out NaN
+    yield pandas.DataFrame({"a": sparse, "b": PILES}), ["a", "b"]
+    yield pandas.DataFrame({"a": sparse, "b": sparse}), ["a", "b"]
 
 
 @pytest.mark.parametrize("name", ["kmeans", "hdbscan", "mixture"])
-def test_frames_with_odd_names_and_wide_integers_are_taken_everywhere(name):
+def test_frames_with_odd_names_and_types_of_columns_are_taken_everywhere(name):
     for frame, names in _odd_frames():
         number = {"labeler__min_cluster_size": 3} if name == "hdbscan" else {"n_clusters": 2, "random_state": 0}
         model = recipe(name).set_params(**number).fit(frame)

@@ -42,6 +42,26 @@ def test_trees_of_distances_are_those_of_coordinates(name, parameters, links):
     assert model.resolved_["featuremap"] == {"matrix": "distances"}
 
 
+@pytest.mark.parametrize("factor", [1e200, 1e300, 1e-200])
+def test_distances_beyond_the_range_of_squares_give_the_same_tree(factor):
+    plain, model = (distances("genie", n_clusters=3).fit(M) for M in (D, factor * D))
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    np.testing.assert_array_equal(model.predict(factor * D_NEW), plain.predict(D_NEW))
+    np.testing.assert_array_equal(distances().fit(factor * D).labels_, distances().fit(D).labels_)
+
+
+@pytest.mark.parametrize(
+    ("name", "M", "message"),
+    [
+        ("genie", 1e306 * D, "sums of distances above 9e[+]304 overflow float64"),
+        ("kernel-kmeans", 1e200 * K, "products of kernel values above 3e[+]152 overflow float64"),
+    ],
+)
+def test_the_reason_why_values_are_too_large_is_what_is_made_of_them(name, M, message):
+    with pytest.raises(InvalidData, match=message):
+        distances(name, n_clusters=3).fit(M)
+
+
 def test_equal_rows_are_equal_by_their_distances():
     rows = np.concatenate([X[:40], X[:40], X[:1]])
     plain = recipe("single-linkage", n_clusters=4).fit(rows)
