@@ -37,11 +37,11 @@ from clusterkit.samples import FeatureSpace, identity_space
 from clusterkit.samples.array_libraries import has_array_api, to_host
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.device_engine import DeviceEngine
-from clusterkit.samples.engines import LocalEngine
+from clusterkit.samples.engines import Engine, LocalEngine
 from clusterkit.samples.rows import SlicedRows
 from clusterkit.samples.rows_space import RowsSpace
 from clusterkit.samples.sums import Addable, total
-from clusterkit.samples.transform import IdentityMap, device_plan
+from clusterkit.samples.transform import IdentityMap, RowMap, device_plan
 from clusterkit.testing.compare import (
     DEVICE,
     close,
@@ -103,6 +103,28 @@ def _balances_by_passes(stage: Balancer) -> bool:
     return any(stage.reads(k) == "passes" for k in range(2, 5))
 
 
+def _rows(X: Array, engine: Engine | None = None, mapping: RowMap | None = None) -> RowsSpace:
+    """Samples that are read by passes of an engine, as features of a map."""
+    return RowsSpace.of(SlicedRows(X), engine or LocalEngine(), mapping or IdentityMap(X.shape[1]))
+
+
+def _features(case: Case, view: str, stage: Solver | None = None) -> FeatureSpace:
+    """Explicit features of the samples, without negative numbers for a solver that takes none."""
+    X = np.abs(case.X) if stage is not None and stage.nonnegative else case.X
+    space = VIEWS[view].space_of(X, Task(case.n, case.k if stage is None else None), case.rng("space"))
+    assert isinstance(space, FeatureSpace)
+    assume(stage is None or not stage.nonnegative or space.minimum() >= 0)
+    return space
+
+
+def _weights(stage: Solver, space: FeatureSpace, case: Case) -> Array | None:
+    """Whole weights of the samples where the solver counts them."""
+    path = stage.path(type(space))
+    drawn = case.rng("weights").integers(0, 4, case.n).astype(np.float64)
+    assume(drawn.any())
+    return drawn if path is not None and path.weighted else None
+
+
 def fitted_map(stage: FeatureMap, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
     """The map that a stage with ``reads = "passes"`` makes of samples."""
     fitted = stage.fit(samples, task, rng)
@@ -116,7 +138,7 @@ def rows_are_mapped_as_in_memory(stage: FeatureMap, case: Case) -> None:
     X, task = case.X, Task(case.n, case.k)
     with _many_groups():
         space = stage.space_of(X, task, case.rng("map"))
-        rows = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(X.shape[1]))
+        rows = _rows(X)
         there = stage.space_of(rows, task, case.rng("map"))
     assert isinstance(space, FeatureSpace)
     assert isinstance(there, FeatureSpace)
@@ -129,12 +151,11 @@ def rows_are_mapped_as_in_memory(stage: FeatureMap, case: Case) -> None:
 def rows_start_as_in_memory(stage: Partitioner, case: Case, view: str) -> None:
     """Rows outside memory get the labels that they get in memory, above one group of rows."""
     X, task = case.X, Task(case.n, case.k)
-    space = VIEWS[view].space_of(X, task, case.rng("space"))
-    assert isinstance(space, FeatureSpace)
+    space = _features(case, view)
     here = identity_space(X) if stage.sees == "input" else space
     mapping = IdentityMap(X.shape[1]) if stage.sees == "input" else space.mapping
     with _many_groups():
-        there = RowsSpace.of(SlicedRows(X), LocalEngine(), mapping)
+        there = _rows(X, mapping=mapping)
         labels = labels_by_blocks(stage.start(there, task, case.rng("init")), there)
         in_memory = labels_by_blocks(stage.start(here, task, case.rng("init")), here)
         same_bits(labels, in_memory, "labels of rows and of samples in memory")
@@ -243,7 +264,7 @@ def _codings(stage: Solver) -> st.SearchStrategy[Coding]:
 def rows_are_mapped_where_they_lie(stage: FeatureMap, case: Case) -> None:
     """The features of rows on a device are those of numpy up to rounding, and lie there."""
     X = case.X
-    rows = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(X.shape[1]))
+    rows = _rows(X)
     mapping = fitted_map(stage, rows, Task(case.n, case.k), case.rng("map")).mapping
     assert has_array_api(mapping)
     H = mapping(X)
@@ -258,7 +279,7 @@ def passes_on_a_device_fit_the_same_map(stage: FeatureMap, case: Case) -> None:
     X, task, maps = case.X, Task(case.n, case.k), []
     with small_groups(5):
         for engine in (LocalEngine(), DeviceEngine(DEVICE)):
-            rows = RowsSpace.of(SlicedRows(X), engine, IdentityMap(X.shape[1]))
+            rows = _rows(X, engine)
             maps.append(fitted_map(stage, rows, task, case.rng("map")).mapping)
     here, there = (mapping(X) for mapping in maps)
     close(there, here, "features of maps fitted on the host and on a device", digits=3, scale=1.0)
@@ -291,12 +312,8 @@ def _size(H: Array) -> float:
 def a_block_adds_the_same_on_a_device(stage: Solver, case: Case, view: str, coding: Coding, weighted: bool) -> None:
     """The sums of a block on a device are those of numpy up to rounding, as are the scores of its rows."""
     k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
-    space = VIEWS[view].space_of(case.X, Task(case.n, None), case.rng("space"))
-    assert isinstance(space, FeatureSpace)
-    path = stage.path(type(space))
-    assert path is not None
-    weights = case.rng("weights").integers(0, 4, case.n).astype(np.float64) if weighted and path.weighted else None
-    assume(weights is None or weights.any())
+    space = _features(case, view, stage)
+    weights = _weights(stage, space, case) if weighted else None
     iterations = bound_by_passes(stage, space, Task(case.n, k, sample_weight=weights)).iterations
     assert isinstance(iterations, Summing)
     coded = Coded(case.labels[None] % k, coding, k, codebook(coding, k), weights)
@@ -313,13 +330,8 @@ def a_block_adds_the_same_on_a_device(stage: Solver, case: Case, view: str, codi
      weighted=st.booleans())  # fmt: skip
 def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, weighted: bool) -> None:
     """A block adds the same on a device as on the host: under the first function, and under the one after it."""
-    X = np.abs(case.X) if stage.nonnegative else case.X
-    space = VIEWS[view].space_of(X, Task(case.n, None), case.rng("space"))
-    assert isinstance(space, FeatureSpace)
-    path = stage.path(type(space))
-    assert path is not None
-    weights = case.rng("weights").integers(1, 4, case.n).astype(np.float64) if weighted and path.weighted else None
-    assume(not stage.nonnegative or space.minimum() >= 0)
+    space = _features(case, view, stage)
+    weights = _weights(stage, space, case) if weighted else None
     iterations = bound_by_passes(stage, space, Task(case.n, case.k, sample_weight=weights)).iterations
     assert isinstance(iterations, Iterating)
     H = space.rows()
@@ -337,10 +349,7 @@ def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, 
 @law(ARRAY_SOLVER_LAWS, applies=_holds, case=cases(["blobs"]), view=st.sampled_from(FEATURES))
 def a_block_is_held_the_same_on_a_device(stage: Solver, case: Case, view: str) -> None:
     """The numbers of every row that stay between the iterations, and the sums, are those of numpy up to rounding."""
-    X = np.abs(case.X) if stage.nonnegative else case.X
-    space = VIEWS[view].space_of(X, Task(case.n, None), case.rng("space"))
-    assert isinstance(space, FeatureSpace)
-    assume(not stage.nonnegative or space.minimum() >= 0)
+    space = _features(case, view, stage)
     H = space.rows()
     rows, size = slice(0, case.n), 1e3 * _size(H)
     digits = 6 if H.dtype == np.float64 else 3
@@ -377,12 +386,11 @@ def scores_are_decoded_where_they_lie(stage: Codec, k: int, n: int, levels: int,
 def passes_on_a_device_start_alike(stage: Partitioner, case: Case, view: str) -> None:
     """Rows that an engine moves to a device get the labels of the host."""
     X, task, labels = case.X, Task(case.n, case.k), []
-    space = VIEWS[view].space_of(X, task, case.rng("space"))
-    assert isinstance(space, FeatureSpace)
+    space = _features(case, view)
     mapping = IdentityMap(X.shape[1]) if stage.sees == "input" else space.mapping
     with small_groups(7), small_blocks():
         for engine in (LocalEngine(), DeviceEngine(DEVICE)):
-            rows = RowsSpace.of(SlicedRows(X), engine, mapping)
+            rows = _rows(X, engine, mapping)
             start = stage.start(rows, task, case.rng("init"))
             labels.append(labels_by_blocks(start, rows))
             if isinstance(engine, DeviceEngine) and callable(start) and has_array_api(start):

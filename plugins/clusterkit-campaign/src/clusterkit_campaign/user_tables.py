@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from clusterkit._typing import Rng
-from clusterkit.errors import ClusterkitWarning
+from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.estimators.build import recipe
 from clusterkit.profiles import assign
 from clusterkit.tables import Preparation, TableError, TableWarning, read_table
@@ -342,9 +342,43 @@ def _components(rng: Rng) -> Iterator[tuple[str, str]]:
         yield "tables have other clusters than the labels", str(error)[:400]
 
 
+def _drawn(rng: Rng) -> Iterator[tuple[str, str]]:
+    """A picture of the table of the fit, with texts, days and gaps, has every row; that of a chain has every merge."""
+    from matplotlib.figure import Figure
+
+    from clusterkit import plots
+
+    far = np.repeat([0.0, 9.0], ROWS // 2)
+    length = rng.normal(size=ROWS) + far
+    length[rng.integers(ROWS, size=int(rng.integers(3)))] = np.nan
+    days = np.datetime64("2024-01-01") + rng.permutation(ROWS)
+    table: Any = {
+        "length": length,
+        "width": rng.normal(size=ROWS) + far,
+        "day": days,
+        "town": np.where(far > 0, "Ulm", "Bonn"),
+    }
+    model = recipe("mixture", n_clusters=2, random_state=0).fit(table)
+    for draw in (plots.clusters, plots.embedding, plots.silhouette):
+        try:
+            ax: Any = draw(model, table, Figure().subplots())
+        except InvalidData as error:
+            yield f"{draw.__name__} refuses the table of the fit", str(error)
+            continue
+        points = sum(len(artist.get_offsets()) for artist in ax.collections)
+        if draw is not plots.silhouette and points != ROWS:
+            yield f"{draw.__name__} draws {points} of {ROWS} rows", ax.get_title(loc="left")
+    chain = np.cumsum(np.linspace(1.0, 2.0, int(rng.integers(3, 3000))))[:, None]
+    ax = plots.dendrogram(
+        recipe("single-linkage", n_clusters=2).fit(chain), Figure().subplots(), n_merges=len(chain) - 1
+    )
+    if len(ax.collections[0].get_paths()) != len(chain) - 1:
+        yield "a dendrogram lacks merges", str(len(chain))
+
+
 TABLES: Mapping[str, Callable[[Rng], Iterator[tuple[str, str]]]] = MappingProxyType(
     {
-        "workbook": _workbook, "words": _words, "sentences": _sentences, "report": _report,
+        "workbook": _workbook, "words": _words, "sentences": _sentences, "report": _report, "pictures": _drawn,
         "components": _components, "hidden cells": _hidden,
         "names again": _names_again, "forms of values": _values,
     }
