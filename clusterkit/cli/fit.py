@@ -194,7 +194,6 @@ def fit_by_rows(
     *,
     cache: str | None,
     spool: bool,
-    instead_of: str | None,
     as_json: bool,
 ) -> None:
     """Fit, write labels and model, and print a summary.
@@ -216,8 +215,6 @@ def fit_by_rows(
         File for a copy of the rows.
     spool : bool
         Whether rows that every pass would decode anew may be copied to a temporary file beside the labels or the model.
-    instead_of : str or None
-        The recipe that would be used if all rows were in memory, where the user named none.
     as_json : bool
     """
     from clusterkit.cli import summary
@@ -250,7 +247,7 @@ def fit_by_rows(
         save_with_facts(save, model, {"columns": names, "named": rows.names is not None, "recipe": name})
     facts = summary.of_fit(data, rows.names or numbered(rows.d), name, model, time.perf_counter() - began)
     interrupted, size = interrupt.pressed or model.interrupted_, 8 * rows.n * rows.d
-    _show_blocks(facts, note, size, path, save, instead_of=instead_of, interrupted=interrupted, as_json=as_json)
+    _show_blocks(facts, note, size, path, save, interrupted=interrupted, as_json=as_json)
 
 
 def fit_tables(
@@ -288,7 +285,6 @@ def fit_tables(
         size * len(model.preparation_.names_of_codes),
         path,
         save,
-        instead_of=None,
         interrupted=interrupted,
         as_json=as_json,
     )
@@ -301,7 +297,6 @@ def _show_blocks(
     path: str | None,
     save: str | None,
     *,
-    instead_of: str | None,
     interrupted: bool,
     as_json: bool,
 ) -> None:
@@ -314,7 +309,6 @@ def _show_blocks(
         "copy": copy,
         "doubts": None,  # doubts need all rows in memory
         "bytes": size,
-        "instead_of": instead_of,
         "interrupted": interrupted,
         "labels_file": path,
         "model_file": save,
@@ -333,9 +327,8 @@ def check(*, with_data: bool, picture: str | None, linked: bool = False) -> None
         raise BadInput("--links and --seeds need all rows in memory; the file is read block by block")
 
 
-DEFAULT, BY_ROWS = "auto", "emmc"
-"""The recipe where none is named: "auto" takes clusters of any shape and size; it does not take a number of clusters of
-rows that are read block by block, for which "emmc" is used."""
+DEFAULT = "auto"
+"""The recipe where none is named, which takes clusters of any shape and size."""
 
 EPILOG = """\b
 Examples:
@@ -356,7 +349,7 @@ Examples:
     "-r",
     "--recipe",
     "name",
-    help="Algorithm; `clusterkit recipes` lists them.  [default: auto; emmc for -k N of a file read block by block]",
+    help="Algorithm; `clusterkit recipes` lists them.  [default: auto]",
 )
 @click.option(
     "-k",
@@ -445,8 +438,8 @@ def fit(
     .zip), - for CSV on standard input, or data:NAME for a known data set such as data:wine. Columns are prepared: gaps,
     categories, dates and units; the options --as-category to --gaps decide otherwise. A file too large for the memory
     is read block by block, if the recipe can be fitted so (text after it was parsed once into a temporary file); its
-    columns are used as they are. The recipe mixture takes such files with categories and gaps: roles and the number of
-    clusters are found on a sample, and then all rows are used.
+    columns are used as they are. The recipes auto and mixture take such files with categories and gaps: auto clusters a
+    sample, from which all rows have their labels; mixture finds roles and number on one, and then uses all rows.
 
     Labels are whole numbers from 0; -1 marks noise. After Ctrl-C the best labels so far are written and the
     exit code is 130.
@@ -460,18 +453,21 @@ def fit(
 
     outputs.check({"-o": path, "--save": save, "--plot": picture, "--cache": cache}, [data])
     outputs.check_ending(cache, (".npy",), "a copy of rows")
-    by_number = BY_ROWS if isinstance(clusters, int) else DEFAULT
-    large_name = name or by_number
+    large_name = name or DEFAULT
     linked = links_file is not None or seeds_of is not None
-    if name is not None and is_large(data):
+    if is_large(data):
+        from clusterkit.estimators.auto import Auto
         from clusterkit.estimators.preparing import stages_of_tables
 
-        of_tables: Any = estimator(name, clusters, seed, settings, metric)
-        if stages_of_tables(of_tables) is not None:
+        early.check(data, large_name, settings)
+        of_tables: Any = estimator(large_name, clusters, seed, settings, metric)
+        if isinstance(of_tables, Auto) or stages_of_tables(of_tables) is not None:
             check(with_data=with_data, picture=picture, linked=linked)
             outputs.check_labels(path, escape_formulas=escape_formulas)
             models.check(save)
-            fit_tables(data, name, of_tables, path, save, table_options, preparation, as_json=as_json)
+            fit_tables(
+                data, large_name, of_tables, path, save, table_options, preparation.of_metric(metric), as_json=as_json
+            )
             return
     if is_large(data) and fits(large := estimator(large_name, clusters, seed, settings, metric)):
         check(with_data=with_data, picture=picture, linked=linked)
@@ -486,7 +482,6 @@ def fit(
             save,
             cache=cache,
             spool=spool,
-            instead_of=DEFAULT if name is None else None,
             as_json=as_json,
         )
         return

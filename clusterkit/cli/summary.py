@@ -110,7 +110,6 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
     console.facts(
         {
             "rows": f"{values['rows']:,}" + _reading(values),
-            "recipe": _instead(values),
             "clusters": _fewer(values),
             "columns": f"{len(names)} ({shown})",
             "prepared": values.get("prepared", ""),
@@ -192,13 +191,6 @@ def _fewer(values: Mapping[str, Any]) -> str:
     if wanted is None or values["n_clusters"] >= wanted:
         return ""
     return f"{values['n_clusters']} of the {wanted} that were asked for have rows"
-
-
-def _instead(values: Mapping[str, Any]) -> str:
-    """Reason why the recipe is not the usual default; empty if it is."""
-    if values.get("instead_of") in (None, values["recipe"]):
-        return ""
-    return f"{values['recipe']}, as none was named and {values['instead_of']} needs all rows in memory; -r names one"
 
 
 def _kept_sizes(keeper: str | None) -> str:

@@ -34,6 +34,7 @@ __all__ = [
     "CONFIRMS",
     "AutoDriver",
     "Choice",
+    "LabelsByVotes",
     "confidence_in_words",
     "is_nested",
     "is_wide",
@@ -49,6 +50,10 @@ their cluster belong, for the two to count as nested: 1 up to the rows on border
 
 SHOWN_CRITERIA = 5
 """Candidates that `resolved_` shows; `candidates_` has all."""
+
+
+class LabelsByVotes(ClusterkitWarning):
+    """Rows outside of a sample have their labels by the votes of the nearest rows in it."""
 
 
 @final
@@ -508,7 +513,7 @@ class AutoDriver(Driver):
                 f"the {n} rows were clustered by a sample of {len(fits.S)}, from which the others have their labels by "
                 "the votes of their 5 nearest rows; structure much smaller than that is not seen. Raise max_rows to "
                 "look at more.",
-                ClusterkitWarning,
+                LabelsByVotes,
                 stacklevel=5,
             )
         return facts

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -16,7 +17,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from clusterkit._typing import Array, ArrayLike, Floats, RandomState
-from clusterkit.contracts import Driver, DriverResult, FeatureMap, Task
+from clusterkit.contracts import Driver, DriverResult, FeatureMap, Predict, Task
 from clusterkit.contracts.arguments import InitLike, NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition, checked_weights
 from clusterkit.contracts.driver import FitResult
@@ -25,26 +26,41 @@ from clusterkit.contracts.links import LinksLike, checked_links, checked_seeds, 
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import canonical, rand_matrix
 from clusterkit.drivers import auto_pooled, pooled
-from clusterkit.drivers.auto import CONFIRMS, AutoDriver, restated_in_words
+from clusterkit.drivers.auto import CONFIRMS, AutoDriver, LabelsByVotes, restated_in_words
 from clusterkit.drivers.auto_fits import Known, pool_of
 from clusterkit.drivers.auto_pooled import Complexity
 from clusterkit.drivers.compose import map_of, recipes_of_matrices
-from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.estimators import same_place
-from clusterkit.estimators.auto_tables import Court, TableAnswer, is_judged, is_judged_array, restated_column
+from clusterkit.estimators.auto_tables import (
+    MOST_ROWS,
+    SAMPLE,
+    Court,
+    TableAnswer,
+    is_judged,
+    is_judged_array,
+    restated_column,
+)
 from clusterkit.estimators.base import set_fitted
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import checked_number, is_open, limits_of, set_report
 from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.estimators.place import PlacedSamples
 from clusterkit.estimators.preparing import attach, prepared_for, stages_of_tables
-from clusterkit.estimators.samples import RowSpan, checked, index_of, of_rows, refuse_unsuited
+from clusterkit.estimators.samples import RowSpan, SpanPredictor, checked, index_of, of_rows, refuse_unsuited
 from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
+from clusterkit.fitting.device_paths import IN_MEMORY_SHARE
 from clusterkit.fitting.fit import missing_clusters, n_with_samples
-from clusterkit.numerics.selection import n_distinct
-from clusterkit.samples import FeatureSpace
-from clusterkit.samples.transform import RowMap, Transform
+from clusterkit.fitting.samples import EngineSamples, Predicted, engine_for
+from clusterkit.numerics.selection import n_distinct, sample_rows
+from clusterkit.numerics.threads import ignoring
+from clusterkit.samples import FeatureSpace, memory
+from clusterkit.samples.device_engine import DeviceEngine
+from clusterkit.samples.engines import Engine, LocalEngine
+from clusterkit.samples.rows import Rows, SlicedRows
+from clusterkit.samples.transform import ChosenColumns, RowMap, Transform
 
 if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation, Preparation
@@ -172,7 +188,9 @@ class Auto(FixedDriver):
         Recipes to choose among; None: those above.
     max_rows : int, default 5000
         Most rows that members are fitted to and candidates are compared on; of more, a random sample is taken, from
-        which the other rows get their labels by the votes of their 5 nearest rows, with a warning.
+        which the other rows get their labels by the votes of their 5 nearest rows, with a warning. Above 200,000 rows
+        that are judged by their columns, and of rows that do not fit into memory, 20,000 (or `max_rows`) at random are
+        clustered as if they were all, and give the labels of the others, with a warning too.
     max_work : int, default 4e10
         Members that read spanning trees are fitted to all rows if the tree takes at most this work, ``n d min(n, 32 *
         2^d)`` products: 1,000,000 rows in 2 dimensions, 100,000 in 10.
@@ -283,17 +301,28 @@ n_features_in_
     ) -> Self:
         """Cluster the rows of X, shape (n, d), a data frame or a mapping of names to columns; `y` is ignored.
 
+        X may also be `clusterkit.open(path)` or what an engine takes, such as Dask arrays and frames.
+
         `links` and `seeds` are as in `Pipeline`, and go to every candidate: who breaks them is out. So does
         `sample_weight`, and methods that count rows are out; what compares candidates counts rows all the same.
         """
         self._driver()  # what is wrong with the parameters is said before the table is read
         _front(self.metric)
+        what = (sample_weight, links, seeds)
+        engine = engine_for(X)
+        if engine is not None and not isinstance(engine, DeviceEngine):
+            if any(each is not None for each in what):
+                raise InvalidData(
+                    f"links, seeds and sample_weight need the rows in memory; fit an array instead of this "
+                    f"{type(X).__name__}, or one recipe"
+                )
+            self._fit_where_they_lie(X, engine)
+            return self
         refuse_unsuited(X)
         fitted = self._fitted_preparation(X)
-        what = (sample_weight, links, seeds)
         if fitted is None:
             rows: Array = checked(self, X, None, reset=True)
-            self._fit_rows(rows, None, self._known(len(rows), *what, index_of(X)))
+            self._fit_rows(rows, known=self._known(len(rows), *what, index_of(X)))
             if self.metric == "euclidean":  # other metrics compare whole rows
                 warn_of_units(self, rows, None, SCALE_OR_FRAME)
             return self
@@ -301,6 +330,22 @@ n_features_in_
         known = self._known(len(rows), *what, index_of(X))
         attach(self, self._fit_table(X, fitted, rows, known))
         return self
+
+    def _fit_where_they_lie(self, X: object, engine: Engine) -> None:
+        """Cluster rows or a table that an engine has."""
+        if engine.are_tables(X):
+            from clusterkit.estimators.mixed_blocks import fit_collection
+
+            fit_collection(self, None, X, engine, self._preparation_of(X))
+            return
+        vars(self).pop("feature_names_in_", None)
+        placed = PlacedSamples.of(self, X, None)
+        if isinstance(placed.samples, EngineSamples):
+            placed.samples.column_extremes()
+            self._fit_sample(placed.samples.rows, engine)
+        else:
+            self._fit_rows(placed.in_memory())
+        placed.place(self)
 
     def _known(
         self,
@@ -313,7 +358,7 @@ n_features_in_
         """What is known about n rows; None for nothing. Links that contradict each other are refused."""
         if sample_weight is None and links is None and seeds is None:
             return None
-        k = self.n_clusters if isinstance(self.n_clusters, int) else None
+        k = None if is_open(self.n_clusters) else checked_number(self.n_clusters)
         pairs = None if links is None else checked_links(links, n, index)
         sown = None if seeds is None else checked_seeds(seeds, n, k, index)
         weights = None if sample_weight is None else checked_weights(sample_weight, n)
@@ -328,57 +373,96 @@ n_features_in_
         Where something is known about the rows, or whole rows are compared by another metric, columns are not judged:
         candidates are those of the features.
         """
-        driver, seeds = self._driver(), Seeds.of(self.random_state)
-        judged = known is None and _front(self.metric) is None
-        court = self._court(driver, table, fitted, rows, seeds) if judged else None
-        with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
-            answer = self._judged(court, rows)
-        if answer is None:
-            self._fit_rows(rows, fitted, known)
+        cells = None
+        if self._judges(rows, fitted, known):
+            cells = attrs.evolve(fitted, coded=True).transform(table, quiet=True)
+        return self._fit_rows(rows, fitted, cells, known) or fitted
+
+    def _judges(self, rows: Array, fitted: FittedPreparation | None, known: Known | None) -> bool:
+        """Whether a mixture stands beside the pool: columns are judged, and the user chose no pool."""
+        if self.pool is not None or known is not None or self.metric != "euclidean":
+            return False
+        return is_judged_array(rows) if fitted is None else is_judged(fitted, len(rows))
+
+    def _fit_rows(
+        self,
+        rows: Array,
+        fitted: FittedPreparation | None = None,
+        cells: Array | None = None,
+        known: Known | None = None,
+    ) -> FittedPreparation | None:
+        """Cluster rows in memory, of a table its features with its numbers and codes; returns its preparation."""
+        if len(rows) > max(MOST_ROWS, self.max_rows) and self._judges(rows, fitted, known):
+            beside = rows if cells is None else np.hstack([rows, cells])
+            return self._fit_sample(SlicedRows(beside), LocalEngine(), fitted)
+        answer = self._answer(rows, fitted, cells, known)
+        self._set(answer.driven, rows)
+        return self._named(fitted, answer)
+
+    def _fit_sample(
+        self, rows: Rows, engine: Engine, fitted: FittedPreparation | None = None
+    ) -> FittedPreparation | None:
+        """Cluster a sample of rows as a table of that size, and label all of them; few rows are taken as they are.
+
+        Rows of a table are its features, and beside them its numbers and codes. Returns its preparation.
+        """
+        few = rows.n <= max(MOST_ROWS, self.max_rows) and 8 * rows.n * rows.d <= memory.cap() // IN_MEMORY_SHARE
+        size = rows.n if few else max(SAMPLE, self.max_rows)
+        part = rows.gather(sample_rows(rows.n, size, Seeds.of(self.random_state).stream("rows of a sample")))
+        if fitted is None and rows.names is not None:
+            self.feature_names_in_ = np.array(rows.names, dtype=object)
+        width = rows.d if fitted is None else len(fitted.features)
+        features = np.ascontiguousarray(part[:, :width])
+        with ignoring(LabelsByVotes) if len(part) < rows.n else nullcontext():
+            answer = self._answer(features, fitted, np.ascontiguousarray(part[:, width:]))
+        fit, of_codes = answer.driven.fit, answer.preparation is not None and answer.preparation.coded
+        fit = attrs.evolve(fit, missing_clusters=self._missing_clusters(fit, features))
+        if len(part) == rows.n:
+            fit = attrs.evolve(fit, labels=engine.placed(fit.labels, rows))
         else:
-            fitted = answer.preparation or fitted
-        self.n_features_in_ = len(fitted.columns)
-        self.feature_names_in_ = np.array(fitted.columns, dtype=object)
-        self._takes_sparse_rows = False
-        return fitted
+            places = ChosenColumns(np.arange(width, rows.d) if of_codes else np.arange(width))
+            predict = cast("Predict", fit.predict)
+            of_all = predict if width == rows.d else SpanPredictor(places, predict)
+            auto = {**fit.resolved["auto"], "rows_judged": len(part)}
+            fit = attrs.evolve(
+                fit, labels=engine.labels(Predicted(of_all), rows, rows.d), exact=True, memberships=None,
+                outlier_scores=None, probabilities=None, layers=(), resolved={**fit.resolved, "auto": auto},
+            )  # fmt: skip
+            warnings.warn(
+                f"the {rows.n} rows were clustered by a sample of {len(part)}, from which all of them have their "
+                f"labels; structure much smaller than that is not seen. max_rows above {len(part)} looks at more.",
+                ClusterkitWarning,
+                stacklevel=4,
+            )
+        set_fitted(self, fit, None)
+        set_report(self, answer.driven.report)
+        return self._named(fitted, answer)
 
-    def _court(
-        self, driver: AutoDriver, table: object, fitted: FittedPreparation, rows: Array, seeds: Seeds
-    ) -> Court | None:
-        """The pool and a mixture of the columns; None where columns are not judged, or the user chose the pool."""
-        if self.pool is not None or not is_judged(fitted, len(rows)):
-            return None
-        stages = stages_of_tables(recipe("mixture", n_clusters=self.n_clusters))
-        if stages is None:  # a plugin took the name of the recipe
-            return None
-        return Court.of_table(driver, table, fitted, rows, _columns(self, rows, fitted), stages, seeds)
+    def _named(self, fitted: FittedPreparation | None, answer: TableAnswer) -> FittedPreparation | None:
+        """The preparation of new rows, with the names of its columns set; None for an array."""
+        if fitted is not None:
+            self.n_features_in_ = len(fitted.columns)
+            self.feature_names_in_ = np.array(fitted.columns, dtype=object)
+            self._takes_sparse_rows = False
+        return answer.preparation or fitted
 
-    def _court_of_array(self, driver: AutoDriver, rows: Array, seeds: Seeds) -> Court | None:
-        """The same for an array."""
-        if self.pool is not None or not is_judged_array(rows):
-            return None
-        stages = stages_of_tables(recipe("mixture", n_clusters=self.n_clusters))
-        columns = _columns(self, rows, None)
-        if stages is None or len(columns) < rows.shape[1]:
-            return None
-        return Court.of_array(driver, rows, columns, stages, seeds)
-
-    def _judged(self, court: Court | None, rows: Array) -> TableAnswer | None:
-        """The answer of the court, which becomes that of the fit; None where there is none."""
-        answer = None if court is None else court.answer()
-        if court is not None and answer is not None:
-            others = _without(court, answer)
-            self._set(_beside_columns(answer.driven, rows, court.columns, others, court.levels), rows)
-        return answer
-
-    def _fit_rows(self, rows: Array, fitted: FittedPreparation | None, known: Known | None = None) -> None:
+    def _answer(
+        self,
+        rows: Array,
+        fitted: FittedPreparation | None = None,
+        cells: Array | None = None,
+        known: Known | None = None,
+    ) -> TableAnswer:
+        """The answer of the pool and a mixture of the columns, or of the pool alone, to all rows that are given."""
         driver, seeds = self._driver(), Seeds.of(self.random_state)
-        span = self._span(rows)
         with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
-            judges = fitted is None and known is None and self.metric == "euclidean"
-            court = self._court_of_array(driver, rows, seeds) if judges else None
-            if self._judged(court, rows) is not None:
-                return
+            court = self._court(driver, rows, fitted, cells, seeds) if self._judges(rows, fitted, known) else None
+            judged = None if court is None else court.answer()
+            if court is not None and judged is not None:
+                others = _without(court, judged)
+                driven = _beside_columns(judged.driven, rows, court.columns, others, court.levels)
+                return attrs.evolve(judged, driven=driven)
+            span = self._span(rows)
             fitted_to = rows if span is None else span(rows)
             if known is None:
                 answer = driver.run([], fitted_to, seeds)
@@ -393,7 +477,19 @@ n_features_in_
                 answer = _beside_columns(answer, rows, columns, of_others)
             elif span is not None:
                 answer = attrs.evolve(answer, fit=of_rows(answer.fit, span))
-        self._set(answer, rows)
+        return TableAnswer(answer, None)
+
+    def _court(
+        self, driver: AutoDriver, rows: Array, fitted: FittedPreparation | None, cells: Array | None, seeds: Seeds
+    ) -> Court | None:
+        """The pool and a mixture of the columns; None where a plugin took the name of its recipe."""
+        stages = stages_of_tables(recipe("mixture", n_clusters=self.n_clusters))
+        columns = _columns(self, rows, fitted)
+        if stages is None:
+            return None
+        if fitted is not None and cells is not None:
+            return Court.of_table(driver, fitted, rows, cells, columns, stages, seeds)
+        return Court.of_array(driver, rows, columns, stages, seeds) if len(columns) == rows.shape[1] else None
 
     def _span(self, rows: Array) -> RowSpan | Transform | None:
         """What rows go through before they are compared: the map of the metric, and fewer coordinates if d > n."""
@@ -437,21 +533,26 @@ n_features_in_
         return NestedParams.set_params(self, **params)
 
     def _fitted_preparation(self, X: object) -> FittedPreparation | None:
-        """The preparation of a data frame or a mapping of columns; None for an array."""
-        from clusterkit.tables import Preparation, is_frame
+        """The fitted preparation of a data frame or a mapping of columns; None for an array."""
+        from clusterkit.tables import is_frame
+
+        is_table = is_frame(X) or (isinstance(X, Mapping) and not issparse(X))  # one kind of sparse matrix is a mapping
+        preparation = self._preparation_of(X if is_table else {})
+        return prepared_for(self, X, preparation) if is_table else None
+
+    def _preparation_of(self, X: object) -> Preparation:
+        """The preparation of tables such as X: that of the user, or that for the metric."""
+        from clusterkit.tables import Preparation
 
         if self.preparation is not None and not isinstance(self.preparation, Preparation):
             raise InvalidParameter(f"preparation must be a Preparation or None, got {self.preparation!r}")
-        is_table = is_frame(X) or (isinstance(X, Mapping) and not issparse(X))  # one kind of sparse matrix is a mapping
-        if not is_table:
-            return None
         # another metric compares whole rows, of which scales of single columns would make others
         default = Preparation() if self.metric == "euclidean" else Preparation(scale="none", sphere=False)
         if self.metric == "haversine":
             frame: Any = X  # tables of PyArrow have column_names
             names = tuple(X) if isinstance(X, Mapping) else tuple(getattr(X, "column_names", frame.columns))
             default = attrs.evolve(default, keep=names)  # degrees as they are, of which nothing is doubted
-        return prepared_for(self, X, self.preparation or default)
+        return self.preparation or default
 
     def _missing_clusters(self, fit: FitResult, rows: Array) -> str | None:
         """The sentence about clusters without rows; None where the number is open, for then none is missing."""

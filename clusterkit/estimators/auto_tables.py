@@ -56,14 +56,19 @@ from clusterkit.solvers.mixtures.mixed_mixture import MixedPosteriors, PreparedM
 from clusterkit.tables import FittedPreparation
 from clusterkit.tables.preparing.plans import CategoryColumn
 
-__all__ = ["Court", "TableAnswer", "is_judged", "is_judged_array", "restated_column"]
+__all__ = ["MOST_ROWS", "SAMPLE", "Court", "TableAnswer", "is_judged", "is_judged_array", "restated_column"]
 
 FEWEST_COLUMNS, MOST_COLUMNS = 4, 300
 """Numbers from which a table is judged by its columns though all of them are numbers without gaps; and most columns:
 above, likelihoods of thousands of parameters decide nothing."""
 
 FEWEST_ROWS, MOST_ROWS = 20, 200_000
-"""Rows between which columns are judged: of fewer roles mean nothing, and of more the mixture takes minutes."""
+"""Rows from which columns are judged, as of fewer roles mean nothing; and up to which all are, as of more the mixture
+takes minutes."""
+
+SAMPLE = 20_000
+"""Rows of the sample by which more are judged: the mixture of them takes less time than the pool, and a cluster of one
+in a thousand rows has 20."""
 
 COMPONENTS = 6
 """Clusters of the mixture that gives the roles: clusters of any shape are covered by several."""
@@ -184,13 +189,13 @@ def is_judged_array(rows: object) -> bool:
     if not isinstance(rows, np.ndarray):
         return False
     n, d = rows.shape
-    return FEWEST_ROWS <= n <= MOST_ROWS and FEWEST_COLUMNS <= d <= MOST_COLUMNS and d < n
+    return n >= FEWEST_ROWS and FEWEST_COLUMNS <= d <= MOST_COLUMNS and d < n
 
 
 def is_judged(fitted: FittedPreparation, n: int) -> bool:
     """Whether the columns of a table are judged: a category, a flag or a gap, or four numbers; at most 300 columns."""
     plans = [plan for plan in fitted.plans if plan.used]
-    if not FEWEST_ROWS <= n <= MOST_ROWS or not 2 <= len(plans) <= MOST_COLUMNS:
+    if n < FEWEST_ROWS or not 2 <= len(plans) <= MOST_COLUMNS:
         return False
     mixed = any(isinstance(plan, CategoryColumn) or getattr(plan, "gaps", 0) for plan in plans)
     return mixed or len(plans) >= FEWEST_COLUMNS
@@ -235,14 +240,13 @@ class Court:
 
     @classmethod
     def of_table(
-        cls, driver: AutoDriver, table: object, fitted: FittedPreparation, rows: Array, columns: Mapping[str, slice],
+        cls, driver: AutoDriver, fitted: FittedPreparation, rows: Array, cells: Array, columns: Mapping[str, slice],
         stages: Composition, seeds: Seeds,
     ) -> Self:  # fmt: skip
-        """The court of a table whose features a preparation made."""
+        """The court of a table of which a preparation made features, `rows`, and numbers and codes, `cells`."""
         coded = attrs.evolve(fitted, coded=True)
         kinds = dict(zip(coded.names_of_codes, coded.kinds_of_codes, strict=True))
         categories = frozenset(plan.name for plan in fitted.plans if isinstance(plan, CategoryColumn))
-        cells = coded.transform(table, quiet=True)
         return cls(driver, rows, columns, cells, kinds, categories, coded, _within(stages, driver), seeds)
 
     @classmethod

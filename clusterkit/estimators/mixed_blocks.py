@@ -1,4 +1,4 @@
-"""The mixture of mixed columns on tables that do not fit into memory: a search on a sample, then EM over all rows.
+"""Tables that do not fit into memory: `Auto` by a sample, the mixture by a search on one and EM over all rows.
 
 The table is read twice: for its preparation, which is a sum over its blocks, and to write its columns as numbers and
 codes, 8 bytes a cell, into a temporary file. Starts, roles, the form of the covariances and the number of clusters come
@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, cast, final
+from contextlib import nullcontext
+from typing import Any, Self, cast, final
 
 import attrs
 import numpy as np
@@ -64,7 +65,7 @@ def fit_blocks(
     Parameters
     ----------
     model : FittedAttributes
-        A `Pipeline` whose stages take tables, such as the recipe "mixture".
+        `Auto`, or a `Pipeline` whose stages take tables, such as the recipe "mixture".
     blocks : callable
         Gives the blocks of rows, tables or data frames, anew at each call.
     preparation : Preparation, optional
@@ -88,60 +89,86 @@ def fit_blocks(
     (array([50, 50]), 100)
     """
     stages = stages_of_tables(model)
-    if stages is None:
-        raise InvalidData("fit_blocks: this model takes features only; blocks of tables are for the recipe 'mixture'")
-    with not_of_repeated_columns():
-        fitted = attrs.evolve((preparation or Preparation()).fit_blocks(blocks()), coded=True)
-    rows = RowsFile(fitted.rows, len(fitted.names_of_codes), np.dtype(np.float64), "numbers and codes of a table")
+    if stages is None and not hasattr(model, "_fit_sample"):
+        raise InvalidData(
+            "fit_blocks: this model takes features only; blocks of tables are for Auto and the recipe 'mixture'"
+        )
+    with not_of_repeated_columns() if stages is not None else nullcontext():
+        fitted = (preparation or Preparation()).fit_blocks(blocks())
+    prepared = _Prepared.of(fitted, features=stages is None, codes=True)
+    rows = RowsFile(fitted.rows, prepared.width, np.dtype(np.float64), "numbers and codes of a table")
     start = 0
     for block in blocks():
-        values = fitted.transform(block, quiet=True)
+        values = prepared.values(block)
         if start + len(values) <= fitted.rows:
             rows.write(slice(start, start + len(values)), values)
         start += len(values)
     if start != fitted.rows:
         raise InvalidData(f"fit_blocks: the blocks had {fitted.rows:,} rows, and {start:,} when they were read again")
-    _fit_rows(model, stages, fitted, SlicedRows(rows), on_device(LocalEngine()))
-    return fitted
+    return _fit(model, stages, fitted, SlicedRows(rows), on_device(LocalEngine()))
 
 
-def fit_collection(model: FittedAttributes, stages: Composition, X: object, engine: Engine) -> FittedPreparation:
-    """Fit the stages of `stages_of_tables` to a table that an engine has, such as a dask frame.
+def fit_collection(
+    model: FittedAttributes, stages: Composition | None, X: object, engine: Engine,
+    preparation: Preparation | None = None,
+) -> FittedPreparation:  # fmt: skip
+    """Fit the stages of `stages_of_tables`, or `Auto`, to a table that an engine has, such as a dask frame.
 
     The labels are those of `fit_blocks` with the same blocks, and up to 50,000 rows those of the same table in memory.
     """
-    preparation = Preparation()
+    preparation = preparation or Preparation()
     sums = engine.of_tables(preparation.sums_of, X)
-    with not_of_repeated_columns():
-        fitted = attrs.evolve(preparation.fit_sums(sums), coded=True)
-    sizes = [of_part.rows for of_part in sums]
-    width = len(fitted.names_of_codes)
-    rows = engine.rows_of_tables(_Prepared(fitted, width), X, width, sizes)
-    _fit_rows(model, stages, fitted, rows, engine)
+    with not_of_repeated_columns() if stages is not None else nullcontext():
+        fitted = preparation.fit_sums(sums)
+    prepared = _Prepared.of(fitted, features=stages is None, codes=True)
+    rows = engine.rows_of_tables(prepared, X, prepared.width, [of_part.rows for of_part in sums])
+    return _fit(model, stages, fitted, rows, engine)
+
+
+def _fit(
+    model: FittedAttributes, stages: Composition | None, fitted: FittedPreparation, rows: Rows, engine: Engine
+) -> FittedPreparation:
+    """Fit the stages to rows of numbers and codes, or `Auto` to these beside the features; returns the preparation."""
+    if stages is None:
+        any_model: Any = model
+        fitted = any_model._fit_sample(rows, engine, fitted)
+        attach(model, fitted)
+    else:
+        fitted = attrs.evolve(fitted, coded=True)
+        _fit_rows(model, stages, fitted, rows, engine)
     return fitted
 
 
 @final
 @attrs.frozen
 class _Prepared:
-    """The prepared rows of a part of a table, which may be empty."""
+    """The prepared rows of a part of a table, which may be empty: features, and beside them numbers and codes."""
 
-    fitted: FittedPreparation
+    parts: tuple[FittedPreparation, ...]
     width: int
 
+    @classmethod
+    def of(cls, fitted: FittedPreparation, *, features: bool, codes: bool) -> Self:
+        """With the features, or with numbers and codes, or with both."""
+        forms = [coded for coded, wanted in ((False, features), (True, codes)) if wanted]
+        width = sum(len(fitted.names_of_codes if coded else fitted.features) for coded in forms)
+        return cls(tuple(attrs.evolve(fitted, coded=coded) for coded in forms), width)
+
+    def values(self, table: Any) -> Array:
+        """The rows of a table, (n, width)."""
+        return np.hstack([part.transform(table, quiet=True) for part in self.parts]).astype(np.float64, copy=False)
+
     def __call__(self, table: Any) -> Array:
-        if not len(table):
-            return np.empty((0, self.width))
-        return np.ascontiguousarray(self.fitted.transform(table, quiet=True), dtype=np.float64)
+        return np.ascontiguousarray(self.values(table)) if len(table) else np.empty((0, self.width))
 
 
 def labels_of_tables(model: FittedAttributes, X: object, engine: Engine) -> Labels:
     """Labels of new rows of a table that an engine has, by a model that prepared a table."""
     fitted, predictor = vars(model)["preparation_"], model.predictor_
-    width = len(fitted.names_of_codes if fitted.coded else fitted.features)
-    rows = engine.rows_of_tables(_Prepared(fitted, width), X, width)
+    prepared = _Prepared.of(fitted, features=not fitted.coded, codes=fitted.coded)
+    rows = engine.rows_of_tables(prepared, X, prepared.width)
     assert predictor is not None
-    return engine.labels(Predicted(predictor), rows, width)
+    return engine.labels(Predicted(predictor), rows, prepared.width)
 
 
 def _fit_rows(

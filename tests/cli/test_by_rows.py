@@ -85,12 +85,16 @@ def test_a_small_file_and_a_recipe_that_needs_all_rows_are_read_at_once(run, npy
     assert "block by block" not in answer.output
 
 
-def test_without_a_recipe_rows_in_a_large_file_take_emmc_and_the_summary_says_why(run, npy, little_memory):
-    printed = " ".join(run("fit", npy, "-k", 2).output.split())
-    assert "2 clusters by emmc" in printed
-    assert "recipe emmc, as none was named and auto needs all rows in memory; -r names one" in printed
-    assert "sizes kept nearly equal by balancer 'band'" in printed
-    assert "as none was named" not in " ".join(run("fit", npy, "-k", 2, "-r", "emmc").output.split())
+@pytest.mark.deep
+def test_without_a_recipe_a_large_file_is_a_table_of_auto(run, npy, monkeypatch, tmp_path):
+    path = tmp_path / "labels.npy"
+    whole = run("fit", npy, "-k", 2, "-o", path, "--json")
+    labels = np.load(path)
+    monkeypatch.setattr("clusterkit.cli.fit.is_large", lambda data: True)
+    facts = json.loads(run("fit", npy, "-k", 2, "-o", path, "--json").stdout)
+    assert facts["read"] == "block by block"
+    assert facts["recipe"] == json.loads(whole.stdout)["recipe"]
+    np.testing.assert_array_equal(np.load(path), labels)
 
 
 @pytest.mark.parametrize(

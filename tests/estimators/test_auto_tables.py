@@ -8,15 +8,23 @@ import attrs
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import Auto, load, recipe, search
-from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.contracts import DriverResult
+from clusterkit.contracts.labelings import by_appearance
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.estimators import auto_tables
+from clusterkit.estimators.mixed_blocks import fit_blocks
 from clusterkit.estimators.preparing import fit_prepared
+from clusterkit.fitting.fit import fit as run_fit
 from clusterkit.metrics import adjusted_rand
+from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles.doubts import doubts
 from clusterkit.tables import Preparation, TableError
+from clusterkit.testing.compare import small_blocks, small_groups
 
 pandas = pytest.importorskip("pandas")
 
@@ -361,3 +369,93 @@ def test_fewer_clusters_that_a_surer_mixture_divides_do_not_stand_against_it(mon
     monkeypatch.setattr(auto_tables.Court, "restates", lambda court, pool: False)
     model = Auto(random_state=0).fit(table)
     assert model.n_clusters_ == (3 if confidence == 0.81 else 2)
+
+
+def many(n, spread=2.5):
+    """Blobs and their classes; of the usual spread distances do not part them."""
+    return make_blobs(n, n_features=5, centers=3, cluster_std=spread, random_state=0)
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """More than 400 rows are judged by 250."""
+    monkeypatch.setattr("clusterkit.estimators.auto.MOST_ROWS", 400)
+    monkeypatch.setattr("clusterkit.estimators.auto.SAMPLE", 250)
+    return {"max_rows": 100, "random_state": 0}
+
+
+def test_all_rows_have_labels_by_what_was_fitted_to_a_sample(few_are_many, monkeypatch):
+    seen = []
+
+    def quick(self, rows, *of_table):
+        seen.append(rows)
+        fit = run_fit(recipe("kmeans", n_clusters=3).composition(), rows, Seeds.of(0))
+        fit = attrs.evolve(fit, resolved={"auto": {}})
+        return auto_tables.TableAnswer(DriverResult(fit, {"candidates": []}), None)
+
+    monkeypatch.setattr(Auto, "_answer", quick)
+    X, _ = many(1000)
+    with pytest.warns(ClusterkitWarning, match="1000 rows were clustered by a sample of 250"):
+        model = Auto(**few_are_many).fit(X)
+    assert len(seen[0]) == model.resolved_["auto"]["rows_judged"] == 250
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    for rows, many_columns in ((X[:400], X.shape[1]), (X[:, :3], 3)):  # few rows, and columns that are not judged
+        assert Auto(**few_are_many).fit(rows).labels_.shape == (len(rows),)
+        assert seen[-1].shape == (len(rows), many_columns)
+
+
+@pytest.mark.deep
+def test_more_rows_than_are_judged_have_labels_from_a_sample_wherever_they_lie(few_are_many, tmp_path):
+    X, y = many(1000)
+    np.save(tmp_path / "rows.npy", X)
+    model = Auto(3, **few_are_many)
+    with pytest.warns(ClusterkitWarning, match="1000 rows were clustered by a sample of 250") as caught:
+        labels = model.fit(X).labels_
+    assert len(caught) == 1
+    assert adjusted_rand(y, labels) > 0.85
+    assert model.resolved_["auto"]["rows_judged"] == 250
+    assert model.exact_on_training_
+    np.testing.assert_array_equal(model.predict(X), labels)
+    chosen = sample_rows(1000, 250, Seeds.of(0).stream("rows of a sample"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusterkitWarning)
+        np.testing.assert_array_equal(model.fit(X[chosen]).labels_, by_appearance(labels[chosen]))
+        with small_groups(150), small_blocks():
+            np.testing.assert_array_equal(model.fit(clusterkit.open(tmp_path / "rows.npy")).labels_, labels)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("number", [None, 3])
+def test_tables_with_categories_and_gaps_too(few_are_many, number):
+    X, y = many(1000, spread=1.5)
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame(X, columns=list("abcde"))
+    table["a"] = table["a"].mask(rng.random(1000) < 0.1)
+    table["kind"] = np.where(rng.random(1000) < 0.8, np.array(["x", "y", "z"])[y], "x")
+    model, blocks = Auto(number, **few_are_many), Auto(number, **few_are_many)
+    with pytest.warns(ClusterkitWarning, match="by a sample of 250"):
+        labels = model.fit(table).labels_
+    assert adjusted_rand(y, labels) > 0.8
+    np.testing.assert_array_equal(model.predict(table), labels)
+    with pytest.warns(ClusterkitWarning, match="by a sample of 250"):
+        fit_blocks(blocks, lambda: [table.iloc[:300], table.iloc[300:]])
+    np.testing.assert_array_equal(blocks.labels_, labels)
+    np.testing.assert_array_equal(blocks.predict(table), labels)
+
+
+@pytest.mark.deep
+@pytest.mark.filterwarnings("ignore::clusterkit.errors.ClusterkitWarning")
+@pytest.mark.parametrize("n", [3000, 250_000, 1_000_000])
+def test_any_number_of_rows_has_the_clusters_of_its_first_thousands(n, tmp_path):
+    X, y = make_blobs(n, n_features=10, centers=6, cluster_std=3, random_state=0)
+    np.save(tmp_path / "rows.npy", X)
+    model = Auto(random_state=0).fit(clusterkit.open(tmp_path / "rows.npy") if n == 1_000_000 else X)
+    assert model.n_clusters_ == 6
+    assert adjusted_rand(y, model.labels_) > 0.97
+
+
+def test_a_number_of_numpy_is_a_number_for_seeds_too():
+    X, _ = many(30)
+    for number in (2, np.int64(2)):
+        with pytest.raises(InvalidData, match="seed"):
+            Auto(number, random_state=0).fit(X, seeds=[0, 1, 2, *[-1] * 27])

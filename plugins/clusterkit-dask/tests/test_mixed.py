@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from clusterkit import recipe
+from clusterkit import Auto, recipe
 from clusterkit.errors import IncompatibleStages
 from clusterkit.estimators import mixed_blocks
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
@@ -15,6 +15,7 @@ from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 NEEDED = "the engine of clusterkit-dask needs dask, with its arrays and frames"
 pd = pytest.importorskip("pandas", reason=NEEDED)
 dask = pytest.importorskip("dask", reason=NEEDED)
+pytest.importorskip("dask.array", reason=NEEDED)
 dd = pytest.importorskip("dask.dataframe", reason=NEEDED)
 
 
@@ -77,3 +78,18 @@ def clusterer(covariance):
 def test_links_of_a_dask_frame_are_refused():
     with pytest.raises(IncompatibleStages, match="rows of the table in memory; fit a data frame instead of this"):
         clusterer("diag").fit(in_parts(frame(60), (60,)), links=[(0, 1, 1)])
+
+
+@pytest.mark.deep
+@pytest.mark.filterwarnings("ignore::clusterkit.errors.ClusterkitWarning")
+def test_auto_gives_dask_frames_and_arrays_the_labels_of_their_rows_in_memory(monkeypatch):
+    monkeypatch.setattr("clusterkit.estimators.auto.MOST_ROWS", 400)
+    monkeypatch.setattr("clusterkit.estimators.auto.SAMPLE", 250)
+    table = frame()
+    model, lazily = Auto(3, max_rows=100, random_state=0).fit(table), Auto(3, max_rows=100, random_state=0)
+    lazily.fit(in_parts(table))
+    np.testing.assert_array_equal(np.asarray(lazily.labels_), model.labels_)
+    np.testing.assert_array_equal(np.asarray(lazily.predict(in_parts(table))), model.labels_)
+    X = np.concatenate([table[["length", "width"]], np.random.default_rng(0).normal(size=(500, 3))], axis=1)
+    labels = lazily.fit(dask.array.from_array(X, chunks=(170, 5))).labels_
+    np.testing.assert_array_equal(np.asarray(labels), model.fit(X).labels_)
