@@ -165,7 +165,6 @@ def graph_of(domain: Domain, points: Array, n_segment_points: int) -> SegmentGra
     hit = test.connected(rows[near[:, 0]], rows[near[:, 1]])
     forest = _forest(rows, near[hit])
     search = test.search(rows, "connectivity")
-    search.join(forest)
     search.complete()
     component = np.unique(search.members(), return_inverse=True)[1].reshape(-1)
     part = connected_components(_matrix(rows, forest), directed=False)[1]

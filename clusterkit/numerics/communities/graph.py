@@ -173,7 +173,9 @@ def merge_tree(graph: NeighbourGraph, Y: Array | None, rng: Rng) -> MergeTree:
     order = np.argsort(-similar, kind="stable")
     names = np.arange(2 * m - 1)
     names[m + order] = m + np.arange(m - 1)
-    return MergeTree(community, names[pairs[order]], similar[order] * total, np.bincount(community, sizes), top)
+    return MergeTree(
+        community, names[pairs[order]], similar[order] * total, np.bincount(community, sizes).astype(np.float64), top
+    )
 
 
 def joined_by_distance(tree: MergeTree, rows: Array) -> MergeTree:
