@@ -136,7 +136,7 @@ class Extension(Protocol):
     def __call__(self, Y: Array) -> Array:
         """Rows for Y, (m, r)."""
 
-    def columns(self, index: slice) -> Extension:
+    def columns(self, index: slice | Indices) -> Extension:
         """The extension of some columns; `index` may be anything that numpy takes, an order of the columns too.
 
         Memberships are those among these columns: their rows sum to 1.
@@ -171,7 +171,7 @@ class LinearRows(BlockFunction):
         """h(Y) B."""
         return rows.through(self.transform) @ self.coefficients
 
-    def columns(self, index: slice) -> LinearRows:
+    def columns(self, index: slice | Indices) -> LinearRows:
         """Some columns of the coefficients."""
         return attrs.evolve(self, coefficients=self.coefficients[:, index])
 
@@ -198,7 +198,7 @@ class KernelRows:
         """k(Y, points) A."""
         return self.kernel.onnx(rows.through(self.coordinates), self.points) @ self.coefficients
 
-    def columns(self, index: slice) -> KernelRows:
+    def columns(self, index: slice | Indices) -> KernelRows:
         """Some columns of the coefficients."""
         return attrs.evolve(self, coefficients=self.coefficients[:, index])
 

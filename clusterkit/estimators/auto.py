@@ -338,8 +338,9 @@ n_features_in_
 
             fit_collection(self, None, X, engine, self._preparation_of(X))
             return
-        vars(self).pop("feature_names_in_", None)
-        placed = PlacedSamples.of(self, X, None)
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        placed = PlacedSamples.of(self, cast("SamplesLike", X), None)
         if isinstance(placed.samples, EngineSamples):
             placed.samples.column_extremes()
             self._fit_sample(placed.samples.rows, engine)

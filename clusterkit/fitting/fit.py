@@ -364,7 +364,7 @@ def run(bound: BoundComposition) -> FitResult:
             prepared.iterations.release()
     missing = partial(_missing_clusters, bound, int(np.count_nonzero(sizes)), labeling)
     solver_facts = prepared.resolved
-    if isinstance(bound.samples, ArraySamples) and not answer.exact:
+    if isinstance(bound.samples, ArraySamples) and isinstance(answer, BalancedLabeling) and not answer.exact:
         points = parted(bound.samples.X, labeling.labels)
         if (c.balancer or c.limits) is None:
             solver_facts = {**solver_facts, **points}

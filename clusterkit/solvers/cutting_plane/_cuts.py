@@ -349,7 +349,7 @@ class OffsetExtension:
         """Outputs of raw rows."""
         return rows.through(self.inner) + self.offset
 
-    def columns(self, index: slice) -> OffsetExtension:
+    def columns(self, index: slice | Indices) -> OffsetExtension:
         """The extension of some outputs."""
         return attrs.evolve(self, inner=self.inner.columns(index), offset=self.offset[index])
 

@@ -8,7 +8,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Prepared
 from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.numerics.equal_size.drift import DriftRule, Parts, even_out, minus_distances
@@ -143,6 +143,6 @@ class Nearness:
         """Scores of raw rows."""
         return self.offsets - rows.through(self.transform).squared_distances(self.centres)
 
-    def columns(self, index: slice) -> Nearness:
+    def columns(self, index: slice | Indices) -> Nearness:
         """Scores of a part of the centres."""
         return attrs.evolve(self, centres=self.centres[index], offsets=self.offsets[index])

@@ -418,7 +418,7 @@ class _IterationDone(BlockFunction):
     def on(self, H: Array) -> Array:
         return self.fold.on(H)
 
-    def columns(self, index: slice) -> _IterationDone:
+    def columns(self, index: slice | Indices) -> _IterationDone:
         raise NotImplementedError("all columns of a factor belong to one start")
 
 

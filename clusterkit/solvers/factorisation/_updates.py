@@ -405,7 +405,7 @@ class FoldIn(BlockFunction):
             change = change + step.square()
         return A, slope, change
 
-    def columns(self, index: slice) -> Extension:
+    def columns(self, index: slice | Indices) -> Extension:
         """The extension that returns some of the columns."""
         return attrs.evolve(self, shown=self.shown[index])
 

@@ -236,7 +236,7 @@ class Posteriors:
         """Posteriors of raw rows."""
         return rows.through(self.transform).through(self.mixture).op("Softmax", axis=1)
 
-    def columns(self, index: slice) -> Posteriors:
+    def columns(self, index: slice | Indices) -> Posteriors:
         """Posteriors of some of the components, which sum to 1 among these."""
         means, factors, constants = (
             each[index] for each in (self.mixture.means, self.mixture.factors, self.mixture.constants)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Ending, KernelRows, Outcome, Scores, Status
 from clusterkit.errors import ClusterkitWarning
@@ -276,7 +276,7 @@ class MarginFunction:
         """Scores of raw rows."""
         return rows.through(self.sums) + self.offset
 
-    def columns(self, index: slice) -> MarginFunction:
+    def columns(self, index: slice | Indices) -> MarginFunction:
         """The extension of the single column, or of none."""
         return attrs.evolve(self, sums=self.sums.columns(index))
 

@@ -179,7 +179,7 @@ class NearestMeans(BlockFunction):
         scores = (H @ self.centres) * 2.0 - self.constants - lengths
         return (scores > -self.noise(lengths.sqrt())).where(0.0, scores)
 
-    def columns(self, index: slice) -> NearestMeans:
+    def columns(self, index: slice | Indices) -> NearestMeans:
         """The extension with some of the centres."""
         return attrs.evolve(self, centres=self.centres[:, index], constants=self.constants[index])
 
@@ -243,7 +243,7 @@ class NearestKernelMeans:
     def _noise(self, diagonal: Any) -> Any:
         return kernel_noise(diagonal, self.kernel.value_type(self.points))
 
-    def columns(self, index: slice) -> NearestKernelMeans:
+    def columns(self, index: slice | Indices) -> NearestKernelMeans:
         """The extension with some of the centres."""
         return attrs.evolve(self, centres=self.centres[:, index], norms=self.norms[index])
 

@@ -176,7 +176,7 @@ class Memberships(BlockFunction):
         shares = on_centre.where(1.0, shares)
         return shares / shares.sum()
 
-    def columns(self, index: slice) -> Memberships:
+    def columns(self, index: slice | Indices) -> Memberships:
         """Memberships in some of the clusters, which sum to 1 among these."""
         return attrs.evolve(self, nearness=self.nearness.columns(index))
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, cast, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Ending, MixtureScores, Outcome, Status
 from clusterkit.errors import InvalidParameter, NotExportable, shortened
@@ -127,7 +127,7 @@ class MixedPosteriors:
         shares = (logs - logs.largest()).exp()
         return shares / shares.sum()
 
-    def columns(self, index: slice) -> MixedPosteriors:
+    def columns(self, index: slice | Indices) -> MixedPosteriors:
         """Posteriors of some of the clusters, which sum to 1 among these."""
         return attrs.evolve(self, model=self.model.take(index))
 

@@ -14,7 +14,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Prepared
 from clusterkit.contracts.outcomes import Extension, KernelRows, Outcome, Scores
 from clusterkit.errors import ClusterkitWarning, InvalidData
@@ -106,7 +106,7 @@ class CentredRows:
         """Scores of raw rows."""
         return (rows.through(self.transform) - self.origin) @ self.coefficients
 
-    def columns(self, index: slice) -> CentredRows:
+    def columns(self, index: slice | Indices) -> CentredRows:
         """The extension with some columns of the coefficients."""
         return attrs.evolve(self, coefficients=self.coefficients[:, index])
 
@@ -133,7 +133,7 @@ class CentredKernelRows:
         """Scores of raw rows."""
         return rows.through(self.sums) - self.mean
 
-    def columns(self, index: slice) -> CentredKernelRows:
+    def columns(self, index: slice | Indices) -> CentredKernelRows:
         """The extension with some columns of the coefficients."""
         return attrs.evolve(self, sums=self.sums.columns(index))
 

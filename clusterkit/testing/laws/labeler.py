@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from hypothesis import strategies as st
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.contracts import Codec, Labeler, Labeling, Task
 from clusterkit.contracts.labelings import by_appearance
 from clusterkit.contracts.outcomes import (
@@ -60,7 +60,7 @@ class Projected:
         """Rows of Y."""
         return np.stack([sum(Y[:, i] * b for i, b in enumerate(column)) for column in self.B.T], axis=1)
 
-    def columns(self, index: slice) -> Projected:
+    def columns(self, index: slice | Indices) -> Projected:
         """The extension of some columns."""
         return Projected(self.B[:, index])
 

@@ -328,7 +328,7 @@ MONTHS = (
 def _components(rng: Rng) -> Iterator[tuple[str, str]]:
     """A mixture asked for more clusters than a table has groups has the same ones in labels, tables and assignments."""
     group, other = rng.integers(0, 3, ROWS), rng.normal(size=ROWS)
-    table = {"a": rng.normal(size=ROWS) + 6.0 * group, "b": other, "c": np.array(list("xyz"))[group]}
+    table: Any = {"a": rng.normal(size=ROWS) + 6.0 * group, "b": other, "c": np.array(list("xyz"))[group]}
     model = recipe("mixture", n_clusters=int(rng.integers(ROWS // 2, ROWS)), random_state=0).fit(table)
     far = table | {"a": rng.uniform(-1e3, 1e3, ROWS), "b": rng.uniform(-30.0, 30.0, ROWS)}
     beside: Any = assign(model, far)
