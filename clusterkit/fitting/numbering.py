@@ -8,6 +8,7 @@ and the places along the one score of a codec.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar, final
 
 import attrs
@@ -77,7 +78,7 @@ class RenumberedBlocks(BlockFunction):
     numbers : ndarray of shape (k,)
     """
 
-    label: Any
+    label: Callable[[slice, Array], Labels]
     numbers: Labels
 
     def __call__(self, rows: slice, X: Array) -> Labels:

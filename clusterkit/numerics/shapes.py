@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, final
+from typing import Any, cast, final
 
 import attrs
 import numpy as np
@@ -50,7 +50,7 @@ class Declared:
     """What a field, or an attribute of an estimator, must be: the validator that `array`, `scalar` and `wide` make."""
 
     forms: tuple[tuple[str, ...], ...] = ()
-    measure: Callable[[Any], tuple[int | None, ...]] = attrs.field(default=lambda value: ())
+    measure: Callable[[object], tuple[int | None, ...]] = attrs.field(default=lambda value: ())
     least: float | None = None
     most: float | str | None = None
     below: str | None = None
@@ -67,7 +67,7 @@ class Declared:
         if attribute.name.lstrip("_") == names[-1]:
             _sizes(cls, {name: getattr(instance, _attribute(cls, name)) for name in names})
 
-    def fit(self, what: str, value: Any, sizes: Named) -> None:
+    def fit(self, what: str, value: object, sizes: Named) -> None:
         """Compare a shape with the sizes of dimensions that are known, and add those that are new."""
         shape = self.measure(value)
         if not self.forms or None in shape:
@@ -82,7 +82,7 @@ class Declared:
                     return
         raise ValueError(f"{what} has the shape {shape}, and {reason}")
 
-    def hold(self, what: str, value: Any, sizes: Named) -> None:
+    def hold(self, what: str, value: object, sizes: Named) -> None:
         """Compare the entries of an array, or a number, with what is declared of them."""
         values: Any = value.csr.data if isinstance(value, SparseRows) else np.asarray(value)
         kind = values.dtype.kind
@@ -110,7 +110,7 @@ class Declared:
             raise ValueError(f"{what} does not divide {sizes[self.divides][0]} entries")
 
 
-def array(shape: str, *others: str, **rules: Any) -> Declared:
+def array(shape: str, *others: str, **rules: object) -> Declared:
     """The validator of a field with an array, or a tuple; where several fields name a dimension, it has one size.
 
     Parameters
@@ -143,12 +143,12 @@ def array(shape: str, *others: str, **rules: Any) -> Declared:
     ValueError: Line: weights has an entry outside 0..
     """
     forms = tuple(tuple(each.split()) for each in (shape, *others))
-    return Declared(forms=forms, measure=_shape_of, **rules)
+    return Declared(forms=forms, measure=_shape_of, **cast("Any", rules))
 
 
-def scalar(**rules: Any) -> Declared:
+def scalar(**rules: object) -> Declared:
     """The validator of a field with a number; the rules are those of `array`."""
-    return Declared(**rules)
+    return Declared(**cast("Any", rules))
 
 
 def wide(name: str) -> Declared:
@@ -156,7 +156,7 @@ def wide(name: str) -> Declared:
     return Declared(forms=((name,),), measure=_width_of)
 
 
-def check(cls: type, values: Mapping[str, Any]) -> None:
+def check(cls: type, values: Mapping[str, object]) -> None:
     """Raise ValueError unless the fields of an object fulfil what its class declares.
 
     Parameters
@@ -179,9 +179,9 @@ def declared(cls: type) -> Mapping[str, Declared]:
     return {**of_fields, **getattr(cls, "_declared", {})}
 
 
-def saved_fields(cls: Any) -> list[attrs.Attribute[Any]]:
+def saved_fields(cls: type) -> list[attrs.Attribute[object]]:
     """The fields of an attrs class that a file holds."""
-    return [field for field in attrs.fields(cls) if field.init and not field.metadata.get("derived")]
+    return [field for field in attrs.fields(cast("Any", cls)) if field.init and not field.metadata.get("derived")]
 
 
 def is_array(value: object) -> bool:
@@ -241,7 +241,7 @@ def _parsed(word: str) -> tuple[str | None, int]:
     return match["name"], int(match["shift"] or 0)
 
 
-def _shape_of(value: Any) -> tuple[int | None, ...]:
+def _shape_of(value: object) -> tuple[int | None, ...]:
     return (len(value),) if isinstance(value, tuple) else tuple(getattr(value, "shape", (None,)))
 
 

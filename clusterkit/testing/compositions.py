@@ -89,7 +89,7 @@ def check_composition(c: Composition, X: Array | None = None, *, seed: int = 0) 
     return True
 
 
-def check_clusters(model: Any, X: Any) -> None:
+def check_clusters(model: object, X: object) -> None:
     """Check that a fit has one set of clusters: column j of each table with a column for each is cluster j.
 
     The clusters are those that have rows; of the tables the largest entry of a row is its label, where `predict` takes
@@ -100,8 +100,9 @@ def check_clusters(model: Any, X: Any) -> None:
     AssertionError
         Naming the table.
     """
-    labels, k = to_host(model.labels_), model.n_clusters_
-    codec = getattr(model, "labeler", None) and model.composition().labeler
+    fitted: Any = model
+    labels, k = to_host(fitted.labels_), fitted.n_clusters_
+    codec = getattr(model, "labeler", None) and fitted.composition().labeler
     if getattr(codec, "coding", Coding.ONEHOT) is Coding.ONEHOT:  # other codecs number places along one score
         numbers = np.unique(labels[labels >= 0])
         np.testing.assert_array_equal(numbers, np.arange(k), err_msg="clusters without rows have numbers")
@@ -114,7 +115,7 @@ def check_clusters(model: Any, X: Any) -> None:
         table = to_host(getattr(model, name)(X)).reshape(len(labels), -1)
         assert table.shape[1] == k, f"{name} has {table.shape[1]} columns for {k} clusters"
         if name != "transform" and plain:
-            np.testing.assert_array_equal(table.argmax(axis=1), to_host(model.predict(X)), err_msg=name)
+            np.testing.assert_array_equal(table.argmax(axis=1), to_host(fitted.predict(X)), err_msg=name)
     for name, axis in (("memberships_", 1), ("cluster_centers_", 0)):
         table = getattr(model, name, None)
         assert table is None or table.shape[axis] == k, f"{name} has shape {table.shape} for {k} clusters"

@@ -18,6 +18,7 @@ EXCLUDED: dict[str, str] = {
     "clusterkit/labelers/basins.py:BasinPredictor.facts": INSIDE,
     "clusterkit/labelers/basins.py:basin_labeling": INSIDE,
     "clusterkit/numerics/nearest_jit.py:fill": INSIDE,
+    "clusterkit/numerics/shapes.py:Declared.__call__": "attrs says so of validators",
     "clusterkit/plots/figure.py:rows_of": INSIDE,
     "clusterkit/plots/figure.py:FittedDomain.model": INSIDE,
     "clusterkit/plots/figure.py:FittedDomain.of": INSIDE,

@@ -31,6 +31,7 @@ import numpy as np
 
 import clusterkit
 from clusterkit import errors, profiles, saving
+from clusterkit._typing import Array
 from clusterkit.errors import InvalidModelFile
 
 __all__ = ["Model", "Tally", "forge", "models", "mutate", "run"]
@@ -83,8 +84,8 @@ class Model:
     """
 
     content: saving.Content
-    data: Any
-    others: Any
+    data: object
+    others: object
     usual: frozenset[tuple[str, str]]
 
 
@@ -103,7 +104,7 @@ class Tally:
             self.findings.setdefault(what, []).append(f"{name}:{number}")
 
 
-def samples() -> tuple[Any, Any]:
+def samples() -> tuple[Array, object]:
     """An array of two groups, and a table with numbers, gaps, levels, counts and dates."""
     import pandas as pd
 
@@ -122,7 +123,7 @@ def samples() -> tuple[Any, Any]:
     return np.abs(X), pd.DataFrame(table)
 
 
-def estimators() -> Iterator[tuple[str, Any, Any]]:
+def estimators() -> Iterator[tuple[str, object, object]]:
     """Every recipe on an array, those for tables and one of each kind of stage on a table, and the other estimators."""
     from clusterkit.tables import Preparation
 
@@ -172,6 +173,8 @@ class _Labelled:
 def models(only: str = "", folder: str | None = None) -> dict[str, Model]:
     """The saved models whose name begins with `only`; all code that their use needs is compiled afterwards."""
     saved = {}
+    estimator: Any
+    data: Any
     for name, estimator, data in estimators():
         if not name.startswith(only):
             continue
@@ -194,7 +197,7 @@ def models(only: str = "", folder: str | None = None) -> dict[str, Model]:
     return saved
 
 
-FUNCTIONS: Mapping[str, Callable[[Any, Any], object]] = {
+FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "profile": lambda model, data: clusterkit.profile(model, data),
     "assign": lambda model, data: clusterkit.assign(model, data),
     "representatives": lambda model, data: clusterkit.representatives(model, data),
@@ -211,7 +214,7 @@ PLAIN = frozenset({"get_params", "get_feature_names_out", "get_metadata_routing"
 """Methods without arguments; those that fit, and that set something, are left out."""
 
 
-def used(model: Any, data: Any, others: Any) -> Iterator[tuple[str, BaseException | None]]:
+def used(model: object, data: object, others: object) -> Iterator[tuple[str, BaseException | None]]:
     """Each use of a model, and the error that it raises."""
     names = sorted({name for name in (*dir(type(model)), *vars(model)) if not name.startswith("_")})
     for name in names:
@@ -273,9 +276,10 @@ def _described(use: str, error: BaseException) -> str:
     return f"{use}: {type(error).__name__} at {where}: {str(error)[:80]}"
 
 
-def mutate(content: saving.Content, rng: Rng) -> tuple[dict[str, Any], dict[str, Any]]:
+def mutate(content: saving.Content, rng: Rng) -> tuple[dict[str, object], dict[str, Array]]:
     """One to three changes of the arrays, or of the values, of a model."""
-    tree, tensors = copy.deepcopy(dict(content.tree)), dict(content.tensors)
+    tree: dict[str, Any] = copy.deepcopy(dict(content.tree))
+    tensors: dict[str, Any] = dict(content.tensors)
     for _ in range(int(rng.choice([1, 1, 1, 2, 3]))):
         if rng.random() < 0.6 and tensors:
             key = str(rng.choice(sorted(tensors)))
@@ -481,11 +485,12 @@ def _shown(model: Model, folder: Path, rng: Rng) -> int:
     """Use one mutant, and print the traceback of each error that is not the library's own."""
     tree, tensors = mutate(model.content, rng)
     nodes: Any = model.content.tree["nodes"]
+    mutants: Any = tree["nodes"]
     for key, tensor in tensors.items():
         before = model.content.tensors[key]
         if tensor is not before:
             print(key, before.dtype, before.shape, "->", tensor.dtype, tensor.shape)
-    for number, (before, after) in enumerate(zip(nodes, tree["nodes"], strict=True)):
+    for number, (before, after) in enumerate(zip(nodes, mutants, strict=True)):
         if before != after:
             print(number, str(before)[:600], "->", str(after)[:600])
     path = folder / "model"
