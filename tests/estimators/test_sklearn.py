@@ -119,6 +119,7 @@ def cases() -> list:
 @pytest.mark.filterwarnings("ignore:tuner 'svc_auto'. no partition qualified")
 @pytest.mark.filterwarnings("ignore:solver 'lapgmm'.*components are nowhere the most likely")
 @pytest.mark.filterwarnings("ignore:featuremap 'unit'. [0-9]+ of .* rows have no direction")
+@pytest.mark.filterwarnings("ignore:rows of 2 columns that are scaled to length 1")
 @pytest.mark.parametrize(
     CHECKS.args[0], cases(), ids=cache(CHECKS.kwargs["ids"])
 )  # an estimator takes a millisecond to print

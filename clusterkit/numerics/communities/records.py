@@ -82,8 +82,8 @@ class MergeTree:
         ``W_ab Σ_ij W_ij / (vol_a vol_b)`` of the two: 1 if they are joined as often as by chance.
     sizes : ndarray of shape (m,)
         Vertices of each community, or where groups of equal rows are several vertices its rows.
-    top : float, default inf
-        Similarity at which such a group would part, which it never does.
+    top : float
+        Similarity at which such a group would part, which it never does; infinite without such groups.
     """
 
     community: Labels = attrs.field(validator=array("u", below="m"))

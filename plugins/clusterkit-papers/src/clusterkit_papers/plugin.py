@@ -13,5 +13,5 @@ def clusterkit_commands() -> dict[str, str]:
     """Commands of the command line by name; the module is imported when help is shown or the command runs."""
     return {
         "reproduce": "clusterkit_papers.command:reproduce",
-        "benchmark": "clusterkit_papers.benchmarking.command:benchmark",
+        "benchmark": "clusterkit_papers.benchmark_command:benchmark",
     }

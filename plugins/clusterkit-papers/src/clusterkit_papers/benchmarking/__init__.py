@@ -2,8 +2,8 @@
 
 ``run.py`` reads the folder, lists recipes and peers, fits every method to every set and keeps a journal. ``page.py``
 compares methods over sets (mean ranks and their critical difference) and writes the results as Markdown; ``diagram.py``
-draws the ranks. ``tables.py`` has the peers for tables with categories and gaps. ``command.py`` is the command
-``clusterkit benchmark``.
+draws the ranks. ``tables.py`` has the peers for tables with categories and gaps. The command
+``clusterkit benchmark`` is in ``clusterkit_papers/benchmark_command.py``.
 
 The known classes judge the labels after the fit. Nothing is chosen by them.
 """
