@@ -19,6 +19,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import Array, ArrayLike, Floats
+from clusterkit.contracts import Decoder
 from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.outcomes import Domain, Embedding, MergeTrees, MixtureScores, Outcome
@@ -157,24 +158,39 @@ class _only_of(inductive[Any, Any, Any]):
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is not None and not instance._gives(self.kinds):
-            names = " or ".join(kind.__name__.lower() for kind in self.kinds)
-            raise AttributeError(
-                f"no {self.name} here: only methods that give {names} for new rows have it. Of any clustering, "
-                "clusterkit.profile(model, X) and clusterkit.representatives(model, X) say what is in it"
-            )
+            raise self._absent()
         return super().__get__(instance, owner)
+
+    def _absent(self) -> AttributeError:
+        names = " or ".join(kind.__name__.lower() for kind in self.kinds)
+        return AttributeError(
+            f"no {self.name} here: only methods that give {names} for new rows have it. Of any clustering, "
+            "clusterkit.profile(model, X) and clusterkit.representatives(model, X) say what is in it"
+        )
 
 
 class _of_memberships(_only_of):
-    """Decorator for a method that exists after a fit whose outcome are memberships, or votes, of new rows too."""
+    """Decorator for a method that exists after a fit whose outcome are memberships, or votes, of new rows too.
+
+    Memberships are those in the clusters where the label is read from them, column by column.
+    """
 
     kinds = (MixtureScores, MergeTrees)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         outcome = None if instance is None else getattr(instance, "outcome_", None)
-        if getattr(outcome, "are_memberships", False) and instance._gives((Embedding,)):
-            return inductive.__get__(self, instance, owner)
-        return super().__get__(instance, owner)
+        if not getattr(outcome, "are_memberships", False):
+            return super().__get__(instance, owner)
+        if not instance._gives((Embedding,)) or not _decodes(instance.predictor_):
+            raise self._absent()
+        return inductive.__get__(self, instance, owner)
+
+
+def _decodes(predict: Any) -> bool:
+    """Whether a predictor, or the one inside it, reads labels from scores whose columns are the clusters."""
+    while predict is not None and not isinstance(predict, Decoder):
+        predict = getattr(predict, "predict", None)  # predictors with a `base` give its clusters other numbers
+    return predict is not None
 
 
 class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):

@@ -64,7 +64,8 @@ class Sphere(FeatureMap):
     ----------
     radius : float, default 1.0
         Radius of the sphere. 6371 gives distances in kilometres on the earth, short by a thousandth for 1,000 km and by
-        a hundredth for 3,100 km; labels of methods without a scale of their own do not depend on it.
+        a hundredth for 3,100 km; labels of methods without a scale of their own do not depend on it. At most 1e18,
+        whose squares are numbers in float32 too.
 
     Raises
     ------
@@ -78,7 +79,7 @@ class Sphere(FeatureMap):
     nonnegative: ClassVar[bool | None] = False
     takes_degrees: ClassVar[bool] = True
 
-    radius: float = params.real(1.0, above=0)
+    radius: float = params.real(1.0, above=0, at_most=1e18)
 
     def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
         """The map; one pass over the samples looks at their range."""

@@ -101,8 +101,8 @@ class IterationCosts:
     """Costs of the iterations of a start, with a file for scores.
 
     One file holds the scores of one iteration after the other, until the context ends. Scores are kept where this
-    process computes the blocks on the host, and where they have the type of the rows: those of another type have other
-    blocks.
+    process computes the blocks on the host. The file has the type of the rows, by which blocks are planned: a wider
+    score takes several of its columns.
 
     Parameters
     ----------
@@ -111,6 +111,7 @@ class IterationCosts:
 
     space: RowsSpace
     _file: RowsFile | None = attrs.field(init=False, default=None)
+    _dtype: np.dtype = attrs.field(init=False, default=np.dtype(np.float64))
     _begun: bool = attrs.field(init=False, default=False)
 
     def __enter__(self) -> IterationCosts:
@@ -135,10 +136,12 @@ class IterationCosts:
         if not self._begun and isinstance(self.space.engine, LocalEngine):
             first = slice(0, 1)
             scores = block_labeler.scores(first, self.space.source.read(first))
-            if scores.dtype == self.space.source.dtype:
-                self._file = room_for_scores(self.space.n, scores.shape[1], scores.dtype)
+            self._dtype = scores.dtype
+            columns, odd = divmod(scores[0].nbytes, self.space.source.dtype.itemsize)
+            if not odd:
+                self._file = room_for_scores(self.space.n, columns, self.space.source.dtype)
         self._begun = True
-        return CostsOfRows(self.space, block_labeler, self._file)
+        return CostsOfRows(self.space, block_labeler, self._file, self._dtype)
 
 
 @final
@@ -152,12 +155,15 @@ class CostsOfRows(Costs):
     block_labeler : BlockLabeler
         Function from rows to scores.
     file : RowsFile or None
-        File to which the first pass writes the scores.
+        File to which the first pass writes the bytes of the scores.
+    dtype : numpy dtype
+        Type of the scores in the file.
     """
 
     space: RowsSpace
     block_labeler: BlockLabeler
-    file: RowsFile | None = None
+    file: RowsFile | None
+    dtype: np.dtype
     _written: bool = attrs.field(init=False, default=False)
 
     @property
@@ -175,7 +181,7 @@ class CostsOfRows(Costs):
         engine, width, file = self.space.engine, self.space.width, self.file if self._written else None
         whole: Part
         if file is not None:
-            read = _OfScores(self.block_labeler.codec, self.block_labeler.k, part)
+            read = _OfScores(self.block_labeler.codec, self.block_labeler.k, self.dtype, part)
             whole = engine.reduce(read, file, width)  # type: ignore[assignment] # its type is that of `part`
         else:
             mapped = _OfRows(self.block_labeler, part, self.file)
@@ -201,7 +207,7 @@ class _OfRows(BlockFunction):
     def __call__(self, rows: slice, X: Array) -> Addable:
         scores = self.block_labeler.scores(rows, X)
         if self.file is not None:
-            self.file.write(rows, scores)
+            self.file.write(rows, np.ascontiguousarray(scores).view(self.file.dtype))
         costs = self.block_labeler.codec.costs(scores, self.block_labeler.k)
         return self.part(rows, block_for(self.part, costs))
 
@@ -213,10 +219,11 @@ class _OfScores:
 
     codec: Codec
     k: int
+    dtype: np.dtype
     part: Callable[[slice, Array], Addable]
 
-    def __call__(self, rows: slice, scores: Array) -> Addable:
-        return self.part(rows, self.codec.costs(scores, self.k))
+    def __call__(self, rows: slice, stored: Array) -> Addable:
+        return self.part(rows, self.codec.costs(stored.view(self.dtype), self.k))
 
 
 KEYS = ((0x1E3779B97F4A7C15, 0x3F58476D1CE4E5B9), (0x14D049BB133111EB, 0x2545F4914F6CDD1D))

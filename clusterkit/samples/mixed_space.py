@@ -177,7 +177,8 @@ class MixedColumns:
 
     def check_saved(self) -> None:
         """Raise ValueError unless the parts are of columns that there are."""
-        if not self.parts or max(part.column for part in self.parts) >= self.d or len(self.names) not in (0, self.d):
+        last = max((part.column for part in self.parts), default=-1)  # constant columns have no part
+        if last >= self.d or len(self.names) not in (0, self.d):
             raise ValueError(f"MixedColumns: parts or names are not those of {self.d} columns")
 
     @property

@@ -176,3 +176,5 @@ def test_memberships_of_new_rows_are_probabilities(name):
     np.testing.assert_allclose(degrees.sum(axis=1), 1.0)
     assert np.array_equal(degrees.argmax(axis=1), model.predict(X[:7]))
     assert not hasattr(recipe("kmeans", n_clusters=2, random_state=0).fit(X), "predict_proba")
+    # k-means of the degrees has clusters of its own
+    assert not hasattr(model.set_params(labeler="rows_kmeans").fit(X), "predict_proba")

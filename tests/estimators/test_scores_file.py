@@ -162,12 +162,20 @@ def test_the_file_has_no_name_and_goes_with_the_fit(tmp_path, monkeypatch, files
     assert list(tmp_path.iterdir()) == []
 
 
-def test_scores_of_another_type_than_the_rows_are_not_kept():
-    space = RowsSpace.of(SlicedRows(X), LocalEngine(), IdentityMap(5))
-    for dtype, keeps in ((np.float64, False), (np.float32, True)):
-        block_labeler = SimpleNamespace(scores=lambda rows, block, dtype=dtype: block[:, :2].astype(dtype))
-        with IterationCosts(space) as costs:
-            assert (costs.by(block_labeler).file is not None) == keeps
+@pytest.mark.parametrize("rows", [np.float32, np.float64])
+@pytest.mark.parametrize("scores", [np.float32, np.float64])
+@pytest.mark.parametrize("q", [1, 2])
+def test_scores_are_kept_in_their_type_unless_they_fill_no_column_of_the_rows(q, scores, rows):
+    space = RowsSpace.of(SlicedRows(X.astype(rows)), LocalEngine(), IdentityMap(5))
+    block_labeler = SimpleNamespace(scores=lambda rows, block: (block[:, :q] / 3).astype(scores))
+    with IterationCosts(space) as costs:
+        kept = costs.by(block_labeler)
+        if (q, scores, rows) == (1, np.float32, np.float64):
+            assert kept.file is None
+        else:
+            assert kept.dtype == scores
+            assert kept.file.dtype == rows
+            assert kept.file.n_bytes == 700 * q * np.dtype(scores).itemsize
 
 
 def test_several_threads_write_and_any_rows_are_read():

@@ -30,7 +30,8 @@ def test_a_kernel_takes_sparse_rows(rows, form, dtype):
     np.testing.assert_array_equal(model.labels_, dense.labels_)
     np.testing.assert_array_equal(model.predict(form(X)), model.labels_)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
-    assert model.space_.dtype == dtype
+    assert model.space_.points.dtype == dtype
+    assert model.space_.dtype == np.float64
 
 
 def test_others_refuse_large_ones(rows, monkeypatch):

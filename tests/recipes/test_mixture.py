@@ -36,7 +36,8 @@ def test_memberships_and_predictions(dtype):
 def test_equal_rows_and_constant_columns():
     with pytest.warns(ClusterkitWarning, match="equal"):
         model = recipe("mixture", n_clusters=2, random_state=0).fit(np.ones((9, 2)))
-    np.testing.assert_array_equal(model.memberships_, 0.5)
+    np.testing.assert_array_equal(model.memberships_, np.ones((9, 1)))  # the other cluster has no rows
+    np.testing.assert_array_equal(model.outcome_.rows, model.memberships_)
     constant = np.column_stack([IRIS, np.full(len(IRIS), 3.0)])
     one, other = (recipe("mixture", n_clusters=3, random_state=0).fit(X) for X in (IRIS, constant))
     np.testing.assert_array_equal(one.labels_, other.labels_)

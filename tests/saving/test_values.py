@@ -169,6 +169,7 @@ def test_names_of_columns(tmp_path):
         again.predict(frame[["höhe", "breite"]])
 
 
+@pytest.mark.filterwarnings("ignore:rows of 2 columns that are scaled to length 1")  # recipe embeddings says so
 def test_loading_needs_no_pickle(tmp_path):
     """In a new process, with everything that unpickles replaced by a function that raises."""
     names = [name for name in clusterkit.recipes() if name not in ("mmc", "gmmc-sdp")]

@@ -220,8 +220,19 @@ class Posteriors:
     mixture : Mixture
     """
 
+    saved_schema: ClassVar[int] = 2
+
     transform: Transform
     mixture: Mixture
+
+    @classmethod
+    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
+        """Fields of files with `shown`, the components to return."""
+        kept: dict[str, Any] = dict(fields)
+        shown = kept.pop("shown")
+        if not np.array_equal(shown, np.arange(len(kept["mixture"].means))):
+            kept["mixture"] = cls(**kept).columns(shown).mixture
+        return kept
 
     def __call__(self, Y: Array) -> Array:
         """Posteriors of raw rows, (m, d) to (m, k), float64."""

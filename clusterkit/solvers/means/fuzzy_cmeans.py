@@ -134,8 +134,19 @@ class Memberships(BlockFunction):
     fuzzifier : float
     """
 
+    saved_schema: ClassVar[int] = 2
+
     nearness: Extension
     fuzzifier: float = attrs.field(validator=scalar(least=1))
+
+    @classmethod
+    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
+        """Fields of files with `shown`, the clusters to return."""
+        kept: dict[str, Any] = dict(fields)
+        shown = kept.pop("shown")
+        if not np.array_equal(shown, np.arange(kept["nearness"].centres.shape[1])):
+            kept["nearness"] = kept["nearness"].columns(shown)
+        return kept
 
     def __call__(self, Y: Array) -> Array:
         """Memberships of raw rows, (m, d) to (m, k), float64."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from clusterkit._typing import Array
 from clusterkit.contracts import FeatureMap, Task
 from clusterkit.samples import DistanceSpace, FeatureSpace, KernelSpace, Space
+from clusterkit.samples.kernels import MatrixKernel
 from clusterkit.samples.mixed_space import MixedSpace
 from clusterkit.testing.compare import close, same_bits, saved_copy, small_blocks
 from clusterkit.testing.law import Law, law
@@ -52,13 +53,21 @@ def _mapped(space: Space, Y: Array) -> Array:
     return space.cross(Y)
 
 
+def _value_type(space: Space, case: Case) -> np.dtype:
+    """float64 for kernel values computed from rows of any type; that of the data for features and a given matrix."""
+    computed = isinstance(space, KernelSpace) and not isinstance(space.kernel, MatrixKernel)
+    return np.dtype(np.float64 if computed else case.dtype)
+
+
 @law(LAWS, case=cases())
 def gives_the_space_it_declares(stage: FeatureMap, case: Case) -> None:
-    """The fitted space is of the type `gives`, has every sample, and knows the number type of the data."""
+    """The fitted space is of the type `gives`, has every sample, and knows the type of its numbers."""
     space = _fit(stage, case)
     assert isinstance(space, stage.gives), f"gives says {stage.gives.__name__}, got {type(space).__name__}"
     assert space.n == case.n
-    assert space.dtype == case.dtype
+    assert space.dtype == _value_type(space, case), f"the space of {case.dtype} rows says {space.dtype}"
+    if isinstance(space, KernelSpace):
+        assert space.points.dtype == case.dtype, f"points of {case.dtype} rows are {space.points.dtype}"
 
 
 @law(LAWS, case=cases())
@@ -80,9 +89,10 @@ def maps_each_row_alone(stage: FeatureMap, case: Case, chosen: int) -> None:
 
 @law(LAWS, case=cases())
 def is_finite_and_keeps_the_type(stage: FeatureMap, case: Case) -> None:
-    """Features are finite whatever the data; float32 stays float32, float64 stays float64."""
-    H = _mapped(_fit(stage, case), case.X)
-    assert H.dtype == case.dtype, f"{case.dtype} became {H.dtype}"
+    """Features are finite whatever the data, and keep its type, float32 or float64; values of a kernel are float64."""
+    space = _fit(stage, case)
+    H = _mapped(space, case.X)
+    assert H.dtype == _value_type(space, case), f"{case.dtype} became {H.dtype}"
     assert np.isfinite(H).all(), "features are not finite"
 
 
@@ -140,7 +150,7 @@ def gram_is_symmetric_and_positive(stage: FeatureMap, case: Case) -> None:
     else:
         same_bits(G, G.T, "K and its transpose")
         close(np.diag(G), space.diag(), "diagonal of K")
-    eps = float(np.finfo(G.dtype).eps) if G.dtype != np.float64 else float(np.finfo(case.dtype).eps)
+    eps = float(np.finfo(_value_type(space, case)).eps)
     w = np.linalg.eigvalsh(G.astype(np.float64))
     assert w[0] >= -1e2 * len(w) * eps * max(abs(w[-1]), abs(w[0])), f"an eigenvalue of {w[0]:.3g}, largest {w[-1]:.3g}"
 
@@ -155,7 +165,7 @@ def kernel_parts_agree(stage: FeatureMap, case: Case) -> None:
     close(fresh.columns(index), K[:, index], "columns before the matrix is formed", digits=2)
     same_bits(space.columns(index), K[:, index], "columns of the formed matrix")
     close(space.cross(case.X), K, "new rows that are the samples", digits=2)
-    close(fresh.apply(A).astype(case.dtype), K @ A, "products before the matrix is formed", digits=2, scale=case.n)
+    close(fresh.apply(A).astype(K.dtype), K @ A, "products before the matrix is formed", digits=2, scale=case.n)
 
 
 @law(LAWS, seed=st.integers(0, 2**16), rows=st.integers(65, 150), dtype=st.sampled_from(["float64", "float32"]),

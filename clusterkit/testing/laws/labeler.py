@@ -14,7 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from clusterkit._typing import Array, Indices
-from clusterkit.contracts import Codec, Labeler, Labeling, Task
+from clusterkit.contracts import Codec, Labeler, Labeling, Task, array
 from clusterkit.contracts.labelings import by_appearance
 from clusterkit.contracts.outcomes import (
     Domain,
@@ -23,6 +23,7 @@ from clusterkit.contracts.outcomes import (
     FunctionDomain,
     KernelDomain,
     MergeTrees,
+    MixtureScores,
     Outcome,
     Scores,
     Status,
@@ -54,7 +55,7 @@ LAWS: list[Law] = []
 class Projected:
     """An embedding that extends: raw rows times a matrix, added up in one order for any number of rows."""
 
-    B: Array
+    B: Array = attrs.field(validator=array("d q"))
 
     def __call__(self, Y: Array) -> Array:
         """Rows of Y."""
@@ -87,6 +88,12 @@ class _Bench:
     task: Task
     case: Case
 
+    @property
+    def most(self) -> int | None:
+        """The number of clusters, of which some may have no samples; None where the labeler counts those that have."""
+        columns = self.outcome.q if isinstance(self.outcome, MixtureScores) else None
+        return self.task.n_clusters if columns is None else columns
+
     @classmethod
     def of(cls, stage: Labeler, case: Case, share: float = 1.0) -> _Bench:
         X = case.X
@@ -107,6 +114,8 @@ def _outcome(stage: Labeler, space: KernelSpace, k: int, share: float, case: Cas
     if issubclass(wanted, Embedding):
         q = stage.codebook(k).shape[1] if isinstance(stage, Codec) else k
         extend = Projected(case.rng("embedding").standard_normal((case.d, q)).astype(X.dtype))
+        if issubclass(wanted, MixtureScores):
+            return MixtureScores(extend(X), extend)
         return (Scores if issubclass(wanted, Scores) else Embedding)(extend(X), extend)
     if issubclass(MergeTrees, wanted):
         return _merge_trees(X, 2 if share < 1.0 else 1, space.coordinates, case)
@@ -148,17 +157,20 @@ tree, or two."""
 
 @law(LAWS, case=cases(), share=SHARES)
 def labels_are_numbers_in_range(stage: Labeler, case: Case, share: float) -> None:
-    """One integer a sample: 0..k-1; or from 0 without gaps, and -1 for noise, if the labeler counts them."""
+    """One integer a sample: 0..k-1; or from 0 without gaps, and -1 for noise, if the labeler counts them.
+
+    Of the components of a mixture the label is the column, and a fit takes out those without samples.
+    """
     bench = _Bench.of(stage, case, share)
     labeling = bench.label()
     labels = labeling.labels
     assert labels.shape == (case.n,)
     assert labels.dtype.kind in "iu", f"labels of type {labels.dtype}"
-    if bench.task.n_clusters is not None:
+    if bench.most is not None:
         assert labels.min() >= 0
-        assert labels.max() < bench.task.k
+        assert labels.max() < bench.most
         if labeling.costs is not None:
-            assert labeling.costs.shape == (case.n, bench.task.k)
+            assert labeling.costs.shape == (case.n, bench.most)
             assert np.isfinite(labeling.costs).all()
     else:
         numbers = np.unique(labels[labels >= 0])
@@ -166,7 +178,11 @@ def labels_are_numbers_in_range(stage: Labeler, case: Case, share: float) -> Non
         assert labels.min() >= -1
 
 
-@law(LAWS, case=cases(), share=SHARES, applies=lambda stage: stage.finds_k)
+def _counts(stage: Labeler) -> bool:
+    return stage.finds_k and not issubclass(stage.consumes, MixtureScores)
+
+
+@law(LAWS, case=cases(), share=SHARES, applies=_counts)
 def numbers_follow_first_appearance(stage: Labeler, case: Case, share: float) -> None:
     """Clusters whose number the labeler decides are numbered in the order of their first samples."""
     labels = _Bench.of(stage, case, share).label().labels
@@ -209,7 +225,7 @@ def predicts_any_rows_after_pickling(stage: Labeler, case: Case, share: float) -
     labels = labeling.predict(Y)
     assert labels.shape == (len(Y),)
     assert labels.min() >= -1
-    assert labels.max() <= (labeling.labels.max() if bench.task.n_clusters is None else bench.task.k - 1)
+    assert labels.max() <= (labeling.labels.max() if bench.most is None else bench.most - 1)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(labeling.predict))(Y), labels)
 
 

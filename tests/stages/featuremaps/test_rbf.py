@@ -97,8 +97,9 @@ def test_float32(d):
     X = (np.random.default_rng(0).normal(size=(50, d)) * 50 + 1e4).astype(np.float32)
     space = fit(X)
     K = space.gram()
-    assert K.dtype == space.cross(X[:3]).dtype == np.float32
-    np.testing.assert_allclose(K, np.exp(-space.kernel.gamma * squared(X)).astype(float), atol=1e-5)
+    assert space.points.dtype == np.float32
+    assert K.dtype == space.cross(X[:3]).dtype == space.dtype == np.float64
+    np.testing.assert_allclose(K, np.exp(-space.kernel.gamma * squared(X.astype(float))), atol=1e-12)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e6 / 3])
