@@ -169,13 +169,13 @@ def test_scores_are_kept_in_their_type_unless_they_fill_no_column_of_the_rows(q,
     space = RowsSpace.of(SlicedRows(X.astype(rows)), LocalEngine(), IdentityMap(5))
     block_labeler = SimpleNamespace(scores=lambda rows, block: (block[:, :q] / 3).astype(scores))
     with IterationCosts(space) as costs:
-        kept = costs.by(block_labeler)
+        stored = costs.by(block_labeler)
         if (q, scores, rows) == (1, np.float32, np.float64):
-            assert kept.file is None
+            assert stored.file is None
         else:
-            assert kept.dtype == scores
-            assert kept.file.dtype == rows
-            assert kept.file.n_bytes == 700 * q * np.dtype(scores).itemsize
+            assert stored.dtype == scores
+            assert stored.file.dtype == rows
+            assert stored.file.n_bytes == 700 * q * np.dtype(scores).itemsize
 
 
 def test_several_threads_write_and_any_rows_are_read():

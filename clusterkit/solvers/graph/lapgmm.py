@@ -228,11 +228,11 @@ class Posteriors:
     @classmethod
     def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
         """Fields of files with `shown`, the components to return."""
-        kept: dict[str, Any] = dict(fields)
-        shown = kept.pop("shown")
-        if not np.array_equal(shown, np.arange(len(kept["mixture"].means))):
-            kept["mixture"] = cls(**kept).columns(shown).mixture
-        return kept
+        present: dict[str, Any] = dict(fields)
+        shown = present.pop("shown")
+        if not np.array_equal(shown, np.arange(len(present["mixture"].means))):
+            present["mixture"] = cls(**present).columns(shown).mixture
+        return present
 
     def __call__(self, Y: Array) -> Array:
         """Posteriors of raw rows, (m, d) to (m, k), float64."""

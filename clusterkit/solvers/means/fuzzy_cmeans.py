@@ -142,11 +142,11 @@ class Memberships(BlockFunction):
     @classmethod
     def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
         """Fields of files with `shown`, the clusters to return."""
-        kept: dict[str, Any] = dict(fields)
-        shown = kept.pop("shown")
-        if not np.array_equal(shown, np.arange(kept["nearness"].centres.shape[1])):
-            kept["nearness"] = kept["nearness"].columns(shown)
-        return kept
+        present: dict[str, Any] = dict(fields)
+        shown = present.pop("shown")
+        if not np.array_equal(shown, np.arange(present["nearness"].centres.shape[1])):
+            present["nearness"] = present["nearness"].columns(shown)
+        return present
 
     def __call__(self, Y: Array) -> Array:
         """Memberships of raw rows, (m, d) to (m, k), float64."""
