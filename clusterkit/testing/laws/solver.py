@@ -245,7 +245,7 @@ def labels_of_the_groups_cost_less_than_shuffled_ones(
     for labels in (groups, *(case.rng(f"order {number}").permutation(groups) for number in range(3))):
         coded = Coded(labels[None], coding, 2, codebook(coding, 2))
         outcome = bench.prepared.solve(coded, None, case.rng("solve"))
-        objectives.append(float(bench.prepared.objective(coded, outcome)[0]))  # type: ignore[index]
+        objectives.append(float(bench.prepared.objective(coded, outcome)[0]))  # type: ignore[index] # it has one here
     assert objectives[0] <= min(objectives), f"of the groups and of shuffled labels: {objectives}"
 
 
@@ -539,7 +539,7 @@ def sums_and_finish_equal_solve(stage: Solver, case: Case, view: str, coding: Co
 def iterations_give_what_solve_gives(stage: Solver, case: Case, view: str, coding: None) -> None:
     """The function that the iterations end with gives the scores of `solve`, in as many iterations."""
     bound = _Bound.of(stage, case, view, coding)
-    function, status = solve_by_iterations(bound.iterations, bound.space, case.rng("solve"))  # type: ignore[arg-type]
+    function, status = solve_by_iterations(bound.iterations, bound.space, case.rng("solve"))  # type: ignore[arg-type] # a state
     outcome = bound.solve(bound.prepared())
     assert outcome.status is not None
     assert status.n_iter == outcome.status.n_iter
