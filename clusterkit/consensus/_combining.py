@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from clusterkit._typing import ArrayLike, Labels, RandomState
-from clusterkit.consensus.evidence import Coassociation, Diclens
-from clusterkit.consensus.expansion import Comusa, Comusacl, ComusaclDew
-from clusterkit.consensus.plurality import Voting
-from clusterkit.consensus.spectral import Cspa, Hbgf
 from clusterkit.contracts import Consensus
 from clusterkit.contracts.arguments import ConsensusLike
+from clusterkit.families.consensus.evidence import Coassociation, Diclens
+from clusterkit.families.consensus.expansion import Comusa, Comusacl, ComusaclDew
+from clusterkit.families.consensus.plurality import Voting
+from clusterkit.families.consensus.spectral import Cspa, Hbgf
 
 __all__ = [
     "coassociation",

@@ -50,7 +50,7 @@ def named(stage: Stage) -> str:
 
     Examples
     --------
-    >>> from clusterkit.solvers.regression.ridge import Ridge
+    >>> from clusterkit.families.margins.ridge import Ridge
     >>> named(Ridge())
     "solver 'ridge' of clusterkit-toolkit"
     """

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
-from clusterkit.numerics.communities.records import MergeTree, NeighbourGraph
+from clusterkit.numerics.graph_records import MergeTree, NeighbourGraph
 from clusterkit.numerics.shapes import array, is_tree, scalar
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples.array_libraries import (

@@ -304,8 +304,8 @@ def gain_of_clusters(x: Array | None, codes: NDArray[np.int32] | None, rng: Rng)
         Levels of categories. A single one says nothing of clusters.
     rng : Generator
     """
-    from clusterkit.numerics.mixed.search import Search
-    from clusterkit.numerics.mixed.table import MixedTable
+    from clusterkit.families.mixtures.mixed_table import MixedTable
+    from clusterkit.families.mixtures.search import Search
 
     if codes is None:
         assert x is not None

@@ -23,9 +23,10 @@ from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import NotExportable
+from clusterkit.families.support_vectors.level_sets.neighbours import nearest_rows
+from clusterkit.families.support_vectors.svdd import SMALLEST_TOLERANCE, PreparedSvdd
 from clusterkit.fitting.fit import BoundComposition, bind, run
 from clusterkit.fitting.samples import ArrayOrSamples, EngineSamples, Predicted, Samples, as_samples
-from clusterkit.level_sets.neighbours import nearest_rows
 from clusterkit.metrics import adjusted_rand
 from clusterkit.numerics.selection import sample_rows, smallest
 from clusterkit.numerics.shapes import array, scalar
@@ -38,7 +39,6 @@ from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.row_graph import Node
 from clusterkit.samples.sums import GROUP, Addable, add_left_to_right, groups
 from clusterkit.samples.transform import IdentityMap, Transform
-from clusterkit.solvers.one_class.svdd import SMALLEST_TOLERANCE, PreparedSvdd
 
 if TYPE_CHECKING:
     from clusterkit.numerics.nearest_jit import LabelledGroups

@@ -286,7 +286,7 @@ class Columns:
 
     def evidence(self, labels: Labels, noise: Noise) -> float:
         """What the columns gain a row by labels; nan for less than two clusters."""
-        from clusterkit.featuremaps.relevant import evidence_of
+        from clusterkit.families.mixtures.relevant import evidence_of
 
         rows = labels >= 0 if noise == "exclude" else np.ones(len(labels), dtype=bool)
         names, members = np.unique(labels[rows], return_inverse=True)

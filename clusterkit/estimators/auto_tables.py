@@ -46,13 +46,13 @@ from clusterkit.drivers.auto import AutoDriver, is_nested
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import ClusterkitWarning, NeedsMemory, counted
 from clusterkit.estimators.samples import of_rows
-from clusterkit.featuremaps.columns import mixed_columns
-from clusterkit.featuremaps.relevant import roles_of
+from clusterkit.families.mixtures.columns import mixed_columns
+from clusterkit.families.mixtures.mixed_mixture import MixedPosteriors, PreparedMixture
+from clusterkit.families.mixtures.relevant import roles_of
+from clusterkit.families.mixtures.search import RESTATED, apart
 from clusterkit.fitting.fit import BoundComposition, bind, n_with_samples, run
 from clusterkit.fitting.samples import ArraySamples
-from clusterkit.numerics.mixed.search import RESTATED, apart
 from clusterkit.samples.transform import ChosenColumns
-from clusterkit.solvers.mixtures.mixed_mixture import MixedPosteriors, PreparedMixture
 from clusterkit.tables import FittedPreparation
 from clusterkit.tables.preparing.plans import CategoryColumn
 

@@ -106,7 +106,7 @@ def _of_tree(estimator: FittedAttributes) -> tuple[ClusterLayer, ...] | None:
     tree = estimator.outcome_
     if not isinstance(tree, Tree) or "links" in estimator.resolved_ or len(tree.rows) < 2:
         return None
-    from clusterkit.numerics.spanning_trees.layers import persistent_cuts
+    from clusterkit.families.trees.layers import persistent_cuts
 
     cuts = persistent_cuts(tree.merges, tree.heights, max(tree.n_neighbors, 2), MOST_LAYERS)
     strongest = max((cut.persistence for cut in cuts), default=1.0)

@@ -3,7 +3,7 @@
 The table is read twice: for its preparation, which is a sum over its blocks, and to write its columns as numbers and
 codes, 8 bytes a cell, into a temporary file. Starts, roles, the form of the covariances and the number of clusters come
 from a random sample of the rows. Each further iteration is a pass of an engine over these rows (`ModelSums` in
-numerics/mixed/expectation.py), so that Dask gives the bits of this machine. Memory is that of the sample, of a few
+families/mixtures/expectation.py), so that Dask gives the bits of this machine. Memory is that of the sample, of a few
 blocks and of the labels. A collection of another engine, such as a dask frame, is prepared and read where it lies.
 """
 
@@ -34,16 +34,16 @@ from clusterkit.estimators.preparing import (
     set_fit_of_columns,
     stages_of_tables,
 )
+from clusterkit.families.mixtures.expectation import ModelSums
+from clusterkit.families.mixtures.mixed_mixture import MixedPosteriors
 from clusterkit.fitting.numbering import numbering, renumbered, sizes_of
 from clusterkit.fitting.samples import ArraySamples, Predicted, on_device
-from clusterkit.numerics.mixed.expectation import ModelSums
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.samples.array_libraries import BlockFunction
 from clusterkit.samples.engines import Engine, LocalEngine
 from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.rows import Rows, RowsFile, SlicedRows
 from clusterkit.samples.sums import Sums
-from clusterkit.solvers.mixtures.mixed_mixture import MixedPosteriors
 from clusterkit.tables import FittedPreparation, Preparation
 
 __all__ = ["fit_blocks", "fit_collection", "labels_of_tables"]

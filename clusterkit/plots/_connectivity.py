@@ -150,8 +150,8 @@ def graph_of(domain: Domain, points: Array, n_segment_points: int) -> SegmentGra
     """Segments between the rows of `points` (n, d), each tested at `n_segment_points` points; indices are of rows."""
     from scipy.sparse.csgraph import connected_components
 
-    from clusterkit.level_sets.neighbours import nearest_edges
-    from clusterkit.level_sets.segment_test import segment_test
+    from clusterkit.families.support_vectors.level_sets.neighbours import nearest_edges
+    from clusterkit.families.support_vectors.level_sets.segment_test import segment_test
 
     points = np.ascontiguousarray(points, dtype=np.float64)
     first, inverse = distinct_rows(points)
@@ -234,7 +234,7 @@ def _line_between(test: Any, rows: Array, ones: Indices, others: Indices) -> Ind
 
 def _shortest_between(rows: Array, component: Labels) -> list[Indices]:
     """The shortest segments from each of the largest components to any other component."""
-    from clusterkit.level_sets.neighbours import nearest_rows
+    from clusterkit.families.support_vectors.level_sets.neighbours import nearest_rows
 
     numbers, counts = np.unique(component, return_counts=True)
     lines = []

@@ -393,8 +393,8 @@ class AscentPaths:
 
 def paths_of(domain: KernelDomain, points: Array, starts: Indices) -> AscentPaths:
     """The trajectories of the rows `starts` of `points` (n, d), and the equilibria of these and other rows."""
-    from clusterkit.level_sets.equilibria import Ascent, find_basins
-    from clusterkit.level_sets.neighbours import DistinctRows
+    from clusterkit.families.support_vectors.level_sets.equilibria import Ascent, find_basins
+    from clusterkit.families.support_vectors.level_sets.neighbours import DistinctRows
 
     ascent = Ascent.of(domain, "equilibrium", tol=TOLERANCE, merge=MERGE, max_iter=MAX_STEPS)
     others = np.linspace(0, len(points) - 1, min(len(points), CLIMBERS)).astype(np.intp)

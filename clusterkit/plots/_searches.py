@@ -20,8 +20,8 @@ from clusterkit.errors import InvalidParameter, counted, nearest_names
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.search import Candidate, SearchResult
+from clusterkit.families.support_vectors.edsvc_candidates import CURVES, GRID_STEP, WIDTH_STEP, EdSvcCurves
 from clusterkit.plots.figure import COLORS, FAINT, INK, STYLES, axes_for, check_axes, frame, matplotlib_or_raise
-from clusterkit.tuners.edsvc_candidates import CURVES, GRID_STEP, WIDTH_STEP, EdSvcCurves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

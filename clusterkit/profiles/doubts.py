@@ -12,10 +12,10 @@ from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.contracts.arguments import Clusterer
 from clusterkit.drivers.auto import CONFIRMS, restated_in_words
 from clusterkit.errors import counted, first_names, shortened
+from clusterkit.families.mixtures.mixed_mixture import restating_in_words
 from clusterkit.profiles.measures import GroupedSample, draw
 from clusterkit.profiles.raw_table import Column, RawTable
 from clusterkit.profiles.rows import NEIGHBOURS
-from clusterkit.solvers.mixtures.mixed_mixture import restating_in_words
 from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, NumberColumn
 from clusterkit.tables.preparing.redundant_columns import as_option

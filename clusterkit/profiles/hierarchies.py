@@ -63,7 +63,7 @@ def linkage_matrix(model: object) -> Array:
     >>> linkage_matrix(model).tolist()
     [[0.0, 1.0, 1.0, 2.0], [2.0, 3.0, 4.0, 3.0]]
     """
-    from clusterkit.numerics.spanning_trees.hierarchy_jit import binary_hierarchy
+    from clusterkit.families.trees.hierarchy_jit import binary_hierarchy
 
     tree = tree_of(model, "linkage_matrix")
     nodes = binary_hierarchy(tree.merges, tree.heights)
@@ -96,7 +96,7 @@ def condensed_tree(model: object, min_cluster_size: int | None = None, library: 
     InvalidParameter, ImportError
         If the model has no spanning tree, or no library of data frames is installed.
     """
-    from clusterkit.numerics.spanning_trees.hierarchy_jit import condense, hierarchy
+    from clusterkit.families.trees.hierarchy_jit import condense, hierarchy
 
     tree = tree_of(model, "condensed_tree")
     if min_cluster_size is None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from clusterkit._typing import AnyArray, Array, Indices, Labels, Rng
 from clusterkit.errors import InvalidData, InvalidParameter
-from clusterkit.featuremaps.relevant import LabelEvidence, evidence_of
+from clusterkit.families.mixtures.relevant import LabelEvidence, evidence_of
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles.raw_table import Column, RawTable
 

@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
-from clusterkit.numerics.communities.records import NeighbourGraph
+from clusterkit.numerics.graph_records import NeighbourGraph
 from clusterkit.numerics.shapes import DERIVED, array
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.threads import each_block

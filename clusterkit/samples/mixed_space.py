@@ -2,7 +2,7 @@
 
 A level stays a code, one number a column: dummies would count a category of many levels as many columns. `MixedColumns`
 is the fitted row map, from columns as they are to standardised numbers and codes; which column becomes what is decided
-by `clusterkit.featuremaps.columns`.
+by `clusterkit.families.mixtures.columns`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FORMS = ("identity", "log", "asinh")
 """What is done to a number before it is standardised."""
 
 LEVEL_FORMS = ("free", "ordered", "count")
-"""What the levels of a category may be in a cluster, see `clusterkit.numerics.mixed.levels`."""
+"""What the levels of a category may be in a cluster, see `clusterkit.families.mixtures.levels`."""
 
 CLIPPED = 5.0
 """Standard deviations from the mean at which numbers are cut off, so that no outlier is a cluster of its own."""
@@ -107,7 +107,7 @@ class LevelPart:
     is_atom : bool
         Whether the levels are "another value" and this one.
     form : {"free", "ordered", "count"}
-        What the levels are in a cluster (`clusterkit.numerics.mixed.levels`). Counts have all whole numbers from 0 on,
+        What the levels are in a cluster (`clusterkit.families.mixtures.levels`). Counts have all whole numbers from 0 on,
         and larger ones are the last of them.
     """
 

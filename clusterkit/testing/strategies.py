@@ -18,10 +18,10 @@ from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts import FeatureMap, Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.drivers.compose import legal_compositions
-from clusterkit.featuremaps.columns import Columns
-from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.featuremaps.scaling import Identity, MinMax
+from clusterkit.families.mixtures.columns import Columns
+from clusterkit.families.shared.elm import Elm
+from clusterkit.families.shared.rbf import Rbf
+from clusterkit.families.shared.scaling import Identity, MinMax
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 
 __all__ = ["PATTERNS", "VIEWS", "Case", "cases", "compositions", "costs", "labels", "scores", "spaces", "views"]

@@ -67,9 +67,9 @@ def ncut() -> tuple[np.ndarray, str]:
 def hals() -> tuple[np.ndarray, str]:
     """NMF by coordinate descent, long products against few factors."""
     from clusterkit.contracts import Task
+    from clusterkit.families.factors.nmf import Nmf
     from clusterkit.samples import build_space
     from clusterkit.samples.transform import IdentityMap
-    from clusterkit.solvers.factorisation.nmf import Nmf
 
     rng = np.random.default_rng(0)
     X = rng.random((2000, 5)) ** 3 @ rng.random((5, 4000)) ** 3 + 0.05 * rng.random((2000, 4000))
@@ -84,7 +84,7 @@ def drift() -> tuple[np.ndarray, str]:
     """Equal clustering of two bananas into 20 parts, from several seeds with restarts."""
     from equal import bananas
 
-    from clusterkit.numerics.equal_size.drift import DriftRule, find_parts
+    from clusterkit.families.equal.drift import DriftRule, find_parts
 
     X, rule = bananas(4000), DriftRule(max_iter=3000, restarts=4)
     parts = [find_parts(X, 20, rule, np.random.default_rng(seed), record=True) for seed in range(4)]
@@ -96,8 +96,8 @@ def drift() -> tuple[np.ndarray, str]:
 
 def transport() -> tuple[np.ndarray, str]:
     """Equal sizes for the distances of 200,000 rows to ten of them."""
-    from clusterkit.balancers.transport import Transport
     from clusterkit.contracts import CostTable, Task
+    from clusterkit.families.shared.transport import Transport
     from clusterkit.fitting.label_iterations import balanced_by
 
     X = blobs(200_000, 5, 10)
@@ -115,12 +115,12 @@ class Constant:
 
 
 CONSTANTS = {
-    "RENEWAL": Constant("clusterkit.solvers.means._hamerly", (kernel_kmeans, kmeans)),
-    "BASIS": Constant("clusterkit.solvers.graph.ncut", (ncut,)),
-    "HALS_MAX_PASSES": Constant("clusterkit.solvers.factorisation.nmf", (hals,)),
-    "CHECK_INTERVAL": Constant("clusterkit.numerics.equal_size.drift_jit", (drift,)),
-    "RUNAWAY_FACTOR": Constant("clusterkit.numerics.equal_size.drift", (drift,)),
-    "COLLAPSE_SHARE": Constant("clusterkit.numerics.equal_size.drift", (drift,)),
+    "RENEWAL": Constant("clusterkit.families.means._hamerly", (kernel_kmeans, kmeans)),
+    "BASIS": Constant("clusterkit.families.graphs.ncut", (ncut,)),
+    "HALS_MAX_PASSES": Constant("clusterkit.families.factors.nmf", (hals,)),
+    "CHECK_INTERVAL": Constant("clusterkit.families.equal.drift_jit", (drift,)),
+    "RUNAWAY_FACTOR": Constant("clusterkit.families.equal.drift", (drift,)),
+    "COLLAPSE_SHARE": Constant("clusterkit.families.equal.drift", (drift,)),
     "SAMPLE_RATIO": Constant("clusterkit.numerics.transport", (transport,)),
 }
 

@@ -40,7 +40,7 @@ from clusterkit import Pipeline, config
 from clusterkit.contracts import Partitioner
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.errors import InvalidParameter
-from clusterkit.level_sets.equilibria import Ascent, Balls
+from clusterkit.families.support_vectors.level_sets.equilibria import Ascent, Balls
 from clusterkit.numerics.threads import available
 from clusterkit.samples import device_engine
 from clusterkit.samples.array_libraries import to_host

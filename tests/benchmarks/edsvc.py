@@ -116,12 +116,12 @@ def accuracy(names, seeds):
 
 def plane(entry, low, high):
     """Numbers of clusters and NMI to the classes, (widths, shares), and the widths and shares."""
-    from clusterkit.labelers.graphs import CompleteGraph
+    from clusterkit.families.support_vectors.complete_graph import CompleteGraph
+    from clusterkit.families.support_vectors.edsvc import FRACTIONS
+    from clusterkit.families.support_vectors.edsvc_candidates import CandidateRuns
+    from clusterkit.families.support_vectors.svdd import Svdd
     from clusterkit.samples import KernelSpace
     from clusterkit.samples.kernels import Gaussian
-    from clusterkit.solvers.one_class.svdd import Svdd
-    from clusterkit.tuners.edsvc import FRACTIONS
-    from clusterkit.tuners.edsvc_candidates import CandidateRuns
 
     X, y = load(*entry.split(":"))
     shares, gammas = FRACTIONS, np.geomspace(low, high, 24)

@@ -17,8 +17,8 @@ from sklearn.cluster import KMeans
 
 from clusterkit import datasets, recipe
 from clusterkit.contracts import Task
-from clusterkit.featuremaps.elm import Elm
-from clusterkit.labelers.codecs import Argmax, Threshold
+from clusterkit.families.shared.codecs import Argmax, Threshold
+from clusterkit.families.shared.elm import Elm
 from clusterkit.metrics import clustering_accuracy
 
 ITERATIONS = 15

@@ -21,7 +21,7 @@ import numpy as np
 from machine import describe
 
 from clusterkit import datasets
-from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
+from clusterkit.families.equal.drift import DriftRule, find_parts, random_distinct_rows
 
 POSITIVE = list("EHIMPQRXYZ")
 

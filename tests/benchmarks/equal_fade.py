@@ -14,8 +14,8 @@ import time
 import numpy as np
 from machine import describe
 
-from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
-from clusterkit.numerics.equal_size.fade import fade_weights
+from clusterkit.families.equal.drift import DriftRule, find_parts, random_distinct_rows
+from clusterkit.families.equal.fade import fade_weights
 
 CASES = [(2, 8, 20), (2, 20, 20), (2, 8, 10), (2, 8, 5), (8, 8, 10), (8, 8, 5), (2, 5, 20), (8, 8, 20)]
 """Attributes, groups of the mixture, parts."""

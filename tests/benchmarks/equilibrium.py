@@ -22,13 +22,13 @@ from sklearn.cluster import HDBSCAN
 from clusterkit import datasets
 from clusterkit.contracts import Task
 from clusterkit.contracts.outcomes import KernelDomain
-from clusterkit.labelers.basins import Equilibrium, Transition
-from clusterkit.level_sets.equilibria import Ascent, find_basins
+from clusterkit.families.support_vectors.basins import Equilibrium, Transition
+from clusterkit.families.support_vectors.level_sets.equilibria import Ascent, find_basins
+from clusterkit.families.support_vectors.lmsvc import Lmsvc
+from clusterkit.families.support_vectors.svdd import Svdd
 from clusterkit.numerics.threads import available
 from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian
-from clusterkit.solvers.one_class.lmsvc import Lmsvc
-from clusterkit.solvers.one_class.svdd import Svdd
 
 TRAINING_ROWS = 43_500
 

@@ -23,9 +23,9 @@ from sklearn.datasets import make_blobs
 
 from clusterkit.contracts import Task
 from clusterkit.errors import ClusterkitWarning
-from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.families.margins.gmmc import Gmmc
+from clusterkit.families.shared.rbf import Rbf
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.solvers.max_cut.gmmc import Gmmc
 
 
 def data(n: int) -> tuple[np.ndarray, np.ndarray]:

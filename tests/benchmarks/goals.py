@@ -19,10 +19,10 @@ from machine import describe
 
 def balance() -> list[tuple[str, float, float]]:
     """`band` on 100,000 samples and `ordinal` on 20,000: what is timed, CPU seconds, the goal."""
-    from clusterkit.balancers.band import Band, Ordinal
     from clusterkit.contracts import CostTable, Task
+    from clusterkit.families.shared.band import Band, Ordinal
+    from clusterkit.families.shared.codecs import Interval
     from clusterkit.fitting.label_iterations import balanced_by
-    from clusterkit.labelers.codecs import Interval
 
     rng, n = np.random.default_rng(0), 100_000
     rows = []
@@ -45,7 +45,7 @@ def interrupt() -> list[tuple[str, float, float]]:
     from clusterkit_sdp.mmc_sdp import MmcSdp
 
     from clusterkit.contracts import Task
-    from clusterkit.featuremaps.rbf import Rbf
+    from clusterkit.families.shared.rbf import Rbf
 
     rng, n = np.random.default_rng(0), 70
     X = rng.normal(size=(n, 2)) + 4.0 * (np.arange(n) % 2)[:, None]

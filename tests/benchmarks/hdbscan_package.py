@@ -70,7 +70,7 @@ def of_tree(edges, lengths, n, size, setting):
     from hdbscan._hdbscan_linkage import label
     from hdbscan.hdbscan_ import _tree_to_labels
 
-    from clusterkit.numerics.spanning_trees.hierarchy_jit import excess_of_mass, hierarchy
+    from clusterkit.families.trees.hierarchy_jit import excess_of_mass, hierarchy
 
     linkage = label(np.column_stack([edges, lengths]).astype(np.float64))
     theirs = _tree_to_labels(np.zeros((n, 2)), linkage, size, **{"max_cluster_size": 0, **setting})[0]
@@ -116,7 +116,7 @@ def layers(count):
     """Print on how many sets the layers of one tree are those of fast_plscan: sizes, and partitions."""
     from fast_plscan import PLSCAN
 
-    from clusterkit.numerics.spanning_trees.layers import persistent_cuts
+    from clusterkit.families.trees.layers import persistent_cuts
 
     others, total = [], 0
     for seed in range(count):

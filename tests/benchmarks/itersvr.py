@@ -23,8 +23,8 @@ from machine import describe
 from clusterkit import datasets, recipe
 from clusterkit.contracts import Task
 from clusterkit.contracts.seeds import Seeds
+from clusterkit.families.means.kmeans_starts import KMeans
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.partitioners.kmeans import KMeans
 from clusterkit.samples import identity_space
 
 PAIRS = ("digits-3-9", "digits-1-7", "digits-8-9")

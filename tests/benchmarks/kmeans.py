@@ -36,15 +36,15 @@ from threadpoolctl import threadpool_limits
 
 from clusterkit import datasets, recipe
 from clusterkit.contracts import Task
-from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.families.means.kmeans import Centroids
+from clusterkit.families.means.seeds import Seeded
+from clusterkit.families.shared.codecs import Argmax
+from clusterkit.families.shared.elm import Elm
+from clusterkit.families.shared.rbf import Rbf
 from clusterkit.fitting.label_iterations import alternate
-from clusterkit.labelers.codecs import Argmax
 from clusterkit.numerics.threads import available
-from clusterkit.partitioners.seeds import Seeded
 from clusterkit.samples import DenseSpace, FeatureSpace, KernelSpace, build_space
 from clusterkit.samples.transform import IdentityMap
-from clusterkit.solvers.means.centroids import Centroids
 
 
 def drawn(space: FeatureSpace | KernelSpace, k: int, starts: int) -> list[np.ndarray]:

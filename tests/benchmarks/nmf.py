@@ -23,11 +23,11 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from clusterkit.contracts import Task
-from clusterkit.featuremaps.elm import Elm
+from clusterkit.families.factors.nmf import Nmf
+from clusterkit.families.shared.elm import Elm
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import build_space
 from clusterkit.samples.transform import IdentityMap
-from clusterkit.solvers.factorisation.nmf import Nmf
 
 
 def planted(n: int, width: int, k: int, noise: float = 0.05) -> np.ndarray:

@@ -18,11 +18,11 @@ import numpy as np
 from machine import describe, peak, reset_peak
 from sklearn.datasets import make_moons
 
-from clusterkit.balancers.band import Band
 from clusterkit.contracts import Solver, Task
-from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.families.margins.gmmc import Gmmc
+from clusterkit.families.shared.band import Band
+from clusterkit.families.shared.rbf import Rbf
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.solvers.max_cut.gmmc import Gmmc
 
 
 def blobs(n: int) -> tuple[np.ndarray, np.ndarray]:

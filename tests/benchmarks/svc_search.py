@@ -53,7 +53,7 @@ def measured(sets: dict[str, tuple[np.ndarray, np.ndarray]], complete: bool, out
     from sklearn.metrics import adjusted_rand_score
 
     from clusterkit import recipe
-    from clusterkit.tuners import svc_auto
+    from clusterkit.families.support_vectors import svc_auto
 
     spent: dict[str, float] = {}
     plain = svc_auto.SvcAuto.tune
@@ -66,7 +66,7 @@ def measured(sets: dict[str, tuple[np.ndarray, np.ndarray]], complete: bool, out
 
     svc_auto.SvcAuto.tune = tune
     if complete:
-        from clusterkit.tuners import _svc_search
+        from clusterkit.families.support_vectors import _svc_search
 
         _svc_search.SHATTERED = 2
         _svc_search._largest_free_weight = lambda *_: None

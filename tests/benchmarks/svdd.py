@@ -19,11 +19,11 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.svm import OneClassSVM
 
 from clusterkit.contracts import Task
+from clusterkit.families.support_vectors.svdd import Svdd
 from clusterkit.numerics.gaussian_jit import gaussian_sums
 from clusterkit.numerics.threads import available
 from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian
-from clusterkit.solvers.one_class.svdd import Svdd
 
 # n: (d, nu, qm), nu = 0 for 1 / n
 GRID = {

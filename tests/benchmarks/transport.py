@@ -25,8 +25,8 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 
-from clusterkit.balancers.transport import Transport
 from clusterkit.contracts import CostTable, Task
+from clusterkit.families.shared.transport import Transport
 from clusterkit.fitting.label_iterations import balanced_by
 
 

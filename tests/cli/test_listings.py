@@ -145,7 +145,7 @@ class TestNotUsable:
         from clusterkit.contracts.registry import registry
 
         registry._session["solver", "lost"] = Entry("solver", "lost", "a_module_that_is_nowhere:Lost", "somebody")
-        registry._session["solver", "odd"] = Entry("solver", "odd", "clusterkit.solvers.regression.ridge:Ridge", "it")
+        registry._session["solver", "odd"] = Entry("solver", "odd", "clusterkit.families.margins.ridge:Ridge", "it")
         answer = run("stages", "solver")
         assert answer.exit_code == 0, answer.output
         [lost] = [line for line in answer.stdout.splitlines() if "lost" in line]
@@ -164,7 +164,7 @@ class TestNotUsable:
         assert "not usable: TypeError" in line
 
     def test_a_built_in_too(self, run, monkeypatch):
-        monkeypatch.setitem(sys.modules, "clusterkit.solvers.regression.ridge", None)
+        monkeypatch.setitem(sys.modules, "clusterkit.families.margins.ridge", None)
         [line] = [line for line in run("stages", "solver").stdout.splitlines() if " ridge " in line]
         assert "not usable: ModuleNotFoundError" in line
 

@@ -7,7 +7,6 @@ from typing import ClassVar, final
 import attrs
 import pytest
 
-from clusterkit.balancers.band import Band, Ordinal
 from clusterkit.contracts import Labeler, Labeling
 from clusterkit.contracts.composition import Composition, problems
 from clusterkit.contracts.featuremap import Chain
@@ -15,20 +14,21 @@ from clusterkit.contracts.outcomes import Embedding
 from clusterkit.contracts.registry import registry
 from clusterkit.drivers.compose import alternatives, check, legal_compositions
 from clusterkit.errors import IncompatibleStages, UnknownName
-from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.featuremaps.scaling import MinMax
-from clusterkit.labelers.basins import Transition
-from clusterkit.labelers.codecs import Argmax, Interval, Threshold
-from clusterkit.labelers.graphs import CompleteGraph
-from clusterkit.labelers.rows_kmeans import RowsKMeans
-from clusterkit.partitioners.kmeans import KMeansMapped
-from clusterkit.partitioners.random import Random
-from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
-from clusterkit.solvers.factorisation.nmf import Nmf
-from clusterkit.solvers.means.centroids import Centroids
-from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit.solvers.regression.ridge import Ridge
+from clusterkit.families.factors.convex_nmf import ConvexNmf
+from clusterkit.families.factors.nmf import Nmf
+from clusterkit.families.margins.ridge import Ridge
+from clusterkit.families.means.kmeans import Centroids
+from clusterkit.families.means.kmeans_starts import KMeansMapped
+from clusterkit.families.means.rows_kmeans import RowsKMeans
+from clusterkit.families.shared.band import Band, Ordinal
+from clusterkit.families.shared.codecs import Argmax, Interval, Threshold
+from clusterkit.families.shared.elm import Elm
+from clusterkit.families.shared.random import Random
+from clusterkit.families.shared.rbf import Rbf
+from clusterkit.families.shared.scaling import MinMax
+from clusterkit.families.support_vectors.basins import Transition
+from clusterkit.families.support_vectors.complete_graph import CompleteGraph
+from clusterkit.families.support_vectors.svdd import Svdd
 
 pytestmark = pytest.mark.usefixtures("no_external_plugins")
 

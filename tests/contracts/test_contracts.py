@@ -28,12 +28,12 @@ from clusterkit.contracts import (
 from clusterkit.contracts.outcomes import Ending, FunctionDomain, Scores, Status
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import BrokenStage, ClusterkitWarning, InvalidData, InvalidParameter
-from clusterkit.featuremaps.scaling import Identity
+from clusterkit.families.means.kmeans import Centroids
+from clusterkit.families.shared.codecs import Argmax
+from clusterkit.families.shared.scaling import Identity
 from clusterkit.fitting import device_paths
-from clusterkit.labelers.codecs import Argmax
 from clusterkit.samples import build_space
 from clusterkit.samples.transform import IdentityMap
-from clusterkit.solvers.means.centroids import Centroids
 
 pytestmark = pytest.mark.usefixtures("no_external_plugins")
 
@@ -228,7 +228,7 @@ class TestOfTheLibraryItself:
             fit(X)
 
     def test_features(self, X, monkeypatch):
-        from clusterkit.featuremaps.scaling import MinMax
+        from clusterkit.families.shared.scaling import MinMax
 
         # the answer for the changed class must not stay for the tests after this one
         monkeypatch.setattr(device_paths, "_tried", device_paths._tried.__wrapped__)

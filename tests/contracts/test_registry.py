@@ -245,7 +245,7 @@ class TestBuiltinsAreSafe:
 
     def test_a_name_that_differs_from_the_class_is_refused(self, fresh):
         fresh._session["partitioner", "mine"] = Entry(
-            "partitioner", "mine", "clusterkit.partitioners.random:Random", "somebody"
+            "partitioner", "mine", "clusterkit.families.shared.random:Random", "somebody"
         )
         with pytest.raises(BrokenPlugin, match="partitioner 'mine' of somebody calls itself 'random'"):
             fresh.get("partitioner", "mine")

@@ -13,7 +13,7 @@ from clusterkit.contracts.checks import named
 from clusterkit.contracts.providers import Entry
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import BrokenPlugin, BrokenStage
-from clusterkit.solvers.means.centroids import Centroids
+from clusterkit.families.means.kmeans import Centroids
 
 pytestmark = pytest.mark.usefixtures("no_external_plugins")
 

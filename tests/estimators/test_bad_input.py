@@ -223,7 +223,7 @@ def test_odd_arguments():
 
 
 def test_a_class_instead_of_a_stage():
-    from clusterkit.solvers.regression.ridge import Ridge
+    from clusterkit.families.margins.ridge import Ridge
 
     with pytest.raises(InvalidParameter, match=r"solver takes a stage, not its class: write Ridge\(\)"):
         Pipeline(solver=Ridge).fit(X)

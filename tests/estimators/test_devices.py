@@ -269,8 +269,8 @@ class TestRefusals:
             recipe("ncut", n_clusters=4).fit(Unread(blobs()))
 
     def test_the_list_comes_from_what_the_stages_make(self, monkeypatch):
+        from clusterkit.families.means._geometry import NearestMeans
         from clusterkit.fitting import device_paths
-        from clusterkit.solvers.means._geometry import NearestMeans
 
         assert "centroids" in with_device_path()
         device_paths._tried.cache_clear()

@@ -87,7 +87,7 @@ class TestInterrupted:
         assert "interrupted" in fitted.stop_reason_
 
     def test_before_the_first_iteration_there_is_nothing_to_keep(self, monkeypatch):
-        from clusterkit.solvers.regression import ridge
+        from clusterkit.families.margins import ridge
 
         def stop(*arguments):
             raise KeyboardInterrupt

@@ -9,9 +9,9 @@ from sklearn.datasets import make_blobs
 import clusterkit
 from clusterkit import Pipeline, recipe
 from clusterkit.contracts.featuremap import Chain
-from clusterkit.featuremaps.elm import Elm
+from clusterkit.families.margins.ridge import Ridge
+from clusterkit.families.shared.elm import Elm
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.solvers.regression.ridge import Ridge
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,8 @@ from sklearn.datasets import make_blobs
 import clusterkit
 from clusterkit import recipe
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter, NeedsSpace
+from clusterkit.families.factors import _stored_factor
 from clusterkit.samples.limits import listening
-from clusterkit.solvers.factorisation import _stored_factor
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
 
@@ -131,7 +131,7 @@ import os, signal, sys
 import clusterkit
 from clusterkit import recipe
 from clusterkit.samples.limits import listening
-from clusterkit.solvers.factorisation._stored_factor import FactorFiles
+from clusterkit.families.factors._stored_factor import FactorFiles
 from clusterkit.testing.compare import small_blocks, small_groups
 
 path, checkpoint, moment = sys.argv[1:]

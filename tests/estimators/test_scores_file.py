@@ -39,7 +39,7 @@ BALANCERS = {
 def small():
     """Groups and blocks so small that a few hundred rows take several of both, and borders so small that they occur."""
     with small_groups(150), small_blocks(), pytest.MonkeyPatch.context() as patched:
-        patched.setattr("clusterkit.balancers.transport.GATHERED", 1500)
+        patched.setattr("clusterkit.families.shared.transport.GATHERED", 1500)
         yield
 
 

@@ -11,6 +11,7 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import IncompatibleStages, NeedsMemory
+from clusterkit.families.factors._stored_factor import FactorInMemory
 from clusterkit.files import HeldFiles
 from clusterkit.fitting.device_paths import check_rows
 from clusterkit.fitting.fit import bind
@@ -22,7 +23,6 @@ from clusterkit.samples.devices import Device
 from clusterkit.samples.engines import LocalEngine
 from clusterkit.samples.limits import listening
 from clusterkit.samples.rows import RowsOfColumns, SlicedRows
-from clusterkit.solvers.factorisation._stored_factor import FactorInMemory
 from clusterkit.testing.compare import small_blocks, small_groups
 
 pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")

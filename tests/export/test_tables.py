@@ -311,7 +311,7 @@ def test_a_mixture_takes_texts_and_integrates_gaps_out(covariance, run):
 
 
 def test_covariances_of_many_numbers_are_refused(monkeypatch):
-    from clusterkit.solvers.mixtures import mixed_mixture
+    from clusterkit.families.mixtures import mixed_mixture
 
     monkeypatch.setattr(mixed_mixture, "MOST_ELIMINATED", 1)
     X = np.random.default_rng(0).standard_normal((60, 3)) + 9.0 * (np.arange(60) % 2)[:, None]

@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.maps import mapped
 
-from clusterkit.balancers.band import Band
 from clusterkit.contracts import Prepared, Task
 from clusterkit.contracts.iteration import Ended, Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Embedding, Ending, Scores, Status
-from clusterkit.featuremaps.elm import Elm
+from clusterkit.families.margins.ridge import Ridge
+from clusterkit.families.means.rows_kmeans import RowsKMeans
+from clusterkit.families.shared.band import Band
+from clusterkit.families.shared.codecs import Argmax
+from clusterkit.families.shared.elm import Elm
 from clusterkit.fitting.label_iterations import alternate, solve_once
-from clusterkit.labelers.codecs import Argmax
-from clusterkit.labelers.rows_kmeans import RowsKMeans
 from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Linear
 from clusterkit.samples.limits import listening
-from clusterkit.solvers.regression.ridge import Ridge
 from clusterkit.testing.compositions import samples
 
 N = 4  # labels of four samples are the digits of a number below 16

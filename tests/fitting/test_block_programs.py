@@ -17,14 +17,16 @@ from clusterkit.contracts import Task
 from clusterkit.contracts.pass_solver import Iterating, Storing, adder_of, solve_by_sums
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.featuremaps.elm import Elm
+from clusterkit.families.factors._updates import RowUpdate, descended, multiplied
+from clusterkit.families.means import _kmeans_parallel
+from clusterkit.families.means._kmeans_parallel import NearestOf
+from clusterkit.families.means.kmeans import Centroids
+from clusterkit.families.shared.codecs import Argmax, BiasThreshold
+from clusterkit.families.shared.elm import Elm
 from clusterkit.fitting.device_paths import has_device_path
 from clusterkit.fitting.fit import fit
 from clusterkit.fitting.pass_iterations import digest_of
 from clusterkit.fitting.samples import EngineSamples
-from clusterkit.labelers.codecs import Argmax, BiasThreshold
-from clusterkit.partitioners import _kmeans_parallel
-from clusterkit.partitioners._kmeans_parallel import NearestOf
 from clusterkit.samples import array_libraries, build_space
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -42,8 +44,6 @@ from clusterkit.samples.rows_space import OfFeatures
 from clusterkit.samples.sums import Sums, class_totals, products_of_rows, target_sums
 from clusterkit.samples.survey import Extremes
 from clusterkit.samples.transform import IdentityMap, Transform
-from clusterkit.solvers.factorisation._updates import RowUpdate, descended, multiplied
-from clusterkit.solvers.means.centroids import Centroids
 from clusterkit.testing.compare import DEVICE, EXACT, numbers_of, put, small_blocks, small_groups
 from clusterkit.testing.conformance import variants
 from clusterkit.testing.laws.solver import bound_by_passes, codebook

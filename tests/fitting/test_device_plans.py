@@ -12,13 +12,13 @@ import pytest
 import clusterkit
 from clusterkit import recipe
 from clusterkit.contracts import Partitioner
+from clusterkit.families.factors import _updates
 from clusterkit.samples import array_libraries, transform
 from clusterkit.samples.array_libraries import to_host
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.device_engine import DeviceEngine
 from clusterkit.samples.rows import SlicedRows
 from clusterkit.samples.transform import device_plan
-from clusterkit.solvers.factorisation import _updates
 from clusterkit.testing.compare import DEVICE, put
 
 xp = pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")

@@ -11,24 +11,24 @@ from .source import LIBRARY, Breach, Source, sources
 INSIDE = "used inside its package only"
 
 EXCLUDED: dict[str, str] = {
-    "clusterkit/balancers/band.py:slack_problem": INSIDE,
-    "clusterkit/balancers/transport.py:limit_problem": INSIDE,
-    "clusterkit/balancers/transport.py:sizes_problem": INSIDE,
-    "clusterkit/consensus/expansion.py:indicator": INSIDE,
-    "clusterkit/labelers/basins.py:BasinPredictor.facts": INSIDE,
-    "clusterkit/labelers/basins.py:basin_labeling": INSIDE,
+    "clusterkit/families/shared/band.py:slack_problem": INSIDE,
+    "clusterkit/families/shared/transport.py:limit_problem": INSIDE,
+    "clusterkit/families/shared/transport.py:sizes_problem": INSIDE,
+    "clusterkit/families/consensus/expansion.py:indicator": INSIDE,
+    "clusterkit/families/support_vectors/basins.py:BasinPredictor.facts": INSIDE,
+    "clusterkit/families/support_vectors/basins.py:basin_labeling": INSIDE,
     "clusterkit/numerics/nearest_jit.py:fill": INSIDE,
     "clusterkit/numerics/shapes.py:Declared.__call__": "attrs says so of validators",
     "clusterkit/plots/figure.py:rows_of": INSIDE,
     "clusterkit/plots/figure.py:FittedDomain.model": INSIDE,
     "clusterkit/plots/figure.py:FittedDomain.of": INSIDE,
-    "clusterkit/solvers/cutting_plane/cutting_plane.py:PreparedCuttingPlanes.resolved": INSIDE,
-    "clusterkit/solvers/graph/lapgmm.py:Smoother.W": INSIDE,
-    "clusterkit/solvers/graph/ncut.py:leading": INSIDE,
-    "clusterkit/solvers/one_class/svdd.py:GaussianDual.pools": INSIDE,
-    "clusterkit/solvers/regression/ridge.py:RegularisedInverse.resolved": INSIDE,
-    "clusterkit/tuners/edsvc.py:EdSvcChoice.facts": INSIDE,
-    "clusterkit/tuners/edsvc_candidates.py:CandidateRuns.labels_of": INSIDE,
+    "clusterkit/families/margins/cutting_plane.py:PreparedCuttingPlanes.resolved": INSIDE,
+    "clusterkit/families/graphs/lapgmm.py:Smoother.W": INSIDE,
+    "clusterkit/families/graphs/ncut.py:leading": INSIDE,
+    "clusterkit/families/support_vectors/svdd.py:GaussianDual.pools": INSIDE,
+    "clusterkit/families/margins/ridge.py:RegularisedInverse.resolved": INSIDE,
+    "clusterkit/families/support_vectors/edsvc.py:EdSvcChoice.facts": INSIDE,
+    "clusterkit/families/support_vectors/edsvc_candidates.py:CandidateRuns.labels_of": INSIDE,
 }
 """Public names that may have `Any`, ``path:name`` as in a breach, each with the reason."""
 

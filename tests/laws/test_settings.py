@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from clusterkit.balancers.band import Band, Ordinal
 from clusterkit.contracts.featuremap import Chain
-from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.precomputed import Precomputed
-from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.featuremaps.scaling import MinMax
-from clusterkit.labelers.codecs import Interval
-from clusterkit.labelers.graphs import CompleteGraph
-from clusterkit.partitioners.seeds import Seeded
-from clusterkit.solvers.factorisation.nmf import Nmf
-from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit.solvers.regression.ridge import Ridge
+from clusterkit.families.factors.nmf import Nmf
+from clusterkit.families.margins.ridge import Ridge
+from clusterkit.families.means.seeds import Seeded
+from clusterkit.families.shared.band import Band, Ordinal
+from clusterkit.families.shared.codecs import Interval
+from clusterkit.families.shared.elm import Elm
+from clusterkit.families.shared.precomputed import Precomputed
+from clusterkit.families.shared.rbf import Rbf
+from clusterkit.families.shared.scaling import MinMax
+from clusterkit.families.support_vectors.complete_graph import CompleteGraph
+from clusterkit.families.support_vectors.svdd import Svdd
 from clusterkit.testing import laws_of
 from clusterkit.testing.contract import LAWS as CONTRACT
 

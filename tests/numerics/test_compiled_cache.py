@@ -105,7 +105,7 @@ COLD = """
 import numpy as np
 from numba.core import event
 from clusterkit.samples.kernels import Gaussian
-from clusterkit.solvers.one_class._steps_jit import GaussianSubproblem
+from clusterkit.families.support_vectors._steps_jit import GaussianSubproblem
 
 class Names(event.Listener):
     def on_start(self, event):
@@ -133,5 +133,5 @@ def test_the_pair_steps_compile_no_texts(tmp_path):
     process = subprocess.run([sys.executable, "-c", COLD], capture_output=True, text=True, env=environment)
     assert process.returncode == 0, process.stderr
     compiled = process.stdout.split()
-    assert "clusterkit.solvers.one_class._steps_jit" in compiled
+    assert "clusterkit.families.support_vectors._steps_jit" in compiled
     assert "numba.cpython.unicode" not in compiled

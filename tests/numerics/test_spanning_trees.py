@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from oracles import trees as oracle
 
 from clusterkit._jit import njit
+from clusterkit.families.trees.hierarchy_jit import hierarchy
 from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka, tree
 from clusterkit.numerics.spanning_trees.boruvka_jit import bracket, kth_near, smallest
-from clusterkit.numerics.spanning_trees.hierarchy_jit import hierarchy
 from clusterkit.numerics.spanning_trees.reach_jit import SQUARED, core_squares, prim
 from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree, nearest_by_reachability
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from clusterkit.contracts.outcomes import KernelDomain
-from clusterkit.level_sets.equilibria import Ascent
+from clusterkit.families.support_vectors.level_sets.equilibria import Ascent
 from clusterkit.samples.kernels import Gaussian
 
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from clusterkit import Pipeline
-from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.solvers.one_class.svdd import Svdd
+from clusterkit.families.shared.rbf import Rbf
+from clusterkit.families.support_vectors.svdd import Svdd
 
 
 def plain_nmi(a, b):

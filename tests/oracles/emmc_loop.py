@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from clusterkit.contracts import Partitioner, Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.scaling import Identity
+from clusterkit.families.margins.ridge import Ridge
+from clusterkit.families.shared.elm import Elm
+from clusterkit.families.shared.scaling import Identity
 from clusterkit.fitting.fit import BoundComposition, run
-from clusterkit.solvers.regression.ridge import Ridge
 from oracles.maps import mapped
 
 SEED = st.integers(0, 2**32 - 1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from clusterkit.contracts import Task
+from clusterkit.families.support_vectors.svdd import Svdd
 from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian
-from clusterkit.solvers.one_class.svdd import Svdd
 
 TOL = 1e-8
 """The tolerance of every run, unless a test chooses another one."""

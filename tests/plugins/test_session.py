@@ -209,7 +209,7 @@ class TestClash:
         module = types.ModuleType("mine")
         module.API_VERSION = 3
         module.clusterkit_partitioners = clusterkit.hookimpl(
-            lambda: {"kmeans": "clusterkit.partitioners.random:Random"}
+            lambda: {"kmeans": "clusterkit.families.shared.random:Random"}
         )
         with pytest.raises(BrokenPlugin, match="partitioner 'kmeans' is already provided by clusterkit-toolkit"):
             clusterkit.register(module)
@@ -219,7 +219,7 @@ class TestClash:
         heard = []
         module = listener(heard)
         module.clusterkit_partitioners = clusterkit.hookimpl(
-            lambda: {"kmeans": "clusterkit.partitioners.random:Random"}
+            lambda: {"kmeans": "clusterkit.families.shared.random:Random"}
         )
         with pytest.raises(BrokenPlugin, match="already provided"):
             clusterkit.register(module)
@@ -230,7 +230,7 @@ class TestClash:
         heard = []
         module = clusterkit.register(listener(heard))
         module.clusterkit_partitioners = clusterkit.hookimpl(
-            lambda: {"kmeans": "clusterkit.partitioners.random:Random"}
+            lambda: {"kmeans": "clusterkit.families.shared.random:Random"}
         )
         clusterkit.register(module)  # pluggy read its hooks when it came into use
         recipe("kmeans", n_clusters=2, random_state=0).fit(X)

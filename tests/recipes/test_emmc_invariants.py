@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from oracles.emmc_loop import SEED, blobs, falls, gap, loop, problem
 from oracles.maps import mapped
 
-from clusterkit.balancers.band import Band, Ordinal
-from clusterkit.featuremaps.elm import Elm
+from clusterkit.families.shared.band import Band, Ordinal
+from clusterkit.families.shared.codecs import Argmax, Interval, Threshold
+from clusterkit.families.shared.elm import Elm
 from clusterkit.fitting.starting import along_principal_axis
-from clusterkit.labelers.codecs import Argmax, Interval, Threshold
 from clusterkit.samples import KernelSpace, build_space
 from clusterkit.samples.kernels import Gaussian, Linear
 from clusterkit.samples.transform import IdentityMap

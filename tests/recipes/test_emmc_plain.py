@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from oracles.emmc_loop import FixedLabels, blobs, loop, problem
 
 from clusterkit import recipe
-from clusterkit.balancers.band import Band
+from clusterkit.families.shared.band import Band
+from clusterkit.families.shared.codecs import Argmax, Interval, Threshold
 from clusterkit.fitting.starting import along_principal_axis
-from clusterkit.labelers.codecs import Argmax, Interval, Threshold
 from clusterkit_campaign.oracles import ridge as plain
 
 

@@ -12,7 +12,7 @@ from oracles.emmc_loop import blobs, falls, gap
 from clusterkit import Pipeline, recipe
 from clusterkit.contracts import Partitioner
 from clusterkit.errors import ClusterkitWarning, InvalidData
-from clusterkit.labelers.codecs import Argmax, Interval
+from clusterkit.families.shared.codecs import Argmax, Interval
 from clusterkit.metrics import clustering_accuracy
 from clusterkit_campaign.oracles import ridge as oracle
 

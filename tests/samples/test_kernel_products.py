@@ -10,11 +10,11 @@ from oracles.devices import DEVICES, strict
 from oracles.domains import labeled
 
 from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
+from clusterkit.families.support_vectors.svdd import KernelPower
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import kernels
 from clusterkit.samples.array_libraries import has_array_api, to_host
 from clusterkit.samples.kernels import Gaussian, Linear
-from clusterkit.solvers.one_class.svdd import KernelPower
 
 
 @pytest.fixture

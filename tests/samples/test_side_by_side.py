@@ -99,7 +99,7 @@ def test_warnings_that_one_fit_ignores_are_heard_of_the_others(cores):
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
     X = np.random.default_rng(0).normal(size=(60, 2)) + 6 * np.arange(3).repeat(20)[:, None]
-    monkeypatch.setattr("clusterkit.numerics.mixed.search.THREADED", 0)
+    monkeypatch.setattr("clusterkit.families.mixtures.search.THREADED", 0)
     answers = []
     for number in (1, 3):
         monkeypatch.setattr(threads, "available", lambda number=number: number)

@@ -15,18 +15,18 @@ from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidParameter, NeedsMemory
-from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.scaling import Identity
+from clusterkit.families.margins.ridge import Ridge
+from clusterkit.families.shared.codecs import Argmax
+from clusterkit.families.shared.elm import Elm
+from clusterkit.families.shared.random import Random
+from clusterkit.families.shared.scaling import Identity
 from clusterkit.fitting.fit import fit
-from clusterkit.labelers.codecs import Argmax
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.partitioners.random import Random
 from clusterkit.samples import DenseSpace, FeatureSpace, KernelSpace, StreamedSpace, build_space, memory
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.kernels import Gaussian, Linear
 from clusterkit.samples.sums import GROUPED_COLUMNS
 from clusterkit.samples.transform import IdentityMap, block_plan
-from clusterkit.solvers.regression.ridge import Ridge
 from clusterkit.testing.compare import close, same_bits, small_blocks
 from clusterkit.testing.strategies import Case, spaces
 

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit.contracts import Task
-from clusterkit.featuremaps.elm import Elm
+from clusterkit.families.margins.ridge import Ridge
+from clusterkit.families.means.kmeans import Centroids
+from clusterkit.families.shared.elm import Elm
 from clusterkit.samples import build_space, sums
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.engines import LocalEngine
 from clusterkit.samples.rows import SlicedRows
 from clusterkit.samples.rows_space import RowsSpace
 from clusterkit.samples.transform import IdentityMap, block_plan
-from clusterkit.solvers.means.centroids import Centroids
-from clusterkit.solvers.regression.ridge import Ridge
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 from clusterkit.testing.laws.solver import bound_by_passes
 

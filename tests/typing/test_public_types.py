@@ -20,8 +20,8 @@ import clusterkit
 from clusterkit.contracts import Partitioner, Path
 from clusterkit.contracts.outcomes import Scores
 from clusterkit.contracts.registry import ABSTRACT
+from clusterkit.families.margins.ridge import Ridge
 from clusterkit.samples import FeatureSpace
-from clusterkit.solvers.regression.ridge import Ridge
 
 SNIPPETS = sorted((pathlib.Path(__file__).parent / "snippets").glob("*.py"))
 LIBRARY = pathlib.Path(clusterkit.__file__).parents[1]

@@ -153,7 +153,7 @@ def tree_of_neighbours(X: Array, n_neighbors: int, degree: int, rng: Rng) -> tup
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-    from clusterkit.numerics.communities.search import nearest_of, nearest_rows
+    from clusterkit.numerics.neighbour_search import nearest_of, nearest_rows
 
     n, rows = len(X), np.ascontiguousarray(X, dtype=np.float32)
     if n < 2:
@@ -290,7 +290,7 @@ def edge_masses(edges: Indices, weights: Array, birth: Array) -> tuple[Array, Co
     birth : ndarray of shape (n,)
         Result of `births`.
     """
-    from clusterkit.numerics.spanning_trees.hierarchy_jit import persistence
+    from clusterkit.families.trees.hierarchy_jit import persistence
 
     lasted, side = persistence(edges, weights, birth)
     return lasted * np.sqrt(side), side

@@ -378,7 +378,7 @@ class FittedPreparation:
 
     @property
     def kinds_of_codes(self) -> tuple[str, ...]:
-        """Kinds of these columns, see `clusterkit.featuremaps.columns.Columns`."""
+        """Kinds of these columns, see `clusterkit.families.mixtures.columns.Columns`."""
         forced = dict.fromkeys(self.preparation.as_number, "number")
         forced |= dict.fromkeys(self.preparation.as_ordered, "ordered")
         return tuple(forced.get(plan.name, kind) for plan in self.plans for _, kind in plan.coded)

@@ -29,8 +29,8 @@ from clusterkit.contracts.outcomes import (
     Status,
     Tree,
 )
-from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.numerics.communities.graph import merge_tree, neighbour_graph
+from clusterkit.families.embeddings.merge_trees import merge_tree, neighbour_graph
+from clusterkit.families.shared.rbf import Rbf
 from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
 from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian

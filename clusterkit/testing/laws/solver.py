@@ -363,7 +363,7 @@ def objective_never_rises(stage: Solver, case: Case, view: str, coding: Coding) 
 
 
 def _codec(coding: Coding) -> Codec:
-    from clusterkit.labelers.codecs import Argmax, Interval, Threshold
+    from clusterkit.families.shared.codecs import Argmax, Interval, Threshold
 
     made: dict[Coding, Any] = {Coding.SIGNED: Threshold(), Coding.ORDINAL: Interval(), Coding.ONEHOT: Argmax()}
     codec: Codec = made[coding]

@@ -285,8 +285,8 @@ class TestEdges:
         assert counts
 
     def test_piles_that_are_joined_without_a_word_are_seen(self, monkeypatch):
-        monkeypatch.setattr("clusterkit.tuners._svc_search.Piles.of", lambda D: None)
-        monkeypatch.setattr("clusterkit.tuners._svc_search.warn_of_nothing", lambda *arguments: None)
+        monkeypatch.setattr("clusterkit.families.support_vectors._svc_search.Piles.of", lambda D: None)
+        monkeypatch.setattr("clusterkit.families.support_vectors._svc_search.warn_of_nothing", lambda *arguments: None)
         monkeypatch.setattr(edges, "_recipes", lambda round_number: [])
         assert {problem.severity for problem, _ in check_edge("piles of equal rows", Counter(), 3, 0)} == {SILENT}
 

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from clusterkit import ClusterkitWarning, Pipeline, load, recipe
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import InvalidData, InvalidModelFile, InvalidParameter, TableError
-from clusterkit.solvers.one_class.lmsvc import MOST_STEPS, Lmsvc
+from clusterkit.families.support_vectors.lmsvc import MOST_STEPS, Lmsvc
 from clusterkit.tables.preparing.preparation import Preparation
 from clusterkit.tables.reading.frames import columns_of
 from clusterkit_campaign.data_sets import awkward_sets

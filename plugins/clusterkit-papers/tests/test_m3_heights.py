@@ -13,7 +13,7 @@ from clusterkit_papers.min_max.heights import HeightRuns, figure3
 from clusterkit_papers.min_max.problems import PROBLEMS, table1
 from clusterkit_papers.reproduction import run_jobs
 
-from clusterkit.numerics.equal_size.drift import DriftRule, find_parts
+from clusterkit.families.equal.drift import DriftRule, find_parts
 
 
 class Clouds:

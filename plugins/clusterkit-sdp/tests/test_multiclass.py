@@ -17,7 +17,7 @@ from clusterkit_sdp.mmc_sdp import MmcSdp
 from clusterkit import ClusterkitWarning, Pipeline, recipe
 from clusterkit.contracts import Task
 from clusterkit.errors import InvalidData
-from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.families.shared.rbf import Rbf
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian, Linear

@@ -27,7 +27,7 @@ from clusterkit_sdp.mmc_sdp import MmcSdp, most_imbalance
 from clusterkit import ClusterkitWarning, Pipeline
 from clusterkit.contracts import Task
 from clusterkit.errors import InvalidData, InvalidParameter, NeedsMemory, SolverFailed
-from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.families.shared.rbf import Rbf
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian, Linear
@@ -170,7 +170,7 @@ class TestKnownAnswers:
         assert facts_of(GmmcSdp(slack_penalty=price), space)["bound"] == pytest.approx(10 * price, rel=1e-4)
 
     def test_gmmc_agrees_with_the_low_rank_solver_of_the_core(self):
-        core = pytest.importorskip("clusterkit.solvers.max_cut.gmmc")
+        core = pytest.importorskip("clusterkit.families.margins.gmmc")
         space = gaussian(blobs(16)[0])
         facts, other = facts_of(GmmcSdp(), space), facts_of(core.Gmmc(), space)
         assert facts["value"] == pytest.approx(other["value"], rel=1e-3)

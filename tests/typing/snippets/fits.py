@@ -23,9 +23,9 @@ from clusterkit import (
 from clusterkit.contracts.outcomes import Outcome
 from clusterkit.drivers.width_path import WidthPath
 from clusterkit.estimators.driven import Driven
-from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.families.shared.rbf import Rbf
+from clusterkit.families.support_vectors.svdd import Svdd
 from clusterkit.samples import Space
-from clusterkit.solvers.one_class.svdd import Svdd
 
 
 def recipes_by_name(X: NDArray[np.float64]) -> None:

@@ -15,8 +15,8 @@ from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts import Codec, CostTable, Task
 from clusterkit.contracts.labelings import Labelings
 from clusterkit.contracts.registry import registry
+from clusterkit.families.shared.codecs import Argmax
 from clusterkit.fitting.label_iterations import balanced_by
-from clusterkit.labelers.codecs import Argmax
 from clusterkit.numerics.gaussian_jit import gaussian_block, gaussian_sums
 from clusterkit.samples import KernelSpace, Space, build_space
 from clusterkit.samples.coding import Coded
@@ -236,7 +236,7 @@ def _centroids(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
 
 
 def _fuzzy(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
-    from clusterkit.solvers.means.fuzzy_cmeans import memberships
+    from clusterkit.families.means.fuzzy_cmeans import memberships
 
     D = 10.0 ** rng.uniform(-6, 6, size=(int(rng.integers(1, 9)), int(rng.integers(2, 5))))
     D[rng.random(D.shape) < 0.1] = 0.0

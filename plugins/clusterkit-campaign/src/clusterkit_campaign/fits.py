@@ -32,7 +32,7 @@ from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.labelers.codecs import Argmax, Interval, Threshold
+from clusterkit.families.shared.codecs import Argmax, Interval, Threshold
 from clusterkit.samples import FeatureSpace
 from clusterkit.testing import check_clusters
 from clusterkit_campaign.data_sets import AwkwardSet, plain

@@ -31,10 +31,10 @@ from clusterkit.contracts import (
 from clusterkit.contracts.outcomes import Scores
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.families.means.kmeans import Centroids
 from clusterkit.samples import FeatureSpace, Space, build_space
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.transform import IdentityMap
-from clusterkit.solvers.means.centroids import Centroids
 from clusterkit_campaign.findings import CRASH, SILENT, UNCLEAR, Problem
 
 __all__ = ["BREAKERS", "ODDITIES", "check_breaker", "fit_with"]

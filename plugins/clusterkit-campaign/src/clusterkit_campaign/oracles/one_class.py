@@ -44,7 +44,7 @@ def gap(K, beta, bounds):
 
 
 def smo(K, bounds, beta, tol, max_iter=100_000):
-    """The plain version in numpy of ``_move`` in ``clusterkit.solvers.one_class._steps_jit``.
+    """The plain version in numpy of ``_move`` in ``clusterkit.families.support_vectors._steps_jit``.
 
     It moves the same pairs of weights, with one array operation a line.
     """

@@ -110,9 +110,9 @@ def _job(plan: Plan, problem: TheoremProblem, C: float, T: int) -> Job:
 def _excesses(problem: TheoremProblem, C: float, T: int, seed: int) -> Values:
     """``J(w) - J(w*)`` of the three iterates of one run of T steps."""
     from clusterkit.contracts import Task
+    from clusterkit.families.support_vectors.lmsvc import Lmsvc
     from clusterkit.samples import KernelSpace
     from clusterkit.samples.kernels import Gaussian
-    from clusterkit.solvers.one_class.lmsvc import Lmsvc
 
     X, begin = problem.sample(), time.perf_counter()
     least, values = least_objective(problem, C), dict[str, float]()

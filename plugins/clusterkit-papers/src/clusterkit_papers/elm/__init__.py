@@ -10,6 +10,6 @@ tables      Table 1: nodes, widths and sizes. Tables 2 to 7: purity and NMI agai
 figures     Figure 2: purity and NMI against the number of nodes and the width of the kernel.
 ==========  ===========================================================================================================
 
-The recipes are elm-kmeans and elm-nmf; the mathematics is in clusterkit/solvers/means/centroids.py and in
+The recipes are elm-kmeans and elm-nmf; the mathematics is in clusterkit/families/means/kmeans.py and in
 clusterkit/solvers/factorisation/. The page docs/results/elm.md says what the paper leaves open.
 """

@@ -104,8 +104,8 @@ def _first(y: np.ndarray, k: int, most: int = 100) -> Indices:
 
 def _documents(counts: Any) -> tuple[Array, Any]:
     """200 principal components of the log-tf-idf terms, of unit length again; and the terms themselves, sparse."""
-    from clusterkit.featuremaps.log_tfidf import LogTfIdf
-    from clusterkit.featuremaps.pca import Pca
+    from clusterkit.families.shared.log_tfidf import LogTfIdf
+    from clusterkit.families.shared.pca import Pca
     from clusterkit.numerics.sparse_rows import SparseRows
 
     rng = np.random.default_rng(DRAW)

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from clusterkit.contracts import Task
-from clusterkit.featuremaps.elm import Elm
+from clusterkit.families.shared.elm import Elm
 from clusterkit_papers.emmc.complexity import RepeatedStart, accuracies, best_complexity, by_labels
 from clusterkit_papers.emmc.data_sets import DATA_SETS, PRINTED_C, EmmcDataSet
 from clusterkit_papers.emmc.readings import GAUSSIAN, RECIPE, SEVERAL

@@ -318,7 +318,7 @@ def _kmeans_mapped(X: np.ndarray, y: np.ndarray, seed: int) -> Values:
 
 
 def _random_only(X: np.ndarray, y: np.ndarray, seed: int) -> Values:
-    from clusterkit.partitioners.random import Random
+    from clusterkit.families.shared.random import Random
 
     timed = timed_fit(lambda: Random().start(identity_space(X), Task(len(X), 2), np.random.default_rng(seed)))
     return judge(y, timed.fitted) | {"seconds": timed.seconds, "cpu": timed.cpu_seconds}

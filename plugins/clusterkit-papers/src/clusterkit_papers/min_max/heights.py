@@ -81,7 +81,7 @@ class HeightRuns:
 
     def _of_class(self, X: np.ndarray, K: int, seed: tuple[int, int]) -> dict[str, Values]:
         """Both rules from the same centres, a single start each."""
-        from clusterkit.numerics.equal_size.drift import DriftRule, find_parts
+        from clusterkit.families.equal.drift import DriftRule, find_parts
 
         equal = DriftRule(restarts=0, strict=True)
         original = DriftRule(original=True, restarts=0, strict=True)

@@ -1,0 +1,196 @@
+"""Layouts of a graph of shared neighbours in few dimensions, for rows in many."""
+
+from __future__ import annotations
+
+import warnings
+from typing import ClassVar, Literal, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.contracts import FeatureMap, Task, params
+from clusterkit.errors import ClusterkitWarning, counted
+from clusterkit.families.embeddings.merge_trees import layouts, neighbour_graph
+from clusterkit.numerics.neighbour_graph import require_descent
+from clusterkit.numerics.neighbour_search import METHODS, method_for, nearest_of
+from clusterkit.numerics.shapes import array, scalar
+from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory
+from clusterkit.samples.limits import Report, notify, reuse
+from clusterkit.samples.row_graph import Node
+
+__all__ = ["Layout", "LayoutRows"]
+
+EQUAL_LENGTH = 1e-3
+"""Difference from 1 up to which a row has length 1, in float32 too."""
+
+BYTES_A_NEIGHBOUR = 80
+"""Bytes that a row takes for each neighbour: candidates, their distances, and the edges in both directions."""
+
+FEW_ROWS = 8000
+"""Rows up to which there are more layouts."""
+
+PLANE = 2
+"""Columns up to which rows of length 1 say too little: blobs of the plane cover each other on the circle."""
+
+LAYOUTS = 6, 4
+"""Layouts of few rows and of many. An even number, so that two threads share them. With six instead of three, two seeds
+agree at .90 instead of .89 on Semeion and at .87 instead of .84 on Satimage."""
+
+
+def _method(value: object) -> str | None:
+    return None if value in METHODS else "'auto', 'exact', 'sketch' or 'descent'"
+
+
+@final
+@attrs.frozen
+class Layout(FeatureMap):
+    """Coordinates in which rows that share neighbours are near, in several layouts beside each other.
+
+    For embeddings of texts, images or cells, and other rows of many attributes whose clusters are curved: behind the
+    map `unit`, or alone, by Euclidean distances. Each distinct row is joined to its nearest others, with the weight
+    ``|N(i) and N(j)| / |N(i) or N(j)|`` of shared neighbours. Each layout starts from the leading eigenvectors of this
+    graph; then edges attract their ends by the kernel ``1 / (1 + r²)``, rows drawn at random repel each other. The
+    layouts differ by their random draws: what they have in common is in the data.
+
+    O(n² d) for the graph up to 1.5e10 products, beyond by a sketch of 64 principal axes, ranked again by all
+    attributes, from 30,000 rows on within cells of k-means, and beyond 1e12 products by nearest-neighbour descent where
+    pynndescent is installed; O(n) for each layout. All in float32, without a table of n². The search is in
+    numerics/neighbour_search.py (`nearest_rows`), a layout in layout_jit.py (`spread`). The
+    solver `Paris` (paris.py) makes a tree of each layout.
+
+    Parameters
+    ----------
+    n_neighbors : int, default 15
+    n_layouts : int or None, default None
+        Layouts, of 8 coordinates each. None: six up to 8,000 rows, where two more take half a second, and four beyond;
+        the more, the less the answer depends on the seed.
+    epochs : int, default 60
+        Rounds over the edges of a layout.
+    negatives : int, default 3
+        Random rows that repel a row for each edge that attracts it.
+    neighbors_method : {"auto", "exact", "sketch", "descent"}, default "auto"
+        How neighbours are searched: all pairs of rows are compared, or those that a sketch proposes, or neighbours of
+        neighbours; see numerics/neighbour_search.py (`method_for`). "descent" needs the extra `approximate`
+        (pynndescent), and takes the sketch's place of itself only where the sketch is a work of more than 1e12
+        products, about a minute.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If "descent" is asked for and pynndescent is not installed.
+    NeedsMemory
+        If the graph exceeds the memory cap.
+
+    Warns
+    -----
+    ClusterkitWarning
+        If rows of one or two columns come with length 1, as `unit` makes them.
+
+    Notes
+    -----
+    Rows are worked on in an order that depends on their values, not on the order in which they come; equal rows are one
+    vertex. Where most rows are in groups of ten and more equal ones, the distinct rows are too few for a graph, and
+    each such group is a part of it by itself. A layout is the work of one thread, so that the features are the same for
+    any number of threads. `resolved_` reports how neighbours were searched, and where not all pairs were compared the
+    share of the true neighbours found on 200 rows ("recall").
+
+    New rows get the mean of the positions of their nearest rows, nearer ones counting more; that only approximates the
+    positions of the rows themselves, so `exact_on_training` is False.
+
+    References
+    ----------
+    Jarvis, Patrick (1973), Clustering using a similarity measure based on shared near neighbors, IEEE Transactions on
+    Computers C-22(11). McInnes, Healy, Melville (2018), UMAP: uniform manifold approximation and projection,
+    arXiv:1802.03426. Tang, Liu, Zhang, Mei (2016), Visualizing large-scale and high-dimensional data, WWW: the kernel.
+    """
+
+    name: ClassVar[str] = "layout"
+    synonyms: ClassVar[tuple[str, ...]] = ("umap", "shared_neighbours", "negative_sampling")
+    nonnegative: ClassVar[bool | None] = False
+    exact_on_training: ClassVar[bool] = False
+    small: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = True
+
+    n_neighbors: int = params.integer(15, at_least=2)
+    n_layouts: int | None = params.integer(None, at_least=1, optional=True)
+    epochs: int = params.integer(60, at_least=1)
+    negatives: int = params.integer(3, at_least=1)
+    # no `params.choice`: the laws try every word of those, and the last needs an extra
+    neighbors_method: Literal["auto", "exact", "sketch", "descent"] = params.free(
+        "auto", _method, invalid=("fast", None, 1)
+    )
+
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FeatureSpace:
+        """The space of the layouts, which keeps the graph."""
+        X = samples.points
+        n, d = X.shape
+        if self.neighbors_method == "descent":
+            require_descent()
+        if d <= PLANE and not (np.abs(np.linalg.norm(X, axis=1) - 1.0) > EQUAL_LENGTH).any():
+            warnings.warn(
+                f"rows of {counted(d, 'column')} that are scaled to length 1 keep nothing but their angle: clusters "
+                "that differ in the length are one. Embeddings have many columns; for measurements take recipe "
+                "'hdbscan' or 'kmeans', or clusterkit.Auto",
+                ClusterkitWarning,
+                stacklevel=2,
+            )
+        by_descent = method_for(n, d, self.n_neighbors, self.neighbors_method) == "descent"
+        memory.require(
+            n * ((8 if by_descent else 4) * d + self.n_neighbors * BYTES_A_NEIGHBOUR),
+            f"the graph of {self.n_neighbors} neighbours of {n} rows",
+            "Use fewer n_neighbors, or fit a sample of the rows.",
+        )
+        count = self.n_layouts or LAYOUTS[0 if n <= FEW_ROWS else 1]
+        seeds = [int(seed) for seed in rng.integers(2**31 - 1, size=count + 2)]
+        key = ("shared neighbours", self.n_neighbors, self.neighbors_method, seeds[-1])
+        notify(Report("layout: neighbours", 1, 2))
+        graph = reuse(
+            X, key,
+            lambda: neighbour_graph(X, self.n_neighbors, np.random.default_rng(seeds[-1]), self.neighbors_method),
+        )  # fmt: skip
+        notify(Report("layout", 2, 2))
+        placed = layouts(graph, self.epochs, self.negatives, seeds[:count], np.random.default_rng(seeds[-2]))
+        H = np.hstack(placed)[graph.place].astype(X.dtype, copy=False)
+        mapping = LayoutRows(X, H, min(self.n_neighbors, n))
+        return EmbeddedSpace(X, mapping, H, resolved={**graph.facts, "n_layouts": count}, graph=graph)
+
+
+@final
+@attrs.frozen(eq=False)
+class LayoutRows:
+    """Row map: the mean of the positions of the nearest rows, weighted by 1 over the squared distance.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    positions : ndarray of shape (n, r)
+    n_neighbors : int
+    """
+
+    rows: Array = attrs.field(validator=array("n d"))
+    positions: Array = attrs.field(validator=array("n r"))
+    n_neighbors: int = attrs.field(validator=scalar(least=1))
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates of all layouts."""
+        return int(self.positions.shape[1])
+
+    def __call__(self, Y: Array) -> Array:
+        """Positions of rows, (m, d) to (m, r), in the type of Y; that of an equal row where there is one."""
+        squared, index = nearest_of(self.rows, Y, self.n_neighbors)
+        nearest = squared[:, :1]
+        weights = np.where(nearest > 0.0, nearest, 1.0) / np.where(squared > 0.0, squared, 1.0)
+        weights = np.where(nearest > 0.0, weights, (squared == 0.0).astype(np.float64))
+        weights /= weights.sum(axis=1, keepdims=True)
+        return np.einsum("ij,ijl->il", weights, self.positions[index]).astype(Y.dtype, copy=False)
+
+    def onnx(self, rows: Node) -> Node:
+        """Positions of rows."""
+        squared, index = rows.nearest(self.rows, self.n_neighbors)
+        apart = squared.least() > 0.0
+        inverse = apart.where(squared.least(), 1.0) / (squared > 0.0).where(squared, 1.0)
+        weights = apart.where(inverse, squared.equals(0.0).as_type(np.float64))
+        positions = index.entries(self.positions)
+        return (weights.expanded(2) * positions).sum(axis=1).squeezed(1) / weights.sum()

@@ -1,0 +1,461 @@
+"""EM for mixtures of numbers and levels, by sums over the rows, and the posteriors of rows with gaps.
+
+The M step maximises the posterior under the priors of `clusterkit.families.mixtures.evidence`, so that no component
+collapses: shares and levels get 1/2 row each, a mean the weight of .01 rows at the mean of all, a variance a prior sum
+of squares. "tied" needs the sums of each cluster alone, since the scatter within clusters is that of all rows less
+that of the means; "full" needs the products of each cluster too. Covariates shift the numbers by ``W B``.
+
+In the E step of a fit, structures with covariances see gaps filled once (`MixedTable.X`); `MixtureModel.posteriors`
+integrates gaps out, exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._typing import Array, Indices, Mask
+from clusterkit.families.mixtures.evidence import (
+    COVARIATE,
+    DEPENDENT,
+    MEAN_WEIGHT,
+    Structure,
+    number_scale,
+    shift_by_covariates,
+)
+from clusterkit.families.mixtures.levels import PRIOR_COUNT, LevelForms
+from clusterkit.families.mixtures.mixed_table import MixedTable
+from clusterkit.numerics.shapes import array
+
+__all__ = ["MixtureModel", "ModelSums", "expectation_maximisation", "maximise"]
+
+LOG_2PI = math.log(2.0 * math.pi)
+
+VARIANCE_ROWS = 3.0
+"""Rows that the prior of a variance counts for, without correlations."""
+
+RIDGELINE = np.concatenate([[0.0], 1.0 / (1.0 + np.exp(np.linspace(12.0, -12.0, 121))), [1.0]])
+"""Places on a ridgeline, between the centres of two clusters; dense at both, whose variances may be very different."""
+
+BLOCK = 2**16
+"""Rows of which `MixtureModel.posteriors` holds the densities at once."""
+
+
+@final
+@attrs.frozen(eq=False)
+class MixtureModel:
+    """A finite mixture of Gaussians and levels of each form, on the columns with a role.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (k,)
+        Logarithms.
+    numbers : ndarray of shape (r,), int
+        The relevant numbers.
+    means : ndarray of shape (k, r)
+    spreads : ndarray of shape (k, r), (1, r, r) or (k, r, r)
+        Variances; or covariances, tied or of each cluster.
+    grid : ndarray of shape (r,)
+        See `MixedTable`.
+    places : ndarray of shape (q,), int
+        Where the levels of each category begin in `tables`; -1 for those that do not depend on the cluster.
+    tables : ndarray of shape (L, k)
+        Logarithms of the probabilities of levels.
+    shifts : ndarray of shape (L, r)
+        What each level of the covariates adds to the numbers; 0 for other categories.
+    covariates : ndarray of shape (c,), int
+        The categories that are covariates.
+    forms : LevelForms
+        See `MixedTable`.
+    """
+
+    shares: Array = attrs.field(validator=array("k", finite=False))
+    numbers: Indices = attrs.field(validator=array("r", least=0, distinct=True))
+    means: Array = attrs.field(validator=array("k r"))
+    spreads: Array = attrs.field(validator=array("k r", "1 r r", "k r r"))
+    grid: Array = attrs.field(validator=array("r", least=0))
+    places: Indices = attrs.field(validator=array("q", least=-1))
+    tables: Array = attrs.field(validator=array("L k", finite=False))
+    shifts: Array = attrs.field(validator=array("L r"))
+    covariates: Indices = attrs.field(validator=array("c", below="q", distinct=True))
+    forms: LevelForms
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless the levels are those of the forms."""
+        offsets = self.forms.offsets
+        if len(self.tables) != offsets[-1] or len(self.places) != len(offsets) - 1:
+            raise ValueError("MixtureModel: tables and places are not those of the forms")
+        if ((self.places >= 0) & (self.places != offsets[:-1])).any():
+            raise ValueError("MixtureModel: places are not where the levels of a category begin")
+
+    @property
+    def k(self) -> int:
+        """Number of clusters."""
+        return len(self.shares)
+
+    def take(self, order: Indices | slice) -> MixtureModel:
+        """The model of some of its clusters, or with these in another order; their shares stay as they are."""
+        spreads = self.spreads if self.spreads.ndim == 3 and len(self.spreads) == 1 else self.spreads[order]
+        tables = np.ascontiguousarray(self.tables[:, order])
+        return attrs.evolve(self, shares=self.shares[order], means=self.means[order], spreads=spreads, tables=tables)
+
+    def valley(self, i: int, j: int) -> float:
+        """The least density between the centres of two clusters, as a share of the lower of the densities there.
+
+        Where it is 1, the two have one mode and are one cluster that is no Gaussian: heavy tails around a core, or
+        pieces of a curve. All modes of two Gaussians lie on their ridgeline (Ray, Lindsay 2005, The topography of
+        multivariate normal mixtures, Annals of Statistics 33(5), equation 4), which Hennig (2010) joins clusters by. Of
+        levels counts how far their probabilities overlap.
+        """
+        S, T = (self.spreads[0], self.spreads[0]) if len(self.spreads) == 1 < self.k else self.spreads[[i, j]]
+        apart = self.means[j] - self.means[i]
+        if S.ndim == 2:  # coordinates in which both covariances are diagonal, the first one the identity
+            root = np.linalg.cholesky(S)
+            variances, vectors = np.linalg.eigh(np.linalg.solve(root, np.linalg.solve(root, T).T))
+            apart = vectors.T @ np.linalg.solve(root, apart)
+        else:
+            variances, apart = T / S, apart / np.sqrt(S)
+        a = RIDGELINE[:, None]
+        x = a * apart / ((1.0 - a) * variances + a)
+        first = self.shares[i] - 0.5 * np.square(x).sum(axis=1)
+        second = self.shares[j] - 0.5 * (np.square(x - apart) / variances + np.log(variances)).sum(axis=1)
+        heights = np.logaddexp(first, second)
+        of_levels = 1.0
+        for place in np.flatnonzero(self.places >= 0).tolist():
+            levels = self.tables[self.forms.slice_of(place)]
+            of_levels *= np.exp(0.5 * (levels[:, i] + levels[:, j])).sum()
+        return float(of_levels * np.exp(heights.min() - min(heights[0], heights[-1])))
+
+    def posteriors(self, numbers: Array, codes: NDArray[np.int32]) -> tuple[Array, float]:
+        """Probabilities of the clusters, (m, k), and the log-likelihood, for rows with gaps.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (m, p)
+            NaN in gaps.
+        codes : ndarray of shape (m, q), int32
+            -1 in gaps.
+        """
+        P, total = np.empty((len(numbers), self.k)), 0.0
+        for start in range(0, len(numbers), BLOCK):
+            part = slice(start, start + BLOCK)
+            A = numbers[part][:, self.numbers] - self.shift(codes[part])
+            P[part], likelihood = self.of_densities(self.densities(A), codes[part])
+            total += likelihood
+        return P, total
+
+    def of_densities(self, logs: Array, codes: NDArray[np.int32]) -> tuple[Array, float]:
+        """Posteriors and log-likelihood from the densities of the numbers, (m, k), which are overwritten."""
+        from clusterkit.families.mixtures.posteriors_jit import posteriors
+
+        return logs, posteriors(logs, codes, self.places, self.tables, self.shares, np.empty_like(self.tables))
+
+    def shift(self, codes: NDArray[np.int32]) -> Array:
+        """What the covariates add to the numbers of rows, (m, r); gaps add nothing."""
+        shift = np.zeros((len(codes), len(self.numbers)))
+        for j in self.covariates:
+            has = codes[:, j] >= 0
+            shift[has] += self.shifts[self.forms.offsets[j] + codes[has, j]]
+        return shift
+
+    def densities(self, A: Array) -> Array:
+        """Logarithms of the densities of numbers without shifts (m, r), NaN in gaps, in each cluster, (m, k)."""
+        observed = np.isfinite(A)
+        if self.spreads.ndim == 2:
+            return self._diagonal(np.where(observed, A, 0.0), None if observed.all() else observed)
+        if not A.shape[1]:
+            return np.zeros((len(A), self.k))
+        if observed.all():
+            return self._with_covariances(A, np.arange(A.shape[1]))
+        logs = np.zeros((len(A), self.k))
+        patterns, which = np.unique(observed, axis=0, return_inverse=True)
+        for pattern, mask in enumerate(patterns):
+            rows = np.flatnonzero(which.ravel() == pattern)
+            columns = np.flatnonzero(mask)
+            if len(columns):
+                logs[rows] = self._with_covariances(A[np.ix_(rows, columns)], columns)
+        return logs
+
+    def _diagonal(self, A: Array, observed: Mask | None) -> Array:
+        inverse = 1.0 / self.spreads
+        constants = np.square(self.means) * inverse + np.log(self.spreads) + LOG_2PI + self.grid * inverse
+        logs = np.square(A) @ inverse.T - 2.0 * A @ (self.means * inverse).T
+        logs += constants.sum(axis=1) if observed is None else observed @ constants.T
+        logs *= -0.5
+        return np.ascontiguousarray(logs)
+
+    def _with_covariances(self, A: Array, columns: Indices) -> Array:
+        """Densities of the observed columns alone: a marginal of a Gaussian is a Gaussian."""
+        logs = np.empty((len(A), self.k))
+        whitened: Array | None = None
+        factor = np.empty(0)
+        for c in range(self.k):
+            tied = len(self.spreads) == 1
+            if c == 0 or not tied:
+                covariance = self.spreads[0 if tied else c][columns[:, None], columns]
+                lower = np.linalg.cholesky(covariance)
+                factor = np.linalg.inv(lower).T
+                whitened = A @ factor
+                constant = 2.0 * np.log(np.diag(lower)).sum() + len(columns) * LOG_2PI
+                constant += float((np.square(factor).sum(axis=1) * self.grid[columns]).sum())
+            gaps = whitened - self.means[c, columns] @ factor
+            logs[:, c] = -0.5 * (np.einsum("ij,ij->i", gaps, gaps) + constant)
+        return logs
+
+
+def maximise(
+    table: MixedTable,
+    P: Array,
+    structure: Structure,
+    relevant: Mask,
+    categories: NDArray[np.int8],
+    counts: Array | None = None,
+    before: MixtureModel | None = None,
+) -> MixtureModel:
+    """M step: the mixture of posteriors P (n, k).
+
+    Parameters
+    ----------
+    before : MixtureModel, optional
+        The model of the posteriors, with the same roles and form: the rows of each cluster then count by its
+        covariances for the coefficients of covariates, so that no step lowers the likelihood.
+    counts : ndarray of shape (L, k), optional
+        Sums of the posteriors over the rows of each level, where they are known for the categories that count.
+    """
+    n, k, r = table.n, P.shape[1], np.flatnonzero(relevant)
+    sizes = P.sum(axis=0)
+    shares = np.log((sizes + PRIOR_COUNT) / (n + PRIOR_COUNT * k))
+    dependent = categories == DEPENDENT
+    places = np.where(dependent, table.offsets[:-1], -1).astype(np.intp)
+    if counts is None:
+        counts = table.indicators.T @ P
+    tables = table.forms.log_probabilities(counts)
+    covariates = np.flatnonzero(categories == COVARIATE) if len(r) else np.empty(0, dtype=np.intp)
+    columns = table.columns_of(covariates)
+    B: Array = np.empty((0, len(r)))
+    shifts: Array = np.zeros((int(table.offsets[-1]), len(r)))
+    A = table.X[:, r]
+    if len(columns):
+        if before is None or structure == "tied":
+            B = shift_by_covariates(table, sizes + MEAN_WEIGHT, P.T @ table.design, columns)[0][:, r]
+        else:
+            B = _weighted_coefficients(table.design[:, columns], A, P, before.spreads)
+        A = A - table.design[:, columns] @ B
+        shifts = _shifts_of_levels(table, covariates, B)
+    if structure == "diag":
+        means, spreads = _diagonal_step(table, P, sizes, A, r, k)
+    else:
+        means, spreads = _covariance_step(table, P, sizes, A, B, r, structure)
+    return MixtureModel(
+        shares, r, means, spreads, table.grid[r], places, tables, shifts, covariates, table.forms
+    )  # fmt: skip
+
+
+def _weighted_coefficients(D: Array, X: Array, P: Array, spreads: Array) -> Array:
+    """Coefficients (c, r) of covariates D (n, c) in numbers X (n, r), with the means of the clusters left free.
+
+    For known variances (k, r) or covariances (k, r, r), and a prior variance of 1: ``Σ_c G_c B Λ_c + B = Σ_c N_c Λ_c``.
+    """
+    c, r = D.shape[1], X.shape[1]
+    rows = P.sum(axis=0) + MEAN_WEIGHT
+    in_design, in_numbers = P.T @ D, P.T @ X
+    G, N = np.empty((len(rows), c, c)), np.empty((len(rows), c, r))
+    for j in range(len(rows)):
+        weighted = D * P[:, j : j + 1]
+        G[j] = weighted.T @ D - np.outer(in_design[j], in_design[j]) / rows[j]
+        N[j] = weighted.T @ X - np.outer(in_design[j], in_numbers[j]) / rows[j]
+    if spreads.ndim == 2:
+        left = np.einsum("jab,jr->rab", G, 1.0 / spreads) + np.eye(c)
+        right = np.einsum("jar,jr->ra", N, 1.0 / spreads)
+        return np.asarray(np.linalg.solve(left, right[:, :, None])[:, :, 0].T)
+    precisions = np.linalg.inv(spreads)
+    products = np.einsum("jab,jrs->arbs", G, precisions).reshape(c * r, c * r) + np.eye(c * r)
+    right = np.einsum("jas,jsr->ar", N, precisions).reshape(c * r)
+    return np.asarray(np.linalg.solve(products, right).reshape(c, r))
+
+
+def _shifts_of_levels(table: MixedTable, covariates: Indices, B: Array) -> Array:
+    """What each level adds to the numbers, (L, r): its centred indicators times the coefficients."""
+    shifts = np.zeros((int(table.offsets[-1]), B.shape[1]))
+    at = 0
+    for j in covariates:
+        first, last = int(table.offsets[j]), int(table.offsets[j + 1])
+        of_j = B[at : at + last - first - 1]
+        frequencies = table.counts[first : last - 1] / max(1.0, float(table.counts[first:last].sum()))
+        shifts[first : last - 1] = of_j
+        shifts[first:last] -= frequencies @ of_j
+        at += last - first - 1
+    return shifts
+
+
+def _diagonal_step(table: MixedTable, P: Array, sizes: Array, A: Array, r: Indices, k: int) -> tuple[Array, Array]:
+    if table.has_gaps:
+        observed = table.observed[:, r]
+        A = np.where(observed, A, 0.0)
+        m = P.T @ observed
+    else:
+        m = np.repeat(sizes[:, None], len(r), axis=1)
+    first = P.T @ A
+    means = first / (m + MEAN_WEIGHT)
+    squares = P.T @ np.square(A) - 2.0 * means * first + np.square(means) * (m + MEAN_WEIGHT) + m * table.grid[r]
+    return means, (np.maximum(squares, 0.0) + number_scale(k)) / (m + VARIANCE_ROWS)
+
+
+def _covariance_step(
+    table: MixedTable, P: Array, sizes: Array, A: Array, B: Array, r: Indices, structure: Structure
+) -> tuple[Array, Array]:
+    k, width, n = len(sizes), len(r), table.n
+    first = P.T @ A
+    means = first / (sizes + MEAN_WEIGHT)[:, None]
+    prior = number_scale(k) * np.eye(width)
+    grid = np.diag(table.grid[r])
+    if structure == "tied":
+        total = A.T @ A if len(B) else table.gram[r[:, None], r]
+        cross = first.T @ means
+        scatter = total - cross - cross.T + (means * (sizes + MEAN_WEIGHT)[:, None]).T @ means + n * grid + B.T @ B
+        return means, ((scatter + prior) / (n + width + 2.0 + k + len(B)))[None]
+    spreads = np.empty((k, width, width))
+    for c in range(k):
+        gaps = A - means[c]
+        spreads[c] = (gaps * P[:, c : c + 1]).T @ gaps + MEAN_WEIGHT * np.outer(means[c], means[c])
+        spreads[c] = (spreads[c] + sizes[c] * grid + prior) / (sizes[c] + width + 3.0)
+    return means, spreads
+
+
+def _coefficients(model: MixtureModel) -> Array:
+    """The coefficients of the covariates, (c, r), from what their levels add."""
+    starts, ends = model.forms.offsets[model.covariates], model.forms.offsets[model.covariates + 1]
+    parts = [model.shifts[i : j - 1] - model.shifts[j - 1] for i, j in zip(starts, ends, strict=True)]
+    return np.vstack([np.empty((0, model.means.shape[1])), *parts])
+
+
+def expectation_maximisation(
+    table: MixedTable,
+    P: Array,
+    structure: Structure,
+    relevant: Mask,
+    categories: NDArray[np.int8],
+    iterations: int,
+    tol: float = 1e-5,
+) -> Array:
+    """Posteriors (n, k) after EM on the columns with a role, from posteriors P.
+
+    It ends after `iterations`, or when the log-likelihood rises by less than `tol` of it.
+    """
+    from clusterkit.families.mixtures.posteriors_jit import posteriors
+
+    before, counts, model = -math.inf, None, None
+    for _ in range(iterations):
+        model = maximise(table, P, structure, relevant, categories, counts, model)
+        P = _densities_of_fit(table, model)
+        counts = np.zeros_like(model.tables)
+        likelihood = posteriors(P, table.codes, model.places, model.tables, model.shares, counts)
+        if likelihood - before < tol * abs(likelihood):
+            break
+        before = likelihood
+    return P
+
+
+@final
+@attrs.frozen(eq=False)
+class ModelSums:
+    """What an EM iteration needs of rows that are read block by block; sums of blocks are added.
+
+    Coefficients of covariates stay as they are, so that an iteration is a conditional maximisation, which lowers no
+    likelihood either.
+
+    Parameters
+    ----------
+    n : int
+    likelihood : float
+        Log-likelihood under the model of the sums.
+    sizes : ndarray of shape (k,)
+    counts : ndarray of shape (L, k)
+        Posteriors of the rows of each level; 0 for categories that do not depend on the cluster.
+    observed : ndarray of shape (k, r)
+        Posteriors of the rows that have each number.
+    first : ndarray of shape (k, r)
+        Sums of the numbers less what covariates add.
+    second : ndarray of shape (k, r), (1, r, r) or (k, r, r)
+        Their squares, or products.
+    """
+
+    n: int
+    likelihood: float
+    sizes: Array
+    counts: Array
+    observed: Array
+    first: Array
+    second: Array
+
+    @classmethod
+    def of(cls, model: MixtureModel, numbers: Array, codes: NDArray[np.int32]) -> ModelSums:
+        """The sums of a block of numbers (b, p), NaN in gaps, and codes (b, q), -1 in gaps."""
+        from clusterkit.families.mixtures.posteriors_jit import posteriors
+
+        A = numbers[:, model.numbers]
+        if len(model.covariates):
+            A = A - model.shift(codes)
+        P = model.densities(A)
+        counts = np.zeros((len(model.tables), model.k))
+        likelihood = posteriors(P, codes, model.places, model.tables, model.shares, counts)
+        has = np.isfinite(A)
+        A = A if has.all() else np.where(has, A, 0.0)
+        if model.spreads.ndim == 2:
+            second = P.T @ np.square(A)
+        elif len(model.spreads) == 1:
+            second = (A.T @ A)[None]
+        else:
+            second = np.array([(A * P[:, c : c + 1]).T @ A for c in range(model.k)]).reshape(model.spreads.shape)
+        sizes = P.sum(axis=0)
+        observed = np.repeat(sizes[:, None], A.shape[1], axis=1) if has.all() else P.T @ has
+        return cls(len(P), likelihood, sizes, counts, observed, P.T @ A, second)
+
+    def __add__(self, other: ModelSums) -> ModelSums:
+        """The sums of both blocks."""
+        parts = attrs.asdict(self, recurse=False)
+        return ModelSums(**{name: value + getattr(other, name) for name, value in parts.items()})
+
+    def maximised(self, model: MixtureModel) -> MixtureModel:
+        """The M step: the model after the one of the sums."""
+        k, width = self.first.shape
+        shares = np.log((self.sizes + PRIOR_COUNT) / (self.n + PRIOR_COUNT * k))
+        tables = model.forms.log_probabilities(self.counts)
+        scale, grid = number_scale(k), np.diag(model.grid)
+        if model.spreads.ndim == 2:
+            m = self.observed
+            means = self.first / (m + MEAN_WEIGHT)
+            squares = self.second - 2.0 * means * self.first + np.square(means) * (m + MEAN_WEIGHT) + m * model.grid
+            spreads = (np.maximum(squares, 0.0) + scale) / (m + VARIANCE_ROWS)
+            return attrs.evolve(model, shares=shares, tables=tables, means=means, spreads=spreads)
+        weights = self.sizes + MEAN_WEIGHT
+        means = self.first / weights[:, None]
+        crosses = np.einsum("ka,kb->kab", means, means) * weights[:, None, None]
+        prior = scale * np.eye(width)
+        if len(model.spreads) == 1:
+            B = _coefficients(model)
+            scatter = self.second[0] - crosses.sum(axis=0) + self.n * grid + B.T @ B
+            spreads = ((scatter + prior) / (self.n + width + 2.0 + k + len(B)))[None]
+        else:
+            scatters = self.second - crosses + self.sizes[:, None, None] * grid
+            spreads = (scatters + prior) / (self.sizes + width + 3.0)[:, None, None]
+        return attrs.evolve(model, shares=shares, tables=tables, means=means, spreads=spreads)
+
+
+def _densities_of_fit(table: MixedTable, model: MixtureModel) -> Array:
+    """Densities of the rows of the fit, with gaps left out by "diag", and filled for covariances."""
+    if not len(model.numbers):
+        return np.zeros((table.n, model.k))
+    A = table.X[:, model.numbers]
+    if len(model.covariates):
+        A = A - table.indicators @ model.shifts
+    if model.spreads.ndim == 2:
+        if not table.has_gaps:
+            return model._diagonal(A, None)
+        observed = table.observed[:, model.numbers]
+        return model._diagonal(np.where(observed, A, 0.0), observed)
+    return model._with_covariances(A, np.arange(A.shape[1]))

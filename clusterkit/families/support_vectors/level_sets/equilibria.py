@@ -1,0 +1,289 @@
+"""Equilibria of a Gaussian kernel sum: the end of the ascent from each start.
+
+An equilibrium is a point that the mean-shift step leaves unchanged; a stable one is a maximum of the sum. The step, and
+the reason why an ascent may end as soon as it enters a certified ball, are in `_ascent_jit`.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit.errors import ClusterkitWarning
+from clusterkit.families.support_vectors.level_sets._ascent import Ascent, Balls
+from clusterkit.families.support_vectors.level_sets._likely_edges import cover, single_link
+from clusterkit.numerics.shapes import array, scalar
+from clusterkit.samples.limits import Report, notify
+
+__all__ = [
+    "Ascent",
+    "Balls",
+    "Basins",
+    "cover",
+    "curvatures",
+    "extended",
+    "find_basins",
+    "leave_saddles",
+    "single_link",
+    "warn_unfinished",
+]
+
+FIRST_ROUND, LARGEST_ROUND = 32, 4096
+"""Starts of the first round, which ascend to the end before anything is certified, and of the largest one."""
+RECORDED = 48
+"""Points of an ascent that are recorded, to certify balls around them."""
+MOST_CERTIFIED = 96
+"""Largest number of ascents in a round whose points are certified: one certificate costs tens of mean-shift steps."""
+SMALLEST_RADIUS = 0.01
+"""Radius, in units of 1 / sqrt(gamma), below which balls around starts are dropped: few ascents would meet them."""
+SMALLEST_LIMIT_RADIUS = 1e-3
+"""Radius below which balls around equilibria are dropped: smaller, because all ascents of a basin pass near them."""
+FEWEST_BALLS = 64
+"""Number of balls that is always allowed; otherwise half the number of centres, so that the search for one is cheap."""
+STABLE = 1e-9
+"""Largest curvature of a stable equilibrium: 0 but for rounding."""
+GOLDEN = 0.6180339887498949
+"""Golden ratio modulo 1: its multiples modulo 1 are evenly spread, whatever their number."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Basins:
+    """The equilibria that starts ascend to.
+
+    Parameters
+    ----------
+    points : ndarray of shape (M, d)
+        Equilibria, scaled.
+    of_start : ndarray of shape (p,)
+        Number of the equilibrium of each start.
+    balls : Balls
+        Certified balls; their `limits` are numbers of equilibria.
+    steps : int
+        Number of steps of all ascents.
+    caught : int
+        Number of starts whose ascent ended in a ball.
+    unfinished : int
+        Number of starts that still moved after `max_iter` steps.
+    """
+
+    points: Array = attrs.field(validator=array("M d"))
+    of_start: Indices = attrs.field(validator=array("p", below="M"))
+    balls: Balls
+    steps: int = attrs.field(validator=scalar(least=0))
+    caught: int = attrs.field(validator=scalar(least=0))
+    unfinished: int = attrs.field(validator=scalar(least=0))
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless the limits of the balls are equilibria."""
+        M, d = self.points.shape
+        if self.balls.limits.max(initial=-1) >= M or self.balls.centres.shape[1] != d:
+            raise ValueError("Basins: the balls are not those of the equilibria")
+
+
+@attrs.define(eq=False)
+class _BasinSearch:
+    """The state of `find_basins`.
+
+    Parameters
+    ----------
+    ascent : Ascent
+    most_balls : int
+        Largest number of balls.
+    balls : Balls
+        Their `limits` are indices into `limits`.
+    limits : list of ndarray of shape (d,)
+        Limit points so far; some of them may be the same equilibrium.
+    steps, caught, unfinished : int
+        As in `Basins`.
+    """
+
+    ascent: Ascent
+    most_balls: int
+    balls: Balls
+    limits: list[Array]
+    steps: int = 0
+    caught: int = 0
+    unfinished: int = 0
+
+    def round(self, starts: Array, certify: bool) -> Indices:
+        """The limit of each start, (p,); adds certified balls for the rounds that follow."""
+        from clusterkit.families.support_vectors.level_sets._ascent_jit import UNFINISHED
+
+        known = len(self.balls.radii)
+        growing = certify and known < self.most_balls
+        ends, steps, end_balls, trace = self.ascent.climb(starts, self.balls, RECORDED if growing and known else 0)
+        self.steps += int(steps.sum())
+        self.caught += int((end_balls >= 0).sum())
+        self.unfinished += int((end_balls == UNFINISHED).sum())
+        limits = np.empty(len(starts), dtype=np.intp)
+        limits[end_balls >= 0] = self.balls.limits[end_balls[end_balls >= 0]]
+        if growing and known:
+            self._certify_trajectories(ends, steps, end_balls, trace)
+        for i in np.flatnonzero(end_balls < 0):
+            limits[i] = self._limit(ends[i], certify and end_balls[i] != UNFINISHED)
+        return limits
+
+    def _limit(self, end: Array, certify: bool) -> int:
+        """The number of a limit point: a known one if it lies in the ball of that one, else a new one."""
+        from clusterkit.families.support_vectors.level_sets._ascent_jit import SumArrays, limit_ball_radius
+
+        ball = self.balls.around(end) if certify else -1
+        if ball >= 0:
+            return int(self.balls.limits[ball])
+        self.limits.append(end)
+        number = len(self.limits) - 1
+        if certify and len(self.balls.radii) < self.most_balls:
+            radius = limit_ball_radius(end, SumArrays(self.ascent.columns, self.ascent.weights))
+            if radius > SMALLEST_LIMIT_RADIUS:
+                self.balls = self.balls.with_ball(end, radius, number)
+        return number
+
+    def _certify_trajectories(self, ends: Array, steps: Counts, end_balls: Indices, trace: Array) -> None:
+        """Add balls around the starts of some ascents that ended in a ball."""
+        from clusterkit.families.support_vectors.level_sets._ascent_jit import SumArrays, trajectory_ball_radii
+
+        before, certified = self.balls, 0
+        usable = np.flatnonzero((end_balls >= 0) & (steps > 0) & (steps <= RECORDED))
+        radii = np.empty(RECORDED)
+        kernel_sum = SumArrays(self.ascent.columns, self.ascent.weights)
+        for i in usable:
+            if certified == MOST_CERTIFIED or len(self.balls.radii) == self.most_balls:
+                break
+            new_balls = Balls(*(part[len(before.radii) :] for part in attrs.astuple(self.balls, recurse=False)))
+            if new_balls.around(trace[i, 0]) >= 0:
+                continue
+            ball, count = end_balls[i], steps[i]
+            depth = before.radii[ball] - math.sqrt(np.square(ends[i] - before.centres[ball]).sum())
+            trajectory_ball_radii(trace[i], count, depth, kernel_sum, SMALLEST_RADIUS, radii)
+            certified += 1
+            if radii[0] > SMALLEST_RADIUS:
+                self.balls = self.balls.with_ball(trace[i, 0], radii[0], before.limits[ball])
+
+
+def find_basins(
+    ascent: Ascent, starts: Array, stage: str, *, certify: bool = True, first_round: int = FIRST_ROUND
+) -> Basins:
+    """Ascend from every start and merge ends that are the same equilibrium.
+
+    Parameters
+    ----------
+    ascent : Ascent
+    starts : ndarray of shape (p, d)
+        Scaled; should be distinct.
+    stage : str
+        Name for progress reports.
+    certify : bool, default True
+        Whether ascents end in certified balls. That saves most of the time and changes the result by rounding only.
+    first_round : int
+        Number of starts that ascend to the end before balls are certified.
+
+    Notes
+    -----
+    O(p I s d) for I steps from a start; with certified balls I falls from about a hundred to a few if starts are dense.
+    Rounds double in size: the ascents of each round give balls to the next. The number of balls is at most half the
+    number of centres (64 at least), so that the search for the ball around a point costs less than a step.
+    """
+    p, d = starts.shape
+    # an even spread over the rows whatever their order
+    order = np.argsort((np.arange(p) * GOLDEN) % 1.0, kind="stable")
+    search = _BasinSearch(ascent, max(FEWEST_BALLS, ascent.columns.shape[1] // 2), Balls.none(d), [])
+    limit_of_start = np.empty(p, dtype=np.intp)
+    first, size = 0, first_round
+    while first < p:
+        rows = order[first : first + size]
+        limit_of_start[rows] = search.round(np.ascontiguousarray(starts[rows]), certify)
+        first, size = first + len(rows), min(2 * size, LARGEST_ROUND)
+        notify(Report(stage, first, p))
+    group, points = _merged(ascent, np.array(search.limits))
+    balls = attrs.evolve(search.balls, limits=group[search.balls.limits])
+    return Basins(points, group[limit_of_start], balls, search.steps, search.caught, search.unfinished)
+
+
+def _merged(ascent: Ascent, limits: Array) -> tuple[Labels, Array]:
+    """The number of the equilibrium of each limit point, and the equilibria: the highest point of each group."""
+    group = single_link(limits, ascent.merge)
+    # of equal values the smallest coordinates, so that the order of the samples does not matter
+    order = np.lexsort((*limits.T[::-1], -ascent.values(limits)))
+    _, first = np.unique(group[order], return_index=True)
+    return group, limits[order[first]]
+
+
+def leave_saddles(ascent: Ascent, basins: Basins) -> Basins:
+    """Basins of stable equilibria only: the basin of a saddle point is joined to the higher of its two ends.
+
+    A saddle point is left along the eigenvector of the largest eigenvalue, to both sides: first in the direction in
+    which its largest component is positive, whose end is taken if both are equally high.
+    """
+    points, target = list(basins.points), np.arange(len(basins.points))
+    for i, point in enumerate(basins.points):
+        curvature, directions, _ = curvatures(ascent, point)
+        if curvature[-1] <= STABLE:
+            continue
+        direction = directions[:, -1]
+        direction = direction * np.sign(direction[np.argmax(np.abs(direction))])
+        ends, _, end_balls, _ = ascent.climb(point + ascent.merge * np.stack([direction, -direction]), basins.balls)
+        for side in np.flatnonzero(end_balls >= 0):
+            ends[side] = basins.points[basins.balls.limits[end_balls[side]]]
+        points.append(ends[int(np.argmax(ascent.values(ends)))])
+        target[i] = len(points) - 1
+    if len(points) == len(target):
+        return basins
+    group, merged = _merged(ascent, np.array(points))
+    # a group that consists of saddle points that were left is no equilibrium any more
+    used, of_point = np.unique(group[target], return_inverse=True)
+    balls = attrs.evolve(basins.balls, limits=of_point.reshape(-1)[basins.balls.limits])
+    return attrs.evolve(basins, points=merged[used], of_start=of_point.reshape(-1)[basins.of_start], balls=balls)
+
+
+def curvatures(ascent: Ascent, point: Array) -> tuple[Array, Array, Array]:
+    """Second and first derivatives of log g at a scaled point, divided by 2.
+
+    Returns
+    -------
+    eigenvalues : ndarray of shape (d,)
+        Eigenvalues of the Hessian ``2 Cov_p - 1``, ascending.
+    eigenvectors : ndarray of shape (d, d)
+        In columns.
+    gradient : ndarray of shape (d,)
+        P(x) - x.
+    """
+    exponents = np.log(ascent.weights) - np.square(ascent.columns.T - point).sum(axis=1)
+    shares = np.exp(exponents - exponents.max())
+    shares /= shares.sum()
+    mean = ascent.columns @ shares
+    centred = ascent.columns - mean[:, None]
+    values, vectors = np.linalg.eigh(2.0 * (centred * shares) @ centred.T)
+    return values - 1.0, vectors, mean - point
+
+
+def extended(ascent: Ascent, basins: Basins, starts: Array) -> tuple[Basins, Indices]:
+    """The basins with the equilibria of further scaled starts (p, d) added, and the equilibrium of each, (p,)."""
+    ends, _, end_balls, _ = ascent.climb(np.ascontiguousarray(starts), basins.balls)
+    numbers = np.empty(len(starts), dtype=np.intp)
+    for i, end in enumerate(ends):
+        distances = np.sqrt(np.square(basins.points - end).sum(axis=1))
+        if end_balls[i] >= 0:
+            numbers[i] = basins.balls.limits[end_balls[i]]
+        elif distances.min() <= ascent.merge:
+            numbers[i] = np.argmin(distances)
+        else:
+            numbers[i] = len(basins.points)
+            basins = attrs.evolve(basins, points=np.concatenate([basins.points, end[None]]))
+    return basins, numbers
+
+
+def warn_unfinished(basins: Basins, labeler: str, max_iter: int) -> None:
+    """Warn about ascents that were ended by the limit of their steps."""
+    if basins.unfinished:
+        warnings.warn(
+            f"labeler '{labeler}': {basins.unfinished} of {len(basins.of_start)} starts still moved after "
+            f"max_iter={max_iter} steps; the point reached by then counts as their equilibrium",
+            ClusterkitWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,79 @@
+"""k-means on the rows of an embedding."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterkit.contracts import Task
+from clusterkit.contracts.outcomes import Embedding, Ending, LinearRows, Scores, Status
+from clusterkit.errors import InvalidParameter
+from clusterkit.families.means.rows_kmeans import RowsKMeans
+from clusterkit.samples import build_space
+from clusterkit.samples.transform import IdentityMap
+from clusterkit_campaign.oracles import means as oracle
+
+
+def label(rows, k, seed=0, status=None):
+    space = build_space(rows, IdentityMap(rows.shape[1]))
+    outcome = Embedding(rows, LinearRows(space.transform, np.eye(rows.shape[1])), status=status)
+    return RowsKMeans(n_init=3).label(outcome, space, Task(len(rows), k), np.random.default_rng(seed))
+
+
+@given(
+    n=st.integers(2, 50),
+    r=st.integers(1, 8),
+    seed=st.integers(0, 2**32 - 1),
+    dtype=st.sampled_from([np.float32, np.float64]),
+)
+def test_fixed_point_of_lloyd_that_predicts_itself(n, r, seed, dtype):
+    rows = np.random.default_rng(seed).normal(size=(n, r)).astype(dtype)
+    k = min(n, 4)
+    labeling = label(rows, k, seed)
+    assert np.array_equal(labeling.predict(rows), labeling.labels)
+    assert labeling.exact
+    assert labeling.costs is None
+    _, first = np.unique(labeling.labels, return_index=True)
+    assert np.all(np.diff(first) > 0), "numbered by first appearance"
+    D = oracle.distances(rows.astype(float), labeling.labels, k)
+    assert np.all(D[np.arange(n), labeling.labels] <= D.min(axis=1) + 1e-5)
+    assert np.array_equal(label(rows, k, seed).labels, labeling.labels)
+
+
+def test_finds_blobs_and_pickles():
+    truth = np.repeat([2, 0, 1], 20)
+    rows = 10.0 * np.eye(3)[truth] + np.random.default_rng(0).normal(size=(60, 3))
+    labeling = label(rows, 3)
+    assert np.array_equal(labeling.labels, np.repeat([0, 1, 2], 20))
+    assert np.array_equal(pickle.loads(pickle.dumps(labeling.predict))(rows), labeling.labels)
+
+
+@pytest.mark.parametrize("rows", [np.zeros((9, 3)), np.repeat(np.eye(2), [4, 5], axis=0)])
+def test_fewer_distinct_rows_than_clusters_are_a_label_each(rows):
+    """Of labels that are fewer than was asked for the fit warns, whatever the labeler."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        labeling = label(rows, 4)
+    distinct = len(np.unique(rows, axis=0))
+    assert sorted(set(labeling.labels)) == list(range(distinct))
+    assert np.array_equal(labeling.predict(rows), labeling.labels)
+
+
+def test_transductive_and_inexact_embeddings():
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    outcome = Scores(rows, None)
+    labeling = RowsKMeans().label(outcome, build_space(rows, IdentityMap(2)), Task(20, 2), np.random.default_rng(0))
+    assert labeling.predict is None
+    assert not label(rows, 2, status=Status(1, Ending.CONVERGED, "", predicts_labels=False)).exact
+
+
+@pytest.mark.parametrize("wrong", [{"n_init": 0}, {"max_iter": 0}, {"n_init": 1.5}])
+def test_parameters_are_checked(wrong):
+    with pytest.raises(InvalidParameter, match="labeler 'rows_kmeans'"):
+        attrs.evolve(RowsKMeans(), **wrong)

@@ -1,0 +1,227 @@
+"""Laws of the sphere with bounds by position: it is svdd with weights, and what the weights are."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from clusterkit import recipe
+from clusterkit.contracts import Resumable, Task
+from clusterkit.contracts.composition import Composition
+from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.families.shared.elm import Elm
+from clusterkit.families.shared.rbf import Rbf
+from clusterkit.families.shared.scaling import Identity
+from clusterkit.families.support_vectors.complete_graph import CompleteGraph
+from clusterkit.families.support_vectors.psvdd import WEIGHTS, Psvdd
+from clusterkit.families.support_vectors.svdd import Svdd
+from clusterkit.fitting.fit import fit
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit_campaign.oracles.one_class import gap, gram, quadratic_program
+
+RNG = np.random.default_rng(0)
+
+
+def position(K):
+    """Squared distances from the mean in feature space, as defined."""
+    return np.diag(K) - 2 * K.mean(axis=1) + K.mean()
+
+
+def solve(solver, X, gamma):
+    prepared = solver.prepare(KernelSpace(X, Gaussian(gamma)), Task(len(X), None), RNG)
+    return prepared.solve(None, None, RNG)
+
+
+def half(distances):
+    """Bounds by a function of the caller."""
+    return np.full(len(distances), 0.5)
+
+
+@st.composite
+def problems(draw, max_n=14, distinct=False):
+    """Points (duplicates likely) and a width."""
+    n, d = draw(st.integers(2, max_n)), draw(st.integers(1, 6))
+    X = draw(hnp.arrays(float, (n, d), elements=st.floats(-3, 3, width=16), unique=distinct))
+    return X, draw(st.sampled_from([1e-6, 0.03, 0.3, 1.0, 4.0, 1e4]))
+
+
+@given(problems(), st.floats(0.1, 1.5))
+def test_equal_bounds_are_svdd_to_the_bit(problem, C):
+    X, gamma = problem
+    C = max(C, 1.0 / len(X) + 1e-9)
+    one = solve(Psvdd(weights=[C] * len(X)), X, gamma)
+    other = solve(Svdd(C=1.0, weights=[C] * len(X)), X, gamma)
+    assert np.array_equal(one.weights, other.weights)
+    assert one.level == other.level
+    plain = solve(Svdd(C=C), X, gamma)
+    assert one.value(X) == pytest.approx(plain.value(X), abs=1e-3)
+    assert one.status.history[0] == pytest.approx(plain.status.history[0], abs=2e-6)
+
+
+@given(problems(max_n=10, distinct=True), st.sampled_from(sorted(WEIGHTS)))
+def test_a_general_solver_agrees(problem, weights):
+    X, gamma = problem
+    K = gram(X, gamma)
+    prepared = Psvdd(weights=weights).prepare(KernelSpace(X, Gaussian(gamma)), Task(len(X), None), RNG)
+    outcome, bounds = prepared.solve(None, None, RNG), np.array(prepared.sphere.bounds)
+    beta = np.zeros(len(X))
+    for centre, weight in zip(outcome.centres, outcome.weights, strict=True):
+        beta[np.flatnonzero((centre == X).all(axis=1))[0]] = weight
+    assert beta.sum() == pytest.approx(1.0)
+    assert np.all(beta <= bounds)
+    # the general solver counts the linear term, which is 1 for this kernel
+    assert outcome.status.history[0] - 1.0 == pytest.approx(quadratic_program(K, bounds), abs=5e-6)
+    assert gap(K, beta, bounds) <= 1e-6 + 1e-12
+
+
+@given(problems(), st.sampled_from(sorted(WEIGHTS)))
+def test_bounds_fall_with_the_distance_and_are_feasible(problem, weights):
+    X, gamma = problem
+    n, squares = len(X), position(gram(X, gamma))
+    bounds = np.array(Psvdd(weights=weights).bounds(squares))
+    assert bounds.sum() >= 1.0 - 1e-12
+    assert np.all((bounds > 0) & (bounds <= 1))
+    order = np.argsort(squares, kind="stable")
+    assert np.all(np.diff(bounds[order]) <= 1e-12)
+    if weights == "linear" and not np.all(bounds == 1):
+        delta = np.sqrt(np.maximum(squares, 0))
+        assert bounds == pytest.approx(1 - delta / delta.max() * (1 - 1 / n))
+        assert bounds.min() == pytest.approx(1 / n)
+
+
+@pytest.mark.filterwarnings("ignore:with gamma.*numerically")
+@given(problems(), st.sampled_from(sorted(WEIGHTS)))
+def test_duplicates_share_a_side(problem, weights):
+    X, gamma = problem
+    c = Composition(Rbf(gamma=gamma), Psvdd(weights=weights), CompleteGraph())
+    assume(np.ptp(X, axis=0).any())
+    run = fit(c, np.repeat(X, 2, axis=0), Seeds(0))
+    assert np.array_equal(run.labels[::2], run.labels[1::2])
+
+
+def test_equal_distances_bound_no_sample():
+    # the corners of a regular simplex, and points too far apart to be seen by the kernel
+    for X, gamma in ((np.eye(5), 1.0), (np.arange(20.0)[:, None], 1e6)):
+        squares = position(gram(X, gamma))
+        assert Psvdd().bounds(squares) == (1.0,) * len(X)
+        outcome = solve(Psvdd(), X, gamma)
+        assert outcome.weights == pytest.approx(np.full(len(X), 1 / len(X)), abs=1e-6)
+        assert outcome.support_counts.n_bounded == 0
+
+
+def test_rounding_bounds_no_sample():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    prepared = Psvdd().prepare(KernelSpace(X, Gaussian(1e-17)), Task(50, None), RNG)
+    assert np.all(prepared.sphere.bounds == 1.0)
+
+
+@pytest.mark.parametrize("n", [1, 7])
+def test_equal_samples(n):
+    X = np.full((n, 3), 0.1)
+    for weights in WEIGHTS:
+        outcome = solve(Psvdd(weights=weights), X, 2.0)
+        assert np.all(outcome.value(X) >= outcome.level)
+
+
+def test_strays_are_outliers_without_any_parameter():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([0.3 * rng.normal(size=(60, 2)), [[5.0, 5.0], [-6.0, 4.0]]])
+    outcome = solve(Psvdd(), X, 0.05)
+    outside = np.flatnonzero(outcome.value(X) < outcome.level)
+    assert outside.tolist() == [60, 61]
+    free = solve(Svdd(), X, 0.05)
+    assert np.all(free.value(X) >= free.level)
+
+
+def test_the_mean_needs_no_matrix(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "1M")
+    space = KernelSpace(X, Gaussian(0.5))
+    prepared = Psvdd().prepare(space, Task(600, None), RNG)
+    assert "K" not in space._memo
+    assert prepared.squared_distances == pytest.approx(position(gram(X, 0.5)), abs=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_features_and_linear_kernel_agree(dtype):
+    X = np.random.default_rng(2).normal(size=(40, 3)).astype(dtype)
+    kernel = Psvdd().prepare(KernelSpace(X, Linear()), Task(40, None), RNG)
+    features = Psvdd().prepare(Identity().space_of(X, Task(40, None), RNG), Task(40, None), RNG)
+    assert kernel.squared_distances == pytest.approx(features.squared_distances, rel=1e-4)
+    one, other = (prepared.solve(None, None, RNG) for prepared in (kernel, features))
+    assert isinstance(one, FunctionDomain)
+    assert one.value(X) - one.level == pytest.approx(other.value(X) - other.level, abs=1e-2)
+    run = fit(Composition(Elm(n_hidden=20), Psvdd(), CompleteGraph()), X, Seeds(0))
+    assert isinstance(run.outcome, FunctionDomain)
+
+
+def test_float32_points():
+    X = np.random.default_rng(2).normal(size=(40, 3)).astype(np.float32)
+    one, other = solve(Psvdd(), X, 0.3), solve(Psvdd(), X.astype(float), 0.3)
+    assert np.array_equal(one.weights, other.weights)
+
+
+def test_going_on_from_other_weights():
+    X = np.random.default_rng(3).normal(size=(50, 2))
+    prepared = Psvdd().prepare(KernelSpace(X, Gaussian(1.0)), Task(50, None), RNG)
+    assert isinstance(prepared, Resumable)
+    first = prepared.solve(None, None, RNG)
+    other = prepared.resolve(Psvdd(weights="inverse"), first)
+    expected = solve(Psvdd(weights="inverse"), X, 1.0)
+    assert other.status.history[0] == pytest.approx(expected.status.history[0], abs=2e-6)
+    assert "C" not in other.status.facts
+    assert prepared.objective(None, other) == pytest.approx([other.status.history[0]])
+
+
+class TestParameters:
+    X = np.random.default_rng(5).normal(size=(40, 2))
+
+    def test_functions_and_bounds(self):
+        outcome = solve(Psvdd(weights=half), self.X, 1.0)
+        assert np.array_equal(outcome.weights, solve(Psvdd(weights=[0.5] * 40), self.X, 1.0).weights)
+        assert pickle.loads(pickle.dumps(Psvdd(weights=half))) == Psvdd(weights=half)
+        assert hash(Psvdd(weights=[0.5] * 3)) == hash(Psvdd(weights=np.full(3, 0.5)))
+
+    @pytest.mark.parametrize(
+        ("weights", "words"),
+        [
+            ([0.5, 0.5], r"psvdd': weights must be one finite bound > 0 for each of the 40 samples, got \[0\.5 0\.5\]"),
+            ([0.01] * 40, r"psvdd': weights must sum to 1 at least, got 0\.4"),
+            (np.square, "psvdd': weights must sum to 1 at least"),
+            (np.zeros_like, "psvdd': weights must be one finite bound > 0 for each of the 40"),
+        ],
+    )
+    def test_bounds_that_cannot_be(self, weights, words):
+        space = KernelSpace(1e-3 * self.X, Gaussian(1.0))
+        with pytest.raises(InvalidParameter, match=words):
+            Psvdd(weights=weights).prepare(space, Task(40, None), RNG)
+
+    @pytest.mark.parametrize("weights", ["quadratic", 3.0, (), (1.0, 0.0), (1.0, np.inf), None])
+    def test_weights_that_are_none(self, weights):
+        with pytest.raises(InvalidParameter, match="psvdd': weights must be one of 'linear', 'exponential', 'inverse'"):
+            Psvdd(weights=weights)
+
+    def test_max_iter_warns(self):
+        with pytest.warns(ClusterkitWarning, match="max_iter = 1"):
+            outcome = solve(Psvdd(max_iter=1), self.X, 3.0)
+        assert isinstance(outcome, KernelDomain)
+        assert not outcome.status.converged
+
+
+def test_the_recipe():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(80, 2)) * 0.4, rng.normal(size=(80, 2)) * 0.4 + 3, [[12.0, 0.0], [-9.0, 9.0]]])
+    labels = recipe("psvc", featuremap__gamma=0.5).fit(X).labels_
+    assert labels.max() == 1
+    assert labels[-2:].tolist() == [-1, -1]
+    assert np.count_nonzero(labels < 0) <= 5
+    assert set(labels[:80]) <= {0, -1}
+    assert set(labels[80:160]) <= {1, -1}

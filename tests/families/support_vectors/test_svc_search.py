@@ -1,0 +1,201 @@
+"""The search of the tuner of support vector clustering: its budgets, its shortcuts and its choice."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from clusterkit import ClusterkitWarning, recipe
+from clusterkit.families.shared.rbf import Rbf
+from clusterkit.families.support_vectors import _svc_search
+from clusterkit.families.support_vectors._svc_search import adjusted_rand
+from clusterkit.families.support_vectors.complete_graph import CompleteGraph
+from clusterkit.families.support_vectors.svc_auto import SvcAuto
+from clusterkit.families.support_vectors.svdd import Svdd
+
+STAGES = {"featuremap": Rbf(), "solver": Svdd(), "labeler": CompleteGraph()}
+
+
+def tune(X, stages=STAGES, seed=0, **parameters):
+    return SvcAuto(**parameters).tune(stages, X, np.random.default_rng(seed))
+
+
+def blobs(n=120, seed=0):
+    return make_blobs(n, centers=[[0, 0], [8, 0], [0, 8]], random_state=seed)
+
+
+@pytest.mark.parametrize("exact_rows", [0, 500])
+def test_the_budget_ends_the_search_and_is_reported(exact_rows):
+    X, _ = blobs(100)
+    whole = tune(X, exact_rows=exact_rows)
+    budget = whole.facts["work"] // 2
+    with pytest.warns(ClusterkitWarning, match="ended by max_work after"):
+        tuned = tune(X, max_work=budget, exact_rows=exact_rows)
+    assert tuned.facts["ended"] == "max_work"
+    assert 1 <= tuned.facts["runs"] < whole.facts["runs"]
+    assert tuned.facts["work"] <= budget
+    assert tuned.stages["featuremap"].gamma > 0
+
+
+@pytest.mark.parametrize("share", [pytest.param(1, marks=pytest.mark.deep), 0.5])
+def test_no_clock_decides(monkeypatch, share):
+    X, _ = blobs(100)
+    budget = round(share * tune(X).facts["work"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusterkitWarning)
+        plain = tune(X, max_work=budget)
+        hours = iter(range(0, 10**9, 3600))
+        monkeypatch.setattr(time, "monotonic", lambda: float(next(hours)))
+        slow = tune(X, max_work=budget)
+    assert dict(slow.stages) == dict(plain.stages)
+    assert {**slow.facts, "seconds": 0} == {**plain.facts, "seconds": 0}
+
+
+def test_a_budget_cuts_the_widths_that_are_farthest_off(monkeypatch):
+    """Every width but the last has all its runs, and the widths are those nearest to the local one."""
+    X, _ = blobs(100)
+    made = []
+    plain = _svc_search.SvcAutoSearch._run
+
+    def run(self, at_width, column):
+        partition = plain(self, at_width, column)
+        if partition is not None:
+            made.append(at_width.row)
+        return partition
+
+    monkeypatch.setattr(_svc_search.SvcAutoSearch, "_run", run)
+    whole = tune(X)
+    order = list(dict.fromkeys(made))
+    made.clear()
+    with pytest.warns(ClusterkitWarning):
+        tune(X, max_work=whole.facts["work"] // 3)
+    cut = list(dict.fromkeys(made))
+    assert 1 <= len(cut) < len(order)
+    assert cut == order[: len(cut)]
+    assert [abs(row - order[0]) for row in order] == sorted(abs(row - order[0]) for row in order)
+
+
+def test_a_time_limit_is_an_emergency_brake(monkeypatch):
+    X, _ = blobs(60)
+    with pytest.warns(ClusterkitWarning, match="ended by max_seconds after .* speed of the machine"):
+        tuned = tune(X, max_seconds=1e-9)
+    assert tuned.facts["ended"] == "max_seconds"
+    assert tuned.stages["featuremap"].gamma > 0
+    assert SvcAuto().max_seconds is None
+
+
+def test_the_recipe_sets_no_time_limit():
+    parameters = recipe("svc").get_params()
+    assert {name: value for name, value in parameters.items() if name.endswith("max_seconds")} == {
+        "labeler__max_seconds": None, "tuner__max_seconds": None,
+    }  # fmt: skip
+    assert parameters["labeler__max_work"] > 0
+    assert parameters["tuner__max_work"] > 0
+
+
+def test_a_labeling_that_a_budget_cut_is_marked():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    with pytest.warns(ClusterkitWarning, match="max_work=1"):
+        model = recipe("svc", random_state=0, labeler__max_work=1).fit(X)
+    assert model.resolved_["labeler"]["ended"] == "max_work"
+    assert "ended" not in recipe("svc", random_state=0).fit(X).resolved_["labeler"]
+
+
+def test_a_number_of_clusters_asked_for_decides_among_the_partitions():
+    """Two pairs of groups: two clusters last longest, and four are there if they are wanted."""
+    X = np.concatenate([
+        np.random.default_rng(i).normal(size=(40, 2)) * 0.5 + shift
+        for i, shift in enumerate([[0, 0], [3, 0], [40, 0], [43, 0]])
+    ])  # fmt: skip
+    for k in (2, 4):
+        model = recipe("svc", labeler="transition", n_clusters=k, random_state=0).fit(X)
+        assert model.labels_.max() + 1 == k
+        assert model.resolved_["tuner"]["clusters"] == k
+        assert model.resolved_["tuner"]["ended"] == "all widths tried"
+
+
+def test_clusters_below_the_least_size_are_dissolved_and_not_covered():
+    X, _ = blobs(60)
+    runs = _svc_search.SvcRuns.of(STAGES, X, np.arange(60), 500, np.random.default_rng(0))
+    assert runs.least == 5
+    partition = runs.partition(np.repeat([0, 1, 2, 3, -1], [30, 20, 5, 4, 1]), 0, 0)
+    assert (partition.k, partition.coverage) == (3, 55 / 60)
+    assert np.bincount(partition.labels).sum() == 60
+
+
+def test_a_solution_that_is_inside_wider_bounds_is_solved_once(monkeypatch):
+    from clusterkit.families.support_vectors._svc_search import WidthRuns
+
+    solved = []
+    plain = WidthRuns._solve
+    monkeypatch.setattr(WidthRuns, "_solve", lambda self, solver: solved.append(solver.nu) or plain(self, solver))
+    X, _ = blobs(80)
+    facts = tune(X).facts
+    assert len(solved) < facts["runs"]
+
+
+@pytest.mark.deep
+def test_every_run_that_shares_a_solution_has_its_partition(monkeypatch):
+    """The partitions with and without the shortcut are the same, run by run.
+
+    But for one in a hundred: the solver is exact up to a tolerance, and rounding, which differs between processors, may
+    put an edge on the other side of the sphere in one of two solutions.
+    """
+    from clusterkit.families.support_vectors._svc_search import WidthRuns
+
+    def partitions(X):
+        made = {}
+        plain = WidthRuns.partition
+
+        def partition(self, fraction, column):
+            made[self.row, column] = plain(self, fraction, column)
+            return made[self.row, column]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(WidthRuns, "partition", partition)
+            tune(X)
+        return made
+
+    tables = [blobs(90, seed)[0] for seed in range(3)]
+    short = [partitions(X) for X in tables]
+    monkeypatch.setattr(_svc_search, "_largest_free_weight", lambda *_: None)
+    whole = [partitions(X) for X in tables]
+    pairs = [(runs[place], others[place]) for runs, others in zip(short, whole, strict=True) for place in runs]
+    equal = [adjusted_rand(partition, other) > 0.999 for partition, other in pairs]
+    assert len(equal) > 200
+    assert np.mean(equal) >= 0.99
+
+
+@pytest.mark.deep  # `_local_choice`, which decides this, is tested by itself below
+def test_the_finer_partition_must_not_be_much_less_separated(monkeypatch):
+    """Aggregation-like groups: raising the loss allowed to 10 brings back the finer partition, 0 forbids it."""
+    rng = np.random.default_rng(1)
+    X = np.concatenate([rng.normal(size=(60, 2)) * 0.6 + [4 * a + 30 * b, 0] for b in range(2) for a in range(3)])
+    choices = {}
+    for loss in (0.0, 10.0):
+        monkeypatch.setattr(_svc_search, "LOCAL_LOSS", loss)
+        choices[loss] = tune(X).facts
+    assert choices[0.0]["rule"].startswith("most lasting")
+    assert choices[0.0]["clusters"] < choices[10.0]["clusters"]
+
+
+def test_a_best_partition_that_lasts_stays_where_the_local_one_is_much_less_separated(monkeypatch):
+    """The choice of `_local_choice` for a best partition below zero separation, by its duration and the loss."""
+    from clusterkit.families.support_vectors._svc_search import GridPartition, ReachabilityTree, ScoredPartition
+
+    X, _ = blobs(60)
+    runs = _svc_search.SvcRuns.of(STAGES, X, np.arange(60), 500, np.random.default_rng(0))
+    search = _svc_search.SvcAutoSearch(runs, True, None, None, None)
+    half = _svc_search.FRACTIONS.index(0.5)
+    best, local = (GridPartition(row, half, np.arange(60) % 2, 2, 0.6) for row in (0, 3))
+    for duration, loss, replaced in ((1, 0.5, True), (2, 0.5, True), (3, 0.5, False), (3, 0.1, True), (6, 0.1, False)):
+        monkeypatch.setattr(ReachabilityTree, "separation", lambda self, _, value=-0.3 - loss: value)
+        choice = search._local_choice(
+            ScoredPartition(best, duration, -0.3, 0.0), [best, local], 8.0, 2.0 ** np.arange(6),
+            ReachabilityTree.of(runs.D), {},
+        )  # fmt: skip
+        assert (choice is not None) == replaced, (duration, loss)
