@@ -15,13 +15,8 @@ one cluster``, base clusters (the clusters of all members) by their overlaps, or
 plugin, or one registered in this session, is an attribute as well. `clusterkit.ensemble` makes the members,
 `clusterkit.ConsensusClustering` does both at once.
 
-- ``evidence.py``: ``coassociation`` (Fred, Jain 2005), and ``diclens`` (Mimaroglu, Aksehirli 2012).
-- ``expansion.py``: ``comusa`` (Mimaroglu, Erdil 2011) and ``comusacl``, and the overlaps of base clusters.
-- ``spectral.py``: ``cspa`` (Strehl, Ghosh 2002) and ``hbgf`` (Fern, Brodley 2004); eigenvectors in `_leading`.
-- ``plurality.py``: ``voting`` (Dudoit, Fridlyand 2003); the matching is in `_voted`.
-- ``_consensus_jit.py``: the compiled loops: co-associations (`agreements`), linkage (`average_linkage`), growth of
-  clusters (`expand`), and the joins of base clusters (`join_until`).
-- ``_combining.py``: `combine`, and the methods as functions on plain arrays.
+The stages are in `clusterkit.families.consensus`; ``_combining.py`` has `combine`, and the methods as functions on
+plain arrays.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The plugin of the library's own: the built-in stages and recipes, by the hooks that third parties implement.
+"""The plugin of the core: what belongs to no family of methods, by the hooks that third parties implement.
 
 Each name maps to ``"module:Class"``, a string, so that listing the stages imports nothing; the class is imported when
-somebody asks for the name. Adding a stage is one file and one line here; the conformance suite, the list of stages and
-the table of legal compositions pick it up.
+somebody asks for the name. The families, in `clusterkit.families`, do the same for their stages and recipes.
 """
 
 from __future__ import annotations

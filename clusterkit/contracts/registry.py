@@ -1,14 +1,14 @@
 """Names to stages: built-ins first and without a scan, then what was registered, then installed plugins.
 
-Every name comes from a hook, the built-in names from `clusterkit.contracts.builtin_plugin`. What is registered in a
-running session needs no hook. Packages export the built-in stages by class name on first use (`built_in_class`). These
-names come from the same registration, so that a new stage is still one file and one line, and importing a package of
-stages loads none of them.
+Every name comes from a hook: the library's own from `clusterkit.contracts.builtin_plugin` and from every family of
+methods in `clusterkit.families`, so that a new stage is one file and one line. What is registered in a running session
+needs no hook.
 """
 
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import re
 import types
 import warnings
@@ -58,8 +58,6 @@ __all__ = [
     "Plugin",
     "Registry",
     "StageKind",
-    "built_in_class",
-    "built_in_class_names",
     "plain_word",
     "registry",
 ]
@@ -212,9 +210,7 @@ class Registry:
     def builtins(self) -> Mapping[tuple[str, str], Entry]:
         """Entries of the library itself, by kind and name."""
         if self._builtins is None:
-            from clusterkit.contracts import builtin_plugin
-
-            entries = self._hooks.add(builtin_plugin, BUILTIN)
+            entries = [entry for module in _of_the_library() for entry in self._hooks.add(module, BUILTIN)]
             self._builtins = types.MappingProxyType({(entry.kind, entry.name): entry for entry in entries})
         return self._builtins
 
@@ -467,36 +463,9 @@ registry = Registry()
 """The one registry of the process."""
 
 
-def built_in_class(kind: str, name: str, module: str) -> object:
-    """The class of a built-in stage, loaded now.
-
-    Parameters
-    ----------
-    kind : str
-        Kind of stage, "solver" for example.
-    name : str
-        Name of the class.
-    module : str
-        The package that is asked, for the error.
-
-    Raises
-    ------
-    AttributeError
-        If no built-in stage of the kind has a class of this name.
-    """
-    stages = _names(kind)
-    if name not in stages:
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
-
-    return registry.get(kind, stages[name])
-
-
-def built_in_class_names(kind: str) -> list[str]:
-    """Names of the classes of all built-in stages of a kind."""
-    return sorted(_names(kind))
-
-
-def _names(kind: str) -> dict[str, str]:
-    """Class name to registered name."""
-    builtins = registry.builtins().values()
-    return {str(entry.target).rpartition(":")[2]: entry.name for entry in builtins if entry.kind == kind}
+def _of_the_library() -> Iterator[types.ModuleType]:
+    """The plugins of the library itself: that of the core, and every family of methods."""
+    yield importlib.import_module("clusterkit.contracts.builtin_plugin")
+    families = importlib.import_module("clusterkit.families")
+    for module in pkgutil.iter_modules(families.__path__, "clusterkit.families."):
+        yield importlib.import_module(module.name)

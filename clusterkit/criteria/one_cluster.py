@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Rng
-from clusterkit.numerics.selection import n_distinct
 from clusterkit.numerics.spanning_trees.tree import births, edge_masses
 
 __all__ = [
@@ -25,10 +24,8 @@ __all__ = [
     "TAILS",
     "OneCluster",
     "are_counts",
-    "are_few",
     "dip_of",
     "dip_p_value",
-    "few_points",
     "geodesic_p_value",
     "indicated_levels",
     "projection_p_value",
@@ -112,27 +109,6 @@ balls is .12 to .19 in 2 dimensions, at most .09 in 3, and 0 from 5 dimensions o
 MOST_OF_CURVES = 0.4
 """Largest tree statistic of a curve: of 24 rings and arcs .38; of two noisy rings .34, and of moons .7 and more."""
 
-MOST_POINTS, REPEATS = 20, 5
-"""Largest number of distinct points, and least average number of rows a point, of data that are no sample of a density.
-Neither test can see anything there, since the projections are a few steps and most distances to neighbours are 0."""
-
-
-def few_points(X: Array) -> int | None:
-    """The number of distinct rows of X, (n, d), if they are few and mostly repeated; None otherwise.
-
-    O(n d) where there are many: 21 distinct ones settle it.
-
-    Examples
-    --------
-    >>> few_points(np.repeat([[0.0], [1.0]], 40, axis=0)), few_points(np.arange(80.0)[:, None])
-    (2, None)
-    """
-    if len(X) < 2 * REPEATS:
-        return None
-    points = n_distinct(X, MOST_POINTS + 1)
-    return points if are_few(points, len(X)) else None
-
-
 MOST_OF_ONE = 0.5
 """Largest confidence in clusters where the tests show no more than one: of 33 generated sets six were right."""
 
@@ -155,11 +131,6 @@ def are_counts(X: Array) -> bool:
         if len(values) < FEWEST_STEPS or len(values) < FILLED * steps:
             return False
     return X.shape[1] > 0
-
-
-def are_few(points: int, n: int) -> bool:
-    """Whether n rows at so many distinct points are no sample of a density."""
-    return points <= min(MOST_POINTS, n // REPEATS)
 
 
 @final

@@ -22,12 +22,13 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.outcomes import Ending, Scores
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import Evidence, distinct, structure_confidence, witnesses
-from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts, few_points
+from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts
 from clusterkit.criteria.rules import Ranking, candidate_numbers, known_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain
 from clusterkit.drivers.auto_fits import Candidate, Fits, Known, Member, fit_member, of_composition, pool_of
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted, first_names, percent, shortened
 from clusterkit.fitting.fit import check_magnitude, one_cluster
+from clusterkit.numerics.selection import few_points
 from clusterkit.samples.limits import Report, notify, reusing, side_by_side
 
 __all__ = [

@@ -18,7 +18,7 @@ from clusterkit.contracts import FeatureMap, Task
 from clusterkit.contracts.params import check_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import Evidence, canonical, structure_confidence, subsample_stability, subsamples
-from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts, few_points
+from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts
 from clusterkit.criteria.rules import Ranking, known_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain
 from clusterkit.drivers import compose
@@ -30,7 +30,7 @@ from clusterkit.estimators.number import PLACEHOLDER
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.metrics import adjusted_rand, dbcv, nmi
 from clusterkit.metrics.table import Noise, check_noise, number_clusters
-from clusterkit.numerics.selection import sample_rows
+from clusterkit.numerics.selection import few_points, sample_rows
 from clusterkit.samples import FeatureSpace, KernelSpace, memory
 from clusterkit.samples.limits import side_by_side
 

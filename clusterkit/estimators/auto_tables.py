@@ -4,7 +4,7 @@ The pool of `auto` compares partitions on a spanning tree, which sees shapes, an
 as its spread. A mixture sees which columns matter and what a category says, and no shape. So that neither outvotes the
 other where that one is sure:
 
-1. A mixture of mixed columns (`clusterkit.solvers.mixtures`) is fitted at the given number of clusters, or at all up to
+1. A mixture of mixed columns is fitted at the given number of clusters, or at all up to
    the one that its criterion prefers. Its number is that at which the gain of the criterion over one cluster, times the
    share of it that halves of the rows confirm, is the largest. A number of which two clusters have one mode together
    is none: a core and its heavy tails are one cluster. Another mixture, of six clusters whatever the number, gives the
@@ -40,7 +40,7 @@ from clusterkit.contracts.labelings import by_appearance
 from clusterkit.contracts.outcomes import MixtureScores
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import column_agreement, rand_matrix, subsample_stability, subsamples
-from clusterkit.criteria.one_cluster import MOST_OF_ONE, are_few, indicated_levels
+from clusterkit.criteria.one_cluster import MOST_OF_ONE, indicated_levels
 from clusterkit.criteria.rules import SAME_STRUCTURE
 from clusterkit.drivers.auto import AutoDriver, is_nested
 from clusterkit.drivers.single import SingleDriver
@@ -52,6 +52,7 @@ from clusterkit.families.mixtures.relevant import roles_of
 from clusterkit.families.mixtures.search import RESTATED, apart
 from clusterkit.fitting.fit import BoundComposition, bind, n_with_samples, run
 from clusterkit.fitting.samples import ArraySamples
+from clusterkit.numerics.selection import are_few
 from clusterkit.samples.transform import ChosenColumns
 from clusterkit.tables import FittedPreparation
 from clusterkit.tables.preparing.plans import CategoryColumn

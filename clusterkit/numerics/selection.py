@@ -16,7 +16,9 @@ __all__ = [
     "FIRST_FACTOR",
     "SECOND_FACTOR",
     "STEP",
+    "are_few",
     "distinct_rows",
+    "few_points",
     "mixed",
     "n_distinct",
     "sample_rows",
@@ -152,3 +154,29 @@ def uniforms(seed: int, rows: slice) -> Array:
     places = np.arange(rows.start + 1, rows.stop + 1, dtype=np.uint64)
     states = mixed(np.uint64(seed) + places * STEP)
     return (states >> np.uint64(11)) * 2.0**-53
+
+
+MOST_POINTS, REPEATS = 20, 5
+"""Largest number of distinct points, and least average number of rows a point, of data that are no sample of a density.
+Neither test can see anything there, since the projections are a few steps and most distances to neighbours are 0."""
+
+
+def few_points(X: Array) -> int | None:
+    """The number of distinct rows of X, (n, d), if they are few and mostly repeated; None otherwise.
+
+    O(n d) where there are many: 21 distinct ones settle it.
+
+    Examples
+    --------
+    >>> few_points(np.repeat([[0.0], [1.0]], 40, axis=0)), few_points(np.arange(80.0)[:, None])
+    (2, None)
+    """
+    if len(X) < 2 * REPEATS:
+        return None
+    points = n_distinct(X, MOST_POINTS + 1)
+    return points if are_few(points, len(X)) else None
+
+
+def are_few(points: int, n: int) -> bool:
+    """Whether n rows at so many distinct points are no sample of a density."""
+    return points <= min(MOST_POINTS, n // REPEATS)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._jit import inner, njit
-from clusterkit._typing import Array, Indices
+from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics.sparse_rows import Rows, SparseRows
 from clusterkit.numerics.threads import over_rows
 
@@ -27,6 +27,7 @@ __all__ = [
     "join",
     "number_sets",
     "ordered_pairs",
+    "persistence",
     "roots",
     "row_products",
     "sift_down",
@@ -370,3 +371,26 @@ def _merge(width: Any, keys: Any, order: Any, to_keys: Any, to_order: Any, first
                 to_keys[place], to_order[place] = keys[j], order[j]
                 j += 1
         at = min(last, end)
+
+
+@njit
+def persistence(merges: Indices, heights: Array, birth: Array) -> tuple[Array, Counts]:
+    """Persistence ``ln(height / birth)`` of the younger cluster of each merge, and the rows of the smaller, (n - 1,).
+
+    The merges (n - 1, 2) are in the order of their heights. Each row is born at ``birth > 0``, and a cluster at the
+    least birth of its rows.
+    """
+    n = len(birth)
+    parent, size, born = np.arange(n), np.ones(n, np.int64), birth.copy()
+    lasted, side = np.zeros(n - 1), np.zeros(n - 1, np.int64)
+    for e in range(n - 1):
+        a, b = find(parent, merges[e, 0]), find(parent, merges[e, 1])
+        later = max(born[a], born[b])
+        if heights[e] > later:
+            lasted[e] = np.log(heights[e] / later)
+        side[e] = min(size[a], size[b])
+        rows, first = size[a] + size[b], min(born[a], born[b])
+        join(parent, a, b)
+        root = find(parent, a)
+        size[root], born[root] = rows, first
+    return lasted, side

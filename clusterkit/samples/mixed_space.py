@@ -107,8 +107,8 @@ class LevelPart:
     is_atom : bool
         Whether the levels are "another value" and this one.
     form : {"free", "ordered", "count"}
-        What the levels are in a cluster (`clusterkit.families.mixtures.levels`). Counts have all whole numbers from 0 on,
-        and larger ones are the last of them.
+        What the levels are in a cluster (`clusterkit.families.mixtures.levels`). Counts have all whole numbers from 0
+        on, and larger ones are the last of them.
     """
 
     column: int = attrs.field(validator=scalar(least=0))

@@ -91,7 +91,7 @@ def name_of(cls: type) -> SavedClass:
     if entry is None:
         raise NotSavable(
             f"{cls.__module__}.{cls.__qualname__} is no class that a saved model may hold. A plugin, and clusterkit "
-            "itself in contracts/builtin_plugin.py, names such classes by the hook clusterkit_savables, a session by "
+            "itself in the packages of its families, names such classes by the hook clusterkit_savables, a session by "
             "clusterkit.register"
         )
     first = registry.find(entry.kind, entry.name)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from clusterkit import cookbook
-from clusterkit.contracts.providers import Recipe
+from clusterkit.contracts.registry import registry
 
 PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
 
@@ -15,7 +14,7 @@ def test_every_recipe_is_measured_or_named_as_left_out():
     page = PAGE.read_text(encoding="utf-8")
     measured = set(re.findall(r"^\| ([\w-]+) \| clusterkit ", page, re.M))
     left_out = set(re.findall(r"`([\w-]+)`", page[page.index("Not fitted here") :].split(". ")[0]))
-    built_in = {value.name for value in vars(cookbook).values() if isinstance(value, Recipe)}
+    built_in = {name for kind, name in registry.builtins() if kind == "recipe"}
     assert not measured & left_out
     assert built_in - measured - left_out == set()
 

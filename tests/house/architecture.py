@@ -102,7 +102,7 @@ def names_next(path: str, dotted: str, next_path: str, next_dotted: str) -> bool
     The first jump is a recipe: it names the stage by the name that its class has.
     """
     text, stem = (ROOT / "clusterkit" / path).read_text(encoding="utf-8"), next_path.rpartition("/")[2][:-3]
-    if path == "cookbook.py":
+    if path.endswith("/recipes.py"):
         return any(f'"{name}"' in text for name in registered_names(next_path, next_dotted))
     source = Source.of(ROOT / "clusterkit" / path)
     [node] = [node for node in source.tree.body if dotted.partition(".")[0] in _names(node)]
@@ -128,7 +128,7 @@ def places(path: str, docstring: str) -> set[tuple[str, str]]:
     files = {path} | {
         candidate
         for named in re.findall(r"[\w/]+\.py", docstring)
-        for candidate in (named, f"solvers/{named}", f"labelers/{named}", f"{folder}/{named}")
+        for candidate in (named, f"{folder}/{named}")
         if (ROOT / "clusterkit" / candidate).exists()
     }
     names = set(re.findall(r"[`(,]\s*([A-Za-z_]\w*(?:\.\w+)*)\b", docstring))

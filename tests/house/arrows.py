@@ -1,4 +1,4 @@
-"""Rules about imports: no circle, no arrow between solver families, no private module of another package.
+"""Rules about imports: no circle, no arrow between families, no private module of another package.
 
 import-linter holds the layers; the rules here count imports inside functions too and need no package but the library's.
 """
@@ -109,17 +109,17 @@ def _reach(graph: Graph, start: str) -> dict[str, str]:
 
 
 def family_arrows() -> Iterator[Breach]:
-    """No solver family imports another one."""
+    """No family imports another one."""
     for name, targets in _graph().items():
         family = _family(name)
         for target, line in targets.items():
             if family and _family(target) not in (family, None):
-                yield _modules()[name].breach(line, f"an arrow between solver families: {name} -> {target}")
+                yield _modules()[name].breach(line, f"an arrow between families: {name} -> {target}")
 
 
 def _family(module: str) -> str | None:
     parts = module.split(".")
-    return parts[2] if parts[:2] == ["clusterkit", "solvers"] and len(parts) > 2 else None
+    return parts[2] if parts[:2] == ["clusterkit", "families"] and len(parts) > 2 else None
 
 
 def private_imports() -> Iterator[Breach]:

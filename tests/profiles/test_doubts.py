@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from clusterkit import Auto, ClusterkitWarning, profile, recipe, search
-from clusterkit.criteria.one_cluster import few_points
 from clusterkit.estimators.preparing import fit_prepared
+from clusterkit.numerics.selection import few_points
 from clusterkit.profiles.doubts import doubts
 from clusterkit.report.analysis import odd_rows
 from clusterkit.tables import Preparation

@@ -9,9 +9,9 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import FeatureMap, Task, params
-from clusterkit.criteria.one_cluster import few_points
 from clusterkit.errors import InvalidData, InvalidParameter
 from clusterkit.numerics.distances import parting_bandwidth, squared_distances
+from clusterkit.numerics.selection import few_points
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.kernels import Gaussian

@@ -7,9 +7,7 @@ Recipes: ``svc``, ``edsvc``, ``psvc``, ``fsvc``, ``sgd-lmsvc``, ``sgd-lmsvc-stri
 - Labels: ``complete_graph.py``, clusters are the components of a graph whose edges are segments inside the domain.
   Ben-Hur, Horn, Siegelmann, Vapnik (2001), JMLR 2. ``basins.py``, clusters are the basins of the maxima. Lee, Lee
   (2005, 2006), IEEE Trans. PAMI 27 and 28. ``_outliers.py``: numbering, outliers, small components, new rows.
-- The geometry of level sets: segments (``segment_test.py``, ``_segments_jit.py``), components (``_components.py``),
-  pairs rejected at once (``_rejection_jit.py``), ascents (``equilibria.py``, ``_ascent_jit.py``), saddles
-  (``saddles.py``), labels for many widths (``many_widths.py``).
+- ``level_sets``: the geometry of the region ``g(x) >= level``: segments in it, its components, ascents, saddles.
 - Tuners of the width: ``svc_auto.py``, whose scores are in ``_svc_search.py``; ``edsvc.py`` with its candidates in
   ``edsvc_candidates.py``. ``tuning.py`` has what both share.
 """

@@ -15,9 +15,9 @@ from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.contracts import Labeling
 from clusterkit.contracts.labelings import NOISE, by_appearance
 from clusterkit.contracts.outcomes import Domain
-from clusterkit.criteria.one_cluster import are_few
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.families.support_vectors.level_sets.neighbours import DistinctRows, nearest_label
+from clusterkit.numerics.selection import are_few
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.numerics.sparse_rows import as_rows, distances_from
 from clusterkit.samples import Space

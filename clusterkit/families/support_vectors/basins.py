@@ -8,8 +8,8 @@ step leaves unchanged; samples that reach the same one form its basin. The label
   IEEE Trans. PAMI 28.
 
 `basin_labeling` makes labels of basins and components: outliers, small clusters, and the ascent of new samples. The
-ascent is in `clusterkit.families.support_vectors.level_sets.equilibria`, its step in `level_sets/_ascent_jit.py` (`step`), the saddle points are
-in `clusterkit.families.support_vectors.level_sets.saddles`.
+ascent is in `level_sets/equilibria.py`, its step in `level_sets/_ascent_jit.py` (`step`), the saddle points are in
+`level_sets/saddles.py`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from clusterkit.contracts import Labeler, Labeling, Task
 from clusterkit.contracts.labelings import NOISE, by_appearance
 from clusterkit.contracts.outcomes import KernelDomain, Outcome
 from clusterkit.contracts.params import choice, flag, integer, real
-from clusterkit.criteria.one_cluster import are_few
 from clusterkit.errors import InvalidData
 from clusterkit.families.support_vectors._outliers import MOST_POINTS, OUTLIERS, outliers_resolved, warn_of_equal_rows
 from clusterkit.families.support_vectors.level_sets.equilibria import Ascent, Basins
 from clusterkit.families.support_vectors.level_sets.neighbours import DistinctRows, nearest_label, nearest_rows
+from clusterkit.numerics.selection import are_few
 from clusterkit.numerics.shapes import array
 from clusterkit.samples import KernelSpace, Space
 from clusterkit.samples.array_libraries import BlockFunction, is_device_array, to_host

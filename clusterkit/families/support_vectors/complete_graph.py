@@ -132,7 +132,7 @@ class CompleteGraph(Labeler[Domain]):
         """A function that labels many domains of the points of `space` by likely edges only, without their proof.
 
         For tuners, which dissolve components of fewer than `smallest` samples. The components are those of the
-        complete graph or parts of them; see `clusterkit.families.support_vectors.level_sets.many_widths`. Rows outside the domain are -1.
+        complete graph or parts of them; see `level_sets/many_widths.py`. Rows outside the domain are -1.
         """
         from clusterkit.families.support_vectors.level_sets.many_widths import CandidateLabels
         from clusterkit.numerics.sparse_rows import SparseRows

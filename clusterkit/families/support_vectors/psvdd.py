@@ -12,10 +12,10 @@ from clusterkit._typing import Array, Mask, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task
 from clusterkit.contracts.outcomes import Domain, FunctionDomain, KernelDomain, Outcome
 from clusterkit.contracts.params import integer, real
-from clusterkit.criteria.one_cluster import few_points
 from clusterkit.errors import InvalidParameter
 from clusterkit.families.support_vectors._gram import FeatureMatrix
 from clusterkit.families.support_vectors.svdd import PreparedSvdd, Svdd
+from clusterkit.numerics.selection import few_points
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.kernels import Kernel

@@ -79,9 +79,9 @@ class SvcAuto(Tuner):
     gives components; those smaller than ``max(5, √m / 2)`` of m rows are dissolved, and all other rows go to the
     nearest cluster. Partitions qualify if they have at least two clusters, at most ``max(√m, m / (2 least))``, and
     covered 0.4 of the rows before the outliers were assigned. Among them the score ``ln L + 2 V + ln H`` decides, see
-    `clusterkit.families.support_vectors._svc_search.best`. If none qualifies, the points with enough equal rows are the clusters; if
-    there are none either, the widest kernel is used, mostly with one cluster, and a warning says so. Fewer than 8 rows
-    are not searched.
+    `best` in _svc_search.py. If none qualifies, the points with enough equal rows are the clusters; if there are none
+    either, the widest kernel is used, mostly with one cluster, and a warning says so. Fewer than 8 rows are not
+    searched.
 
     Rows at few points, at most 20 with 5 rows a point on average and nearly all rows at points that are large enough,
     are not searched: each point is a cluster, by a kernel that joins no two of them, without outliers.

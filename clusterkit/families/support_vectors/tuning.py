@@ -26,9 +26,9 @@ import attrs
 
 from clusterkit._typing import Array, Counts, Indices, Rng
 from clusterkit.contracts import FeatureMap, Stage, Task
-from clusterkit.criteria.one_cluster import are_few
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.numerics.distances import parting_bandwidth, repeats
+from clusterkit.numerics.selection import are_few
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import KernelSpace, Space
 
@@ -100,7 +100,7 @@ class Piles:
         return self.sizes[self.sizes >= least]
 
     def few(self, least: int) -> bool:
-        """Whether rows lie at few points, as in `criteria.one_cluster.few_points`, nearly all of them at `large` ones.
+        """Whether rows lie at few points, as in `numerics.selection.few_points`, nearly all of them at `large` ones.
 
         Then the points are the partition that lasts over all narrower bandwidths, however many these are. A search
         does not see that, whose bandwidths end at the distances between the points.

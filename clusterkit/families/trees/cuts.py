@@ -413,7 +413,7 @@ class MassCut(Labeler[Tree]):
         ln(w / birth) √(rows of the smaller cluster)
 
     Edges with fewer than ``max(5, √n / 2)`` rows on a side count for nothing. The sweep over the edges is in
-    hierarchy_jit.py (`persistence`).
+    numerics/structures_jit.py (`persistence`).
 
     Parameters
     ----------

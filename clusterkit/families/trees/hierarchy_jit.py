@@ -33,7 +33,6 @@ __all__ = [
     "excess_of_mass",
     "genie",
     "hierarchy",
-    "persistence",
     "trunks",
 ]
 
@@ -509,29 +508,6 @@ def _merge_even(
         clusters += 1
     for i in range(n):
         parent[i] = find(parent, i)
-
-
-@njit
-def persistence(merges: Indices, heights: Array, birth: Array) -> tuple[Array, Counts]:
-    """Persistence ``ln(height / birth)`` of the younger cluster of each merge, and the rows of the smaller, (n - 1,).
-
-    The merges (n - 1, 2) are in the order of their heights. Each row is born at ``birth > 0``, and a cluster at the
-    least birth of its rows.
-    """
-    n = len(birth)
-    parent, size, born = np.arange(n), np.ones(n, np.int64), birth.copy()
-    lasted, side = np.zeros(n - 1), np.zeros(n - 1, np.int64)
-    for e in range(n - 1):
-        a, b = find(parent, merges[e, 0]), find(parent, merges[e, 1])
-        later = max(born[a], born[b])
-        if heights[e] > later:
-            lasted[e] = np.log(heights[e] / later)
-        side[e] = min(size[a], size[b])
-        rows, first = size[a] + size[b], min(born[a], born[b])
-        join(parent, a, b)
-        root = find(parent, a)
-        size[root], born[root] = rows, first
-    return lasted, side
 
 
 @njit

@@ -290,7 +290,7 @@ def edge_masses(edges: Indices, weights: Array, birth: Array) -> tuple[Array, Co
     birth : ndarray of shape (n,)
         Result of `births`.
     """
-    from clusterkit.families.trees.hierarchy_jit import persistence
+    from clusterkit.numerics.structures_jit import persistence
 
     lasted, side = persistence(edges, weights, birth)
     return lasted * np.sqrt(side), side

@@ -182,7 +182,8 @@ def test_many_attributes():
 
 def test_labels_do_not_depend_on_the_number_of_threads():
     code = (
-        "import hashlib, numpy as np; from clusterkit.families.support_vectors._working_sets import minimise_gaussian as m;"
+        "import hashlib, numpy as np;"
+        "from clusterkit.families.support_vectors._working_sets import minimise_gaussian as m;"
         "from clusterkit.samples.kernels import Gaussian; X = np.random.default_rng(0).normal(size=(6000, 3));"
         "f = m(X, Gaussian(1.0), np.full(6000, 1 / 300), 1e-6, 10**7, 2**24); assert f.status.converged;"
         "print(hashlib.sha256(f.beta.tobytes() + f.gradient.tobytes()).hexdigest())"

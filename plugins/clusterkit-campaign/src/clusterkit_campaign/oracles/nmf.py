@@ -1,4 +1,4 @@
-"""Textbook factorisations, samples as columns, forming W B: plain versions of `clusterkit.solvers.factorisation`."""
+"""Textbook factorisations, samples as columns, forming W B: plain versions of `clusterkit.families.factors`."""
 
 from __future__ import annotations
 

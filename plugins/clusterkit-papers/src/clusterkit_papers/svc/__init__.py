@@ -11,6 +11,6 @@ tables     Tables 1 to 4: sizes, indices with and without known classes, times.
 figures    The visual experiments: rings, moons and Gaussians.
 =========  ============================================================================================================
 
-The solvers are in clusterkit/solvers/one_class/, the labelers in clusterkit/labelers/graphs/ and
-clusterkit/labelers/basins/. The page docs/results/svc.md says what the paper leaves open.
+The solvers and labelers are in clusterkit/families/support_vectors/. The page docs/results/svc.md says what the paper
+leaves open.
 """
