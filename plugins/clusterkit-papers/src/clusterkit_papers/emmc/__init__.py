@@ -16,6 +16,6 @@ comparison  Tables 7 to 10: accuracy, Rand index, time and iterations on all dat
 baselines   The methods that tables 7 to 10 compare with: MMC, GMMC, IterSVR, CPMMC, normalised cut, LapGMM.
 ==========  ===========================================================================================================
 
-The recipes are in clusterkit/families/margins/recipes.py, the mathematics is in ridge.py of that folder and in the
-balancers.
+The recipes are in clusterkit/families/margins/recipes.py, the mathematics is in clusterkit/families/margins/ridge.py
+and in the balancers.
 """
