@@ -1,10 +1,13 @@
-"""Writes docs/results.md, docs/results/ and docs/claims.md from the records in docs/results/records/.
+"""Writes docs/results.md from the records in docs/results/records/, and has the text of all other pages of results.
 
 The printed values and verdicts in the records are brought up to date as well: a changed rule needs no new fit.
 
 `python docs/write_results.py`, or with --check only say what is out of date. `python docs/record.py` makes the records.
-The words around the tables are in docs/results/prose/, a file for each table, and for each paper a file
-results-PAPER with the words of docs/results.md. In them ``{rows}`` is the place of the table, ``{verdicts}`` that of
+The other pages, which are `made`, are written where the site is built, and nowhere else.
+
+The words around the tables are in docs/results/prose/: `results` has those of docs/results.md, `claims` and `tables`
+those of the pages of these names, results-PAPER what stands on top of the page of a paper, and a file for each table
+what stands there. In them ``{rows}`` is the place of the table, ``{verdicts}`` that of
 the conclusions from the rows of `distances`, ``{methods}`` that of the table of a paper's methods, ``{claims PAPER}``
 that of its claims; ``{{TABLE | ROW | COLUMN}}`` is the value of a row (with ``| printed`` at the end the printed one),
 ``{{TABLE | MARK}}`` the number of printed values with a mark, ``{{TABLE | printed}}`` of all, ``{{TABLE | METHOD | is
@@ -39,7 +42,7 @@ from clusterkit_papers.verdicts import MEASURES
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 RECORDS, PROSE, BENCHMARKS = RESULTS / "records", RESULTS / "prose", RESULTS / "benchmarks.csv"
-NOTE = "<!-- Written by docs/write_results.py from the records; edits here are lost. -->\n\n"
+NOTE = "<!-- Written by docs/write_results.py from the records and docs/results/prose/results.txt. -->\n\n"
 
 PAGES = {
     "emmc": "EMMC: extreme maximum margin clustering",
@@ -52,6 +55,9 @@ PAGES = {
     "speed": "Speed",
 }
 """Titles of the pages, by the first word of the names of their tables. `speed` has the benchmarks."""
+
+WORDS = ("results", "claims", "tables")
+"""Files of words that are each the whole of a page."""
 
 GOOD = ("as printed", "better")
 MARKS = {"beside a printed value that cannot be right": "†", "not comparable": "ⁿ", "of fillers": "°"}
@@ -89,23 +95,19 @@ class Broken(Exception):
 
 
 def main(check: bool) -> int:
-    """Write the pages that differ, or with `check` say which do; 1 if that is any, or if a record is of nothing."""
+    """Write what differs, or with `check` say what does; 1 if that is anything, or if a record is of nothing."""
     try:
-        pages = written()
+        files = committed()
     except Broken as error:
         print(error)
         return 1
-    stale = [name for name, text in pages.items() if not _is(HERE / name, text)]
-    gone = [path for path in RESULTS.glob("*.md") if f"results/{path.name}" not in pages]
+    stale = [name for name, text in files.items() if not _is(HERE / name, text)]
     if check:
-        if stale or gone:
-            names = ", ".join([*stale, *(path.name for path in gone)])
-            print(f"out of date: {names}. Run: python docs/write_results.py")
-        return bool(stale or gone)
+        if stale:
+            print(f"out of date: {', '.join(stale)}. Run: python docs/write_results.py")
+        return bool(stale)
     for name in stale:
-        (HERE / name).write_text(pages[name], encoding="utf-8")
-    for path in gone:
-        path.unlink()
+        (HERE / name).write_text(files[name], encoding="utf-8")
     print(f"written: {', '.join(stale) or 'nothing, all up to date'}")
     return 0
 
@@ -140,33 +142,55 @@ def read_records(folder: Path = RECORDS) -> dict[str, Record]:
     return records
 
 
-def written(records: Mapping[str, Record] | None = None, prose: Path = PROSE) -> dict[str, str]:
-    """The text of every page and record, by its path below docs/."""
+def committed(records: Mapping[str, Record] | None = None, prose: Path = PROSE) -> dict[str, str]:
+    """What stands in the repository, the page docs/results.md and the records, by its path below docs/."""
     records = read_records() if records is None else records
-    words = {path.stem: path.read_text(encoding="utf-8") for path in sorted(prose.glob("*.txt"))}
-    for name in words:
+    overview = _words(records, prose, "results").replace("{papers}", _papers(_by_page(), records))
+    texts = {f"results/records/{name}.json": record.text for name, record in records.items()}
+    return {"results.md": f"{NOTE}# What we measured\n\n{overview}\n", **texts}
+
+
+def made(records: Mapping[str, Record] | None = None, prose: Path = PROSE) -> dict[str, str]:
+    """The text of every page that is written where the site is built, by its path below docs/."""
+    records = read_records() if records is None else records
+    for path in sorted(prose.glob("*.txt")):
         of_pages = (f"{what}-{page}" for page in PAGES for what in ("results", "readings"))
-        if name not in (*commands(), *PAGES, *of_pages, "results", "claims"):
-            raise Broken(f"prose/{name}.txt: there is no table, benchmark or page of that name")
-    filled = {name: VALUE.sub(lambda match: value(match[1], records), text).strip() for name, text in words.items()}
+        if path.stem not in (*commands(), *PAGES, *of_pages, *WORDS):
+            raise Broken(f"prose/{path.name}: there is no table, benchmark or page of that name")
+    pages = {}
+    for page, names in _by_page().items():
+        if names:
+            title = PAGES.get(page, page)
+            above = f"../results.md{f'#{_anchor(title)}' if page in PAPERS else ''}"
+            head = f"# {title}\n\n[What we measured]({above}). [How to read the tables](tables.md)."
+            overview = _words(records, prose, f"results-{page}").replace("{methods}", _methods(names, records))
+            # a table that is a page of its own has its words in its section
+            words = "" if page in names else _words(records, prose, page)
+            readings = _words(records, prose, f"readings-{page}")
+            readings = readings and f"## How the paper was read\n\n{readings}"
+            sections = [_section(name, records.get(name), _words(records, prose, name)) for name in names]
+            text = "\n\n".join(part for part in (head, overview, words, readings, *sections) if part)
+            pages[f"results/{page}.md"] = text + "\n"
+    claims = _words(records, prose, "claims")
+    pages["claims.md"] = re.sub(r"\{claims (\w+)\}", lambda match: _claims(match[1], records), claims) + "\n"
+    tables_words = _words(records, prose, "tables").replace("{counts}", _counts(records))
+    return pages | {"results/tables.md": f"# Every table: how to read it, and its record\n\n{tables_words}\n"}
+
+
+def _by_page() -> dict[str, list[str]]:
+    """The names of the tables and benchmarks of each page."""
     by_page: dict[str, list[str]] = {page: [] for page in PAGES}
     benchmarks = _column(BENCHMARKS, "command")
     for name in commands():
         by_page.setdefault("speed" if name in benchmarks else name.partition("-")[0], []).append(name)
-    pages = {"results.md": _overview(by_page, records, filled)}
-    for page, names in by_page.items():
-        if names:
-            sections = [_section(name, records.get(name), filled.get(name, "")) for name in names]
-            head = f"{NOTE}# {PAGES.get(page, page)}\n\n[How to read these tables](../results.md).\n"
-            # a table that is a page of its own has its words in its section
-            words = "" if page in names else filled.get(page, "")
-            readings = filled.get(f"readings-{page}", "")
-            readings = readings and f"## How the paper was read\n\n{readings}"
-            text = "\n\n".join(part for part in (head.rstrip(), words, readings, *sections) if part)
-            pages[f"results/{page}.md"] = text + "\n"
-    claims = re.sub(r"\{claims (\w+)\}", lambda match: _claims(match[1], records), filled["claims"])
-    pages["claims.md"] = f"{NOTE}{claims}\n"
-    return pages | {f"results/records/{name}.json": record.text for name, record in records.items()}
+    return by_page
+
+
+def _words(records: Mapping[str, Record], prose: Path, name: str) -> str:
+    """The words of a file with the values in them; none where there is no such file."""
+    path = prose / f"{name}.txt"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return VALUE.sub(lambda match: value(match[1], records), text).strip()
 
 
 def value(words: str, records: Mapping[str, Record]) -> str:
@@ -218,26 +242,19 @@ def _of_method(words: str, table: str, method: str, field: str, records: Mapping
     return content if isinstance(content, str) else number(content)
 
 
-def _overview(by_page: Mapping[str, Sequence[str]], records: Mapping[str, Record], words: Mapping[str, str]) -> str:
-    parts = [f"{NOTE}# What we measured\n", words["results"].replace("{papers}", _papers(by_page, records)) + "\n"]
-    for page, names in by_page.items():
-        if f"results-{page}" in words:
-            parts.append(f"## {PAGES.get(page, page)}\n")
-            text = words[f"results-{page}"].replace("{methods}", _methods(names, records))
-            parts.append(f"{text}\n\n[All rows of this paper](results/{page}.md).\n")
-    parts.append("## Every table: counts and recordings\n")
+def _counts(records: Mapping[str, Record]) -> str:
+    """A line for each table: the counts of all its rows, and when it was recorded."""
     lines = [
         "| command | without labels | by labels | seconds | further | recorded | CPU |",
         "|---|---|---|---|---|---|---|",
     ]
-    for page, names in by_page.items():
+    for page, names in _by_page().items():
         if names:
-            lines.append(f"| **[{PAGES.get(page, page)}](results/{page}.md)** | | | | | | |")
+            lines.append(f"| **[{PAGES.get(page, page)}]({page}.md)** | | | | | | |")
         for name in names:
             cells = [f"`{commands()[name]}`", *_summary_cells(name, records.get(name))]
             lines.append("| " + " | ".join(cells) + " |")
-    parts.append("\n".join(lines) + "\n")
-    return "\n".join(parts).rstrip() + "\n"
+    return "\n".join(lines)
 
 
 def _summary_cells(name: str, record: Record | None) -> list[str]:
@@ -329,7 +346,7 @@ def _methods(names: Sequence[str], records: Mapping[str, Record]) -> str:
         of_table += _unjudged_lines(name, record)
         of_table += [line for line in (_seconds_line(name, record), _sizes_line(name, record)) if line]
         title = titles()[name].partition(": ")[2]
-        nothing = f"| {title} | – | – | – | no numbers in print; what the text says: [claims](claims.md) |"
+        nothing = f"| {title} | – | – | – | no numbers in print; what the text says: [claims](../claims.md) |"
         lines += [f"| {place} {line}" for line in of_table or [nothing]]
     return "\n".join(lines)
 

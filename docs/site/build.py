@@ -1,7 +1,9 @@
 """Builds the site into build/site/html: ``python docs/site/build.py``.
 
-With ``--without-running`` the code of the gallery is shown and not run, which takes half the time. What it builds,
-where that lies and how long it took is printed. Every warning is an error. Nothing is fetched from the network.
+The pages of results and the reference, which the repository does not have, are made first. With ``--markdown`` all
+pages are written into build/site/source as they are, and Sphinx is neither needed nor run. With ``--without-running``
+the code of the gallery is shown and not run, which takes half the time. What it builds, where that lies and how long it
+took is printed. Every warning is an error. Nothing is fetched from the network.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ import sys
 import time
 from pathlib import Path
 
-import api
 import pages
 
 TARGET = pages.ROOT / "build" / "site"
@@ -22,11 +23,16 @@ TARGET = pages.ROOT / "build" / "site"
 def main() -> int:
     """The number of errors that Sphinx reports as an exit code."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--markdown", action="store_true", help="only write the pages into build/site/source")
     parser.add_argument("--without-running", action="store_true", help="show the gallery's code, do not run it")
     arguments = parser.parse_args()
     os.environ["CLUSTERKIT_CHECKOUT"] = str(pages.ROOT)
     os.environ["CLUSTERKIT_PLUGINS"] = ""  # built-in stages only, whatever is installed
     os.environ["CLUSTERKIT_GALLERY"] = "show" if arguments.without_running else "run"
+    if arguments.markdown:
+        collect(TARGET)
+        print(f"the pages: {(TARGET / 'source' / 'index.md').as_uri()}")
+        return 0
     began = time.monotonic()
     what = "the pages and the reference" if arguments.without_running else "the pages, the reference and the gallery"
     print(f"building {what}; this takes some minutes", flush=True)
@@ -38,15 +44,25 @@ def main() -> int:
 
 def build(target: Path) -> int:
     """Collect the pages into ``target/source`` and write ``target/html``."""
+    import api
     from sphinx.cmd.build import build_main
 
-    source = target / "source"
-    shutil.rmtree(target, ignore_errors=True)
-    pages.copy_pages(source)
+    source = collect(target)
     api.write_api(source / "api")
     shutil.copyfile(Path(__file__).parent / "conf.py", source / "conf.py")
     folders = [str(source), str(target / "html")]
     return build_main(["-W", "--keep-going", "-q", "-d", str(target / "doctrees"), *folders])
+
+
+def collect(target: Path) -> Path:
+    """Write the pages of the checkout, and those that are made, into ``target/source``."""
+    sys.path.insert(0, str(pages.DOCS))
+    import reference
+    import write_results
+
+    shutil.rmtree(target, ignore_errors=True)
+    pages.copy_pages(target / "source", write_results.made() | reference.made())
+    return target / "source"
 
 
 if __name__ == "__main__":

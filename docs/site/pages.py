@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -50,8 +51,8 @@ SECTIONS = {
     "recipes/index": ["recipes/*"],
     "reference/index": ["api/index", "reference/command-line", "reference/stages", "reference/*"],
     "about/index": [
-        "results", "accuracy", "claims", "results/*", "decisions/index", "architecture", "promises", "stability",
-        "about/*", "*",
+        "results", "accuracy", "claims", "results/tables", "results/*", "decisions/index", "architecture", "promises",
+        "stability", "about/*", "*",
     ],
     "decisions/index": ["decisions/*"],
 }  # fmt: skip
@@ -76,11 +77,18 @@ LINK = re.compile(r"(?P<picture>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<ta
 FENCE = re.compile(r"(^```.*?^```$)", re.M | re.S)
 
 
-def copy_pages(target: Path) -> None:
-    """Write all pages, the pictures and the files that pages link to into an empty folder."""
-    places = page_places()
+def copy_pages(target: Path, made: Mapping[str, str]) -> None:
+    """Write all pages, the pictures and the files that pages link to into an empty folder.
+
+    Parameters
+    ----------
+    target : Path
+    made : mapping of str to str
+        The text of pages that are no files of the checkout, by their paths below docs.
+    """
+    places = page_places(made)
     for source, place in places.items():
-        text = source.read_text(encoding="utf-8")
+        text = made[place] if place in made else source.read_text(encoding="utf-8")
         write(target / place, linked(text, source, place, places, target))
     for name, text in WRITTEN.items():
         write(target / f"{name}.md", text)
@@ -90,9 +98,10 @@ def copy_pages(target: Path) -> None:
             file.write(table_of_contents(section, pages))
 
 
-def page_places() -> dict[Path, str]:
-    """Where each page of the checkout stands on the site."""
-    places = {path: path.relative_to(DOCS).as_posix() for path in sorted(DOCS.rglob("*.md"))}
+def page_places(made: Collection[str]) -> dict[Path, str]:
+    """Where each page of the checkout stands on the site, and each of those that are made."""
+    files = sorted({*DOCS.rglob("*.md"), *(DOCS / name for name in made)})
+    places = {path: path.relative_to(DOCS).as_posix() for path in files}
     places |= {ROOT / name: place for name, place in OUTSIDE.items()}
     places |= {path: f"plugins/{path.parent.name}.md" for path in sorted(ROOT.glob("plugins/*/README.md"))}
     return places

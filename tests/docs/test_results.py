@@ -1,8 +1,7 @@
-"""The pages of results come from records: every row has a command, and the pages are those that the records make."""
+"""The pages of results come from records: every row has a command, and every number of the words is that of a row."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from docs_scripts import script
 
 pytest.importorskip("clusterkit_papers")
 
@@ -24,14 +24,7 @@ ROW = {"row": "EMMC: emmc", "column": "C = 1", "printed": 3.42, "ours": 2.5, "sd
        "uses_labels": False, "as_described": False, "verdict": "better by 0.9 points"}  # fmt: skip
 
 
-def _module():
-    spec = importlib.util.spec_from_file_location("write_results", ROOT / "docs" / "write_results.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-pages = _module()
+pages = script("write_results")
 
 
 @pytest.fixture(scope="module")
@@ -44,19 +37,14 @@ def one():
     return Record("emmc-table3", "clusterkit reproduce emmc-table3", SURROUNDINGS, 100.0, 200.0, [ROW])
 
 
-@pytest.fixture
-def prose(tmp_path):
-    """The words that no page can do without."""
-    for name in ("results", "claims"):
-        (tmp_path / f"{name}.txt").write_text(name, encoding="utf-8")
-    return tmp_path
+def test_the_page_and_the_verdicts_of_the_records_are_those_of_the_records(records):
+    for name, text in pages.committed(records).items():
+        assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text, f"{name}: run python docs/write_results.py"
 
 
-def test_the_pages_are_those_of_the_records():
-    done = subprocess.run(
-        [sys.executable, ROOT / "docs" / "write_results.py", "--check"], capture_output=True, text=True, cwd=ROOT
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_each_paper_has_a_page_of_all_rows_and_there_is_one_of_claims(made):
+    assert {f"results/{page}.md" for page in pages.PAGES} | {"claims.md", "results/tables.md"} <= set(made)
+    assert all("\n## How the paper was read\n" in made[f"results/{paper}.md"] for paper in pages.PAPERS)
 
 
 def test_every_table_and_benchmark_has_a_record(records):
@@ -122,11 +110,11 @@ def test_records_are_small_and_name_no_machine():
         json.loads(text)
 
 
-def test_a_row_on_its_page(one, prose):
-    (prose / "emmc-table3.txt").write_text(
+def test_a_row_on_its_page(one, tmp_path):
+    (tmp_path / "emmc-table3.txt").write_text(
         "Before.\n{rows}\nAfter {{emmc-table3 | EMMC: emmc | C = 1}}.", encoding="utf-8"
     )
-    text = pages.written({one.name: one}, prose)["results/emmc.md"]
+    text = pages.made({one.name: one}, tmp_path)["results/emmc.md"]
     assert "| EMMC: emmc | 3.42 → **2.50 ± 0.250** | 3 | 0.100 |" in text
     assert text.index("Before.") < text.index("| EMMC: emmc |") < text.index("After 2.50 ± 0.250.")
     assert (
@@ -147,8 +135,8 @@ def test_a_row_on_its_page(one, prose):
         ({"ours": None, "verdict": "not run: too slow"}, "Not run: too slow: EMMC: emmc (C = 1)."),
     ],
 )
-def test_marks(one, prose, change, expected):
-    text = pages.written({one.name: attrs.evolve(one, rows=[{**ROW, **change}])}, prose)["results/emmc.md"]
+def test_marks(one, tmp_path, change, expected):
+    text = pages.made({one.name: attrs.evolve(one, rows=[{**ROW, **change}])}, tmp_path)["results/emmc.md"]
     assert expected in text
 
 
@@ -180,38 +168,39 @@ def test_marks(one, prose, change, expected):
         ),
     ],
 )
-def test_the_line_of_a_method(one, prose, changes, line):
+def test_the_line_of_a_method(one, tmp_path, changes, line):
     """Printed, the paper's method here, our best row without labels, and the verdict."""
-    (prose / "results-emmc.txt").write_text("Of EMMC.\n\n{methods}", encoding="utf-8")
+    (tmp_path / "results-emmc.txt").write_text("Of EMMC.\n\n{methods}", encoding="utf-8")
     rows = [{**ROW, **change} for change in changes]
-    text = pages.written({one.name: attrs.evolve(one, rows=rows)}, prose)["results.md"]
+    text = pages.made({one.name: attrs.evolve(one, rows=rows)}, tmp_path)["results/emmc.md"]
     assert f"| table 3 | **EMMC**, error (%) | {line}" in text
 
 
 def test_a_value_that_two_tables_print_is_counted_once(records):
     """Table 10 of EMMC prints its columns of tables 7 and 8 again."""
-    text = pages.written({name: records[name] for name in ("emmc-table7", "emmc-table8", "emmc-table10")})["results.md"]
+    some = {name: records[name] for name in ("emmc-table7", "emmc-table8", "emmc-table10")}
+    text = pages.committed(some)["results.md"]
     [line] = [line for line in text.splitlines() if line.startswith("| [EMMC")]
     counts = [pages.value(f"{name} | EMMC | is lines", records) for name in ("emmc-table7", "emmc-table8")]
     assert line.split(" | ")[1] == str(sum(map(int, counts)))
 
 
-def test_rows_that_are_not_recorded_yet(one, prose):
+def test_rows_that_are_not_recorded_yet(one, tmp_path):
     """They are listed on the page, and so is the run that added rows."""
     later = attrs.evolve(SURROUNDINGS, date="2026-02-01")
     rows = [
         ROW,
         *({**ROW, "row": job.row, "column": cell.column} for job in planned("emmc-table3")[3:] for cell in job.cells),
     ]
-    text = pages.written({one.name: attrs.evolve(one, rows=rows, added=[later])}, prose)["results/emmc.md"]
+    text = pages.made({one.name: attrs.evolve(one, rows=rows, added=[later])}, tmp_path)["results/emmc.md"]
     missing = "; ".join(job.row for job in planned("emmc-table3")[:3])
     assert f"(`python docs/record.py --missing --only emmc-table3`): 3 rows: {missing}." in text
     assert "Rows added 2026-02-01 on 2 cores of a processor." in text
 
 
-def test_how_a_paper_was_read_stands_on_its_page(one, prose):
-    (prose / "readings-emmc.txt").write_text("| the text |", encoding="utf-8")
-    text = pages.written({one.name: one}, prose)["results/emmc.md"]
+def test_how_a_paper_was_read_stands_on_its_page(one, tmp_path):
+    (tmp_path / "readings-emmc.txt").write_text("| the text |", encoding="utf-8")
+    text = pages.made({one.name: one}, tmp_path)["results/emmc.md"]
     assert "## How the paper was read\n\n| the text |\n\n## EMMC, table 2" in text
 
 
@@ -229,11 +218,12 @@ def test_a_page_says_one_thing_of_how_a_paper_was_read():
     assert "keeps its best iteration" not in m3
 
 
-def test_a_part_of_a_table_says_so(one, prose):
+def test_a_part_of_a_table_says_so(one, tmp_path):
     quick = attrs.evolve(one, command="clusterkit reproduce emmc-table3 --quick")
-    written = pages.written({one.name: quick}, prose)
+    (tmp_path / "tables.txt").write_text("{counts}", encoding="utf-8")
+    written = pages.made({one.name: quick}, tmp_path)
     assert "**A part of the table.**" in written["results/emmc.md"]
-    assert "**A part of the table** (`--quick`)." in written["results.md"]
+    assert "**A part of the table** (`--quick`)." in written["results/tables.md"]
 
 
 @pytest.mark.parametrize(
@@ -254,10 +244,10 @@ def test_a_record_of_nothing_is_refused(one, tmp_path, name, command, message):
         pages.read_records(tmp_path)
 
 
-def test_words_about_nothing_are_refused(one, prose):
-    (prose / "emmc-table33.txt").write_text("Old words.", encoding="utf-8")
+def test_words_about_nothing_are_refused(one, tmp_path):
+    (tmp_path / "emmc-table33.txt").write_text("Old words.", encoding="utf-8")
     with pytest.raises(pages.Broken, match="no table, benchmark or page of that name"):
-        pages.written({one.name: one}, prose)
+        pages.made({one.name: one}, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -329,9 +319,9 @@ def contradictions(texts):
     return {where: contents for where, contents in seen.items() if len(contents) > 1}
 
 
-def test_no_two_pages_have_different_numbers_for_a_cell():
+def test_no_two_pages_have_different_numbers_for_a_cell(made):
     """A cell is a row, which names data, method and protocol, and a column; several tables may have it."""
-    texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "results").glob("*.md"))]
+    texts = [text for name, text in made.items() if name.startswith("results/")]
     assert contradictions(texts) == {}
     assert sum(1 for text in texts for _ in page_cells(text)) > 5000
 
@@ -346,7 +336,7 @@ def test_a_contradiction_is_noticed():
     assert contradictions([tables.format("Libras"), tables.format("TDT2").replace("0.5", "0.6")]) == {}
 
 
-OVERVIEWS = [*sorted(path.stem for path in pages.PROSE.glob("results*.txt")), "claims", "elm", "edsvc-table2",
+OVERVIEWS = [*sorted(path.stem for path in pages.PROSE.glob("results*.txt")), "claims", "tables", "elm", "edsvc-table2",
              "edsvc-figures", "svc-table4", "m3-figures"]  # fmt: skip
 
 
@@ -358,12 +348,11 @@ def test_no_number_and_no_verdict_of_the_overviews_is_typed(name):
     assert re.findall(r"\*\*(?:yes|no|partly|mostly|reached|not reached)\b", words) == []
 
 
-def test_the_overview_has_every_table_of_the_papers(records):
-    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    for title in tables().values():
+def test_the_page_of_a_paper_has_every_table_of_it_in_its_overview(made):
+    for name, title in tables().items():
         head, _, _rest = title.partition(": ")
-        place = head.partition(", ")[2]
-        assert not place or place.startswith("tables ") or f"\n| {place} | " in text, title
+        place, page = head.partition(", ")[2], name.partition("-")[0]
+        assert not place or place.startswith("tables ") or f"\n| {place} | " in made[f"results/{page}.md"], title
 
 
 @pytest.mark.parametrize(

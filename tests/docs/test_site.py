@@ -6,32 +6,24 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import re
 import sys
 from pathlib import Path
 
 import pytest
+from docs_scripts import script
 
 ROOT = Path(__file__).parents[2]
 
 
-def _module(name):
-    spec = importlib.util.spec_from_file_location(f"site_{name}", ROOT / "docs" / "site" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-pages, api = _module("pages"), _module("api")
+pages, api = script("site/pages"), script("site/api")
 RECIPE_PAGES = sorted(set((ROOT / "docs" / "recipes").glob("*.md")) - {ROOT / "docs" / "recipes" / "index.md"})
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, made):
     target = tmp_path_factory.mktemp("site")
-    pages.copy_pages(target)
+    pages.copy_pages(target, made)
     return target
 
 

@@ -84,6 +84,7 @@ def printed(table: str) -> dict[tuple[str, str], Printed]:
     return cells
 
 
+@cache
 def beside(table: str, row: str, column: str) -> Printed | None:
     """The printed cell that one of our rows stands beside: the names of ours begin with those of the printed rows.
 

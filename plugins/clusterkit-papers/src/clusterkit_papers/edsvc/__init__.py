@@ -9,6 +9,6 @@ table    Tables 1 and 2: the six data sets with sizes, scalings and ensembles, a
 figures  Figures 1 and 2: against the base clusterings, and PSVC over its width.
 =======  ==============================================================================================================
 
-The search is the tuner in clusterkit/families/support_vectors/edsvc.py. The page docs/results/edsvc.md says what the
-paper leaves open and how it was read here.
+The search is the tuner in clusterkit/families/support_vectors/edsvc.py. What the paper leaves open, and how it was read
+here, is in docs/results/prose/readings-edsvc.txt.
 """

@@ -11,5 +11,5 @@ figures     Figure 2: purity and NMI against the number of nodes and the width o
 ==========  ===========================================================================================================
 
 The recipes are elm-kmeans and elm-nmf; the mathematics is in clusterkit/families/means/kmeans.py and in
-clusterkit/families/factors/. The page docs/results/elm.md says what the paper leaves open.
+clusterkit/families/factors/. What the paper leaves open is in docs/results/prose/readings-elm.txt.
 """

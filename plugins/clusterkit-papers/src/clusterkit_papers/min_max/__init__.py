@@ -12,5 +12,5 @@ decomposition  Figures 7 and 8: the Banana data and their subproblems with two p
 =============  ========================================================================================================
 
 The machine is clusterkit/estimators/min_max_svc.py, the partitions are in clusterkit/families/{means,equal,shared}/.
-The page docs/min-max-svm.md describes it, docs/results/m3.md what the paper leaves open.
+The page docs/min-max-svm.md describes it, docs/results/prose/readings-m3.txt what the paper leaves open.
 """

@@ -11,6 +11,6 @@ tables     Tables 1 to 4: sizes, indices with and without known classes, times.
 figures    The visual experiments: rings, moons and Gaussians.
 =========  ============================================================================================================
 
-The solvers and labelers are in clusterkit/families/support_vectors/. The page docs/results/svc.md says what the paper
-leaves open.
+The solvers and labelers are in clusterkit/families/support_vectors/. What the paper leaves open is in
+docs/results/prose/readings-svc.txt.
 """

@@ -1,16 +1,11 @@
-"""Writes docs/reference/ from the code: `python docs/generate.py`, or with --check only say what is out of date."""
+"""The text of the reference pages, from the code: the command line, and every stage with what fits together."""
 
 from __future__ import annotations
 
 import inspect
-import os
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
-NOTE = "<!-- Written by docs/generate.py from the code; edits here are lost. -->\n\n"
 KINDS = {
     "featuremap": "Feature maps turn the data into explicit features or into a kernel.",
     "solver": "Solvers compute scores, an embedding or a domain in that space.",
@@ -32,30 +27,15 @@ SPACES = {
 }
 
 
-def main() -> int:
-    os.environ["CLUSTERKIT_PLUGINS"] = ""  # built-in stages only, whatever is installed
-    pages = {"command-line.md": command_line(), "stages.md": stages()}
-    stale = []
-    for name, text in pages.items():
-        path = HERE / "reference" / name
-        if path.exists() and path.read_text(encoding="utf-8") == text:
-            continue
-        stale.append(name)
-        if "--check" not in sys.argv:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-    if "--check" not in sys.argv:
-        print(f"written: {', '.join(stale) or 'nothing, all up to date'}")
-        return 0
-    if stale:
-        print(f"out of date: {', '.join(stale)}. Run: python docs/generate.py")
-    return 1 if stale else 0
+def made() -> dict[str, str]:
+    """The pages by their paths below docs/; with the stages of plugins that are installed, if the registry has them."""
+    return {"reference/command-line.md": command_line(), "reference/stages.md": stages()}
 
 
 def command_line() -> str:
     from clusterkit.cli import app
 
-    parts = [f"{NOTE}# The command line\n", *_help(app.help)]
+    parts = ["# The command line\n", *_help(app.help)]
     parts.append("| command | what it does |\n|---|---|")
     commands: dict[str, Any] = {name: app.get_command(None, name) for name in app.builtin}  # type: ignore[arg-type]
     for name, command in commands.items():
@@ -121,7 +101,7 @@ def stages() -> str:
         "`clusterkit stages` and `clusterkit compositions` print the same with installed plugins included; the "
         "docstring of a stage (`help(clusterkit.stages('solver')['ridge'])`) says more.\n"
     )
-    parts = [f"{NOTE}# Stages\n", intro]
+    parts = ["# Stages\n", intro]
     for kind, classes in sorted(clusterkit.stages().items(), key=lambda item: list(KINDS).index(item[0])):
         parts += [f"## {kind}\n", KINDS[kind] + "\n"]
         if not classes:
@@ -193,7 +173,3 @@ def _compositions() -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
