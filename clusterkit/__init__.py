@@ -41,7 +41,6 @@ _HOME = {
     "representatives": "clusterkit.profiles",
     "search": "clusterkit.estimators.search",
     "stages": "clusterkit.catalogue",
-    "to_onnx": "clusterkit.export",
     "width_path": "clusterkit.estimators.width_path",
 }
 _MODULES = (
@@ -92,7 +91,6 @@ __all__ = [
     "stages",
     "tables",
     "testing",
-    "to_onnx",
     "width_path",
 ]
 
@@ -125,7 +123,6 @@ if TYPE_CHECKING:
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.estimators.search import search
     from clusterkit.estimators.width_path import width_path
-    from clusterkit.export import to_onnx
     from clusterkit.profiles import assign, compare, profile, relabel, representatives
     from clusterkit.samples.devices import config
 

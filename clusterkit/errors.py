@@ -23,7 +23,6 @@ __all__ = [
     "NeedsClusters",
     "NeedsMemory",
     "NeedsSpace",
-    "NotExportable",
     "NotNumeric",
     "NotSavable",
     "SolverFailed",
@@ -153,10 +152,6 @@ class BrokenStage(BrokenPlugin):
 
 class NeedsMemory(ValueError, MemoryError):
     """An array would exceed the memory cap; raised before it is allocated, with the number of bytes."""
-
-
-class NotExportable(ValueError):
-    """A model has no ONNX form, because a part of it has none; names the stage and the part."""
 
 
 class NeedsSpace(ValueError):

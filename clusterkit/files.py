@@ -15,15 +15,10 @@ from typing import Any, Final, final
 from clusterkit.errors import InvalidData
 
 __all__ = [
-    "ONNX_ENDING",
     "HeldFiles",
     "replacing",
     "same_file",
 ]
-
-
-ONNX_ENDING = ".onnx"
-"""Ending of models in ONNX, for the library and the command line alike: runtimes and tools tell the format by it."""
 
 
 def same_file(path: str | Path, other: str | Path) -> bool:

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-HEAVY = ("scipy", "sklearn", "numba", "cvxpy", "matplotlib", "pandas", "rich", "onnx")
+HEAVY = ("scipy", "sklearn", "numba", "cvxpy", "matplotlib", "pandas", "rich")
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -51,9 +51,6 @@ ERRORS = {
     "fit x.csv -r svc --set featuremap.gama=2": "Did you mean 'gamma' or 'sigma'?",
     "fit x.csv -k 2 -o labels.doc": "labels can be",
     "predict missing.clusterkit x.csv": "missing.clusterkit",
-    "export missing.clusterkit -o model.onnx": "missing.clusterkit",
-    "export x.csv -o model.onnx": "is no model",
-    "export x.csv -o model.txt": "a model in ONNX can be .onnx, not .txt",
     "search missing.csv --recipe kmeans --grid n_clusters=2,3": "missing.csv: no such file",
     "search x.csv --recipe kmens --grid n_clusters=2,3": "Did you mean 'kmeans' or",
     "consensus one.csv two.csv -o out.csv": "one.csv: no such file",

@@ -4,7 +4,7 @@ Nothing heavy is imported before a command runs, so that ``clusterkit --help`` a
 
 ======================  ===============================================================================================
 app                     The group of commands: the built-in ones by name, then those of plugins.
-fit, predict, report,   A command each, and so are export, search and consensus.
+fit, predict, report,   A command each, and so are search and consensus.
 demo
 listings                The lists `stages`, `recipes`, `plugins` and `compositions`.
 plugin_tools, scaffold  ``clusterkit plugins --check``, ``clusterkit new-plugin``, and the files of a new plugin.
@@ -30,7 +30,6 @@ app = App(
         "demo": "clusterkit.cli.demo:demo",
         "fit": "clusterkit.cli.fit:fit",
         "predict": "clusterkit.cli.predict:predict",
-        "export": "clusterkit.cli.export:export",
         "report": "clusterkit.cli.report:report",
         "search": "clusterkit.cli.search:search",
         "consensus": "clusterkit.cli.consensus:consensus",

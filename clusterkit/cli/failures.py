@@ -117,7 +117,7 @@ def _explained(error: BaseException, debug: bool) -> tuple[int, str]:
 
 def _is_message(error: BaseException) -> bool:
     """Whether the error is a message to the user: an error class of clusterkit, or scikit-learn refusing the data."""
-    if type(error).__module__.startswith("clusterkit."):
+    if type(error).__module__.startswith("clusterkit"):
         return True
     place = traceback.extract_tb(error.__traceback__)
     checked = bool(place) and "sklearn" in place[-1].filename and "validation" in place[-1].filename

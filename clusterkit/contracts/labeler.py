@@ -13,13 +13,11 @@ from clusterkit._typing import Array, Floats, Labels, Rng
 from clusterkit.contracts.labelings import ClusterLayer
 from clusterkit.contracts.outcomes import Domain, Embedding, MergeTrees, Outcome, Scores, Tree
 from clusterkit.contracts.stage import OutcomeT, Stage, Task
-from clusterkit.errors import NotExportable
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.numerics.threads import each_block
 from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_device_of
 from clusterkit.samples.coding import Coded, Coding
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import block_plan
 
 __all__ = ["Codec", "Decoder", "Labeler", "Labeling", "Predict", "outcome_labeler"]
@@ -129,10 +127,6 @@ class Codec(Labeler[Scores]):
     def calibrate(self, rows: Array, task: Task) -> Codec:
         """This codec fitted to the scores (a bias, for example); a new object, or itself."""
 
-    def onnx(self, rows: Node, k: int) -> Node:
-        """`costs` of rows of scores, (m, q), for a model in ONNX."""
-        raise NotExportable(f"labeler '{self.name}' has no ONNX form: its class has no method onnx")
-
     @final
     def encode(self, labels: Labels, k: int, weights: Array | None = None) -> Coded:
         """Labels (n,) or (R, n) in coded form, with the weights of the samples, (n,), where they have some."""
@@ -210,13 +204,6 @@ class Decoder(BlockFunction):
             scale, offsets = (None if array is None else to_device_of(array, rows) for array in (scale, offsets))
         costs = self.codec.costs(rows if scale is None else rows * scale, self.k)
         return array_namespace(rows).argmin(costs if offsets is None else costs + offsets, axis=1)
-
-    def onnx(self, rows: Node) -> Node:
-        """Labels of raw rows; the scores are an output of their own."""
-        scores = rows.through(self.extend, "solver")
-        scores.graph.report("scores", scores)
-        costs = self.codec.onnx(scores if self.scale is None else scores * self.scale, self.k)
-        return (costs if self.offsets is None else costs + self.offsets).argmin()
 
 
 def outcome_labeler(gives: type[Outcome], codings: frozenset[Coding], k: int | None) -> str:

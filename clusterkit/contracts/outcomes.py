@@ -21,7 +21,6 @@ from clusterkit.samples.array_libraries import (
     to_device_of,
 )
 from clusterkit.samples.kernels import Kernel
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform, block_plan, product
 
 __all__ = [
@@ -167,10 +166,6 @@ class LinearRows(BlockFunction):
             return product(H, self.coefficients.astype(H.dtype, copy=False))
         return device_product(H, to_device_of(self.coefficients, H))
 
-    def onnx(self, rows: Node) -> Node:
-        """h(Y) B."""
-        return rows.through(self.transform) @ self.coefficients
-
     def columns(self, index: slice | Indices) -> LinearRows:
         """Some columns of the coefficients."""
         return attrs.evolve(self, coefficients=self.coefficients[:, index])
@@ -193,10 +188,6 @@ class KernelRows:
         for rows in block_plan(len(points), len(self.points), self.points.dtype):
             F[rows] = self.kernel(points[rows], self.points) @ self.coefficients
         return F
-
-    def onnx(self, rows: Node) -> Node:
-        """k(Y, points) A."""
-        return self.kernel.onnx(rows.through(self.coordinates), self.points) @ self.coefficients
 
     def columns(self, index: slice | Indices) -> KernelRows:
         """Some columns of the coefficients."""

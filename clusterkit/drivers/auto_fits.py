@@ -32,7 +32,6 @@ from clusterkit.fitting.fit import fit
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import memory
 from clusterkit.samples.limits import Report, notify, side_by_side
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import block_plan
 
 __all__ = [
@@ -297,14 +296,6 @@ class Votes:
             labels[rows] = votes[np.arange(len(votes)), np.argmax(counts, axis=1)]  # the first, hence nearest, maximum
         return labels
 
-    def onnx(self, rows: Node) -> Node:
-        """Labels of raw rows."""
-        _, nearest = rows.nearest(self.rows, min(self.voters, len(self.rows)))
-        votes = nearest.entries(self.labels)
-        same = votes.expanded(2).equals(votes.expanded(1)).as_type(np.float64)
-        first = same.sum(axis=2).squeezed(2).argmax().expanded(1)  # the first, hence nearest, maximum
-        return votes.op("GatherElements", first, axis=1).squeezed()
-
 
 @final
 @attrs.frozen(eq=False)
@@ -328,11 +319,6 @@ class Complete:
         if noise.any():
             labels[noise] = self.nearest(Y[noise])
         return labels
-
-    def onnx(self, rows: Node) -> Node:
-        """Labels of raw rows."""
-        labels = rows.through(self.predict)
-        return (labels < np.array(0)).where(rows.through(self.nearest), labels)
 
 
 PAIRS = 16

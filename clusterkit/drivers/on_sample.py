@@ -22,7 +22,6 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import NotExportable
 from clusterkit.families.support_vectors.level_sets.neighbours import nearest_rows
 from clusterkit.families.support_vectors.svdd import SMALLEST_TOLERANCE, PreparedSvdd
 from clusterkit.fitting.fit import BoundComposition, bind, run
@@ -36,7 +35,6 @@ from clusterkit.samples.array_libraries import BlockFunction, has_array_api, is_
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.kernels import left_with
 from clusterkit.samples.limits import Report, notify
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.sums import GROUP, Addable, add_left_to_right, groups
 from clusterkit.samples.transform import IdentityMap, Transform
 
@@ -281,13 +279,6 @@ class NearestSampleRow(BlockFunction):
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,)."""
         return left_with(Y, self.labels_and_far(Y)[0])
-
-    def onnx(self, rows: Node) -> Node:
-        """Labels of raw rows."""
-        if self.domain is not None:
-            raise NotExportable("labels within a domain, which sum kernels over many rows, have no ONNX form")
-        _, nearest = rows.through(self.coordinates, "featuremap").nearest(self.rows, 1)
-        return nearest.squeezed().entries(self.labels)
 
     def labels_and_far(self, Y: Array) -> tuple[Labels, Mask]:
         """Labels of raw rows, (p,), and the mask of rows farther from the sample than its rows are from each other.

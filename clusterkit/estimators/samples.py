@@ -33,7 +33,6 @@ from clusterkit.numerics.sparse_rows import SparseMatrix, SparseRows
 from clusterkit.samples import devices, memory
 from clusterkit.samples.coding import why_no_table
 from clusterkit.samples.device_engine import ArrayRows
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.rows import Rows
 from clusterkit.samples.transform import ChosenColumns, Transform
 
@@ -523,10 +522,6 @@ class RowSpan:
         coordinates: Array = ((Y - self.mean) @ self.axes).astype(Y.dtype, copy=False)
         return coordinates
 
-    def onnx(self, rows: Node) -> Node:
-        """Coordinates."""
-        return (rows - self.mean) @ self.axes
-
 
 @final
 @attrs.frozen(eq=False)
@@ -546,10 +541,6 @@ class SpanPredictor:
     def __call__(self, Y: Array) -> Labels:
         """Labels of the rows of Y, (m, d)."""
         return self.predict(self.span(Y))
-
-    def onnx(self, rows: Node) -> Node:
-        """Labels of raw rows."""
-        return rows.through(self.span).through(self.predict)
 
 
 def of_rows(fit: FitResult, span: RowSpan | ChosenColumns | Transform) -> FitResult:

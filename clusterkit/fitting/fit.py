@@ -52,7 +52,6 @@ from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
 from clusterkit.samples.devices import on_host
 from clusterkit.samples.engines import LocalEngine
 from clusterkit.samples.kernel_space import warn_of_degenerate_kernel
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.rows import SlicedRows
 from clusterkit.samples.rows_space import RowsSpace
 from clusterkit.samples.transform import IdentityMap, scaling_of
@@ -228,10 +227,6 @@ class AllZero:
     def __call__(self, Y: Array) -> Labels:
         """Zeros."""
         return np.zeros(len(Y), dtype=np.intp)
-
-    def onnx(self, rows: Node) -> Node:
-        """Zeros."""
-        return rows.columns([0]).argmin()
 
 
 def bind(c: Composition, X: ArrayOrSamples, seeds: Seeds) -> BoundComposition:

@@ -30,7 +30,6 @@ from clusterkit.samples.array_libraries import (
     to_host,
 )
 from clusterkit.samples.engines import Engine
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.rows import Rows
 
 __all__ = ["Renumbered", "RenumberedBlocks", "numbering", "renumbered", "sizes_of"]
@@ -59,11 +58,6 @@ class Renumbered(BlockFunction):
         if labels.max(initial=-1) >= len(self.numbers):
             raise ValueError(f"a label is none of {len(self.numbers)} clusters")
         return np.where(labels >= 0, self.numbers[labels], labels)
-
-    def onnx(self, rows: Node) -> Node:
-        """Labels of raw rows."""
-        numbers = np.append(self.numbers, -1)  # the last entry, number -1, is for noise
-        return rows.through(self.base).entries(numbers)
 
 
 @final

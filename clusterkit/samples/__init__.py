@@ -7,7 +7,7 @@ Spaces:
 - `kernels.py`, `kernel_space.py`: kernels, and the space that knows its samples through one;
 - `mixed_space.py`: numbers and levels side by side, with gaps;
 - `rows_space.py`: features of rows outside memory;
-- `transform.py`, `row_graph.py`: the fitted row maps that a predictor keeps, and how they are said in ONNX;
+- `transform.py`: the fitted row maps that a predictor keeps;
 - `coding.py`: labels as targets of a solver.
 
 Rows and passes over them:

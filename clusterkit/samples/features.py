@@ -33,7 +33,6 @@ from clusterkit.samples.array_libraries import (
     to_host,
 )
 from clusterkit.samples.coding import Coded
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.sums import Addable, Sums, SymmetricSum, products_of_rows, target_sums
 from clusterkit.samples.transform import IdentityMap, RowMap, Transform, block_plan, multiply, scaling_of
 
@@ -188,18 +187,14 @@ for 1 to 500 features and means up to 1,000 times the spread; the rest is a rese
 """
 
 
-Lengths = TypeVar("Lengths", Array, Node)
-"""Of rows in memory or on a device, or of the rows of an exported graph."""
-
-
-def distance_noise(radius: Lengths, norm: float, feature_error: float) -> Lengths:
+def distance_noise(radius: Array, norm: float, feature_error: float) -> Array:
     """Squared distances of rows to centres that are indistinguishable from 0, in float64 arithmetic.
 
     A centre on which a row lies is as far from the origin as the row, so that rows far away say nothing about others.
 
     Parameters
     ----------
-    radius : array or Node of shape (b,)
+    radius : array of shape (b,)
         Distances of the rows from the origin about which the distances are computed.
     norm : float
         Distance of this origin from 0.
@@ -211,7 +206,7 @@ def distance_noise(radius: Lengths, norm: float, feature_error: float) -> Length
     return length * (radius * (MARGIN * eps) + length * (MARGIN * max(feature_error, eps)) ** 2)
 
 
-def kernel_noise(diagonal: Lengths, dtype: np.dtype) -> Lengths:
+def kernel_noise(diagonal: Array, dtype: np.dtype) -> Array:
     """Squared distances of samples that are indistinguishable from 0, from their kernel values with themselves.
 
     Measured for equal samples: 0 for the Gaussian kernel, and for the linear kernel at most 1.8 units of eps times

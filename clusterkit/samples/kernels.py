@@ -18,13 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices, Labels
-from clusterkit.errors import NotExportable
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.shapes import array
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples.array_libraries import array_namespace, as_type, is_device_array, move_to, to_device_of
 from clusterkit.samples.limits import spend
-from clusterkit.samples.row_graph import Node, Operand, dense
 from clusterkit.samples.transform import block_plan
 
 __all__ = [
@@ -184,14 +182,6 @@ class Kernel(ABC):
         """Type of the values between points: float64, because small distances are differences of large values."""
         return np.dtype(np.float64)
 
-    def onnx(self, rows: Node, points: Array) -> Node:
-        """Kernel values between rows (m, d) and constant points (n, d), shape (m, n), for a model in ONNX."""
-        raise NotExportable(f"kernel {type(self).__name__} has no ONNX form: it has no method onnx")
-
-    def onnx_diag(self, rows: Node) -> Operand:
-        """Kernel of every row with itself, (m, 1) or one number for all."""
-        raise NotExportable(f"kernel {type(self).__name__} has no ONNX form: it has no method onnx_diag")
-
 
 @final
 @attrs.frozen
@@ -220,14 +210,6 @@ class Gaussian(Kernel):
         if (xp := array_namespace(A)) is not np:
             return xp.ones(A.shape[0], dtype=A.dtype, device=A.device)
         return np.ones(len(A))
-
-    def onnx(self, rows: Node, points: Array) -> Node:
-        """``exp(-gamma |x - y|²)``."""
-        return (rows.squared_distances(points) * -float(self.gamma)).exp()
-
-    def onnx_diag(self, rows: Node) -> Operand:
-        """1."""
-        return 1.0
 
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
         """Weighted sums of the kernel values of each row with all centres, by compiled loops.
@@ -264,14 +246,6 @@ class Linear(Kernel):
         if (xp := array_namespace(A)) is not np:
             return xp.sum(xp.square(A), axis=1)
         return np.einsum("ij,ij->i", A, A, dtype=np.float64)
-
-    def onnx(self, rows: Node, points: Array) -> Node:
-        """Inner products."""
-        return rows @ dense(points).T
-
-    def onnx_diag(self, rows: Node) -> Operand:
-        """Squared lengths."""
-        return rows.square().sum()
 
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
         """The product with the combined centre."""
@@ -319,10 +293,6 @@ class MatrixKernel(Kernel):
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
         """Weighted sums of columns."""
         return _in_blocks(self, Y, centres, weights)
-
-    def onnx(self, rows: Node, points: Array) -> Node:
-        """Columns of the values."""
-        return rows.columns(self._columns(points))
 
     def _columns(self, B: Array) -> Indices:
         """For each row of B (b, n) the first equal row of the matrix, or -1; O((n + b) n)."""

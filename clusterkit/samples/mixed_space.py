@@ -17,7 +17,6 @@ from clusterkit._typing import Array, Indices
 from clusterkit.numerics.shapes import array, scalar, wide
 from clusterkit.samples.array_libraries import array_namespace, as_type, host_dtype, is_device_array, move_to
 from clusterkit.samples.features import Space
-from clusterkit.samples.row_graph import Node
 
 __all__ = ["LevelPart", "MixedColumns", "MixedSpace", "NumberPart"]
 
@@ -79,20 +78,6 @@ class NumberPart:
         clipped: Array = array_namespace(x).clip(standardised, -CLIPPED, CLIPPED)
         return clipped
 
-    def onnx(self, rows: Node) -> Node:
-        """Standardised numbers, NaN in gaps, of raw rows (m, 1)."""
-        gaps = rows.op("IsNaN")
-        if self.atom is not None:
-            gaps = gaps.op("Or", rows.equals(np.array([[self.atom]])))
-        y = gaps.where(np.array([[self.centre or 1.0]]), rows)
-        if self.form == "log":
-            y = y.maximum(np.array([[np.finfo(np.float32).tiny]])).log()
-        elif self.form == "asinh":  # runtimes lack it for float64
-            z = (y - self.centre) / self.scale
-            y = z.op("Sign") * (z.op("Abs") + (z.square() + 1.0).sqrt()).log()
-        y = (y - self.mean) / self.deviation
-        return gaps.where(np.array([[np.nan]]), y.maximum(np.array([[-CLIPPED]])).minimum(np.array([[CLIPPED]])))
-
 
 @final
 @attrs.frozen
@@ -140,18 +125,6 @@ class LevelPart:
         codes = xp.where(xp.take(values, places, axis=0) == x, codes, xp.full_like(codes, np.nan))
         return codes
 
-    def onnx(self, rows: Node) -> Node:
-        """Codes, NaN in gaps, of raw rows (m, 1)."""
-        gap = np.array([[np.nan]])
-        if self.is_atom:
-            has = rows.equals(np.array([[self.values[0]]])).as_type(np.float64)
-            return rows.op("IsNaN").where(gap, has)
-        values = np.array(self.values)
-        if self.form == "count":
-            rows = rows.op("IsNaN").where(gap, rows.minimum(values[None, -1:]))
-        equal = rows.equals(values[None]).as_type(np.float64)
-        return (equal.sum() > 0.5).where(equal.argmax().as_type(np.float64).expanded(1), gap)
-
 
 @final
 @attrs.frozen(eq=False)
@@ -196,11 +169,6 @@ class MixedColumns:
         for j, part in enumerate(self.parts):
             out[:, j] = part(Y[:, part.column])
         return out
-
-    def onnx(self, rows: Node) -> Node:
-        """Numbers and codes of raw rows, NaN in gaps."""
-        parts = [part.onnx(rows.columns([part.column])) for part in self.parts]
-        return parts[0].joined(*parts[1:]) if len(parts) > 1 else parts[0]
 
     @property
     def parts(self) -> tuple[NumberPart | LevelPart, ...]:

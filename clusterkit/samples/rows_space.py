@@ -14,7 +14,6 @@ from clusterkit.samples.array_libraries import BlockFunction, block_for, is_devi
 from clusterkit.samples.device_engine import DeviceEngine
 from clusterkit.samples.engines import Engine
 from clusterkit.samples.features import DenseSpace, FeatureSpace, FittedMap, StreamedSpace, build_space
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.rows import Rows, read_whole
 from clusterkit.samples.sums import Addable
 from clusterkit.samples.transform import IdentityMap, RowMap, Transform
@@ -82,10 +81,6 @@ class HostMap:
         """Features of raw rows, (m, d) to (m, L), where the rows lie."""
         features = self.transform(to_host(Y))
         return move_to(features, Y) if is_device_array(Y) else features
-
-    def onnx(self, rows: Node) -> Node:
-        """Output of the maps in an exported model."""
-        return rows.through(self.transform)
 
 
 @final

@@ -23,7 +23,6 @@ from clusterkit.samples.array_libraries import (
     is_device_array,
     to_device_of,
 )
-from clusterkit.samples.row_graph import Node
 
 __all__ = [
     "ChosenColumns",
@@ -168,10 +167,6 @@ class IdentityMap(BlockFunction):
         """Y itself."""
         return Y
 
-    def onnx(self, rows: Node) -> Node:
-        """The rows themselves."""
-        return rows
-
     def inverse(self, H: Array) -> Array:
         """The rows that the map keeps as H."""
         return H
@@ -208,10 +203,6 @@ class ChosenColumns(BlockFunction):
             columns: Array = xp.stack([Y[:, int(j)] for j in self.index], axis=1)
             return columns
         return np.ascontiguousarray(Y[:, self.index])
-
-    def onnx(self, rows: Node) -> Node:
-        """These columns."""
-        return rows.columns(self.index)
 
 
 @final
@@ -294,10 +285,3 @@ class Transform(BlockFunction):
         for _ in self.passed(lambda rows, H: multiply(H, B, F[rows]), Y):
             pass
         return F
-
-    def onnx(self, rows: Node) -> Node:
-        """Features of rows, rounded to the type of the training data first."""
-        rows = rows.rounded(self.dtype)
-        for step in self.steps:
-            rows = rows.through(step, "featuremap")
-        return rows

@@ -2,7 +2,7 @@
 
 `check_stage` runs every law that applies to a stage, `parametrize_with_laws` makes one pytest case of each law,
 `check_composition` puts a whole pipeline through its paces, `check_clusters` compares the tables of a fit with its
-labels, `check_recipe_saves` saves and loads what a recipe fits, and `check_export` compares a model in ONNX with it.
+labels, and `check_recipe_saves` saves and loads what a recipe fits.
 Needs the extra ``testing`` (hypothesis, pytest).
 """
 
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 __all__ = [
     "check_clusters",
     "check_composition",
-    "check_export",
     "check_recipe_saves",
     "check_saving",
     "check_stage",
@@ -27,7 +26,6 @@ __all__ = [
 _HOME = {
     "check_clusters": "clusterkit.testing.compositions",
     "check_composition": "clusterkit.testing.compositions",
-    "check_export": "clusterkit.testing.compare",
     "check_recipe_saves": "clusterkit.testing.compare",
     "check_saving": "clusterkit.testing.compare",
     "check_stage": "clusterkit.testing.conformance",
@@ -37,7 +35,7 @@ _HOME = {
 }
 
 if TYPE_CHECKING:
-    from clusterkit.testing.compare import check_export, check_recipe_saves, check_saving
+    from clusterkit.testing.compare import check_recipe_saves, check_saving
     from clusterkit.testing.compositions import check_clusters, check_composition, pairwise_cover
     from clusterkit.testing.conformance import check_stage, laws_of, parametrize_with_laws
 

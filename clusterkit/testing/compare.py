@@ -2,7 +2,7 @@
 
 `put` moves arrays to a simulated device of array-api-strict, which has nothing but the standard and refuses to mix
 devices. The law of saving (`check_saving`): everything that a fit leaves behind can be saved, and the loaded model
-predicts the same. The law of export (`check_export`): a model in ONNX gives the labels of `predict`.
+predicts the same.
 """
 
 from __future__ import annotations
@@ -26,13 +26,10 @@ from clusterkit.samples.array_libraries import host_dtype, is_device_array, to_h
 from clusterkit.samples.devices import Device
 
 if TYPE_CHECKING:
-    from clusterkit.estimators.driven import Driven
-    from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.estimators.saving import SavedAsData
 
 __all__ = [
     "DEVICE",
-    "check_export",
     "check_recipe_saves",
     "check_saving",
     "close",
@@ -250,40 +247,3 @@ def check_recipe_saves(name: str, X: Array | None = None) -> None:
     if not finds_k:
         model.set_params(n_clusters=2)
     check_saving(model.fit(rows), rows)
-
-
-def check_export(model: Pipeline | Driven, X: Array) -> None:
-    """Export a fitted estimator to ONNX: the file is valid, and run by onnxruntime it labels rows like `predict`.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted; of a stage of yours, for example.
-    X : ndarray of shape (m, d)
-        Rows to label, of any kind; the more of them, the better the check. None too are tried.
-
-    Raises
-    ------
-    AssertionError
-        Saying how many labels or scores differ.
-    NotExportable
-        Naming the part that has no method ``onnx``.
-    ImportError
-        If onnx or onnxruntime is missing.
-    """
-    import onnx
-    import onnxruntime
-
-    from clusterkit.export import to_onnx
-
-    exported = to_onnx(model)
-    onnx.checker.check_model(exported, full_check=True)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3  # a loop whose body ends early is no matter of concern
-    session = onnxruntime.InferenceSession(exported.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    names = [output.name for output in session.get_outputs()]
-    answers = dict(zip(names, session.run(names, {"rows": X.astype(np.float64)}), strict=True))
-    assert answers["labels"].dtype == np.int64
-    np.testing.assert_array_equal(answers["labels"], model.predict(X), err_msg="labels of the exported model")
-    none = session.run(["labels"], {"rows": np.empty((0, X.shape[1]))})[0]
-    assert none.shape == (0,), f"the exported model gives labels of shape {none.shape} for no rows"

@@ -173,14 +173,12 @@ def test_labels_beside_the_data_are_no_feature(run, english, tmp_path):
     assert "columns    3 (rev, share, label)" in run("fit", both, *KMEANS, "--keep", "label").stdout
 
 
-@pytest.mark.parametrize("command", ["export", "predict"])
-def test_a_model_that_is_not_there(run, english, tmp_path, error_of, command):
+def test_a_model_that_is_not_there(run, english, tmp_path, error_of):
     fitted(run, english)
-    words = ("-o", tmp_path / "m.onnx") if command == "export" else (english,)
-    message = error_of(run(command, tmp_path / "englsh.clusterkit", *words))
+    message = error_of(run("predict", tmp_path / "englsh.clusterkit", english))
     assert message.endswith("englsh.clusterkit: no such file. Did you mean 'english.clusterkit'?")
-    assert "there is no folder" in error_of(run(command, tmp_path / "none" / "m.clusterkit", *words))
-    assert "is a folder, not a file" in error_of(run(command, tmp_path, *words))
+    assert "there is no folder" in error_of(run("predict", tmp_path / "none" / "m.clusterkit", english))
+    assert "is a folder, not a file" in error_of(run("predict", tmp_path, english))
 
 
 def test_data_that_are_not_there(run, english, error_of):

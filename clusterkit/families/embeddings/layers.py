@@ -24,7 +24,6 @@ from clusterkit.families.embeddings.layer_scores import (
 from clusterkit.numerics.neighbour_search import nearest_of
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import Space
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform
 
 __all__ = ["Layers", "NearestVotes"]
@@ -80,17 +79,6 @@ class NearestVotes:
         votes = np.zeros((len(squared), int(self.labels.max(initial=NOISE)) + 2))
         np.add.at(votes, (np.arange(len(votes))[:, None], self.labels[index] + 1), weights)
         return votes
-
-    def onnx(self, rows: Node) -> Node:
-        """Labels of raw rows."""
-        rows = rows.through(self.transform)
-        squared, index = rows.nearest(self.rows, self.n_neighbors)
-        farthest = squared.columns([self.n_neighbors - 1])
-        weights = 1.0 - squared / (farthest > 0.0).where(farthest, 1.0) + FARTHEST_VOTE
-        limit = farthest * EQUAL
-        weights = (squared.least() > limit).where(weights, 1.0 - (squared > limit).as_type(np.float64))
-        member = np.eye(int(self.labels.max(initial=NOISE)) + 2)[self.labels + 1]
-        return (weights.expanded(2) * index.entries(member)).sum(axis=1).squeezed(1).argmax() - np.array(1)
 
 
 @final

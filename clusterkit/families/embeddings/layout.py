@@ -17,7 +17,6 @@ from clusterkit.numerics.neighbour_search import METHODS, method_for, nearest_of
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory
 from clusterkit.samples.limits import Report, notify, reuse
-from clusterkit.samples.row_graph import Node
 
 __all__ = ["Layout", "LayoutRows"]
 
@@ -185,12 +184,3 @@ class LayoutRows:
         weights = np.where(nearest > 0.0, weights, (squared == 0.0).astype(np.float64))
         weights /= weights.sum(axis=1, keepdims=True)
         return np.einsum("ij,ijl->il", weights, self.positions[index]).astype(Y.dtype, copy=False)
-
-    def onnx(self, rows: Node) -> Node:
-        """Positions of rows."""
-        squared, index = rows.nearest(self.rows, self.n_neighbors)
-        apart = squared.least() > 0.0
-        inverse = apart.where(squared.least(), 1.0) / (squared > 0.0).where(squared, 1.0)
-        weights = apart.where(inverse, squared.equals(0.0).as_type(np.float64))
-        positions = index.entries(self.positions)
-        return (weights.expanded(2) * positions).sum(axis=1).squeezed(1) / weights.sum()

@@ -17,7 +17,6 @@ from clusterkit.numerics.shapes import array
 from clusterkit.samples import FeatureSpace, memory
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.limits import Report, notify
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform
 
 __all__ = ["Nearness", "PreparedDrift"]
@@ -138,10 +137,6 @@ class Nearness:
     def of_features(self, H: Array) -> Array:
         """Scores of features, (m, L) to (m, k)."""
         return minus_distances(H, self.centres, self.offsets)
-
-    def onnx(self, rows: Node) -> Node:
-        """Scores of raw rows."""
-        return self.offsets - rows.through(self.transform).squared_distances(self.centres)
 
     def columns(self, index: slice | Indices) -> Nearness:
         """Scores of a part of the centres."""

@@ -28,7 +28,6 @@ from clusterkit.samples.array_libraries import (
     is_device_array,
     to_device_of,
 )
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.sums import products_of_rows
 from clusterkit.samples.transform import block_plan
 
@@ -366,44 +365,6 @@ class FoldIn(BlockFunction):
             A = array_namespace(A).take(A, to_device_of(self.shown, A), axis=1)
             return as_type(A, self.dtype)
         return A[:, self.shown].astype(self.dtype, copy=False)
-
-    def onnx(self, rows: Node) -> Node:
-        """Rows of the factor for raw rows, by the updates of `fold_in`."""
-        N, G = rows.through(self.products).maximum(0.0), self.gram
-        total = float(G.sum())
-        A = N.sum() * (1.0 / total if total > 0 else 0.0) * np.ones((1, len(G)))
-        if self.update.kind == "multiplicative":
-            (A,) = rows.graph.repeat(FOLD_IN_UPDATES, lambda state: ((self._multiplied(N, *state),), None), A)
-            return A.columns(self.shown)
-        everywhere = N.sum() * 0.0 + 1.0
-        A, slope, change = self._descended(A, N - A @ G, everywhere)
-        allowed = change * FOLD_IN_CHANGE**2
-
-        def again(state: tuple[Node, ...]) -> tuple[tuple[Node, ...], Node]:
-            A, slope, active = state
-            A, slope, change = self._descended(A, slope, active)
-            active = active * (change > allowed).as_type(np.float64)
-            return (A, slope, active), (active.sum(axis=0).sum() > 0.0).op("Squeeze")
-
-        active = (change > allowed).as_type(np.float64)
-        return rows.graph.repeat(FOLD_IN_UPDATES - 1, again, A, slope, active)[0].columns(self.shown)
-
-    def _multiplied(self, N: Node, A: Node) -> Node:
-        """One multiplicative update of all rows."""
-        below = A @ self.gram + self.update.delta
-        quotients = (N + self.update.delta) / (below > 0.0).where(below, 1.0)
-        return (below > 0.0).where(A * quotients, 0.0)
-
-    def _descended(self, A: Node, slope: Node, active: Node) -> tuple[Node, Node, Node]:
-        """One pass over the coordinates of the active rows: the rows, ``N - a G`` and the squared change, (m, 1)."""
-        from clusterkit.families.factors._updates_jit import NEGLIGIBLE_COLUMN
-
-        G, change = self.gram, active * 0.0
-        for b in np.flatnonzero(np.diag(G) > NEGLIGIBLE_COLUMN * np.trace(G)).tolist():
-            step = (slope.columns([b]) * (1.0 / G[b, b])).maximum(-A.columns([b])) * active
-            A, slope = A + step * np.eye(len(G))[None, b], slope - step * G[None, b]
-            change = change + step.square()
-        return A, slope, change
 
     def columns(self, index: slice | Indices) -> Extension:
         """The extension that returns some of the columns."""

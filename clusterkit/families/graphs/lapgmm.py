@@ -23,7 +23,6 @@ from clusterkit.numerics.shapes import array
 from clusterkit.numerics.threads import each_block, limited_threads
 from clusterkit.samples import FeatureSpace, Space, memory
 from clusterkit.samples.coding import Coded, Coding
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform, block_plan
 
 __all__ = [
@@ -69,15 +68,6 @@ class Mixture:
             gaps = (H - mean) @ factor if factor.ndim == 2 else (H - mean) * factor
             logs[:, j] = self.constants[j] - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
         return logs
-
-    def onnx(self, rows: Node) -> Node:
-        """`logarithms` of rows."""
-        H = rows - self.origin
-        logs = []
-        for mean, factor, constant in zip(self.means, self.factors, self.constants, strict=True):
-            gaps = (H - mean) @ factor if factor.ndim == 2 else (H - mean) * factor
-            logs.append(float(constant) - gaps.square().sum() * 0.5)
-        return logs[0].joined(*logs[1:])
 
     def posteriors(self, H: Array) -> tuple[Array, Array]:
         """Probabilities of the components, (m, k), and the log-densities of the rows, (m,)."""
@@ -242,10 +232,6 @@ class Posteriors:
     def means(self) -> Array:
         """The means of the components as features, (k, L)."""
         return self.mixture.means + self.mixture.origin
-
-    def onnx(self, rows: Node) -> Node:
-        """Posteriors of raw rows."""
-        return rows.through(self.transform).through(self.mixture).op("Softmax", axis=1)
 
     def columns(self, index: slice | Indices) -> Posteriors:
         """Posteriors of some of the components, which sum to 1 among these."""

@@ -32,7 +32,6 @@ from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory
 from clusterkit.samples.limits import Report, notify, reuse
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import block_plan
 
 if TYPE_CHECKING:
@@ -124,26 +123,6 @@ class NystromMap:
         degrees = sums * np.exp(-least[:, 0])
         share = degrees / (degrees + self.regularization) if self.regularization > 0.0 else np.ones(len(H))
         return cast("Array", H * share[:, None])
-
-    def onnx(self, rows: Node) -> Node:
-        """Features of raw rows."""
-        points = (rows - self.origin) / self.size
-        squared, index = points.nearest(self.vertices, max(self.n_neighbors, self.scale_neighbor))
-        scale = squared.columns([self.scale_neighbor - 1]).sqrt().maximum(float(self.scales.min()))
-        squared, index = (node.columns(range(self.n_neighbors)) for node in (squared, index))
-        exponents = squared / (scale * index.entries(self.scales))
-        least = exponents.least()
-        weights = (least - exponents).exp()
-        sums = weights.sum()
-        means = (weights.expanded(2) * index.entries(self.features)).sum(axis=1).squeezed(1) / sums
-        H = means / np.maximum(self.eigenvalues, LEAST_EIGENVALUE)
-        if self.unit:
-            lengths = H.square().sum().sqrt()
-            return H / (lengths > 0.0).where(lengths, 1.0)
-        if self.regularization <= 0.0:
-            return H
-        degrees = sums * (-least).exp()
-        return H * (degrees / (degrees + self.regularization))
 
     def __reduce__(self) -> tuple[object, ...]:
         return NystromMap, (

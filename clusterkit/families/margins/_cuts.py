@@ -23,7 +23,6 @@ from clusterkit.contracts.outcomes import Extension, KernelRows, LinearRows
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.numerics.shapes import array
 from clusterkit.samples import FeatureSpace, KernelSpace
-from clusterkit.samples.row_graph import Node
 
 __all__ = [
     "GAP_ACCURACY",
@@ -344,10 +343,6 @@ class OffsetExtension:
     def __call__(self, Y: Array) -> Array:
         """Outputs (m, q) of raw rows (m, d)."""
         return add_offset(self.inner(Y), self.offset, self.dtype)
-
-    def onnx(self, rows: Node) -> Node:
-        """Outputs of raw rows."""
-        return rows.through(self.inner) + self.offset
 
     def columns(self, index: slice | Indices) -> OffsetExtension:
         """The extension of some outputs."""

@@ -22,7 +22,6 @@ from clusterkit.numerics.losses import best_bias, loss_of
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import FeatureSpace, KernelSpace, memory
 from clusterkit.samples.coding import Coded
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform
 
 __all__ = [
@@ -102,10 +101,6 @@ class CentredRows:
             scores[rows] = (H - self.origin) @ self.coefficients
         return scores
 
-    def onnx(self, rows: Node) -> Node:
-        """Scores of raw rows."""
-        return (rows.through(self.transform) - self.origin) @ self.coefficients
-
     def columns(self, index: slice | Indices) -> CentredRows:
         """The extension with some columns of the coefficients."""
         return attrs.evolve(self, coefficients=self.coefficients[:, index])
@@ -128,10 +123,6 @@ class CentredKernelRows:
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, q)."""
         return self.sums(Y) - self.mean
-
-    def onnx(self, rows: Node) -> Node:
-        """Scores of raw rows."""
-        return rows.through(self.sums) - self.mean
 
     def columns(self, index: slice | Indices) -> CentredKernelRows:
         """The extension with some columns of the coefficients."""

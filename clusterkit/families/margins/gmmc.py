@@ -16,7 +16,6 @@ from clusterkit.errors import ClusterkitWarning
 from clusterkit.numerics.shapes import scalar
 from clusterkit.samples import KernelSpace, Space, memory
 from clusterkit.samples.coding import Coded, Coding
-from clusterkit.samples.row_graph import Node
 
 if TYPE_CHECKING:
     from clusterkit.families.margins._programs import MaxCutProblem, MaxCutSolution
@@ -271,10 +270,6 @@ class MarginFunction:
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, 1)."""
         return np.asarray(self.sums(Y) + self.offset)
-
-    def onnx(self, rows: Node) -> Node:
-        """Scores of raw rows."""
-        return rows.through(self.sums) + self.offset
 
     def columns(self, index: slice | Indices) -> MarginFunction:
         """The extension of the single column, or of none."""

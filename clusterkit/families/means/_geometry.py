@@ -38,7 +38,6 @@ from clusterkit.samples.array_libraries import (
 )
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.kernels import Kernel, MatrixKernel
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform, block_plan, block_rows, in_blocks
 
 __all__ = [
@@ -111,7 +110,7 @@ class NearestMeans(BlockFunction):
         return minus_distances(H @ self.centres, self.constants, lengths, self.noise(np.sqrt(lengths)))
 
     def noise(self, radius: Any) -> Any:
-        """Squared distances that count as 0, of rows at these distances from the origin: arrays or nodes."""
+        """Squared distances that count as 0, of rows at these distances from the origin."""
         return distance_noise(radius, float(np.linalg.norm(self.origin)), self.transform.feature_error)
 
     def _shifted(self, H: Any) -> tuple[Any, Any]:
@@ -172,13 +171,6 @@ class NearestMeans(BlockFunction):
         lengths = np.einsum("ij,ij->j", centres, centres, dtype=np.float64)
         return move_to(origin, H), move_to(2.0 * centres, H), move_to(lengths, H)
 
-    def onnx(self, rows: Node) -> Node:
-        """Scores of raw rows."""
-        H = rows.through(self.transform)
-        lengths = (H - self.origin).square().sum()
-        scores = (H @ self.centres) * 2.0 - self.constants - lengths
-        return (scores > -self.noise(lengths.sqrt())).where(0.0, scores)
-
     def columns(self, index: slice | Indices) -> NearestMeans:
         """The extension with some of the centres."""
         return attrs.evolve(self, centres=self.centres[:, index], constants=self.constants[index])
@@ -231,14 +223,6 @@ class NearestKernelMeans:
                 diagonal = np.where(np.isnan(diagonal), (2.0 * products - self.norms).max(axis=1), diagonal)
             scores[rows] = minus_distances(products, self.norms, diagonal, self._noise(np.abs(diagonal)))
         return scores
-
-    def onnx(self, rows: Node) -> Node:
-        """Scores of raw rows."""
-        points = rows.through(self.coordinates)
-        products = self.kernel.onnx(points, self.points) @ self.centres
-        diagonal = self.kernel.onnx_diag(points)
-        scores = products * 2.0 - self.norms - diagonal
-        return (scores > -self._noise(diagonal)).where(0.0, scores)
 
     def _noise(self, diagonal: Any) -> Any:
         return kernel_noise(diagonal, self.kernel.value_type(self.points))

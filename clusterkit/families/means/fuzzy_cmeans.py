@@ -36,7 +36,6 @@ from clusterkit.samples.array_libraries import (
     to_host,
 )
 from clusterkit.samples.coding import Coded, Coding, unit_vectors
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.sums import Sums, class_totals, products_of_rows
 from clusterkit.samples.survey import draw_rows, draw_weighted
 from clusterkit.samples.transform import block_plan
@@ -174,18 +173,6 @@ class Memberships(BlockFunction):
         for rows in block_plan(len(scores), scores.shape[1], np.float64):
             U[rows] = memberships(-scores[rows], self.fuzzifier)
         return U
-
-    def onnx(self, rows: Node) -> Node:
-        """Memberships of raw rows."""
-        distances = -rows.through(self.nearness)
-        on_centre, least = distances.equals(0.0), distances.least()
-        if self.fuzzifier == 2.0:
-            shares = least / distances
-        else:  # a distance of 0 is replaced by 1: no other centre has a share then
-            quotients = least.equals(0.0).where(1.0, least) / on_centre.where(1.0, distances)
-            shares = least.equals(0.0).where(0.0, (quotients.log() / (self.fuzzifier - 1.0)).exp())
-        shares = on_centre.where(1.0, shares)
-        return shares / shares.sum()
 
     def columns(self, index: slice | Indices) -> Memberships:
         """Memberships in some of the clusters, which sum to 1 among these."""

@@ -17,7 +17,6 @@ from clusterkit.errors import InvalidData
 from clusterkit.numerics.shapes import array
 from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, as_type, is_device_array, to_device_of
-from clusterkit.samples.row_graph import Node
 
 __all__ = ["RowsKMeans"]
 
@@ -138,7 +137,3 @@ class NearestCentre(BlockFunction):
         squares = [xp.sum((wide - centres[j, :]) ** 2, axis=1) for j in range(len(self.centres))]
         labels: Labels = xp.argmin(xp.stack(squares, axis=1), axis=1)
         return labels
-
-    def onnx(self, rows: Node) -> Node:
-        """Labels of raw rows."""
-        return rows.through(self.extend, "solver").squared_distances(self.centres).argmin()

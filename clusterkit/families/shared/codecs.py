@@ -25,7 +25,6 @@ from clusterkit.contracts import Codec, Task, params
 from clusterkit.numerics.losses import LOSSES, SortedScores
 from clusterkit.samples.array_libraries import array_namespace
 from clusterkit.samples.coding import Coding
-from clusterkit.samples.row_graph import Node
 
 __all__ = [
     "Argmax",
@@ -58,10 +57,6 @@ class Argmax(Codec):
 
     def costs(self, rows: Array, k: int) -> Array:
         """-f, which is half of ``|f - e_j|²`` up to a constant of the row."""
-        return -rows
-
-    def onnx(self, rows: Node, k: int) -> Node:
-        """-f."""
         return -rows
 
     def calibrate(self, rows: Array, task: Task) -> Self:
@@ -121,11 +116,6 @@ class BiasThreshold(Codec):
         """(g + b, -g - b): a sum of 0 is a tie and gets label 0; float64, so that the bias is not rounded away."""
         shifted = rows.astype(np.float64, copy=False) + (0.0 if self.bias is None else self.bias)
         return np.concatenate([shifted, -shifted], axis=1)[:, :k]
-
-    def onnx(self, rows: Node, k: int) -> Node:
-        """(g + b, -g - b)."""
-        shifted = rows + (0.0 if self.bias is None else float(self.bias))
-        return shifted.joined(-shifted).columns(range(k))
 
     def calibrate(self, rows: Array, task: Task) -> Self:
         """This codec with the bias found from scores (n, 1), or itself if its bias is fixed."""
@@ -218,12 +208,6 @@ class Interval(Codec):
         costs = (rows - (xp.arange(k, dtype=xp.float64, device=rows.device) + self._first_middle)) ** 2
         return costs
 
-    def onnx(self, rows: Node, k: int) -> Node:
-        """Squared distances to the middles, or the scores and their negatives."""
-        if self._by_sign(k):
-            return (rows * 2.0).joined(rows * -2.0)
-        return (rows - self._middles(k)).square()
-
     def _middles(self, k: int) -> Array:
         """The middle of each interval, (k,)."""
         return np.arange(k) + self._first_middle
@@ -266,10 +250,6 @@ class Threshold(Codec):
         xp = array_namespace(rows)
         join = np.concatenate if xp is np else xp.concat  # numpy 1.26 has no concat
         return join([rows, -rows], axis=1)[:, :k]
-
-    def onnx(self, rows: Node, k: int) -> Node:
-        """(f, -f)."""
-        return rows.joined(-rows).columns(range(k))
 
     def calibrate(self, rows: Array, task: Task) -> Self:
         """This codec itself: it has nothing to fit."""

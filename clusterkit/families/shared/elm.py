@@ -26,7 +26,6 @@ from clusterkit.samples.array_libraries import (
     row_squares,
     to_device_of,
 )
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.survey import draw_rows
 from clusterkit.samples.transform import product
 
@@ -97,12 +96,6 @@ class GaussianNodes(BlockFunction):
         Z = device_product(xp.concat([rows, squares, ones], axis=1), to_device_of(self._exponent, Y))
         return xp.exp(xp.minimum(Z, xp.zeros((), dtype=Y.dtype, device=Y.device)))
 
-    def onnx(self, rows: Node) -> Node:
-        """Features of raw rows."""
-        scaled = (rows if self.scaling is None else rows.through(self.scaling)) - self._origin
-        linear, squares, constants = self._exponent[:-2], self._exponent[-2:-1], self._exponent[-1:]
-        return (scaled @ linear + scaled.square().sum() * squares + constants).minimum(0.0).exp()
-
     def __reduce__(self) -> tuple[object, ...]:
         # the exponent follows from the rest
         return GaussianNodes, (self.scaling, self.centers, self.widths)
@@ -141,11 +134,6 @@ class _AdditiveNodes(BlockFunction):
         Z += self.biases.astype(Y.dtype, copy=False)
         return Z
 
-    def _onnx_sums(self, rows: Node) -> Node:
-        """``a_j · x + b_j``, (m, L)."""
-        rows = rows if self.scaling is None else rows.through(self.scaling)
-        return rows @ self.weights.T + self.biases
-
 
 @final
 @attrs.frozen(eq=False)
@@ -164,10 +152,6 @@ class SigmoidNodes(_AdditiveNodes):
         Z *= 0.5
         return Z
 
-    def onnx(self, rows: Node) -> Node:
-        """Features of raw rows."""
-        return ((self._onnx_sums(rows) * 0.5).tanh() + 1.0) * 0.5
-
 
 @final
 @attrs.frozen(eq=False)
@@ -183,10 +167,6 @@ class RidgeNodes(_AdditiveNodes):
             np.square(Z, out=Z)
         np.negative(Z, out=Z)
         return np.exp(Z, out=Z)
-
-    def onnx(self, rows: Node) -> Node:
-        """Features of raw rows."""
-        return (-self._onnx_sums(rows).square()).exp()
 
 
 ADDITIVE: dict[str, type[SigmoidNodes | RidgeNodes]] = {"sigmoid": SigmoidNodes, "radbas": RidgeNodes}

@@ -14,7 +14,6 @@ from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.numerics.shapes import array
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace
-from clusterkit.samples.row_graph import Node
 
 __all__ = ["LogTfIdf"]
 
@@ -106,14 +105,6 @@ class _TfIdfWeights:
         H = _damped(Y) * self.idf
         lengths = np.sqrt(np.einsum("ij,ij->i", H, H))[:, None]
         return np.divide(H, lengths, out=np.zeros_like(H), where=lengths > 0).astype(Y.dtype, copy=False)
-
-    def onnx(self, rows: Node) -> Node:
-        """Weighted rows."""
-        counted = rows > 0.0
-        damped = (counted.where(rows, 1.0).log() + 1.0).maximum(0.0)
-        H = counted.where(damped, 0.0) * self.idf
-        lengths = H.square().sum().sqrt()
-        return H / (lengths > 0.0).where(lengths, 1.0)
 
 
 def _damped(counts: Array) -> Array:

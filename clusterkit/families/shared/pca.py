@@ -23,7 +23,6 @@ from clusterkit.samples.array_libraries import (
     row_chunks,
     to_device_of,
 )
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.sums import SymmetricSum
 
 __all__ = ["Pca"]
@@ -195,7 +194,3 @@ class _PcaProjection(BlockFunction):
             return as_type(products, host_dtype(Y))
         coordinates = (Y if isinstance(Y, SparseRows) else Y.astype(np.float64, copy=False)) @ self.axes
         return (coordinates - self.origin).astype(Y.dtype, copy=False)
-
-    def onnx(self, rows: Node) -> Node:
-        """Coordinates."""
-        return rows @ self.axes - self.origin

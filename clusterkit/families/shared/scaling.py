@@ -26,7 +26,6 @@ from clusterkit.samples.array_libraries import (
     row_chunks,
     to_device_of,
 )
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.sums import Sums
 from clusterkit.samples.survey import extremes
 from clusterkit.samples.transform import IdentityMap
@@ -77,10 +76,6 @@ class Affine(BlockFunction):
         scaled *= self.factor
         scaled += self.offset
         return scaled.astype(Y.dtype, copy=False)
-
-    def onnx(self, rows: Node) -> Node:
-        """Scaled rows."""
-        return (rows - self.shift) * self.factor + self.offset
 
     def inverse(self, H: Array) -> Array:
         """The rows that are scaled to H, (m, d); a constant attribute has its value again."""
@@ -241,14 +236,6 @@ class UnitRows(BlockFunction):
             lengths = np.linalg.norm(few, axis=1, keepdims=True)
             H[tiny] = np.divide(few, lengths, out=np.zeros_like(few), where=lengths > 0)
         return H
-
-    def onnx(self, rows: Node) -> Node:
-        """Rows of length 1."""
-        centred = rows if self.origin is None else rows - self.origin
-        largest = centred.maximum(-centred).largest()
-        scaled = centred / (largest > 0.0).where(largest, 1.0)
-        lengths = scaled.square().sum().sqrt()
-        return scaled / (lengths > 0.0).where(lengths, 1.0)
 
 
 SMALLEST_SQUARE = 1e-60

@@ -24,12 +24,11 @@ from clusterkit.contracts.labelings import NOISE, by_appearance
 from clusterkit.contracts.links import LinkedGroups
 from clusterkit.contracts.outcomes import Outcome, Tree
 from clusterkit.contracts.params import choice, flag, integer, real
-from clusterkit.errors import InvalidData, NotExportable
+from clusterkit.errors import InvalidData
 from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.numerics.spanning_trees.tree import births, edge_masses, least_side, nearest_first
 from clusterkit.samples import Space
-from clusterkit.samples.row_graph import Node
 from clusterkit.samples.transform import Transform
 
 __all__ = [
@@ -108,26 +107,6 @@ class NearestRow:
                 far = weights[labels[new] >= 0] > self.farthest[labels[inside]]
                 labels[inside[far]] = NOISE
         return labels
-
-    def onnx(self, rows: Node) -> Node:
-        """Labels of raw rows, from the distances to all training rows."""
-        if self.precomputed:
-            raise NotExportable("predictions from precomputed distances have no ONNX form")
-        rows = rows.through(self.transform).with_spare_row(self.rows.shape[1])
-        squared, equal = rows.nearest(self.rows, 1)
-        distances = rows.squared_distances(self.rows).sqrt()
-        weights = distances.maximum(self.core_distances[None])
-        reach = min(self.n_neighbors - 1, len(self.rows))
-        if reach:
-            neighbours, _ = distances.lowest(reach)
-            weights = weights.maximum(neighbours.columns([reach - 1]))
-        least = weights.least()
-        labels = weights.equals(least).where(distances, np.array(np.inf)).argmin().entries(self.labels)
-        if self.farthest is not None:
-            limits = labels.entries(np.append(self.farthest, np.inf))  # the last limit is for noise, label -1
-            labels = (least.squeezed() > limits).where(np.array(NOISE), labels)
-        same = squared.squeezed().equals(0.0)
-        return same.where(equal.squeezed().entries(self.labels), labels).without_last_row()
 
 
 @final

@@ -10,8 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.model_selection import GridSearchCV
 
 from clusterkit import Auto, load, recipe, search
-from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, NotExportable
-from clusterkit.export import to_onnx
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter
 
 X, y = make_blobs(120, centers=3, random_state=0, cluster_std=1.2)
 NEW = X[:30] + 0.1
@@ -145,8 +144,6 @@ def test_new_rows_are_values_between_them_and_the_rows_of_the_fit():
         model.predict(changed(D_NEW, 2, 2, -1.0))
     with pytest.raises(InvalidData, match="score without y compares the distances between new rows"):
         model.score(D)
-    with pytest.raises(NotExportable, match="predictions from precomputed distances have no ONNX form"):
-        to_onnx(model)
     fuzzy = distances("fuzzy-cmeans", n_clusters=3, random_state=0).fit(K)
     np.testing.assert_array_equal(fuzzy.predict(K), fuzzy.labels_)
     with pytest.raises(InvalidData, match="the kernel value of a new row with itself is missing"):

@@ -9,16 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from clusterkit_onnx import NotExportable, check_export, to_onnx
 
-import clusterkit
 from clusterkit import recipe, recipes
 from clusterkit.contracts.registry import registry
-from clusterkit.errors import BrokenPlugin, NotExportable
-from clusterkit.testing import check_export
+from clusterkit.errors import BrokenPlugin
 
 pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "export-to-onnx.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "export-to-onnx.md"
 NEW_ROWS = 10_000
 
 
@@ -56,12 +55,12 @@ def test_an_exported_recipe_gives_the_labels_of_predict(name, data, run):
         pytest.skip(str(lacking))
     if not listed:
         with pytest.raises(NotExportable, match=r"^.*(solver|labeler|featuremap) '\w+'.*$"):
-            clusterkit.to_onnx(model)
+            to_onnx(model)
         return
     check_export(model, new)
     assert len(np.unique(model.predict(new))) > 1, "new rows of one cluster show little"
     check_export(model, X)
-    answers = run(clusterkit.to_onnx(model), rows=new[:500])
+    answers = run(to_onnx(model), rows=new[:500])
     if "scores" in answers and name != "auto":
         scores = answers["scores"]
         np.testing.assert_allclose(
@@ -80,6 +79,6 @@ def test_single_precision_is_close(name, single, data, run):
     X, new = data
     dtype = "float32" if single == "the model" else "float64"
     model = fitted(name, X.astype(np.float32) if single == "the data" else X)
-    exported = clusterkit.to_onnx(model, dtype=dtype)
+    exported = to_onnx(model, dtype=dtype)
     labels = run(exported, rows=new.astype(dtype))["labels"]
     assert np.mean(labels != model.predict(new)) <= 0.002

@@ -7,12 +7,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from clusterkit_onnx import NotExportable, to_onnx
+from clusterkit_onnx.columns import MOST_TERMS, PreparedColumns
+from clusterkit_onnx.graph import Graph
 
 import clusterkit
 from clusterkit import Auto, Pipeline, recipe
-from clusterkit.errors import NotExportable
 from clusterkit.estimators.preparing import fit_prepared
-from clusterkit.export import MOST_TERMS, Graph, PreparedColumns
 from clusterkit.tables import Preparation, TableWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
@@ -68,7 +69,7 @@ def model():
 
 def test_every_kind_of_column(model, run):
     assert {"age is a gap", "town=(other)", "sex=m", "shop hour (cos)"} <= set(model.preparation_.features)
-    exported = clusterkit.to_onnx(model)
+    exported = to_onnx(model)
     new = table(10_000, 1)
     new["town"][5::50] = "Rom"  # not in the fit
     new["income"][::90] = np.nan
@@ -80,7 +81,7 @@ def test_every_kind_of_column(model, run):
 
 
 def test_a_level_that_the_fit_did_not_see(model, run):
-    exported = clusterkit.to_onnx(model)
+    exported = to_onnx(model)
     new = table(200, 2)
     new["sex"][:] = "x"
     with pytest.warns(TableWarning, match="no level is one of the fit"):
@@ -96,7 +97,7 @@ def test_a_column_that_is_called_as_a_level_of_another(run):
     }
     fitted = recipe("kmeans", n_clusters=3, random_state=0)
     fit_prepared(fitted, columns, Preparation(scale="none"))
-    exported = clusterkit.to_onnx(fitted)
+    exported = to_onnx(fitted)
     np.testing.assert_array_equal(run(exported, **inputs(columns, exported))["labels"], fitted.labels_)
 
 
@@ -105,7 +106,7 @@ def test_one_level_or_a_gap(run):
     vip = np.array(["yes", None] * 50, dtype=object)
     fitted = recipe("kmeans", n_clusters=2, random_state=0)
     fit_prepared(fitted, {"vip": vip, "age": np.where(np.arange(100) % 2, 1.0, 1.2) + np.arange(100) / 1e4})
-    exported = clusterkit.to_onnx(fitted)
+    exported = to_onnx(fitted)
     new = {"vip": np.array(["yes", "no", None, "yes"], dtype=object), "age": np.array([1.1, 1.1, 1.1, 1.0])}
     with pytest.warns(TableWarning, match="column 'vip': 1 cell"):
         expected = fitted.predict(new)
@@ -114,7 +115,7 @@ def test_one_level_or_a_gap(run):
 
 
 def test_what_the_metadata_say(model):
-    exported = clusterkit.to_onnx(model)
+    exported = to_onnx(model)
     assert (exported.producer_name, exported.producer_version) == ("clusterkit", clusterkit.__version__)
     metadata = {entry.key: entry.value for entry in exported.metadata_props}
     assert metadata["recipe"] == "kmeans"
@@ -125,7 +126,7 @@ def test_what_the_metadata_say(model):
 
 
 def test_the_part_after_the_preparation(model, run):
-    exported = clusterkit.to_onnx(model, preparation=False)
+    exported = to_onnx(model, preparation=False)
     metadata = {entry.key: entry.value for entry in exported.metadata_props}
     assert json.loads(metadata["columns"]) == list(model.preparation_.features)
     new = table(500, 3)
@@ -135,7 +136,7 @@ def test_the_part_after_the_preparation(model, run):
 
 def test_moments_need_float64(model):
     with pytest.raises(NotExportable, match="column 'since' has moments in seconds since 1970"):
-        clusterkit.to_onnx(model, dtype="float32")
+        to_onnx(model, dtype="float32")
 
 
 @pytest.mark.parametrize("scale", ["none", "minmax", "spread"])
@@ -146,7 +147,7 @@ def test_numbers_alone(scale, dtype, run):
     columns = {name: values.astype(dtype) for name, values in table(300, 0).items() if name in names}
     fit_prepared(model, columns, Preparation(scale=scale))
     assert model.preparation_.narrow == (dtype == "float32")
-    exported = clusterkit.to_onnx(model)
+    exported = to_onnx(model)
     new = {name: values for name, values in table(2000, 4).items() if name in names}
     labels = run(exported, **inputs(new, exported))["labels"]
     assert np.mean(labels != model.predict(new)) <= (0.0 if dtype == "float64" else 0.002)
@@ -161,7 +162,7 @@ def test_categories_alone(run):
     }
     model = recipe("kmeans", n_clusters=3, random_state=0)
     fit_prepared(model, columns, Preparation(as_category=["zip"]))
-    exported = clusterkit.to_onnx(model)
+    exported = to_onnx(model)
     assert [value.name for value in exported.graph.input] == ["levels"]
     texts = {**columns, "zip": np.array([f"{value:.0f}" for value in columns["zip"]], dtype=object)}
     np.testing.assert_array_equal(run(exported, **inputs(texts, exported))["labels"], model.labels_)
@@ -171,7 +172,7 @@ def test_names_of_a_data_frame_without_preparation(run):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": np.r_[np.zeros(10), np.ones(10)], "b": np.arange(20.0) / 20})
     model = recipe("kmeans", n_clusters=2, random_state=0).fit(frame)
-    metadata = {entry.key: entry.value for entry in clusterkit.to_onnx(model).metadata_props}
+    metadata = {entry.key: entry.value for entry in to_onnx(model).metadata_props}
     assert json.loads(metadata["columns"]) == ["a", "b"]
 
 
@@ -180,7 +181,7 @@ def test_auto_of_a_table(run):
     names = ("age", "income", "sex")
     frame = pandas.DataFrame({name: values for name, values in table(200, 0).items() if name in names})
     model = Auto(pool=["kmeans", "genie"], random_state=0).fit(frame)
-    exported = clusterkit.to_onnx(model)
+    exported = to_onnx(model)
     new = {name: values for name, values in table(1000, 5).items() if name in names}
     np.testing.assert_array_equal(run(exported, **inputs(new, exported))["labels"], model.predict(new))
 
@@ -213,7 +214,7 @@ class TestGapsTakenFromSimilarRows:
         for name in new:
             if name != "vip":
                 new[name][3] = None  # a row without a value
-        exported = clusterkit.to_onnx(model)
+        exported = to_onnx(model)
         with pytest.warns(TableWarning, match="a level that the fit did not see"):
             expected = model.predict(new)
         np.testing.assert_array_equal(run(exported, **inputs(new, exported))["labels"], expected)
@@ -228,7 +229,7 @@ class TestGapsTakenFromSimilarRows:
         """Distances are matrix products above a number of features."""
         model, new = self.model_and_new(60, MOST_TERMS + 4, 0.05)
         new = {name: values[:300] for name, values in new.items()}
-        exported = clusterkit.to_onnx(model)
+        exported = to_onnx(model)
         np.testing.assert_array_equal(run(exported, **inputs(new, exported))["labels"], model.predict(new))
 
     def test_single_precision(self, run):
@@ -239,7 +240,7 @@ class TestGapsTakenFromSimilarRows:
         model = recipe("kmeans", n_clusters=2, random_state=0)
         fit_prepared(model, columns)
         assert model.preparation_.donors.features.dtype == np.float32
-        exported = clusterkit.to_onnx(model)
+        exported = to_onnx(model)
         np.testing.assert_array_equal(run(exported, **inputs(columns, exported))["labels"], model.labels_)
 
 
@@ -251,7 +252,7 @@ def test_times_before_the_day_begins_are_of_the_next_one(run):
     model = recipe("kmeans", n_clusters=2, random_state=0)
     fit_prepared(model, {"time": texts})
     assert model.preparation_.plans[0].begin > 0
-    labels = run(clusterkit.to_onnx(model), rows=hours[:, None])["labels"]
+    labels = run(to_onnx(model), rows=hours[:, None])["labels"]
     np.testing.assert_array_equal(labels, model.labels_)
     assert len(set(labels[hours < 2])) == 1
 
@@ -264,7 +265,7 @@ def test_times_all_around_the_clock(run):
     model = recipe("kmeans", n_clusters=3, random_state=0)
     fit_prepared(model, {"x": rng.normal(size=600), "time": texts})
     assert model.preparation_.features == ("x", "time (sin)", "time (cos)")
-    exported = clusterkit.to_onnx(model)
+    exported = to_onnx(model)
     rows = {"x": rng.normal(size=600), "time": np.where(np.arange(600) % 50, hours, np.nan)}
     np.testing.assert_array_equal(
         run(exported, **inputs(rows, exported))["labels"], model.predict({"x": rows["x"], "time": texts})
@@ -301,20 +302,18 @@ def test_a_mixture_takes_texts_and_integrates_gaps_out(covariance, run):
     assert {part.form for part in model.space_.columns.levels} == {"free", "ordered", "count"}
     new = mixed(200, 1)
     new.loc[5:9, "site"] = "never seen"
-    exported = clusterkit.to_onnx(model)
+    exported = to_onnx(model)
     outputs = run(exported, **inputs(named_columns(new), exported))
     np.testing.assert_allclose(outputs["scores"], model.predict_proba(new), atol=1e-9)
     np.testing.assert_array_equal(outputs["labels"], model.predict(new))
     rows = model.preparation_.transform(new, quiet=True)
-    alone = run(clusterkit.to_onnx(model, preparation=False), rows=rows)
+    alone = run(to_onnx(model, preparation=False), rows=rows)
     np.testing.assert_allclose(alone["scores"], outputs["scores"], atol=1e-9)
 
 
 def test_covariances_of_many_numbers_are_refused(monkeypatch):
-    from clusterkit.families.mixtures import mixed_mixture
-
-    monkeypatch.setattr(mixed_mixture, "MOST_ELIMINATED", 1)
+    monkeypatch.setattr("clusterkit_onnx.conversions.mixtures.MOST_ELIMINATED", 1)
     X = np.random.default_rng(0).standard_normal((60, 3)) + 9.0 * (np.arange(60) % 2)[:, None]
     model = Pipeline("columns", {"name": "mixed_mixture", "covariance": "tied", "roles": False}, n_clusters=2).fit(X)
     with pytest.raises(NotExportable, match="3 relevant numbers with covariances are too many for ONNX"):
-        clusterkit.to_onnx(model)
+        to_onnx(model)

@@ -8,7 +8,6 @@ import click
 
 from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
-from clusterkit.files import ONNX_ENDING
 
 __all__ = ["export"]
 
@@ -46,14 +45,10 @@ def export(model_file: str, path: str, dtype: str, without_preparation: bool, as
     if path == outputs.STDOUT:
         raise BadInput("-o needs a file; a model in ONNX is not written to standard output")
     outputs.check({"-o": path}, [model_file])
-    outputs.check_ending(path, (ONNX_ENDING,), "a model in ONNX")
+    outputs.check_ending(path, (".onnx",), "a model in ONNX")
     model = models.load(model_file)  # before slow imports, because the file may be none
-    from clusterkit.export import need_onnx, to_onnx
+    from clusterkit_onnx import to_onnx
 
-    try:
-        need_onnx()
-    except ImportError as error:
-        raise BadInput(str(error)) from error
     exported = to_onnx(model["pipeline"], path, dtype=dtype, preparation=not without_preparation)
     inputs = [_in_words(value) for value in exported.graph.input]
     answers = [value.name for value in exported.graph.output]

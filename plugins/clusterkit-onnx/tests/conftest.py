@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-onnx = pytest.importorskip("onnx", reason="the export needs the extra 'onnx'")
-runtime = pytest.importorskip("onnxruntime", reason="what is exported is run by onnxruntime, of the group 'test'")
+onnx = pytest.importorskip("onnx")
+runtime = pytest.importorskip("onnxruntime", reason="what is exported is run by onnxruntime")
 
 
 @pytest.fixture(scope="session")

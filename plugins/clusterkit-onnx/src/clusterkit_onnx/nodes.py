@@ -1,25 +1,44 @@
 """Functions of rows as graphs of ONNX operators, written like numpy expressions.
 
-A class that maps, scores or labels new rows and has a method ``onnx(rows)`` can be exported: it takes the rows as a
-`Node` and returns the node of its results. ``rows.through(part)`` asks another part for its node. Arithmetic, ``(rows -
-self.origin) @ self.axes``, and methods of a node add ONNX operators of version `OPSET`; `Node.op` reaches all others.
-Nothing here imports onnx: a `RowGraph` collects the nodes, and `clusterkit.export` makes the model.
+A class that maps, scores or labels new rows is exported by the function that is registered for it with `node_of`. It
+takes the part and the rows as a `Node`, and returns the node of what the part makes of them. ``rows.through(part)``
+asks another part for its node. Arithmetic, ``(rows - part.origin) @ part.axes``, and methods of a node add ONNX
+operators of version `OPSET`; `Node.op` reaches all others. Kernels register with `kernel_node` and `diagonal_node`, and
+labelers of scores with `cost_node`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias, final, runtime_checkable
+from functools import singledispatch
+from typing import TYPE_CHECKING, TypeAlias, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import AnyArray, Array, Indices
-from clusterkit.errors import NotExportable
+from clusterkit.contracts import Codec
 from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS
 from clusterkit.numerics.sparse_rows import Rows, SparseRows
+from clusterkit.samples.kernels import Kernel
+from clusterkit.saving.savable import SAVABLE, class_of
 
-__all__ = ["OPSET", "Node", "Operand", "RowFunction", "RowGraph", "Update", "dense"]
+if TYPE_CHECKING:
+    from clusterkit_onnx.graph import Graph
+
+__all__ = [
+    "OPSET",
+    "Node",
+    "NotExportable",
+    "Operand",
+    "Update",
+    "cost_node",
+    "dense",
+    "diagonal_node",
+    "kernel_node",
+    "node_of",
+    "saved",
+]
 
 OPSET = 17
 """Version of the ONNX operators: of 2022, so that runtimes of the last years know it, and the last one in which
@@ -36,36 +55,8 @@ Operand: TypeAlias = "Node | AnyArray | float"
 """A node, or a constant: an array, or a number. Floating-point constants get the precision of the graph."""
 
 
-class RowGraph(Protocol):
-    """Collector of the nodes of one exported model."""
-
-    def op(self, operator: str, *inputs: Operand, **attributes: int | float | str | Sequence[int]) -> Node:
-        """The first output of an ONNX operator."""
-
-    def outputs(
-        self, operator: str, count: int, *inputs: Operand, **attributes: int | float | str | Sequence[int]
-    ) -> tuple[Node, ...]:
-        """All outputs of an ONNX operator that has several."""
-
-    def repeat(self, most: int, update: Update, *state: Node) -> tuple[Node, ...]:
-        """The state after at most so many updates; they end when what `update` returns last is false."""
-
-    def cast(self, node: Node, dtype: np.dtype | type) -> Node:
-        """The values converted to another type; float64 means the precision of the graph."""
-
-    def follow(self, part: object, rows: Node, stage: str) -> Node:
-        """The output of a part for given rows; an error that names the part if it has no method ``onnx``."""
-
-    def report(self, name: str, node: Node) -> None:
-        """Make a node a further output of the model, in addition to its labels."""
-
-
-@runtime_checkable
-class RowFunction(Protocol):
-    """A part of a fit that can be exported: every row of the result depends on its own row alone."""
-
-    def onnx(self, rows: Node) -> Node:
-        """The node of the part's output for rows, (m, d)."""
+class NotExportable(ValueError):
+    """A model has no ONNX form, because a part of it has none; names the stage and the part."""
 
 
 @final
@@ -75,14 +66,14 @@ class Node:
 
     Parameters
     ----------
-    graph : RowGraph
+    graph : Graph
     name : str
     """
 
     # numpy leaves ``array - node`` to the methods below
     __array_ufunc__ = None
 
-    graph: RowGraph
+    graph: Graph
     name: str
 
     def op(self, operator: str, *others: Operand, **attributes: int | float | str | Sequence[int]) -> Node:
@@ -94,7 +85,7 @@ class Node:
 
         Parameters
         ----------
-        part : RowFunction
+        part : object
         stage : {"featuremap", "solver", "labeler", ""}
             The kind of stage that left the part behind, for errors; "" if it is that of the calling part.
         """
@@ -277,3 +268,32 @@ def dense(points: Rows) -> Array:
     if isinstance(points, SparseRows):
         raise NotExportable("the model was fitted to sparse rows, and compares new rows with them: ONNX has dense rows")
     return points
+
+
+def saved(name: str) -> type:
+    """The class that files of models know by a name, whatever module it is in."""
+    return class_of(SAVABLE, name)
+
+
+@singledispatch
+def node_of(part: object, rows: Node) -> Node:
+    """The node of what a part of a fit makes of rows, (m, d): each row of the result depends on its own row alone."""
+    raise NotExportable(f"{rows.graph.blamed(part)} has no ONNX form")
+
+
+@singledispatch
+def cost_node(codec: Codec, scores: Node, k: int) -> Node:
+    """The node of the costs of a labeler of scores, (m, q) to (m, k)."""
+    raise NotExportable(f"labeler '{codec.name}' has no ONNX form")
+
+
+@singledispatch
+def kernel_node(kernel: Kernel, rows: Node, points: Array) -> Node:
+    """The node of kernel values between rows (m, d) and constant points (n, d), shape (m, n)."""
+    raise NotExportable(f"kernel {type(kernel).__name__} has no ONNX form")
+
+
+@singledispatch
+def diagonal_node(kernel: Kernel, rows: Node) -> Node | float:
+    """The kernel of every row with itself, (m, 1) or one number for all."""
+    raise NotExportable(f"kernel {type(kernel).__name__} has no ONNX form")

@@ -8,15 +8,15 @@ from typing import ClassVar
 import attrs
 import numpy as np
 import pytest
+from clusterkit_onnx import Node, NotExportable, node_of, to_onnx
+from clusterkit_onnx.graph import Graph
 from scipy.sparse import random_array
 
-import clusterkit
 from clusterkit import Auto, ConsensusClustering, Pipeline, recipe
 from clusterkit.contracts import FeatureMap
 from clusterkit.drivers.auto_fits import Complete, Votes
 from clusterkit.drivers.on_sample import NearestSampleRow
-from clusterkit.errors import InvalidParameter, NotExportable
-from clusterkit.export import Graph
+from clusterkit.errors import InvalidParameter
 from clusterkit.fitting.fit import AllZero
 from clusterkit.samples import build_space
 from clusterkit.samples.transform import Transform
@@ -54,19 +54,19 @@ COMPOSITIONS = {
 def test_a_composition(name, run):
     model = COMPOSITIONS[name]
     model = model.set_params(n_clusters=3, random_state=0).fit(X)
-    np.testing.assert_array_equal(run(clusterkit.to_onnx(model), rows=NEW)["labels"], model.predict(NEW))
+    np.testing.assert_array_equal(run(to_onnx(model), rows=NEW)["labels"], model.predict(NEW))
 
 
 def test_one_output_of_two_clusters_by_its_sign(run):
     model = Pipeline("elm", "ridge", {"name": "interval", "rule": "signed"}, n_clusters=2, random_state=0).fit(X)
-    np.testing.assert_array_equal(run(clusterkit.to_onnx(model), rows=NEW)["labels"], model.predict(NEW))
+    np.testing.assert_array_equal(run(to_onnx(model), rows=NEW)["labels"], model.predict(NEW))
 
 
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("solver", ["ridge", "svm", "svr", "centroids"])
 def test_one_cluster_and_two(solver, k, run):
     model = Pipeline("elm", solver, n_clusters=k, random_state=0).fit(X)
-    np.testing.assert_array_equal(run(clusterkit.to_onnx(model), rows=NEW)["labels"], model.predict(NEW))
+    np.testing.assert_array_equal(run(to_onnx(model), rows=NEW)["labels"], model.predict(NEW))
 
 
 def of_part(part, width, rows, run):
@@ -99,7 +99,7 @@ def test_ties_between_whole_numbers(run):
     new = np.array([(i / 2, j / 2) for i in range(26) for j in range(16)])
     for labeler in ("genie", "mass_cut", "single"):
         model = Pipeline("identity", {"name": "mst", "n_neighbors": 3}, labeler, n_clusters=2).fit(grid)
-        np.testing.assert_array_equal(run(clusterkit.to_onnx(model), rows=new)["labels"], model.predict(new))
+        np.testing.assert_array_equal(run(to_onnx(model), rows=new)["labels"], model.predict(new))
     part = NearestSampleRow(Transform((), grid.dtype), grid, np.arange(len(grid)), 1.0)
     np.testing.assert_array_equal(of_part(part, 2, new, run), part(new))
 
@@ -110,7 +110,7 @@ def test_wide_rows_of_auto(run):
     model = Auto(pool=["kmeans", "genie"], random_state=0).fit(wide)
     assert type(model.predictor_).__name__ == "SpanPredictor"
     new = RNG.normal(1.5, 2.0, (500, 60))
-    np.testing.assert_array_equal(run(clusterkit.to_onnx(model), rows=new)["labels"], model.predict(new))
+    np.testing.assert_array_equal(run(to_onnx(model), rows=new)["labels"], model.predict(new))
 
 
 def test_a_model_of_sparse_rows(run):
@@ -118,11 +118,11 @@ def test_a_model_of_sparse_rows(run):
     counts.data = np.ceil(9 * counts.data)
     model = Pipeline("log_tfidf", "centroids", "argmax", init="seeds", n_clusters=3, random_state=0).fit(counts)
     new = np.round(RNG.uniform(0, 5, (300, 30)) * (RNG.random((300, 30)) < 0.3))
-    np.testing.assert_array_equal(run(clusterkit.to_onnx(model), rows=new)["labels"], model.predict(new))
+    np.testing.assert_array_equal(run(to_onnx(model), rows=new)["labels"], model.predict(new))
     tree = Pipeline("rbf", "centroids", "argmax", init="random", n_clusters=3, random_state=0).fit(counts)
     if type(tree.space_.points).__name__ == "SparseRows":
         with pytest.raises(NotExportable, match="fitted to sparse rows"):
-            clusterkit.to_onnx(tree)
+            to_onnx(tree)
 
 
 def test_an_export_labels_what_predict_refuses_and_its_documents_say_so(run):
@@ -130,27 +130,33 @@ def test_an_export_labels_what_predict_refuses_and_its_documents_say_so(run):
     gap = np.where(np.arange(X.size).reshape(X.shape) == 0, np.nan, X)
     with pytest.raises(ValueError, match="X has NaN in 1 of"):
         model.predict(gap)
-    assert len(run(clusterkit.to_onnx(model), rows=gap)["labels"]) == len(X)
-    page = Path(__file__).parents[2] / "docs" / "how-to" / "export-to-onnx.md"
-    for text in (page.read_text(encoding="utf-8"), clusterkit.to_onnx.__doc__):
+    assert len(run(to_onnx(model), rows=gap)["labels"]) == len(X)
+    page = Path(__file__).parents[3] / "docs" / "how-to" / "export-to-onnx.md"
+    for text in (page.read_text(encoding="utf-8"), to_onnx.__doc__):
         assert "checks nothing" in text
         assert "NaN" in text
 
 
 class TestErrors:
+    def test_distances(self):
+        D = np.sqrt(np.square(X[:, None] - X[None]).sum(axis=2))
+        model = recipe("genie", n_clusters=2, metric="precomputed").fit((D + D.T) / 2)
+        with pytest.raises(NotExportable, match="predictions from precomputed distances have no ONNX form"):
+            to_onnx(model)
+
     def test_a_search_through_a_domain(self):
         model = recipe("svc", random_state=0).fit(X)
         with pytest.raises(NotExportable, match=r"labeler 'complete_graph': DomainPredictor has no ONNX form\."):
-            clusterkit.to_onnx(model)
+            to_onnx(model)
 
     def test_a_search_that_auto_chose(self):
         model = Auto(pool=["fsvc"], random_state=0).fit(X)
         with pytest.raises(NotExportable, match="recipe 'fsvc': BasinPredictor has no ONNX form"):
-            clusterkit.to_onnx(model)
+            to_onnx(model)
 
     def test_another_estimator(self):
         with pytest.raises(NotExportable, match="ConsensusClustering has no ONNX form"):
-            clusterkit.to_onnx(ConsensusClustering(n_members=3, random_state=0).fit(X))
+            to_onnx(ConsensusClustering(n_members=3, random_state=0).fit(X))
 
     def test_what_is_none_of_ours(self):
         from sklearn.cluster import KMeans
@@ -159,46 +165,41 @@ class TestErrors:
 
         other = r"to_onnx takes fitted estimators of clusterkit.* not a KMeans of sklearn.* skl2onnx"
         with pytest.raises(NotExportable, match=other):
-            clusterkit.to_onnx(KMeans(2, n_init=1).fit(X))
+            to_onnx(KMeans(2, n_init=1).fit(X))
         with pytest.raises(NotExportable, match=other):
-            clusterkit.to_onnx(KMeans(2))
+            to_onnx(KMeans(2))
         chain = make_pipeline(StandardScaler(), recipe("kmeans", n_clusters=2, random_state=0)).fit(X)
         with pytest.raises(NotExportable, match=r"Pipeline of sklearn\. Its last step can be exported, .*model\[-1\]"):
-            clusterkit.to_onnx(chain)
-        assert clusterkit.to_onnx(chain[-1]).graph.output
+            to_onnx(chain)
+        assert to_onnx(chain[-1]).graph.output
         with pytest.raises(NotExportable, match=r"takes fitted estimators of clusterkit.* not a str of builtins"):
-            clusterkit.to_onnx("model.clusterkit")
+            to_onnx("model.clusterkit")
 
     @pytest.mark.parametrize("name", ["model.pb", "model", "model.onnx.gz"])
     def test_another_ending(self, name, tmp_path):
         model = recipe("kmeans", n_clusters=2, random_state=0).fit(X)
         with pytest.raises(InvalidParameter, match=r"the file of a model in ONNX ends in \.onnx"):
-            clusterkit.to_onnx(model, tmp_path / name)
+            to_onnx(model, tmp_path / name)
         assert not (tmp_path / name).exists()
 
     def test_before_the_fit(self):
         with pytest.raises(ValueError, match="not fitted"):
-            clusterkit.to_onnx(recipe("kmeans", n_clusters=2))
+            to_onnx(recipe("kmeans", n_clusters=2))
 
     def test_a_transductive_method(self):
         model = recipe("ncut", n_clusters=2, random_state=0).fit(X)
         with pytest.raises(NotExportable, match="labels no new rows: solver 'ncut'"):
-            clusterkit.to_onnx(model)
+            to_onnx(model)
 
     def test_another_type(self):
         model = recipe("kmeans", n_clusters=2, random_state=0).fit(X)
         with pytest.raises(InvalidParameter, match="'float64' or 'float32', got 'float16'"):
-            clusterkit.to_onnx(model, dtype="float16")
-
-    def test_without_onnx(self, monkeypatch):
-        monkeypatch.setitem(__import__("sys").modules, "onnx", None)
-        with pytest.raises(ImportError, match="needs the package onnx: install it, or clusterkit-toolkit with"):
-            clusterkit.to_onnx(recipe("kmeans", n_clusters=2).fit(X))
+            to_onnx(model, dtype="float16")
 
     def test_more_than_a_file_holds(self, monkeypatch):
-        monkeypatch.setattr("clusterkit.export.MOST_BYTES", 100)
+        monkeypatch.setattr("clusterkit_onnx.graph.MOST_BYTES", 100)
         with pytest.raises(NotExportable, match="more than 100 bytes of constants"):
-            clusterkit.to_onnx(recipe("kmeans", n_clusters=2).fit(X))
+            to_onnx(recipe("kmeans", n_clusters=2).fit(X))
 
 
 @attrs.frozen(eq=False)
@@ -215,8 +216,10 @@ class Cubes:
 class ExportedCubes(Cubes):
     """The same with one."""
 
-    def onnx(self, rows):
-        return rows.op("Pow", 3.0)
+
+@node_of.register
+def _(part: ExportedCubes, rows: Node) -> Node:
+    return rows.op("Pow", 3.0)
 
 
 @attrs.frozen
@@ -233,17 +236,17 @@ class Cubed(FeatureMap):
 
 def test_a_stage_of_a_plugin(run):
     model = Pipeline(Cubed(ExportedCubes), "ridge", "argmax", n_clusters=3, random_state=0).fit(X / 7)
-    np.testing.assert_array_equal(run(clusterkit.to_onnx(model), rows=NEW / 7)["labels"], model.predict(NEW / 7))
+    np.testing.assert_array_equal(run(to_onnx(model), rows=NEW / 7)["labels"], model.predict(NEW / 7))
     model = Pipeline(Cubed(), "ridge", "argmax", n_clusters=3, random_state=0).fit(X / 7)
     with pytest.raises(NotExportable, match="featuremap 'cubed': Cubes has no ONNX form"):
-        clusterkit.to_onnx(model)
+        to_onnx(model)
 
 
 def test_a_file_is_whole_or_not_there(tmp_path, run, monkeypatch):
     model = recipe("kmeans", n_clusters=2, random_state=0).fit(X)
     path = tmp_path / "model.onnx"
-    exported = clusterkit.to_onnx(model, path)
-    assert path.read_bytes() == exported.SerializeToString() == clusterkit.to_onnx(model).SerializeToString()
+    exported = to_onnx(model, path)
+    assert path.read_bytes() == exported.SerializeToString() == to_onnx(model).SerializeToString()
 
     def fail(descriptor):
         raise OSError(28, "No space left on device")
@@ -251,8 +254,8 @@ def test_a_file_is_whole_or_not_there(tmp_path, run, monkeypatch):
     monkeypatch.setattr("clusterkit.files.os.fsync", fail)
     before = path.read_bytes()
     with pytest.raises(OSError, match=r"model\.onnx"):
-        clusterkit.to_onnx(recipe("emmc", n_clusters=2).fit(X), path)
+        to_onnx(recipe("emmc", n_clusters=2).fit(X), path)
     with pytest.raises(OSError, match=r"cannot be written: there is no folder '.*no': '.*x\.onnx'"):
-        clusterkit.to_onnx(model, tmp_path / "no" / "x.onnx")
+        to_onnx(model, tmp_path / "no" / "x.onnx")
     assert [each.name for each in tmp_path.iterdir()] == ["model.onnx"]
     assert path.read_bytes() == before
