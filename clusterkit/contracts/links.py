@@ -5,13 +5,13 @@ fit gets `LinkedGroups`: rows that belong together are one group, and pairs of g
 clusters of some rows, are links too (rows of one seed together, rows of different seeds apart) and moreover fix the
 numbers of these clusters.
 
-Contradictions are one error, which names an irreducible set of links: without any one of them the others could be kept.
+Contradictions are one error, which names the links that have a part in it.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast, final
 
 import attrs
@@ -30,9 +30,6 @@ UNKNOWN = -1
 
 COLOURING_BUDGET = 20_000_000
 """Steps after which the question whether all links can be kept is left to the fit: about a tenth of a second."""
-
-TESTS = 400
-"""Most links that are left out in turn to make a set of conflicting links irreducible."""
 
 NAMED = 12
 """Most links that an error names."""
@@ -422,7 +419,7 @@ def linked_groups(links: Links | None, seeds: Labels | None, n: int, k: int | No
     Raises
     ------
     Infeasible
-        If not all links can be kept; names an irreducible set of links that contradict each other.
+        If not all links can be kept; names the links that contradict each other.
     """
     no_pairs, names = np.empty((0, 2), np.int64), None if links is None else links.names
     together = no_pairs if links is None else links.pairs[links.signs > 0]
@@ -446,7 +443,7 @@ def linked_groups(links: Links | None, seeds: Labels | None, n: int, k: int | No
     if len(clash):
         path = _shortest_path(together, int(apart[clash[0], 0]), int(apart[clash[0], 1]))
         why = "rows that belong together are apart"
-        raise Infeasible(_contradiction(path, [tuple(apart[clash[0]])], seeds, why, names))
+        raise Infeasible(_contradiction(path, apart[clash[:1]], seeds, why, names))
     of_groups = np.full(int(groups.max(initial=-1)) + 1, UNKNOWN)
     if seeds is not None:
         of_groups[groups[np.searchsorted(named, sown)]] = seeds[sown]
@@ -482,7 +479,7 @@ def _numbered(n: int, rows: Indices, groups: Labels, apart: Indices, seeds: Labe
     return LinkedGroups(n, rows, rank[inverse], pairs, known)
 
 
-def _shortest_path(together: Indices, begin: int, end: int) -> list[tuple[int, int]]:
+def _shortest_path(together: Indices, begin: int, end: int) -> list[Indices]:
     """The fewest pairs that join two rows, in their order."""
     near: dict[int, list[int]] = {}
     for a, b in together.tolist():
@@ -498,7 +495,7 @@ def _shortest_path(together: Indices, begin: int, end: int) -> list[tuple[int, i
                 queue.append(u)
     path, v = [], end
     while v != begin:
-        path.append((before[v], v))
+        path.append(np.array([before[v], v]))
         v = before[v]
     return path[::-1]
 
@@ -518,64 +515,21 @@ def _refuse_too_many(
     of_row = np.full(links.n, -1)
     of_row[links.rows] = links.groups
     inside = core[of_row[apart]].all(axis=1)
-    blamed = [(int(a), int(b), -1) for a, b in apart[inside].tolist()]
-    blamed += [(int(a), int(b), 1) for a, b in together.tolist() if core[of_row[a]]]
-    least = _irreducible(blamed, k)
-    raise Infeasible(
-        _contradiction(
-            [link[:2] for link in least if link[2] > 0],
-            [link[:2] for link in least if link[2] < 0],
-            seeds,
-            f"they need more than {counted(k, 'cluster')}",
-            names,
-        )
-    )
-
-
-def _irreducible(links: list[tuple[int, int, int]], k: int) -> list[tuple[int, int, int]]:
-    """The links that are left when each that is not needed for the contradiction is left out, some at once first."""
-    size, tests = max(1, len(links) // 2), 0
-    while True:
-        at = 0
-        while at < len(links) and tests < TESTS:
-            fewer = links[:at] + links[at + size :]
-            tests += 1
-            if _contradict(fewer, k):
-                links = fewer
-            else:
-                at += size
-        if size == 1:
-            return links
-        size = max(1, size // 2)
-
-
-def _contradict(links: list[tuple[int, int, int]], k: int) -> bool:
-    """Whether links cannot all be kept with k clusters; no, where the budget does not decide it."""
-    from clusterkit.numerics.linked.colouring_jit import colouring
-
-    if not links:
-        return False
-    table = np.array(links, dtype=np.int64)
-    names, pairs = np.unique(table[:, :2], return_inverse=True)
-    pairs = pairs.reshape(-1, 2)
-    groups = _closure(pairs[table[:, 2] > 0], len(names))
-    ends = groups[pairs[table[:, 2] < 0]]
-    if (ends[:, 0] == ends[:, 1]).any():
-        return True
-    edges = np.unique(np.sort(ends, axis=1), axis=0)
-    return len(edges) > 0 and colouring(edges, int(groups.max()) + 1, k, COLOURING_BUDGET // 20)[0] == 0
+    joining = together[core[of_row[together[:, 0]]]]
+    why = f"they need more than {counted(k, 'cluster')}"
+    raise Infeasible(_contradiction(joining, apart[inside], seeds, why, names))
 
 
 def _contradiction(
-    together: Sequence[tuple[int, int]],
-    apart: Sequence[tuple[int, ...]],
+    together: Iterable[Indices],
+    apart: Iterable[Indices],
     seeds: Labels | None,
     why: str,
     names: Sequence[object] | None,
 ) -> str:
     """The error about links that cannot all be kept."""
 
-    def named(pair: tuple[int, ...], word: str) -> str:
+    def named(pair: Indices, word: str) -> str:
         i, j = int(pair[0]), int(pair[1])
         one, other = (i, j) if names is None else (names[i], names[j])
         if seeds is not None and seeds[i] >= 0 and seeds[j] >= 0 and (seeds[i] == seeds[j]) == (word == "together"):
@@ -584,6 +538,4 @@ def _contradiction(
 
     words = [named(pair, "together") for pair in together] + [named(pair, "apart") for pair in apart]
     shown = "; ".join(words[:NAMED]) + (f"; and {len(words) - NAMED} more" if len(words) > NAMED else "")
-    count = len(words)
-    rest = f"Without any one of these {count} the others could be kept" if count > 1 else "It cannot be kept"
-    return f"links contradict each other, {why}: rows {shown}. {rest}"
+    return f"links contradict each other, {why}: rows {shown}"
