@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from oracles.recipes import NAMES
+from oracles.recipes import EACH_CLASS, NAMES
 from scipy.sparse import csr_matrix
 
 import clusterkit
@@ -20,7 +20,7 @@ def model(name):
     return recipe(name) if clusterkit.recipes()[name].clusters == "found" else recipe(name, n_clusters=2)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH_CLASS)
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -265,7 +265,7 @@ def test_init_with_labels_out_of_range():
         recipe("emmc", n_clusters=2, init=Wild()).fit(X)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH_CLASS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_values_whose_squares_overflow(name, dtype):
     huge = (X * np.sqrt(np.finfo(dtype).max)).astype(dtype)

@@ -8,7 +8,7 @@ from functools import cache
 import joblib
 import numpy as np
 import pytest
-from oracles.recipes import NAMES, small
+from oracles.recipes import NAMES, OF_EACH_CLASS, small
 from scikit_learn_checks import run_check
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
@@ -65,32 +65,14 @@ def expected(estimator) -> dict[str, str]:
 CHECKS = parametrize_with_checks([*estimators(), FindsK()], expected_failed_checks=expected)
 
 
-OF_THE_CLASS = {
-    "check_dict_unchanged",
-    "check_dtype_object",
-    "check_estimator_sparse_array",
-    "check_estimator_sparse_tag",
-    "check_estimators_fit_returns_self",
-    "check_estimators_nan_inf",
-    "check_estimators_overwrite_params",
-    "check_estimators_pickle",
-    "check_f_contiguous_array_estimator",
-    "check_fit_check_is_fitted",
-    "check_fit_score_takes_y",
-    "check_n_features_in",
-    "check_n_features_in_after_fitting",
-    "check_pipeline_consistency",
-    "check_positive_only_tag_during_fit",
-    "check_readonly_memmap_input",
-    "check_transformer_data_not_an_array",
+OF_THE_STAGES = {
+    "check_clusterer_compute_labels_predict",
+    "check_clustering",
+    "check_estimators_dtypes",
+    "check_fit2d_1sample",
+    "check_methods_subset_invariance",
 }
-"""Checks of what the classes of estimators do before and after the work of the stages."""
-
-OF_EACH_CLASS = {
-    "auto", "emmc", "emmc-auto", "emmc-multistart", "fuzzy-cmeans", "genie", "kernel-kmeans", "kmeans", "mixture",
-    "nmf", "psvc", "spectral",
-}  # fmt: skip
-"""Recipes of every class of estimators, of features, kernels, domains and trees, with memberships and transductive."""
+"""Checks of the work of the stages; the others are of what the classes of estimators do before it and after it."""
 
 
 def is_repeated(estimator, check) -> bool:
@@ -101,7 +83,7 @@ def is_repeated(estimator, check) -> bool:
     name = check.func.__name__
     if name == "check_estimator_sparse_matrix" or (name == "check_clustering" and "readonly_memmap" in check.keywords):
         return True
-    return name in OF_THE_CLASS and getattr(estimator, "_recipe", "emmc") not in OF_EACH_CLASS
+    return name not in OF_THE_STAGES and getattr(estimator, "_recipe", "emmc") not in OF_EACH_CLASS
 
 
 def cases() -> list:

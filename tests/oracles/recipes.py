@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import pytest
+
 import clusterkit
 from oracles.builtin_names import TABLE
 
 NAMES = sorted(TABLE["recipe"])
 """Those of clusterkit itself; a plugin tests its own."""
+
+OF_EACH_CLASS = {
+    "auto", "emmc", "emmc-auto", "emmc-multistart", "fuzzy-cmeans", "genie", "kernel-kmeans", "kmeans", "mixture",
+    "nmf", "psvc", "spectral",
+}  # fmt: skip
+"""Recipes of every class of estimators, of features, kernels, domains and trees, with memberships and transductive."""
+
+EACH_CLASS = [name if name in OF_EACH_CLASS else pytest.param(name, marks=pytest.mark.deep) for name in NAMES]
+"""All recipes, of which every change tries those of `OF_EACH_CLASS`."""
 
 SMALL = {
     "auto": {"pool": ("kmeans", "genie")},
