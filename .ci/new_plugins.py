@@ -1,7 +1,7 @@
 """Every kind of plugin that `clusterkit new-plugin` writes, installed and tested: ``new_plugins.py [KIND ...]``.
 
-Run by the environment that has clusterkit with the extra ``testing``, and uv on the path. A folder of its own for each
-kind; what is installed is taken away again, so that one does not shadow the next.
+Run by the environment that has clusterkit with the extra ``testing`` and clusterkit-scaffold, and uv on the path. A
+folder of its own for each kind; what is installed is taken away again, so that one does not shadow the next.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from clusterkit.cli.scaffold.files import KINDS
+from clusterkit_scaffold.files import KINDS
 
 CLUSTERKIT = Path(sys.executable).with_name("clusterkit")
 

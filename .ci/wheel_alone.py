@@ -46,8 +46,6 @@ def main() -> None:
         assert len(Path("labels.csv").read_text(encoding="utf-8").splitlines()) >= 40
         run("fit", "rows.csv", "--recipe", "svc", "-o", "domain.csv")
         assert "plots" in run("demo"), "the demo without matplotlib names the extra to install"
-        run("new-plugin", "acme-means", "--kind", "solver")
-        assert Path("acme-means/src/acme_means/solver.py").exists()
         answer = run("plugins", "--check", succeeds=False)
         assert "extra 'testing'" in answer, f"plugins --check must say what to install:\n{answer}"
         answer = run("reproduce", "emmc-table4", "--quick", succeeds=False)

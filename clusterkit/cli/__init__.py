@@ -7,7 +7,7 @@ app                     The group of commands: the built-in ones by name, then t
 fit, predict, report,   A command each, and so are search and consensus.
 demo
 listings                The lists `stages`, `recipes`, `plugins` and `compositions`.
-plugin_tools, scaffold  ``clusterkit plugins --check``, ``clusterkit new-plugin``, and the files of a new plugin.
+plugin_tools            ``clusterkit plugins --check``.
 data                    From the argument DATA to an array: which file, which columns, and what is refused.
 options                 Options of several commands, and from ``--set solver.C=1`` to an estimator.
 outputs, models,        What a command writes: label files, fitted models, pictures, summaries.
@@ -37,7 +37,6 @@ app = App(
         "recipes": "clusterkit.cli.listings:recipes",
         "compositions": "clusterkit.cli.listings:compositions",
         "plugins": "clusterkit.cli.listings:plugins",
-        "new-plugin": "clusterkit.cli.plugin_tools:new_plugin",
     },
     help="""Cluster tables of numbers with published algorithms, composed of stages.
 

@@ -1,15 +1,10 @@
-"""Commands for authors of plugins.
-
-``clusterkit plugins --check`` runs the laws of what is installed, with a readable verdict. ``clusterkit new-plugin``
-writes the files of a plugin whose tests pass at once.
-"""
+"""``clusterkit plugins --check`` runs the laws of what is installed, with a readable verdict."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -24,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = [
     "check",
     "chosen",
-    "new_plugin",
 ]
 
 
@@ -136,38 +130,3 @@ def _document(plugin: Plugin, checks: Sequence[PluginCheck]) -> dict[str, object
             for check in checks
         ],
     }
-
-
-EPILOG = """\b
-Examples:
-  clusterkit new-plugin robust-scale --kind featuremap
-  clusterkit new-plugin my-recipes --kind recipe -o plugins/my-recipes
-
-KIND is featuremap, solver, labeler, balancer, partitioner (for the slot init), consensus, tuner, driver, recipe,
-command or reader.
-"""
-"""Text below the help; the backspace keeps click from rewrapping the lines after it."""
-
-
-@click.command("new-plugin", epilog=EPILOG, short_help="Write the files of a new plugin.")
-@click.argument("name")
-@click.option("--kind", "word", required=True, metavar="KIND", help="What the plugin provides; see below.")
-@click.option("-o", "--output", "path", metavar="FOLDER", help="New folder for the files.  [default: NAME]")
-def new_plugin(name: str, word: str, path: str | None) -> None:
-    """Write a plugin called NAME: a package with a small working example of its KIND, its registration and its tests.
-
-    NAME becomes the name of the distribution, such as robust-scale, and of what is in it, robust_scale (without a
-    leading clusterkit-). The tests pass after `pip install -e ".[testing]"`; replace the example by your own method.
-    A folder that exists is left as it is.
-    """
-    from clusterkit.cli.scaffold.files import files_of, kind_of, names_of, write
-
-    kind = kind_of(word)
-    names = names_of(name, kind)
-    folder = Path(path or name)
-    files = files_of(names, kind)
-    write(folder, files)
-    console.text(f"{folder}: a plugin with the {kind.word} {names.name}, {len(files)} files")
-    for file in files:
-        console.text(f"  {file}")
-    console.text(f"Next: cd {folder} && pip install -e '.[testing]' && pytest")

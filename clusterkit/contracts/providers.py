@@ -101,6 +101,7 @@ PLUGINS = (
     FirstParty("clusterkit-dask", "plugins/clusterkit-dask", {"engine": ("dask", "clusterkit_dask")}),
     FirstParty("clusterkit-example", "plugins/clusterkit-example", {"labeler": ("rows_medians",)}),
     FirstParty("clusterkit-onnx", "plugins/clusterkit-onnx", {"command": ("export",)}),
+    FirstParty("clusterkit-scaffold", "plugins/clusterkit-scaffold", {"command": ("new-plugin",)}),
     FirstParty("clusterkit-papers", "plugins/clusterkit-papers", {"command": ("reproduce", "benchmark")}),
 )
 """Every plugin of the checkout with the names it answers; a test compares the folders with this table."""

@@ -355,6 +355,6 @@ def _parts(kind: Kind, words: Mapping[str, str]) -> dict[str, str]:
 
 def _filled(template: str, words: Mapping[str, str]) -> str:
     """A template with its words filled in; one line end at the end."""
-    place = resources.files("clusterkit.cli.scaffold") / TEMPLATES / f"{template}.template"
+    place = resources.files("clusterkit_scaffold") / TEMPLATES / f"{template}.template"
     text = Template(place.read_text(encoding="utf-8")).substitute(words)
     return text.rstrip("\n") + "\n"

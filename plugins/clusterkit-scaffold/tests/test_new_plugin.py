@@ -10,16 +10,16 @@ import tomllib
 
 import pytest
 from click.testing import CliRunner
+from clusterkit_scaffold.files import KINDS, LEFT_OUT, files_of, names_of
 
 from clusterkit.cli import app
-from clusterkit.cli.scaffold.files import KINDS, LEFT_OUT, files_of, names_of
 from clusterkit.contracts import hookspecs
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CLUSTERKIT_PLUGINS", "")
+    monkeypatch.setenv("CLUSTERKIT_PLUGINS", "scaffold")
 
     def invoke(*words):
         return CliRunner().invoke(app, ["new-plugin", *words])
@@ -43,7 +43,12 @@ def test_its_own_tests_pass(run, tmp_path, only):
     [(name, module)] = points["entry-points"]["clusterkit"].items()
     info.joinpath("entry_points.txt").write_text(f"[clusterkit]\n{name} = {module}\n", encoding="utf-8")
     path = os.pathsep.join([str(source), *filter(None, sys.path)])
-    environment = {**os.environ, "PYTHONPATH": path, "HYPOTHESIS_PROFILE": "few", "CLUSTERKIT_PLUGINS": "ck-nearby"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": path,
+        "HYPOTHESIS_PROFILE": "few",
+        "CLUSTERKIT_PLUGINS": "ck-nearby,scaffold",
+    }
     environment.pop("PYTEST_ADDOPTS", None)  # `--durations` would print names of tests that pass
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", only],
