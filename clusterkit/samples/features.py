@@ -428,22 +428,24 @@ class DenseSpace(FeatureSpace):
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Slices of the stored matrix."""
-        [(_, H)] = self.pieces()
+        H = self._matrix()
         for rows in block_plan(self.n, self.width, self.dtype):
             yield rows, H[rows]
 
     def pieces(self) -> Iterator[tuple[slice, Array]]:
         """The stored matrix."""
+        yield slice(0, self.n), self._matrix()
+
+    def _matrix(self) -> Array:
         if self._H is None:
             object.__setattr__(self, "_H", _mapped(self.points, self.mapping))
-        yield slice(0, self.n), cast("Array", self._H)
+        return cast("Array", self._H)
 
     def as_samples(self) -> FeatureSpace:
         """The stored matrix as samples of a further map, without a copy."""
         if isinstance(self.mapping, IdentityMap):
             return self
-        [(_, H)] = self.pieces()
-        return identity_space(H, self.transform.steps)
+        return identity_space(self._matrix(), self.transform.steps)
 
     def take(self, index: Indices) -> DenseSpace:
         """The space of some samples; features are computed again, so that they equal streamed features exactly."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import ClassVar, Protocol, TypeVar, final
 
 import attrs
@@ -52,15 +53,18 @@ def block_rows(width: int, dtype: np.dtype | type) -> int:
     return min(BLOCK_ROWS, max(64, BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize) // 64 * 64))
 
 
-def block_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
+def block_plan(n: int, width: int, dtype: np.dtype | type) -> tuple[slice, ...]:
     """Row slices of at most 4,096 rows and about 8 MiB; a function of (n, width, dtype), so all spaces add alike.
 
     No block crosses the border of a group (`clusterkit.samples.sums.GROUP`).
     """
-    rows = block_rows(width, dtype)
-    for group in sums.groups(n):
-        for start in range(group.start, group.stop, rows):
-            yield slice(start, min(group.stop, start + rows))
+    return _plan(n, block_rows(width, dtype), sums.GROUP)
+
+
+@lru_cache(maxsize=32)  # iterations ask for the same plan again and again
+def _plan(n: int, rows: int, group: int) -> tuple[slice, ...]:
+    ends = ((first, min(n, first + group)) for first in range(0, n, group))
+    return tuple(slice(i, min(end, i + rows)) for first, end in ends for i in range(first, end, rows))
 
 
 DEVICE_BLOCK_BYTES = 256 * 1024**2

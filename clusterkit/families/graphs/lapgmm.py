@@ -132,7 +132,7 @@ def maximise(
         """Write the mean and the spread of a component."""
         members = np.flatnonzero(share > NEGLIGIBLE * shares[j] / n)
         weights = share[members] / shares[j]
-        plan = list(block_plan(len(members), d, np.float64))
+        plan = block_plan(len(members), d, np.float64)
         # one block is gathered once, several are gathered again for the second pass
         only = H[members] - origin if len(plan) == 1 else None
         mean = np.zeros(d)

@@ -318,7 +318,8 @@ class NearestByProducts:
 
     def __init__(self, geometry: FeatureMeans, sums: ClassSumUpdates, as_in_blocks: bool) -> None:
         self.geometry, self.sums, self.as_in_blocks = geometry, sums, as_in_blocks
-        self.safe, self.hamerly_bound = safe_bounds(geometry.noise), np.empty(geometry.space.n)
+        self.n, self.width = geometry.space.n, geometry.space.width
+        self.safe, self.hamerly_bound = safe_bounds(geometry.noise), np.empty(self.n)
 
     def renew(self) -> None:
         """Have the next iteration look at all samples."""
@@ -326,12 +327,12 @@ class NearestByProducts:
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
         """Update labels and class sums, as `NearestSearch.__call__`."""
-        geometry, total, decrease = self.geometry, 0.0, 0.0
-        space, look = geometry.space, self._looking(centres, labels)
+        total, decrease = 0.0, 0.0
+        look = self._looking(centres, labels)
         self.hamerly_bound -= shrinkage[labels]
         doubtful = np.flatnonzero(self.hamerly_bound <= self.safe)
         batches = ((index, (H, block)) for index, H, block in self._batches(doubtful))
-        for index, (H, nearest, current, best) in each_block(look, batches, space.n, space.width):
+        for index, (H, nearest, current, best) in each_block(look, batches, self.n, self.width):
             old = labels[index]
             total -= float(current.sum(dtype=np.float64))
             movers = np.flatnonzero(nearest != old)
@@ -350,9 +351,7 @@ class NearestByProducts:
         """
         geometry = self.geometry
         constants = geometry.constants(centres)
-        many = (
-            geometry.space.n * centres.size >= LEAST_WORK
-        )  # else loading the compiled loop takes longer than it saves
+        many = self.n * centres.size >= LEAST_WORK  # else loading the compiled loop takes longer than it saves
 
         def look(index: Indices, batch: _Batch) -> tuple[Array, Labels, Array, Array]:
             H, block = batch
@@ -396,8 +395,9 @@ def gathered(space: FeatureSpace, index: Indices) -> Iterator[tuple[Indices, Arr
     """Some rows of H with their indices, gathered from the blocks: the same batches whether H is stored or streamed."""
     if not len(index):
         return
-    most = max(64, min(BLOCK_ROWS, GATHERED_BYTES // (space.width * space.dtype.itemsize)))
-    batch = np.empty((min(most, len(index)), space.width), dtype=space.dtype)
+    width, dtype = space.width, space.dtype
+    most = max(64, min(BLOCK_ROWS, GATHERED_BYTES // (width * dtype.itemsize)))
+    batch = np.empty((min(most, len(index)), width), dtype=dtype)
     begin = end = 0  # the rows index[begin:end] are in the batch
     for rows, H in space.blocks():
         last = end + int(np.searchsorted(index[end:], rows.stop))
