@@ -11,7 +11,7 @@ import onnx
 from sklearn.utils.validation import check_is_fitted
 
 import clusterkit_onnx.conversions  # noqa: F401 # registers what the classes of clusterkit do with rows
-from clusterkit._version import __version__
+from clusterkit import __version__
 from clusterkit.errors import InvalidParameter
 from clusterkit.files import replacing
 from clusterkit_onnx.columns import PreparedColumns
