@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from . import arrows, clocks, names, public_types
+from . import arrows, ceiling, clocks, names, public_types
 from .source import Breach
 
 RULES: tuple[Callable[[], Iterator[Breach]], ...] = (
@@ -18,4 +18,5 @@ RULES: tuple[Callable[[], Iterator[Breach]], ...] = (
     names.forbidden_identifiers,
     clocks.wall_clock_asserts,
     public_types.public_any,
+    ceiling.weights_below_their_ceilings,
 )

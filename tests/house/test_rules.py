@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from house import architecture, arrows, clocks, names
+from house import architecture, arrows, ceiling, clocks, names
 from house.rules import RULES
 from house.source import Source, at_top, everywhere
 
@@ -118,3 +118,10 @@ def test_every_rule_states_itself():
 def test_definitions_are_looked_up_in_classes():
     assert architecture.defines("contracts/driver.py", "FitResult.labels")
     assert not architecture.defines("contracts/driver.py", "FitResult.nothing")
+
+
+def test_a_folder_above_its_ceiling_is_seen_and_one_far_below_it():
+    ceilings = {"a": 1000, "b": 1000, "c": 1000}
+    assert [folder for folder, _ in ceiling.misfits({"a": 1001, "b": 995, "c": 900}, ceilings)] == ["a", "c"]
+    texts = ["x = [1, 2]  # a list\n", '"""A text."""\n\nx = [\n    1,\n    2]\n']
+    assert [ceiling.weight(source(text)) for text in texts] == [7, 7]
