@@ -61,22 +61,6 @@ def test_equilibria_lie_among_the_centres(case, seed):
     assert (inner <= outer.max(axis=0) + slack).all()
 
 
-@given(labeled(), st.floats(1e-3, 1.0), st.integers(0, 1000))
-def test_a_step_from_a_ball_on_a_trajectory_lands_in_the_next_one(case, target, seed):
-    from clusterkit.families.support_vectors.level_sets._ascent_jit import SumArrays, trajectory_ball_radii
-
-    domain, X = case
-    ascent = ascent_of(domain)
-    c, w = ascent.columns.T, ascent.weights
-    for z in ascent.scaled(X):
-        radii = np.empty(1)
-        trajectory_ball_radii(z[None], 1, target, SumArrays(ascent.columns, w), 1e-6, radii)
-        assert radii[0] > 0
-        goal = plain.shift(z, c, w, 1.0)
-        landed = np.array([plain.shift(x, c, w, 1.0) for x in around(z, radii[0], 8, seed)])
-        assert (np.linalg.norm(landed - goal, axis=1) <= target + 1e-12).all()
-
-
 @given(labeled(), st.integers(0, 1000))
 def test_all_points_of_a_ball_have_its_limit(case, seed):
     domain, X = case
@@ -99,7 +83,7 @@ def test_the_balls_catch_nearly_all_ascents():
     np.testing.assert_array_equal(canonical(quick.of_start), canonical(slow.of_start))
     assert slow.caught == 0
     assert quick.caught > 0.97 * len(X)
-    assert quick.steps < 0.25 * slow.steps
+    assert quick.steps < 0.4 * slow.steps
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.sampled_from([0.3, 1.0, 4.0]))

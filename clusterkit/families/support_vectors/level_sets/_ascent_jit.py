@@ -31,12 +31,9 @@ gives
     (1)  |P(x) - P(z)| <= L(z, r) |x - z|,
          L(z, r) = λ_max( 2 Σ_s p_s(z) φ(2 r |c_s - m|) (c_s - m)(c_s - m)' ),    φ(a) = (exp(a) - 1) / a.
 
-Two kinds of balls B(z, r) follow. Every start in one of them has the same limit as z:
-
-* around an equilibrium e known up to ε = |P(e) - e|: if ``L(e, r) r + ε < r``, orbits stay in the ball and end within
-  ``ε' = ε / (1 - L(e, r))`` of e. If also exp instead of φ and the radius 2ε' give a factor < 1, the step contracts
-  there, and all of them have one limit.
-* around any z: if ``|P(z) - b| + L(z, r) r <= R`` for a ball B(b, R) known before, the next step lands in that ball.
+So balls B(e, r) can be certified around an equilibrium e known up to ε = |P(e) - e|: if ``L(e, r) r + ε < r``, orbits
+stay in the ball and end within ``ε' = ε / (1 - L(e, r))`` of e. If also exp instead of φ and the radius 2ε' give a
+factor < 1, the step contracts there, and all of them have one limit.
 
 So an ascent that enters a ball can end there: its limit is known.
 """
@@ -69,7 +66,6 @@ __all__ = [
     "limit_ball_radius",
     "step",
     "third_derivative",
-    "trajectory_ball_radii",
     "value_terms",
 ]
 
@@ -473,8 +469,6 @@ WIDE = 32
 """Number of attributes from which the trace bounds the largest eigenvalue: d x d matrices cost more than they save."""
 LARGEST = 4.0
 """Largest radius of a ball, in units of 1 / sqrt(gamma)."""
-HALVINGS = 8
-"""Bisection steps for the radius of a ball on a trajectory, which give a relative precision of 2^-8."""
 ROUNDING = 1e-13
 """Error of a step relative to the coordinates, a few hundred units of rounding: subtracted from all radii."""
 
@@ -639,35 +633,3 @@ def limit_ball_radius(e: Any, kernel_sum: Any) -> Any:
                 return r
         r *= 0.85
     return 0.0
-
-
-@njit
-def trajectory_ball_radii(points: Any, count: Any, target: Any, kernel_sum: Any, least: Any, radii: Any) -> Any:
-    """Write to `radii` the radii of balls around ``points[0..count-1]``, the successive points of an ascent.
-
-    A step from the last of them leads to a point around which a ball of radius `target` is known. If a radius is below
-    `least`, that radius and all before it are 0.
-    """
-    work = _work_space(points.shape[1])
-    for j in range(count - 1, -1, -1):
-        extent = 0.0
-        for c in range(points.shape[1]):
-            extent += points[j, c] ** 2
-        target = target * (1.0 - 1e-9) - ROUNDING * (1.0 + math.sqrt(extent))
-        if target < least:
-            radii[: j + 1] = 0.0
-            return
-        _spread(points[j], kernel_sum, work)
-        rate = _factor(0.0, True, work)
-        low, high = 0.0, (min(LARGEST, target / rate) if rate * LARGEST > target else LARGEST)
-        if _factor(high, True, work) * high <= target:
-            low = high
-        else:
-            for _ in range(HALVINGS):
-                middle = 0.5 * (low + high)
-                if _factor(middle, True, work) * middle <= target:
-                    low = middle
-                else:
-                    high = middle
-        radii[j] = low
-        target = low

@@ -6,14 +6,13 @@ the reason why an ascent may end as soon as it enters a certified ball, are in `
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.families.support_vectors.level_sets._ascent import Ascent, Balls
 from clusterkit.families.support_vectors.level_sets._likely_edges import cover, single_link
@@ -35,14 +34,8 @@ __all__ = [
 
 FIRST_ROUND, LARGEST_ROUND = 32, 4096
 """Starts of the first round, which ascend to the end before anything is certified, and of the largest one."""
-RECORDED = 48
-"""Points of an ascent that are recorded, to certify balls around them."""
-MOST_CERTIFIED = 96
-"""Largest number of ascents in a round whose points are certified: one certificate costs tens of mean-shift steps."""
-SMALLEST_RADIUS = 0.01
-"""Radius, in units of 1 / sqrt(gamma), below which balls around starts are dropped: few ascents would meet them."""
-SMALLEST_LIMIT_RADIUS = 1e-3
-"""Radius below which balls around equilibria are dropped: smaller, because all ascents of a basin pass near them."""
+SMALLEST_RADIUS = 1e-3
+"""Radius, in units of 1 / sqrt(gamma), below which balls are dropped: an ascent that meets one is nearly over."""
 FEWEST_BALLS = 64
 """Number of balls that is always allowed; otherwise half the number of centres, so that the search for one is cheap."""
 STABLE = 1e-9
@@ -115,16 +108,12 @@ class _BasinSearch:
         """The limit of each start, (p,); adds certified balls for the rounds that follow."""
         from clusterkit.families.support_vectors.level_sets._ascent_jit import UNFINISHED
 
-        known = len(self.balls.radii)
-        growing = certify and known < self.most_balls
-        ends, steps, end_balls, trace = self.ascent.climb(starts, self.balls, RECORDED if growing and known else 0)
+        ends, steps, end_balls, _ = self.ascent.climb(starts, self.balls)
         self.steps += int(steps.sum())
         self.caught += int((end_balls >= 0).sum())
         self.unfinished += int((end_balls == UNFINISHED).sum())
         limits = np.empty(len(starts), dtype=np.intp)
         limits[end_balls >= 0] = self.balls.limits[end_balls[end_balls >= 0]]
-        if growing and known:
-            self._certify_trajectories(ends, steps, end_balls, trace)
         for i in np.flatnonzero(end_balls < 0):
             limits[i] = self._limit(ends[i], certify and end_balls[i] != UNFINISHED)
         return limits
@@ -140,30 +129,9 @@ class _BasinSearch:
         number = len(self.limits) - 1
         if certify and len(self.balls.radii) < self.most_balls:
             radius = limit_ball_radius(end, SumArrays(self.ascent.columns, self.ascent.weights))
-            if radius > SMALLEST_LIMIT_RADIUS:
+            if radius > SMALLEST_RADIUS:
                 self.balls = self.balls.with_ball(end, radius, number)
         return number
-
-    def _certify_trajectories(self, ends: Array, steps: Counts, end_balls: Indices, trace: Array) -> None:
-        """Add balls around the starts of some ascents that ended in a ball."""
-        from clusterkit.families.support_vectors.level_sets._ascent_jit import SumArrays, trajectory_ball_radii
-
-        before, certified = self.balls, 0
-        usable = np.flatnonzero((end_balls >= 0) & (steps > 0) & (steps <= RECORDED))
-        radii = np.empty(RECORDED)
-        kernel_sum = SumArrays(self.ascent.columns, self.ascent.weights)
-        for i in usable:
-            if certified == MOST_CERTIFIED or len(self.balls.radii) == self.most_balls:
-                break
-            new_balls = Balls(*(part[len(before.radii) :] for part in attrs.astuple(self.balls, recurse=False)))
-            if new_balls.around(trace[i, 0]) >= 0:
-                continue
-            ball, count = end_balls[i], steps[i]
-            depth = before.radii[ball] - math.sqrt(np.square(ends[i] - before.centres[ball]).sum())
-            trajectory_ball_radii(trace[i], count, depth, kernel_sum, SMALLEST_RADIUS, radii)
-            certified += 1
-            if radii[0] > SMALLEST_RADIUS:
-                self.balls = self.balls.with_ball(trace[i, 0], radii[0], before.limits[ball])
 
 
 def find_basins(
@@ -185,7 +153,7 @@ def find_basins(
 
     Notes
     -----
-    O(p I s d) for I steps from a start; with certified balls I falls from about a hundred to a few if starts are dense.
+    O(p I s d) for I steps from a start; with certified balls, around the equilibria, I falls to a quarter or less.
     Rounds double in size: the ascents of each round give balls to the next. The number of balls is at most half the
     number of centres (64 at least), so that the search for the ball around a point costs less than a step.
     """
