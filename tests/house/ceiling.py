@@ -27,7 +27,7 @@ def weight(source: Source) -> int:
     Examples
     --------
     >>> from pathlib import Path
-    >>> weight(Source(Path("a.py"), "x = 1", ast.parse("x = 1")))
+    >>> weight(Source(Path("a"), "x = 1", ast.parse("x = 1")))
     3
     """
     alone: set[int] = set()
