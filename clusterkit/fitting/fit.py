@@ -117,6 +117,8 @@ def missing_clusters(used: int, k: int, n: int, distinct: Callable[[], int], wor
     '75 of the 300 clusters that were asked for have rows'
     >>> missing_clusters(3, 5, 60, lambda: 3)
     '3 of the 5 clusters that were asked for have rows, because only 3 rows are distinct'
+    >>> missing_clusters(2, 5, 60, lambda: 4)
+    '2 of the 5 clusters that were asked for have rows'
     >>> missing_clusters(5, 5, 60, lambda: 3)
     '5 clusters were asked for, and only 3 rows are distinct: some equal rows are in different clusters'
     """
@@ -132,9 +134,8 @@ def missing_clusters(used: int, k: int, n: int, distinct: Callable[[], int], wor
     values = distinct()
     if values == 1:  # a fit warns of equal samples before it begins
         return None
-    if values < k:
-        have = "has" if used == 1 else "have"
-        return f"{used} of the {k} clusters that were asked for {have} rows, because only {values} rows are distinct"
+    if used == values:
+        return f"{used} of the {k} clusters that were asked for have rows, because only {values} rows are distinct"
     if used == 1:
         return (
             f"all {n} samples are in one cluster of the {k} asked for, for example because they differ too little for "

@@ -104,8 +104,8 @@ class TiledLoop:
         self.X, self.C, self.sizes = X, C, sizes
         self.settings, self.record = settings, record
         self.origin = X[:: max(1, len(X) // ORIGIN_ROWS)].mean(axis=0)
-        # a power of 2, so that nothing is rounded
-        self.scale = 2.0 ** -int(np.frexp(np.abs(C - self.origin[:, None]).max())[1])
+        # a power of 2, so that nothing is rounded; one that is a number for denormal numbers too
+        self.scale = 2.0 ** min(1000, -int(np.frexp(np.abs(C - self.origin[:, None]).max())[1]))
         if not self._lay(np.float32):
             self._lay(np.float64)
 
