@@ -104,6 +104,13 @@ def test_solvers_that_cannot_be_judged_are_refused(driver):
         Driven(driver, Pipeline("rbf", "svdd", "complete_graph")).fit(X)
 
 
+def test_parameters_of_the_base_go_to_a_copy_of_it():
+    base = Pipeline()
+    model = Driven("single", base).set_params(solver__C=3.0)
+    assert model.base.get_params()["solver__C"] == 3.0
+    assert base.solver == "ridge"
+
+
 def test_drivers_know_no_scikit_learn():
     modules = ("auto_pooled", "compose", "pooled", "single", "width_path")
     script = (

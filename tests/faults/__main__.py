@@ -1,9 +1,9 @@
 """Hand-made faults, one after the other, against the suite: ``python -m tests.faults``.
 
-Each fault of ``faults.toml`` is put into a copy of the checkout, and the tests run on it up to the first failure: those
-of the fault's own rooms, then all without the marker ``deep``, and on what these miss the ones with it. What only tests
-with the marker notice is an error: the suite of every change would have let it pass, so a test without the marker is
-missing. What nothing notices is reported and is no error.
+Each fault of the lists beside this file is put into a copy of the checkout, and the tests run on it up to the first
+failure: those of the fault's own rooms, then all without the marker ``deep``, and on what these miss the ones with it.
+What only tests with the marker notice is an error: the suite of every change would have let it pass, so a test without
+the marker is missing. What nothing notices is reported and is no error.
 
     python -m tests.faults                      all of them: hours
     python -m tests.faults --part 2/4           the second quarter
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
-LIST: Final = Path(__file__).with_name("faults.toml")
+LISTS: Final = sorted(Path(__file__).parent.glob("*.toml"))
 
 STAGES: Final = {"room": "its room", "rest": "the rest of the suite", "deep": "dear tests only", "nothing": "NOTHING"}
 """What noticed a fault, in the order in which the tests run."""
@@ -36,8 +36,8 @@ Fault = dict[str, object]
 
 
 def faults() -> list[Fault]:
-    """The list: name, sentence, file, old, new, and tests, the paths of the rooms."""
-    return tomllib.loads(LIST.read_text(encoding="utf-8"))["fault"]
+    """Those of all lists: name, sentence, file, old, new, and tests, the paths of the rooms."""
+    return [fault for path in LISTS for fault in tomllib.loads(path.read_text(encoding="utf-8"))["fault"]]
 
 
 def problems_of(fault: Fault, root: Path = ROOT) -> list[str]:
@@ -67,7 +67,7 @@ def copy_to(place: Path) -> Path:
         if (ROOT / name).is_file():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, place / name)
-    for compiled in [*ROOT.glob("clusterkit/**/*.nbi"), *ROOT.glob("clusterkit/**/*.nbc")]:
+    for compiled in [*ROOT.glob("clusterkit/**/__pycache__/*"), *ROOT.glob("tests/**/__pycache__/*")]:
         copied = place / compiled.relative_to(ROOT)
         copied.parent.mkdir(exist_ok=True)
         shutil.copy2(compiled, copied)

@@ -9,8 +9,10 @@ import numpy as np
 
 from clusterkit.contracts import Path, Prepared, Solver
 from clusterkit.contracts.outcomes import Embedding, Ending, LinearRows, Scores, Status
+from clusterkit.contracts.pass_solver import Finished, PassSolver
 from clusterkit.samples import FeatureSpace
 from clusterkit.samples.coding import Coding
+from clusterkit.samples.sums import Sums, class_totals
 
 
 @attrs.define(eq=False)
@@ -94,6 +96,43 @@ class Faulty(Solver):
 def solver(fault: str, **promises: Any) -> Solver:
     cls = attrs.frozen(type("Faulty", (Faulty,), {"__annotations__": {"fault": str}, "fault": fault, **promises}))
     return cls()
+
+
+@attrs.frozen(eq=False)
+class FaultySums:
+    """Scores by class means from sums over the rows, with one fault."""
+
+    transform: Any
+    fault: str
+    resolved: ClassVar[dict] = {}
+
+    def part(self, H, targets, scores):
+        if self.fault == "unweighted":
+            targets = attrs.evolve(targets, weights=None)
+        sums, sizes = class_totals(H, targets)
+        return Sums.of(sums, sizes + (self.fault == "empty" and not len(H)))
+
+    def finish(self, total, previous):
+        sums, sizes = total.arrays
+        return Finished(LinearRows(self.transform, sums / np.maximum(sizes, 1)), np.array([float(sizes.sum())]))
+
+
+def _faulty_sums(solver, space, task, rng):
+    return PassSolver(space, FaultySums(space.transform, solver.fault))
+
+
+class FaultyPasses(Faulty):
+    """Parameters: fault."""
+
+    name: ClassVar[str] = "faulty_passes"
+
+    @property
+    def paths(self):
+        return {FeatureSpace: Path(_faulty_sums, Scores, passes="anywhere", weighted=True)}
+
+
+def by_passes(fault: str) -> Solver:
+    return attrs.frozen(type("FaultyPasses", (FaultyPasses,), {"__annotations__": {"fault": str}, "fault": fault}))()
 
 
 class Silent(Solver):

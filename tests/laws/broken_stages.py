@@ -7,7 +7,17 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit.contracts import BalanceDecision, Balancer, Codec, FeatureMap, Labeler, Labeling, Partitioner
+from clusterkit.contracts import (
+    BalanceDecision,
+    Balancer,
+    Codec,
+    Consensus,
+    FeatureMap,
+    FittedMap,
+    Labeler,
+    Labeling,
+    Partitioner,
+)
 from clusterkit.contracts.outcomes import Embedding
 from clusterkit.samples import KernelSpace, build_space
 from clusterkit.samples.coding import Coding
@@ -67,6 +77,16 @@ class Scaled:
 
     def __call__(self, Y):
         return (Y * self.factor).astype(Y.dtype)
+
+
+class Elsewhere(FeatureMap):
+    """Another map where the samples are read by passes."""
+
+    name: ClassVar[str] = "elsewhere"
+    reads: ClassVar[str] = "passes"
+
+    def fit(self, samples, task, rng):
+        return FittedMap(Scaled(samples.width, 2.0 if samples.in_memory else 3.0))
 
 
 class Overwriting(FeatureMap):
@@ -259,3 +279,13 @@ class Freely(Partitioner):
 
     def start(self, samples, task, rng):
         return np.random.default_rng().integers(task.k, size=samples.n)
+
+
+class Last(Consensus):
+    """The last member."""
+
+    name: ClassVar[str] = "last"
+    finds_k: ClassVar[bool] = True
+
+    def merge(self, labelings, k, rng):
+        return labelings.members[-1] + 1

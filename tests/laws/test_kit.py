@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import Phase
 from laws.broken_drivers import Forgetful, Misreporting, Mute, Overconfident, Shifting, Shortening, Unrepeatable
-from laws.broken_solvers import Ascending, Climbing, Silent, solver
+from laws.broken_solvers import Ascending, Climbing, Silent, by_passes, solver
 from laws.broken_stages import (
     Backwards,
     Boundless,
+    Elsewhere,
     Fickle,
     Freely,
     Gappy,
     Hollow,
     Indefinite,
+    Last,
     Lazy,
     MeanRemoved,
     Misdeclared,
@@ -65,6 +67,10 @@ BROKEN = [
     (attrs.frozen(Overwriting)(), {"same_seed_same_map"}),
     (attrs.frozen(Misdeclared)(), {"gives_the_space_it_declares"}),
     (attrs.frozen(Indefinite)(), {"gram_is_symmetric_and_positive"}),
+    (attrs.frozen(Elsewhere)(), {"rows_are_mapped_as_in_memory"}),
+    (attrs.frozen(Last)(), {"members_may_come_in_any_order"}),
+    (by_passes("empty"), {"an_empty_block_adds_nothing"}),
+    (by_passes("unweighted"), {"a_weight_of_three_is_three_equal_rows"}),
     (solver("remembers"), {"solving_twice_is_solving_once"}),
     (solver("unseeded"), {"same_seed_same_outcome"}),
     (solver("nan"), {"is_finite"}),

@@ -24,6 +24,7 @@ class TestSizes:
         ax = plots.sizes(np.r_[Y, -1, -1], axes())
         assert [bar.get_width() for bar in ax.patches] == [30, 20, 10, 2]
         assert [label.get_text() for label in ax.get_yticklabels()][-1] == "noise"
+        assert [text.get_text() for text in ax.texts] == ["30 (48%)", "20 (32%)", "10 (16%)", "2 (3%)"]
 
     def test_many_clusters_share_a_bar(self):
         ax = plots.sizes(np.arange(100) % 50, axes())

@@ -32,6 +32,10 @@ class TestRepresentatives:
             assert len(set(rows.tolist())) == 3
             assert set(rows.tolist()) <= set(members.tolist())
 
+    def test_the_second_stands_for_those_that_are_far_from_the_first(self):
+        rows = clusterkit.representatives([0] * 7, [[0.0], [1.0], [2.0], [3.0], [20.0], [21.0], [22.0]], n=2)
+        assert rows[0].tolist() == [3, 5]
+
     def test_small_clusters_give_all_rows_and_noise_none(self):
         rows = clusterkit.representatives([0, 0, -1, 1], [[0.0], [1.0], [50.0], [9.0]])
         assert {label: sorted(index.tolist()) for label, index in rows.items()} == {0: [0, 1], 1: [3]}
@@ -65,6 +69,8 @@ class TestCompare:
         assert first.seconds > 0
         assert np.isnan(second.stability)
         assert table.to_frame().shape == (2, 10)
+        [noisy] = clusterkit.compare({"noisy": np.r_[-1, -1, y[2:]]}, X).methods
+        assert noisy.silhouette == pytest.approx(silhouette_score(X[2:], y[2:]))
 
     def test_fitted_models_are_not_fitted_again_and_others_stay_as_they_are(self, blobs):
         X, _ = blobs

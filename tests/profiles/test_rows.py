@@ -54,6 +54,8 @@ def test_a_row_among_rows_of_another_cluster_is_uncertain():
     assert degrees.share[30] < 0.1
     [border, *_], _ = odd_rows(X, labels, 3, np.random.default_rng(0))
     assert (border.row, border.other) == (5, 0)
+    labels[7] = -1
+    assert clusterkit.assign(labels, X)["certainty"][7] == 0.0
 
 
 @given(st.lists(st.integers(-1, 4), min_size=1, max_size=30), st.permutations(range(5)))

@@ -105,6 +105,12 @@ class TestContents:
         for label, rows in analysis.examples.items():
             assert (analysis.labels[rows] == label).all()
         assert [method.name for method in analysis.comparison.methods] == ["chosen", "kmeans", "genie"]
+        means = np.array([analysis.X[analysis.labels == label].mean(axis=0) for label in range(3)])
+        apart = np.linalg.norm(means[:, None] - means, axis=2)
+        np.fill_diagonal(apart, np.inf)
+        assert re.findall("nearest other cluster is ([0-9])", text) == [*map(str, apart.argmin(axis=1))]
+        farthest = analysis.outliers[0]
+        assert f'<td class="n">{farthest.row + 1}</td><td class="n">{farthest.label}</td><td class="n">× ' in page
 
     def test_the_chosen_method_has_one_row_and_every_term_is_explained(self, iris):
         page, analysis = iris
@@ -201,13 +207,16 @@ class TestContents:
         assert "below 1 %" not in text
 
 
-def test_odd_rows_are_between_clusters_or_far_out():
+def test_odd_rows_are_between_clusters_or_far_out(monkeypatch):
     X, y = make_blobs([60, 60], centers=[[0, 0], [10, 0]], cluster_std=0.7, random_state=0)
     X = np.vstack([X, [[5.0, 0.0]], [[0.0, 30.0]]])
     labels = np.r_[y, 0, 0]
     borders, outliers = odd_rows(X, labels, 3, np.random.default_rng(0))
     assert (borders[0].row, borders[0].other) == (120, 1)
     assert outliers[0].row == 121
+    monkeypatch.setattr("clusterkit.report.analysis.MOST_ROWS", 60)
+    for of_a_sample in odd_rows(X, labels, 9, np.random.default_rng(0)):
+        assert [one.label for one in of_a_sample] == [labels[one.row] for one in of_a_sample]
 
 
 class TestHostileTables:

@@ -125,6 +125,7 @@ def test_as_many_tests_are_announced_as_there_are():
     )
     both_tests = analysis(confidence=0.9, projection_p_value=0.01, tree_statistic=0.4, one_piece="curved")
     assert sentences.tests_of_one_cluster(both_tests).startswith("Two tests of whether there is")
+    assert "along a line, says yes (p value 0.01; yes below 0.0" in sentences.tests_of_one_cluster(both_tests)
 
 
 def test_the_score_is_explained_by_the_criterion_that_chose():
@@ -137,6 +138,10 @@ def test_the_score_is_explained_by_the_criterion_that_chose():
 def test_one_row_is_one_row():
     assert sentences._belong(1) == "1 row belongs"
     assert sentences._belong(1200) == "1,200 rows belong"
+    made = analysis()
+    made.chose_number, cluster = True, SimpleNamespace(size=3)
+    made.clusters = SimpleNamespace(clusters=[cluster, cluster], n_rows=7, n_noise=1)
+    assert sentences.main_sentences(made)[0].endswith("; 1 row belongs to none.")
 
 
 def test_cells_that_cannot_be_read_are_counted():

@@ -96,10 +96,10 @@ def test_cells_are_those_of_the_file(write):
 
 
 def test_codes_keep_their_zeros(write):
-    lines = "\n".join(f"{i},{i:05d}" for i in range(90))
+    lines = "\n".join(f"{i},{1100 * i:05d}" for i in range(90))
     codes = read_table(write("t.csv", "n,zip\n" + lines)).columns()[1]
     assert codes.kind == "text"
-    assert codes.values[:2].tolist() == ["00000", "00001"]
+    assert codes.values[:2].tolist() == ["00000", "01100"]
 
 
 def test_header_can_be_given(write):
@@ -301,6 +301,7 @@ def test_the_mark_before_decimals(write):
     with pytest.warns(TableWarning, match="'1,234' is read as 1234 and may mean 1.234"):
         assert read_table(write("b.csv", "x;y\n1,234;2\n")).numbers().tolist() == [[1234.0, 2.0]]
     assert read_table(write("b.csv", "x;y\n1,234;2\n"), decimal=",").numbers().tolist() == [[1.234, 2.0]]
+    assert read_table(write("c.csv", "1,5;2,5\n3,25;4,5\n")).numbers().tolist() == [[1.5, 2.5], [3.25, 4.5]]
 
 
 def test_sheets(tmp_path):

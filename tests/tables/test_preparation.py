@@ -80,6 +80,14 @@ def test_what_is_typical_fills_gaps_where_asked_for(table):
     assert "'Köln', the most frequent level" in fitted.paragraph()
 
 
+@pytest.mark.parametrize(("rare", "frequent"), [(1.0, 2.0), (2.0, 1.0)])
+def test_a_gap_of_two_values_is_the_more_frequent_one(rare, frequent):
+    cells = np.array([rare] * 3 + [frequent] * 6 + [np.nan])
+    table = {"a": cells, "b": np.linspace(0.0, 1.0, 10)}
+    X = Preparation(gaps="typical", scale="none").fit(table).transform(table)
+    assert X[-1, 0] == X[-2, 0] != X[0, 0]
+
+
 def test_levels_are_as_far_apart_as_truth_values(table, fitted):
     X = fitted.transform(table)
     levels = X[:, [fitted.features.index(f"town={town}") for town in ("Ulm", "Bonn", "Köln")]]
