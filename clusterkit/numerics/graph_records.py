@@ -27,7 +27,7 @@ class NeighbourGraph:
     starts, tails, weights : ndarray of shape (u + 1,), (e,), (e,)
         Edges of each vertex in a compressed form: symmetric, each in both directions, sorted.
     method : str
-        How neighbours were searched: "exact", "sketch", "cells" or "descent".
+        How neighbours were searched: "exact", "sketch" or "cells".
     recall : float
         Share of the true neighbours that were found, estimated on some rows.
     sketch : int or None

@@ -25,8 +25,6 @@ __all__ = [
     "Search",
     "approximate_neighbours",
     "components",
-    "descent",
-    "has_descent",
     "join_nearest",
     "large_components",
     "local_scales",
@@ -136,29 +134,22 @@ def _products(points: Array) -> Candidates:
     return find
 
 
-def has_descent() -> bool:
-    """Whether the package of `descent` is installed."""
+def require_descent() -> None:
+    """Raise an error that says what to install, if nearest-neighbour descent is asked for without its package."""
     try:
         import pynndescent  # noqa: F401
     except ImportError:
-        return False
-    return True
-
-
-def require_descent() -> None:
-    """Raise an error that says what to install, if nearest-neighbour descent is asked for without its package."""
-    if not has_descent():
         raise ModuleNotFoundError(
             "nearest-neighbour descent needs pynndescent: install it, or clusterkit-toolkit with the extra "
             "'approximate'; neighbors_method='exact' needs neither"
-        )
+        ) from None
 
 
-def descent(points: Array, k: int, seed: int) -> Indices:
-    """Numbers of k rows near each row of `points` (u, d), mostly the row itself among them; -1 where too few are found.
+def approximate_neighbours(points: Array, k: int, seed: int) -> tuple[Array, Indices]:
+    """Nearest rows of each row of `points` (u, d) by nearest-neighbour descent, the row itself first; some are missed.
 
-    Nearest-neighbour descent of Dong, Charikar, Li (2011), by pynndescent: each row looks among the neighbours of its
-    neighbours. One thread, as what is found depends on their number.
+    By pynndescent, after Dong, Charikar, Li (2011): each row looks among the neighbours of its neighbours. One thread,
+    as what is found depends on their number. Squared distances are computed from differences, ties by the row number.
 
     Raises
     ------
@@ -169,20 +160,7 @@ def descent(points: Array, k: int, seed: int) -> Indices:
     from pynndescent import NNDescent
 
     near: Any = NNDescent(points, n_neighbors=k, random_state=seed, n_jobs=1).neighbor_graph[0]
-    return np.asarray(near, dtype=np.intp)
-
-
-def approximate_neighbours(points: Array, k: int, seed: int) -> tuple[Array, Indices]:
-    """Nearest rows of each row of `points` (u, d) by nearest-neighbour descent, the row itself first; some are missed.
-
-    As by `descent`. Squared distances are computed from differences, ties by the row number.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If pynndescent is not installed.
-    """
-    index = descent(points, k, seed)
+    index = np.asarray(near, dtype=np.intp)
     # a search that finds too few rows returns -1: replaced by the row itself, an edge to itself that is dropped later
     rows = np.arange(len(points))[:, None]
     index = np.where(index < 0, rows, index)

@@ -2,8 +2,7 @@
 
 Up to `EXACT_WORK` products all pairs of rows are compared. Beyond it candidates come from the coordinates on leading
 principal axes (the sketch), and are ranked by all coordinates; from `CELLS_FROM` rows on each row is compared with
-those of the nearest cells of a k-means only. Where even that exceeds `DESCENT_WORK`, nearest-neighbour descent takes
-its place, if its package is installed. How many of the true neighbours are found is measured on some rows.
+those of the nearest cells of a k-means only. How many of the true neighbours are found is measured on some rows.
 """
 
 from __future__ import annotations
@@ -16,12 +15,10 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.numerics.lloyd import nearest, quick_centres
-from clusterkit.numerics.neighbour_graph import descent, has_descent, require_descent
 from clusterkit.numerics.threads import CHUNK, limited_threads, over_rows, thread_pool
 
 __all__ = [
     "CELLS_FROM",
-    "DESCENT_WORK",
     "EXACT_WORK",
     "METHODS",
     "Neighbours",
@@ -31,7 +28,7 @@ __all__ = [
     "nearest_rows",
 ]
 
-METHODS = ("auto", "exact", "sketch", "descent")
+METHODS = ("auto", "exact", "sketch")
 """What may be asked for, see `method_for`."""
 
 EXACT_WORK = 15_000_000_000
@@ -40,15 +37,6 @@ EXACT_WORK = 15_000_000_000
 
 CELLS_FROM = 30_000
 """Rows from which on not all pairs are compared, even in the sketch."""
-
-DESCENT_WORK = 1_000_000_000_000
-"""Products of the search otherwise, about a minute of a core, beyond which rows are searched by nearest-neighbour
-descent where that is installed: 1.3 million rows of 768 numbers, 200,000 of 50."""
-
-DESCENT_LISTS = 2
-"""Length of the lists of the descent, for each neighbour that is asked for. Of 20,000 generated rows of 768 numbers it
-finds .995 of 15 neighbours in 3.3 s, with lists of 15 .938 in 1.5 s; the sketch finds .978 in 1.8 s. Of 50,000 rows it
-finds .982 in 9.9 s, the sketch .974 in 5.1 s: it is no faster, but needs no products of all cells."""
 
 BLOCK = 512
 """Rows of a block of products: 1 MB of similarities, which a core works off while they are in its cache."""
@@ -90,7 +78,7 @@ class Neighbours:
     squared : ndarray of float32, shape (n, k)
         Squared distances.
     method : str
-        "exact", "sketch", "cells" or "descent".
+        "exact", "sketch" or "cells".
     recall : float
         Share of the true neighbours that were found, on some rows; 1 where all pairs are compared.
     sketch : int or None
@@ -158,33 +146,24 @@ def canonical_order(X: Array) -> tuple[Indices, Indices]:
     return by_key[first][shuffled], inverse
 
 
-def method_for(u: int, d: int, k: int, search: str = "auto") -> str:
-    """How the k nearest of u rows of d numbers are searched: "exact", "sketch", "cells" or "descent".
+def method_for(u: int, d: int, search: str = "auto") -> str:
+    """How the nearest of u rows of d numbers are searched: "exact", "sketch" or "cells".
 
     Parameters
     ----------
-    u, d, k : int
+    u, d : int
     search : str
-        One of `METHODS`. "auto" compares all pairs up to `EXACT_WORK`, takes the sketch beyond, and the descent where
-        the work of these exceeds `DESCENT_WORK` and pynndescent is installed.
+        One of `METHODS`. "auto" compares all pairs up to `EXACT_WORK`, and takes the sketch beyond.
 
     Examples
     --------
-    >>> [method_for(u, 768, 15) for u in (5_000, 20_000, 100_000)]
+    >>> [method_for(u, 768) for u in (5_000, 20_000, 100_000)]
     ['exact', 'sketch', 'cells']
     """
-    if search in ("exact", "descent"):
-        return search
-    pairs = u * u * d / 2
-    method = "cells" if u >= CELLS_FROM else "sketch"
-    if search == "sketch":
-        return method
-    work = pairs
-    if pairs <= EXACT_WORK or d <= SKETCHES[0] or u <= BLOCK:
-        method = "exact"
-    elif method == "cells":
-        work = u * (u / CELL_ROWS + CELL_ROWS * PROBED_CELLS) * SKETCHES[0] + u * k * CANDIDATES[0] * d
-    return "descent" if work > DESCENT_WORK and has_descent() else method
+    small = u * u * d / 2 <= EXACT_WORK or d <= SKETCHES[0] or u <= BLOCK
+    if search == "exact" or (search == "auto" and small):
+        return "exact"
+    return "cells" if u >= CELLS_FROM else "sketch"
 
 
 def nearest_rows(X: Array, order: Indices, k: int, rng: Rng, search: str = "auto") -> Neighbours:
@@ -197,14 +176,9 @@ def nearest_rows(X: Array, order: Indices, k: int, rng: Rng, search: str = "auto
         Distinct rows, as by `canonical_order`.
     k : int
     rng : Generator
-        Draws the rows of the sketch, of the cells and of the estimate of the recall, and the seed of the descent.
+        Draws the rows of the sketch, of the cells and of the estimate of the recall.
     search : str
         As in `method_for`.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If the descent is asked for and pynndescent is not installed.
 
     Notes
     -----
@@ -213,9 +187,7 @@ def nearest_rows(X: Array, order: Indices, k: int, rng: Rng, search: str = "auto
     from clusterkit.numerics.neighbour_search_jit import rank_again
 
     u, d = len(order), X.shape[1]
-    method = method_for(u, d, k, search)
-    if method == "descent":
-        require_descent()
+    method = method_for(u, d, search)
     centre = X.mean(axis=0, dtype=np.float64).astype(np.float32)
     with limited_threads(0):
         if method == "exact":
@@ -224,19 +196,13 @@ def nearest_rows(X: Array, order: Indices, k: int, rng: Rng, search: str = "auto
             return Neighbours(index, np.maximum(-2.0 * similar, 0.0), "exact", 1.0, None)
         tried = np.sort(rng.choice(u, min(TRIED_ROWS, u), replace=False))
         truth = _exact_of(X, order, tried, k, centre)
-        axes: int | None = None
-        visit: Indices = np.arange(u)
-        if method == "descent":
-            near = descent(X[order], min(DESCENT_LISTS * k + 1, u), int(rng.integers(2**31 - 1)))
-            candidates = np.where(near == np.arange(u)[:, None], -1, near).astype(np.int32)
+        sketch = _sketch(X, order, tried, truth, centre, rng)
+        axes, visit = sketch.Z.shape[1], np.arange(u)
+        if method == "cells":
+            candidates, visit = _of_cells(sketch, rng)
         else:
-            sketch = _sketch(X, order, tried, truth, centre, rng)
-            axes = sketch.Z.shape[1]
-            if method == "cells":
-                candidates, visit = _of_cells(sketch, rng)
-            else:
-                candidates, _ = _of_all_pairs(sketch.Z, sketch.count, sketch.squares)
-            del sketch
+            candidates, _ = _of_all_pairs(sketch.Z, sketch.count, sketch.squares)
+        del sketch
         short = np.flatnonzero((candidates >= 0).sum(axis=1) < k)
         for start in range(0, len(short), TRIED_ROWS):
             rows = short[start : start + TRIED_ROWS]

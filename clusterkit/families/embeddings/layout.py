@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar, Literal, final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
@@ -12,8 +12,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.contracts import FeatureMap, Task, params
 from clusterkit.errors import ClusterkitWarning, counted
 from clusterkit.families.embeddings.merge_trees import layouts, neighbour_graph
-from clusterkit.numerics.neighbour_graph import require_descent
-from clusterkit.numerics.neighbour_search import METHODS, method_for, nearest_of
+from clusterkit.numerics.neighbour_search import METHODS, nearest_of
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory
 from clusterkit.samples.limits import Report, notify, reuse
@@ -37,10 +36,6 @@ LAYOUTS = 6, 4
 agree at .90 instead of .89 on Semeion and at .87 instead of .84 on Satimage."""
 
 
-def _method(value: object) -> str | None:
-    return None if value in METHODS else "'auto', 'exact', 'sketch' or 'descent'"
-
-
 @final
 @attrs.frozen
 class Layout(FeatureMap):
@@ -53,9 +48,8 @@ class Layout(FeatureMap):
     layouts differ by their random draws: what they have in common is in the data.
 
     O(n² d) for the graph up to 1.5e10 products, beyond by a sketch of 64 principal axes, ranked again by all
-    attributes, from 30,000 rows on within cells of k-means, and beyond 1e12 products by nearest-neighbour descent where
-    pynndescent is installed; O(n) for each layout. All in float32, without a table of n². The search is in
-    numerics/neighbour_search.py (`nearest_rows`), a layout in layout_jit.py (`spread`). The
+    attributes, from 30,000 rows on within cells of k-means; O(n) for each layout. All in float32, without a table of
+    n². The search is in numerics/neighbour_search.py (`nearest_rows`), a layout in layout_jit.py (`spread`). The
     solver `Paris` (paris.py) makes a tree of each layout.
 
     Parameters
@@ -68,16 +62,12 @@ class Layout(FeatureMap):
         Rounds over the edges of a layout.
     negatives : int, default 3
         Random rows that repel a row for each edge that attracts it.
-    neighbors_method : {"auto", "exact", "sketch", "descent"}, default "auto"
-        How neighbours are searched: all pairs of rows are compared, or those that a sketch proposes, or neighbours of
-        neighbours; see numerics/neighbour_search.py (`method_for`). "descent" needs the extra `approximate`
-        (pynndescent), and takes the sketch's place of itself only where the sketch is a work of more than 1e12
-        products, about a minute.
+    neighbors_method : {"auto", "exact", "sketch"}, default "auto"
+        How neighbours are searched: all pairs of rows are compared, or those that a sketch proposes; see
+        numerics/neighbour_search.py (`method_for`).
 
     Raises
     ------
-    ModuleNotFoundError
-        If "descent" is asked for and pynndescent is not installed.
     NeedsMemory
         If the graph exceeds the memory cap.
 
@@ -115,17 +105,12 @@ class Layout(FeatureMap):
     n_layouts: int | None = params.integer(None, at_least=1, optional=True)
     epochs: int = params.integer(60, at_least=1)
     negatives: int = params.integer(3, at_least=1)
-    # no `params.choice`: the laws try every word of those, and the last needs an extra
-    neighbors_method: Literal["auto", "exact", "sketch", "descent"] = params.free(
-        "auto", _method, invalid=("fast", None, 1)
-    )
+    neighbors_method: str = params.choice("auto", METHODS)
 
     def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the layouts, which keeps the graph."""
         X = samples.points
         n, d = X.shape
-        if self.neighbors_method == "descent":
-            require_descent()
         if d <= PLANE and not (np.abs(np.linalg.norm(X, axis=1) - 1.0) > EQUAL_LENGTH).any():
             warnings.warn(
                 f"rows of {counted(d, 'column')} that are scaled to length 1 keep nothing but their angle: clusters "
@@ -134,9 +119,8 @@ class Layout(FeatureMap):
                 ClusterkitWarning,
                 stacklevel=2,
             )
-        by_descent = method_for(n, d, self.n_neighbors, self.neighbors_method) == "descent"
         memory.require(
-            n * ((8 if by_descent else 4) * d + self.n_neighbors * BYTES_A_NEIGHBOUR),
+            n * (4 * d + self.n_neighbors * BYTES_A_NEIGHBOUR),
             f"the graph of {self.n_neighbors} neighbours of {n} rows",
             "Use fewer n_neighbors, or fit a sample of the rows.",
         )

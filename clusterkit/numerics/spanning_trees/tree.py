@@ -147,7 +147,7 @@ def tree_of_neighbours(X: Array, n_neighbors: int, degree: int, rng: Rng) -> tup
     -------
     tree : SpanningTree
     facts : dict
-        "neighbours" ("exact", "sketch", "cells" or "descent") and "components"; where not all pairs are
+        "neighbours" ("exact", "sketch" or "cells") and "components"; where not all pairs are
         compared "recall".
     """
     from scipy.sparse import csr_array

@@ -16,7 +16,6 @@ from clusterkit.families.embeddings.layout_jit import nearest_in_layout, spread
 from clusterkit.families.embeddings.merge_trees import layouts, matrix_of, merge_tree, neighbour_graph
 from clusterkit.numerics import neighbour_search as search
 from clusterkit.numerics.graph_records import MergeTree
-from clusterkit.numerics.neighbour_graph import descent
 from clusterkit_campaign.oracles import communities as oracle
 
 seeds = st.integers(0, 2**31 - 1)
@@ -75,57 +74,25 @@ def test_a_sketch_finds_the_neighbours_and_says_how_many(cells, monkeypatch):
     assert (neighbours.squared >= squared.astype(np.float32) * 0.999).all()
 
 
-def test_a_descent_finds_the_neighbours_and_says_how_many():
-    pytest.importorskip("pynndescent")
-    rng = np.random.default_rng(0)
-    X = (rng.normal(size=(900, 6)) @ rng.normal(size=(6, 80)) + 0.1 * rng.normal(size=(900, 80))).astype(np.float32)
-    order, _ = search.canonical_order(X)
-    neighbours = search.nearest_rows(X, order, 10, np.random.default_rng(0), "descent")
-    assert neighbours.method == "descent"
-    index, _ = oracle.nearest(X[order], 10)
-    recall = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(index, neighbours.index, strict=True)])
-    assert recall >= 0.95
-    assert abs(recall - neighbours.recall) <= 0.02
-
-
-def test_a_descent_is_the_same_whatever_the_threads():
-    pytest.importorskip("pynndescent")
-    numba = pytest.importorskip("numba")
-    if numba.config.NUMBA_NUM_THREADS < 2:
-        pytest.skip("one thread only")
-    X = np.random.default_rng(0).normal(size=(2000, 40)).astype(np.float32)  # so hard that many neighbours are missed
-    before = numba.get_num_threads()
-    answers = []
-    for threads in (1, 2):
-        numba.set_num_threads(threads)
-        answers.append(descent(X, 10, 0))
-    numba.set_num_threads(before)
-    np.testing.assert_array_equal(*answers)
-
-
-def test_lists_that_a_descent_leaves_short_are_filled_by_the_exact_rows(monkeypatch):
+def test_lists_that_a_sketch_leaves_short_are_filled_by_the_exact_rows(monkeypatch):
     X = rows_of(0, 60)
     order, _ = search.canonical_order(X)
-    # rows of even numbers find themselves and nothing else, the others all rows but the first
-    lists = np.where(np.arange(60)[:, None] % 2, np.arange(60), -1)
-    lists[:, 0] = np.arange(60)
-    monkeypatch.setattr(search, "require_descent", lambda: None)
-    monkeypatch.setattr(search, "descent", lambda points, k, seed: lists)
-    neighbours = search.nearest_rows(X, order, 5, np.random.default_rng(0), "descent")
     expected = search.nearest_rows(X, order, 5, np.random.default_rng(0), "exact")
+    # rows of even numbers find nothing, the others all rows but themselves
+    lists = np.where(np.arange(60)[:, None] % 2, np.arange(60), -1).astype(np.int32)
+    np.fill_diagonal(lists, -1)
+    monkeypatch.setattr(search, "_of_all_pairs", lambda *sketch: (lists, None))
+    neighbours = search.nearest_rows(X, order, 5, np.random.default_rng(0), "sketch")
     even = np.arange(0, 60, 2)
     np.testing.assert_array_equal(neighbours.index[even], expected.index[even])
     assert neighbours.index.min() >= 0
 
 
-def test_the_descent_takes_over_beyond_its_work_where_it_is_installed(monkeypatch):
-    for installed in (True, False):
-        monkeypatch.setattr(search, "has_descent", lambda installed=installed: installed)
-        assert search.method_for(1_000_000, 768, 15) == "cells"
-        assert search.method_for(2_000_000, 768, 15) == ("descent" if installed else "cells")
-        assert search.method_for(300_000, 50, 15) == ("descent" if installed else "exact")
-        assert search.method_for(2_000_000, 768, 15, "sketch") == "cells"
-        assert search.method_for(20_000, 768, 15, "exact") == "exact"
+def test_all_pairs_are_compared_up_to_their_work():
+    assert search.method_for(2_000_000, 768) == "cells"
+    assert search.method_for(300_000, 50) == "exact"
+    assert search.method_for(2_000, 768, "sketch") == "sketch"
+    assert search.method_for(20_000, 768, "exact") == "exact"
 
 
 @pytest.mark.parametrize("noise", [True, False])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 
 import numpy as np
@@ -48,12 +47,8 @@ def searched(method):
     return recipe("embeddings", featuremap=["unit", {"name": "layout", "neighbors_method": method}], random_state=0)
 
 
-def test_a_descent_needs_its_extra_and_other_words_are_refused(monkeypatch):
-    X = on_the_sphere(60)[0]
-    monkeypatch.setitem(sys.modules, "pynndescent", None)
-    with pytest.raises(ModuleNotFoundError, match="extra 'approximate'"):
-        searched("descent").fit(X)
-    with pytest.raises(InvalidParameter, match="'auto', 'exact', 'sketch' or 'descent'"):
+def test_other_words_are_refused():
+    with pytest.raises(InvalidParameter, match="one of 'auto', 'exact', 'sketch'"):
         Layout(neighbors_method="fast")
 
 
