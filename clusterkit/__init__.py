@@ -30,7 +30,7 @@ _HOME = {
     "config": "clusterkit.samples.devices",
     "ensemble": "clusterkit.estimators.ensemble",
     "hookimpl": "clusterkit.contracts.hookspecs",
-    "open": "clusterkit.datasets.opening",
+    "open": "clusterkit.tables.reading.opening",
     "load": "clusterkit.estimators.loading",
     "plugins": "clusterkit.catalogue",
     "profile": "clusterkit.profiles",
@@ -44,7 +44,7 @@ _HOME = {
     "width_path": "clusterkit.estimators.width_path",
 }
 _MODULES = (
-    "consensus", "contracts", "datasets", "fitting", "metrics", "plots", "profiles", "report", "samples", "saving",
+    "consensus", "contracts", "fitting", "metrics", "plots", "profiles", "report", "samples", "saving",
     "tables", "testing",
 )  # fmt: skip
 """Packages that are attributes of the root; each is imported when it is used first."""
@@ -68,7 +68,6 @@ __all__ = [
     "config",
     "consensus",
     "contracts",
-    "datasets",
     "ensemble",
     "fitting",
     "hookimpl",
@@ -98,7 +97,6 @@ if TYPE_CHECKING:
     from clusterkit import (
         consensus,
         contracts,
-        datasets,
         fitting,
         metrics,
         plots,
@@ -113,7 +111,6 @@ if TYPE_CHECKING:
     from clusterkit.contracts.hookspecs import API_VERSION, hookimpl
     from clusterkit.contracts.links import Links
     from clusterkit.contracts.providers import Recipe
-    from clusterkit.datasets.opening import open
     from clusterkit.errors import ClusterkitWarning
     from clusterkit.estimators.auto import Auto, AutoPooled, Pooled
     from clusterkit.estimators.build import recipe, recipes
@@ -125,6 +122,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.width_path import width_path
     from clusterkit.profiles import assign, compare, profile, relabel, representatives
     from clusterkit.samples.devices import config
+    from clusterkit.tables.reading.opening import open
 
 
 if not TYPE_CHECKING:  # a checker would take every misspelt name for one that exists

@@ -3,12 +3,14 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from _picture import COLORS, save
+from sklearn.datasets import load_digits
 
-from clusterkit import datasets, recipe
+from clusterkit import recipe
 from clusterkit.metrics import clustering_accuracy
 
-digits = datasets.load("digits-1-8")
-X, truth = digits.data / 16, digits.target
+X, truth = load_digits(return_X_y=True)
+rows = np.isin(truth, (1, 8))
+X, truth = X[rows] / 16, truth[rows]
 
 models = {
     "kmeans": recipe("kmeans", n_clusters=2, random_state=0),

@@ -39,9 +39,7 @@ def test_estimators_load_scikit_learn_and_no_more(statement, allowed):
 
 ERRORS = {
     "fit missing.csv": "missing.csv: no such file",
-    "fit wine": "the data set of this name is data:wine",
     "fit . -k 2": ". is a folder, not a file",
-    "fit data:wibe -k 3": "Did you mean 'wine'?",
     "fit x.csv -r emmcc": "Did you mean 'emmc'",
     "fit x.csv --recipee emmc": "No such option",
     "fit x.csv -k two": "'two' is no",

@@ -129,7 +129,7 @@ def _members(files: tuple[str, ...], table_options: source.TableOptions) -> tupl
     members: list[Any] = []
     names: list[str] = []
     for file in files:
-        opened, _ = table_options.open(file)
+        opened = table_options.open(file)
         chosen = table_options.chosen(opened)
         if not table_options.columns and opened.named and COLUMN in opened.names:
             chosen = [list(opened.names).index(COLUMN)]

@@ -23,7 +23,7 @@ from clusterkit.cli.failures import BadInput
 from clusterkit.errors import nearest_names, shortened
 
 if TYPE_CHECKING:
-    from clusterkit._typing import AnyArray, Labels
+    from clusterkit._typing import Labels
     from clusterkit.tables import Column, Table
     from clusterkit.tables.reading.chunks import TextReading
 
@@ -211,9 +211,6 @@ def grouped(
     return extended
 
 
-PREFIX = "data:"
-"""Beginning of the name of a known data set, which tells it from a file."""
-
 STDIN = "-"
 """The argument for standard input."""
 
@@ -251,27 +248,24 @@ class TableOptions(NamedTuple):
     sheet: str | None = None
     hidden: str = "keep"
 
-    def open(self, data: str) -> tuple[Table, AnyArray | None]:
-        """The table, and the known classes of its rows or None.
+    def open(self, data: str) -> Table:
+        """The table.
 
         Parameters
         ----------
         data : str
             The argument.
         """
-        if data.startswith(PREFIX):
-            return _known_data_set(data)
         delimiter = self._delimiter()
         check(data)
         from clusterkit.tables import read_table
 
         source: str | BinaryIO = io.BytesIO(sys.stdin.buffer.read()) if data == STDIN else data
 
-        table = read_table(
+        return read_table(
             source, delimiter=delimiter, header=self.header, encoding=self.encoding, decimal=self.decimal,
             day_first=self.day_first, sheet=self._sheet(), hidden=self.hidden,
         )  # fmt: skip
-        return table, None
 
     def reading(self) -> TextReading:
         """Options for reading a text, as `clusterkit.tables.reading.chunks.table_chunks` takes them."""
@@ -303,18 +297,13 @@ class TableOptions(NamedTuple):
 
 
 def check(data: str) -> None:
-    """Raise for a file or a known data set that is not there, before anything is imported to read it."""
-    if data.startswith(PREFIX):
-        from clusterkit.datasets.loading import check_name
-
-        check_name(data.removeprefix(PREFIX))
-        return
+    """Raise for a file that is not there, before anything is imported to read it."""
     if data == STDIN:
         if sys.stdin is None:
             raise BadInput("standard input is closed")
         return
     if not Path(data).is_file():
-        check_file(data, f"; the data set of this name is {PREFIX}{data}" if _is_known_data_set(data) else "")
+        check_file(data)
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
@@ -355,26 +344,6 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         ),
     )
     return grouped(command, "table_options", TableOptions, choices)
-
-
-def _known_data_set(data: str) -> tuple[Table, AnyArray]:
-    """A known data set, such as data:wine, and its classes."""
-    from clusterkit.datasets import load
-    from clusterkit.samples.memory import require
-    from clusterkit.tables import table_of_arrays
-
-    dataset = load(data.removeprefix(PREFIX))
-    rows = dataset.data
-    if hasattr(rows, "toarray"):
-        require(8 * rows.shape[0] * rows.shape[1], f"{data} as a dense table", "Choose another data set.")
-        rows = rows.toarray()
-    return table_of_arrays(data, rows, tuple(dataset.feature_names)), dataset.target
-
-
-def _is_known_data_set(name: str) -> bool:
-    from clusterkit.datasets.manifest import known
-
-    return name in known()
 
 
 def keys_of(values: Iterable[str], names: Sequence[str] = ()) -> list[str]:

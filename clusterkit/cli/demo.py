@@ -36,15 +36,14 @@ def demo(path: str, seed: int) -> None:
     check_name(path)
     outputs.check({"-o": path})
     import numpy as np
-    from sklearn.datasets import make_moons
+    from sklearn.datasets import load_digits, make_moons
 
-    from clusterkit.datasets import load
     from clusterkit.estimators.same_place import shown
 
     moons, moon = make_moons(300, noise=0.06, random_state=seed)
-    whole = load("digits")
-    rows = np.isin(whole.target, DIGITS)
-    images, digits = whole.data[rows], whole.target[rows]
+    images, digits = load_digits(return_X_y=True)
+    rows = np.isin(digits, DIGITS)
+    images, digits = images[rows], digits[rows]
     names = ", ".join(map(str, DIGITS))
 
     console.heading("Two moons, and the handwritten digits " + names)

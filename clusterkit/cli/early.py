@@ -45,7 +45,7 @@ def check(data: str, recipe: str | None = None, settings: Iterable[str] = ()) ->
 
     Raises
     ------
-    BadInput, UnknownName, DatasetNotFound
+    BadInput, UnknownName
         If a name is unknown; says the nearest names.
     """
     if recipe is not None:

@@ -70,7 +70,7 @@ def is_large(data: str) -> bool:
     if path.suffix.lower() == ".npy":
         if path.stat().st_size <= allowed // 2:  # float32 may become float64
             return False
-        from clusterkit.datasets.opening import NpyRows
+        from clusterkit.tables.reading.opening import NpyRows
 
         rows = NpyRows(data)
         return 8 * rows.n * rows.d > allowed
@@ -121,8 +121,8 @@ def rows_of(data: str, options: TableOptions) -> Rows:
     options : TableOptions
         Columns to use or to leave out, and how a text is read.
     """
-    from clusterkit.datasets.opening import NpyRows
     from clusterkit.tables import NotNumeric
+    from clusterkit.tables.reading.opening import NpyRows
 
     _share_heaps()
     path = Path(data)
@@ -143,16 +143,16 @@ def _parquet(data: str, options: TableOptions) -> Rows:
     """The rows of a Parquet file."""
     from pyarrow.parquet import read_schema
 
-    from clusterkit.datasets.opening import ParquetRows
+    from clusterkit.tables.reading.opening import ParquetRows
 
     return ParquetRows.of([data], _chosen(read_schema(data).names, options, data))
 
 
 def _spooled(data: str, options: TableOptions) -> Rows:
     """The numbers of a text, in a temporary file."""
-    from clusterkit.datasets.opening import spooled_text
     from clusterkit.tables.cells.column_names import check_distinct
     from clusterkit.tables.reading.chunks import text_form
+    from clusterkit.tables.reading.opening import spooled_text
 
     reading = options.reading()
     form, _ = text_form(data, **reading)
@@ -337,7 +337,7 @@ Examples:
   clusterkit fit customers.csv --recipe kmeans -k 2-8
   clusterkit fit digits.csv --recipe emmc -k 10
   clusterkit fit points.tsv --recipe svc --set featuremap.gamma=2 --plot points.png
-  clusterkit fit data:wine -k 3 --json
+  clusterkit fit wine.csv -k 3 --json
   cat points.csv | clusterkit fit - -k 2 -o - > labels.csv
 """
 """Examples below the help; the backspace keeps click from rewrapping them."""
@@ -435,7 +435,7 @@ def fit(
     """Cluster the rows of DATA and print a summary.
 
     DATA is a CSV, TSV, Excel, Parquet, Feather, JSON, NPY or NPZ file (CSV and TSV may be compressed: .gz, .bz2, .xz,
-    .zip), - for CSV on standard input, or data:NAME for a known data set such as data:wine. Columns are prepared: gaps,
+    .zip), or - for CSV on standard input. Columns are prepared: gaps,
     categories, dates and units; the options --as-category to --gaps decide otherwise. A file too large for the memory
     is read block by block, if the recipe can be fitted so (text after it was parsed once into a temporary file); its
     columns are used as they are. The recipes auto and mixture take such files with categories and gaps: auto clusters a
@@ -498,7 +498,7 @@ def fit(
     preparation = preparation.of_metric(metric)
     if clusters is not None:
         check_number(name, model, clusters)
-    table, classes = table_options.open(data)
+    table = table_options.open(data)
     seeds: Any = None
     seed_names: tuple[str, ...] = ()
     whole = table
@@ -528,7 +528,7 @@ def fit(
     notes = table.notes
     if seed_names:
         notes = (*notes, "numbers of the seeds: " + ", ".join(f"{j} {name}" for j, name in enumerate(seed_names)))
-    facts = summary.of_fit(data, model.preparation_.used, name, model, seconds, notes, classes)
+    facts = summary.of_fit(data, model.preparation_.used, name, model, seconds, notes)
     facts |= {
         "doubts": doubts(model, table, X).sentences,
         "interrupted": interrupted,
@@ -693,8 +693,8 @@ def copied(rows: Rows, model: Pipeline, cache: str | None, beside: str | None) -
         except that the file of --cache has rounded numbers of float64.
     note : str or None
     """
-    from clusterkit.datasets.opening import ParquetRows, cached, spooled
     from clusterkit.errors import NeedsSpace
+    from clusterkit.tables.reading.opening import ParquetRows, cached, spooled
 
     if cache is not None:
         return cached(rows, cache), f"from their copy in {cache}"

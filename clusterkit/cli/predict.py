@@ -86,7 +86,7 @@ def predict(
     if large:
         counts, noise = predict_by_pieces(model, data, table_options, path)
     else:
-        table, _ = table_options.open(data)
+        table = table_options.open(data)
         labels = models.labels_of(model, table, table_options.chosen(table))
         outputs.write(path, labels, table if with_data else None, escape_formulas=escape_formulas)
         counts = cluster_sizes(labels)

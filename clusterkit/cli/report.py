@@ -33,7 +33,7 @@ EPILOG = """\b
 Examples:
   clusterkit report customers.xlsx -o customers.html
   clusterkit report customers.csv -o customers.html -k 2-8 --drop notes
-  clusterkit report data:wine -o wine.html -k 3 --methods kmeans,emmc,svc
+  clusterkit report wine.csv -o wine.html -k 3 --methods kmeans,emmc,svc
 """
 """Examples below the help; the backspace keeps click from rewrapping them."""
 
@@ -89,7 +89,7 @@ def report(
         need_libraries()
     except ImportError as error:
         raise BadInput(str(error)) from error
-    table, _ = table_options.open(data)
+    table = table_options.open(data)
     spec = preparation.spec(table, table_options)
     with shown(True):
         text, analysis = make_report(
@@ -133,8 +133,8 @@ def _command() -> str:
 
 
 def _fingerprint(data: str) -> str:
-    """The SHA-256 of a file; empty for standard input and known data sets."""
-    if data.startswith(source.PREFIX) or data == source.STDIN or not Path(data).is_file():
+    """The SHA-256 of a file; empty for standard input."""
+    if data == source.STDIN or not Path(data).is_file():
         return ""
     digest = hashlib.sha256()
     with Path(data).open("rb") as file:

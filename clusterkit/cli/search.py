@@ -162,7 +162,7 @@ def search(
     known = model.get_params()  # the search tells the nearest of them
     varied = any(key not in known or key.split("__")[0] in ("labeler", "solver") for key in grid)
     check_number(name, model, grid.get("n_clusters", [clusters])[0], varied=varied)
-    table, _ = table_options.open(data)
+    table = table_options.open(data)
     from clusterkit.estimators.preparing import prepared_for, stages_of_tables
     from clusterkit.estimators.search import search as run
 

@@ -11,7 +11,6 @@ from clusterkit.cli import console
 from clusterkit.errors import counted, first_names
 
 if TYPE_CHECKING:
-    from clusterkit._typing import AnyArray
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
 
@@ -43,7 +42,6 @@ def of_fit(
     model: Pipeline | Driven,
     seconds: float,
     notes: Sequence[str] = (),
-    classes: AnyArray | None = None,
 ) -> dict[str, object]:
     """All facts about a fit.
 
@@ -60,8 +58,6 @@ def of_fit(
     seconds : float
     notes : sequence of str
         Notices about the file.
-    classes : ndarray, optional
-        Known classes, with which the labels are compared.
     """
     from clusterkit.contracts.labelings import NOISE, cluster_sizes
 
@@ -90,11 +86,6 @@ def of_fit(
         facts["prepared"] = ". ".join((*notes, model.preparation_.paragraph(options=True)))
     if isinstance(getattr(model, "agreement_", None), Real):  # the driver of a plugin may report anything by that name
         facts["agreement"] = float(model.agreement_)
-    if classes is not None:
-        from clusterkit.metrics import adjusted_rand, clustering_accuracy
-
-        facts["accuracy"] = float(clustering_accuracy(classes, model.labels_))
-        facts["adjusted_rand"] = float(adjusted_rand(classes, model.labels_))
     return facts
 
 
@@ -121,11 +112,6 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
             **_choice(values["resolved"].get("auto", {})),
             "agreement of maps": f"{100 * values['agreement']:.1f} %" if values.get("agreement", -1.0) >= 0 else "",
             "sizes": _kept_sizes(values.get("sizes_kept_by")),
-            "known classes": (
-                f"accuracy {100 * values['accuracy']:.1f} %, adjusted Rand {values['adjusted_rand']:.3f}"
-                if "accuracy" in values
-                else ""
-            ),
             "but": NOT_DOUBTED if values.get("doubts", ()) is None else " ".join(values.get("doubts", ())),
             "noise": f"{noise:,} ({100 * noise / values['rows']:.1f} %)" if noise else _no_noise(values["resolved"]),
             "time": f"{values['seconds']:.2f} s",

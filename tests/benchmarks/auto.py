@@ -21,8 +21,9 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from clusterkit_papers import datasets
 
-from clusterkit import Auto, datasets, recipe
+from clusterkit import Auto, recipe
 from clusterkit.metrics import adjusted_rand
 
 NAMED = ["aggregation", "compound", "d31", "flame", "jain", "pathbased", "r15", "spiral"]

@@ -18,9 +18,10 @@ import argparse
 import time
 
 import numpy as np
+from clusterkit_papers import datasets
 from machine import describe
 
-from clusterkit import datasets, ensemble, recipe
+from clusterkit import ensemble, recipe
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.metrics import adjusted_rand, anmi, nmi
 

@@ -32,10 +32,11 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from clusterkit_papers import datasets
 from machine import describe, peak, reset_peak
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
-from clusterkit import datasets, recipe
+from clusterkit import recipe
 
 SETS = ("digits", "semeion", "satimage", "usps", "tdt2", "letter")
 GENERATED = ("10", "40", "200", "10+", "40+", "200+")

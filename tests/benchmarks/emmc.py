@@ -12,10 +12,11 @@ import statistics
 import time
 
 import numpy as np
+from clusterkit_papers import datasets
 from machine import describe, peak, reset_peak
 from sklearn.cluster import KMeans
 
-from clusterkit import datasets, recipe
+from clusterkit import recipe
 from clusterkit.contracts import Task
 from clusterkit.families.shared.codecs import Argmax, Threshold
 from clusterkit.families.shared.elm import Elm

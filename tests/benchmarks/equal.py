@@ -18,9 +18,9 @@ import argparse
 import time
 
 import numpy as np
+from clusterkit_papers import datasets
 from machine import describe
 
-from clusterkit import datasets
 from clusterkit.families.equal.drift import DriftRule, find_parts, random_distinct_rows
 
 POSITIVE = list("EHIMPQRXYZ")

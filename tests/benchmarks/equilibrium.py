@@ -16,10 +16,10 @@ import argparse
 import time
 
 import numpy as np
+from clusterkit_papers import datasets
 from machine import describe
 from sklearn.cluster import HDBSCAN
 
-from clusterkit import datasets
 from clusterkit.contracts import Task
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.families.support_vectors.basins import Equilibrium, Transition

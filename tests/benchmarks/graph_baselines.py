@@ -20,12 +20,13 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
+from clusterkit_papers import datasets
 from clusterkit_papers.emmc.data_sets import FEW, TWO
 from machine import describe, peak, reset_peak
 from sklearn.cluster import SpectralClustering
 from sklearn.mixture import GaussianMixture
 
-from clusterkit import datasets, metrics, recipe
+from clusterkit import metrics, recipe
 
 PRINTED = {
     "Ionosphere": ("75.12 / 0.63", "73.56 / 0.62"),

@@ -18,9 +18,10 @@ import argparse
 import time
 
 import numpy as np
+from clusterkit_papers import datasets
 from machine import describe
 
-from clusterkit import datasets, recipe
+from clusterkit import recipe
 from clusterkit.contracts import Task
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.families.means.kmeans_starts import KMeans

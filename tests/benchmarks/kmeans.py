@@ -27,6 +27,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from clusterkit_papers import datasets
 from machine import describe
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -34,7 +35,7 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from clusterkit import datasets, recipe
+from clusterkit import recipe
 from clusterkit.contracts import Task
 from clusterkit.families.means.kmeans import Centroids
 from clusterkit.families.means.seeds import Seeded

@@ -38,7 +38,6 @@ from clusterkit.contracts import Codec, Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.pass_solver import Adder, RowFunction, Summing, adder_of
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.datasets.opening import spooled
 from clusterkit.fitting.fit import BoundComposition, bind
 from clusterkit.fitting.samples import EngineSamples, engine_for
 from clusterkit.samples.coding import Coded
@@ -47,6 +46,7 @@ from clusterkit.samples.rows_space import RowsSpace
 from clusterkit.samples.sums import Sums
 from clusterkit.samples.survey import extremes
 from clusterkit.samples.transform import IdentityMap
+from clusterkit.tables.reading.opening import spooled
 
 PIECE = 2**18
 """Rows that are made at once, and the rows of a row group: a few hundred thousand are usual in Parquet."""

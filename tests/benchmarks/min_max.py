@@ -18,10 +18,11 @@ import argparse
 import time
 
 import numpy as np
+from clusterkit_papers import datasets
 from machine import describe
 from sklearn.svm import SVC
 
-from clusterkit import MinMaxModularSVC, datasets
+from clusterkit import MinMaxModularSVC
 from clusterkit.numerics.threads import available
 
 POSITIVE = list("EHIMPQRXYZ")

@@ -26,7 +26,8 @@ import json, os, sys, time, warnings
 import numpy as np
 from sklearn.datasets import make_blobs
 import clusterkit
-from clusterkit import Pipeline, datasets, recipe
+from clusterkit import Pipeline, recipe
+from clusterkit_papers import datasets
 warnings.simplefilter("ignore")
 
 def blobs(n, d, k):

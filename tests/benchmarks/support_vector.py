@@ -12,13 +12,13 @@ import time
 
 import machine
 import numpy as np
+from clusterkit_papers.datasets import DatasetNotFound, load
 from sklearn.cluster import HDBSCAN
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import Pipeline
 from clusterkit.contracts import Task
-from clusterkit.datasets import DatasetNotFound, load
 
 NU = 0.05
 HEAD = f"{'data':<28}{'n':>8}{'d':>4}{'qm':>5}{'fit s':>8}{'label s':>8}{'all s':>8}{'HDBSCAN s':>10}{'ratio':>7}"

@@ -12,11 +12,12 @@ import time
 from collections import defaultdict
 
 import numpy as np
+from clusterkit_papers import datasets
 from sklearn.cluster import HDBSCAN
 from sklearn.neighbors import NearestNeighbors
 from svc_shapes import suite
 
-from clusterkit import datasets, recipe
+from clusterkit import recipe
 from clusterkit.metrics import adjusted_rand
 
 NAMED = ("aggregation", "compound", "flame", "jain", "pathbased", "r15", "spiral", "d31")

@@ -37,7 +37,7 @@ def blobs(n, d):
 
 
 def shuttle():
-    from clusterkit import datasets
+    from clusterkit_papers import datasets
 
     X = np.asarray(datasets.load("shuttle").data, dtype=np.float64)[:43500]
     return (X - X.min(axis=0)) / np.ptp(X, axis=0)

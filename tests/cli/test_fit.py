@@ -63,12 +63,6 @@ def test_json(run, table, tmp_path):
     assert summary["model_file"].endswith("m.clusterkit")
 
 
-def test_known_data_set_reports_agreement(run):
-    summary = json.loads(run("fit", "data:iris", *KMEANS, "--json").stdout)
-    assert summary["rows"] == 150
-    assert summary["accuracy"] == pytest.approx(0.893, abs=0.01)
-
-
 @pytest.mark.parametrize("number", [(), ("-k", 3), ("-k", "2-4")])
 def test_auto_is_the_default(run, table, number):
     summary = json.loads(run("fit", table, *number, "--drop", 1, "--json").stdout)
@@ -288,8 +282,6 @@ def test_fewer_clusters_than_asked_for_are_told(run, write):
         (["points.csv", "-k", 2, "--as-date", "hight"], "no column named 'hight'. Did you mean 'height'?"),
         (["points.csv", "-k", 2, "--as-date", "width", "--as-number", "3"], "column 'width' has two uses"),
         (["none.csv", "-k", 2], "none.csv: no such file"),
-        (["iris", "-k", 2], "iris: no such file; the data set of this name is data:iris"),
-        (["data:irs", "-k", 2], "Did you mean 'iris'"),
         ([".", "-k", 2], ". is a folder, not a file"),
         (["points.csv", "-r", "emmc"], "Give it with -k N, or let it be chosen with -k auto."),
         (["points.csv", "-k", 0], "'0' is no number of clusters: write a number from 1, auto, or a range such as 2-8"),

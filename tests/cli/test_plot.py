@@ -5,7 +5,9 @@ from __future__ import annotations
 import builtins
 import json
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 pytest.importorskip("matplotlib")
 
@@ -58,8 +60,9 @@ def test_a_domain_has_its_border(run, table, tmp_path, method, border, monkeypat
 
 
 def test_a_domain_of_many_attributes_is_drawn_as_clusters(run, tmp_path):
-    path = tmp_path / "out.png"
-    answer = run("fit", "data:iris", "--recipe", "psvc", "--set", "featuremap.gamma=1", "--plot", path, "--json")
+    path, iris = tmp_path / "out.png", tmp_path / "iris.npy"
+    np.save(iris, load_iris().data)
+    answer = run("fit", iris, "--recipe", "psvc", "--set", "featuremap.gamma=1", "--plot", path, "--json")
     assert answer.exit_code == 0, answer.output
     assert json.loads(answer.stdout)["plot_file"] == str(path)
     assert path.exists()

@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from clusterkit.cli import fit
-from clusterkit.datasets.opening import ParquetRows, spooled
+from clusterkit.tables.reading.opening import ParquetRows, spooled
 from clusterkit.testing.compare import small_groups
 
 X = make_blobs(2000, 3, centers=3, random_state=0)[0]

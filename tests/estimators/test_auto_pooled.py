@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_blobs
 
-from clusterkit import AutoPooled, datasets, recipe
+from clusterkit import AutoPooled, recipe
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.datasets import DatasetNotFound
 from clusterkit.drivers.auto_pooled import Gaps, halvings, reference, scale_free
 from clusterkit.errors import InvalidParameter
 from clusterkit.fitting.fit import bind
@@ -253,9 +252,10 @@ def test_pairs_of_digits_that_k_means_mistakes(pair, least):
 
 
 def test_svmguide1_is_not_worse_than_from_k_means():
+    datasets = pytest.importorskip("clusterkit_papers.datasets")
     try:
         dataset = datasets.load("svmguide1")
-    except DatasetNotFound as error:
+    except datasets.DatasetNotFound as error:
         pytest.skip(str(error))
     parameters = {"n_clusters": 2, "random_state": 0, "balancer__slack": 0.15, "featuremap__n_hidden": 100}
     rows = slice(None, None, 4)

@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from clusterkit import datasets, recipe
+from clusterkit import recipe
 from clusterkit.numerics.lloyd import compiled_pays
 from clusterkit.numerics.threads import THIN, available, limited_threads
 from clusterkit.testing.pytest_plugin import deep
@@ -93,6 +93,7 @@ def test_centres_of_kmeans_by_loops_are_the_same_bits_on_one_and_two_threads(mon
 @pytest.mark.parametrize("name", ["emmc", "kmeans", "elm-nmf", pytest.param("svc", marks=pytest.mark.deep)])
 @pytest.mark.parametrize("data", REAL)
 def test_one_and_two_threads_on_real_data(name, data):
+    datasets = pytest.importorskip("clusterkit_papers.datasets")
     X = minmax_scale(datasets.load(data).data)
     np.testing.assert_array_equal(fit(name, X, 1).labels_, fit(name, X, 2).labels_)
 

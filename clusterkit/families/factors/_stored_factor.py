@@ -23,7 +23,6 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts.outcomes import LinearRows
 from clusterkit.contracts.pass_solver import RowFunction, Step, Stored
-from clusterkit.datasets.opening import RawRows, require_space
 from clusterkit.errors import InvalidData, NeedsSpace
 from clusterkit.families.factors._updates import TABLES, FoldIn, RowUpdate, factor_gram, inner, update_rows
 from clusterkit.files import HeldFiles, replacing
@@ -42,6 +41,7 @@ from clusterkit.samples.array_libraries import (
 from clusterkit.samples.rows import Rows
 from clusterkit.samples.sums import Sums
 from clusterkit.samples.transform import Transform
+from clusterkit.tables.reading.opening import RawRows, require_space
 
 __all__ = [
     "FactorFiles",

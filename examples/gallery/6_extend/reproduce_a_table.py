@@ -11,8 +11,9 @@ from itertools import combinations
 
 import matplotlib.pyplot as plt
 import numpy as np
+from clusterkit_papers import datasets
 
-from clusterkit import datasets, recipe
+from clusterkit import recipe
 from clusterkit.metrics import clustering_accuracy
 
 errors = {"kmeans": [], "emmc": []}

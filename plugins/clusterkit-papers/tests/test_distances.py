@@ -2,11 +2,10 @@
 
 import attrs
 import pytest
+from clusterkit_papers.datasets import DatasetNotFound, load
 from clusterkit_papers.distances import COLUMNS, DISTANCES, conclusions, contradiction, distances
 from clusterkit_papers.jobs import Plan
 from clusterkit_papers.printed_tables import printed
-
-from clusterkit.datasets import DatasetNotFound, load
 
 BY_NAME = {distance.name: distance for distance in DISTANCES}
 RINGNORM, SVMGUIDE, LIBRAS = "LapGMM on Ringnorm", "LapGMM on Svmguide", "kernel NMF on Libras, k = 5"

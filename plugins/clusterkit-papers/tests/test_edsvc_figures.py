@@ -25,7 +25,7 @@ class Answer:
     """A model that knows the classes of wine but for a few rows."""
 
     def __init__(self, wrong):
-        from clusterkit.datasets import load
+        from clusterkit_papers.datasets import load
 
         self.labels_ = np.where(np.arange(178) < wrong, 2, load("wine").target)
 

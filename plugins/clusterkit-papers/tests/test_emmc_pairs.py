@@ -25,7 +25,7 @@ def test_held_out_sets_have_the_first_rows_of_each_class(monkeypatch):
         target = np.arange(5000) % 10
         data = np.arange(5000.0)[:, None]
 
-    monkeypatch.setattr("clusterkit.datasets.load", lambda name: Pixels)
+    monkeypatch.setattr("clusterkit_papers.datasets.load", lambda name: Pixels)
     X, y = PAIR_SETS[1].pairs()[2, 5]
     assert len(X) == 2 * emmc_pairs.MOST
     assert X[:4, 0].tolist() == [2, 5, 12, 15]

@@ -212,7 +212,7 @@ def test_class_sizes_add_up_to_the_printed_ones():
 
 
 def test_class_sizes_are_those_of_the_data():
-    from clusterkit.datasets import DatasetNotFound, load
+    from clusterkit_papers.datasets import DatasetNotFound, load
 
     seen = 0
     for record in records("svc-sizes"):

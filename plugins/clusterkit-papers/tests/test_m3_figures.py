@@ -39,7 +39,7 @@ class Rings:
 
 @pytest.fixture
 def rings(monkeypatch):
-    monkeypatch.setattr("clusterkit.datasets.load", lambda name: Rings(700))
+    monkeypatch.setattr("clusterkit_papers.datasets.load", lambda name: Rings(700))
     return attrs.evolve(BY_NAME["Banana"], n_train=500, ks=(1, 2, 4), quick=(1, 3), runs=2, partitioned=(2, 4))
 
 
@@ -78,7 +78,7 @@ def test_first_rows_train_on_letter(monkeypatch):
         data = np.arange(20_000.0)[:, None]
         target = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))[np.arange(20_000) % 26]
 
-    monkeypatch.setattr("clusterkit.datasets.load", lambda name: Letters)
+    monkeypatch.setattr("clusterkit_papers.datasets.load", lambda name: Letters)
     rows = attrs.evolve(BY_NAME["Letter"], scaled=False).load()
     np.testing.assert_array_equal(rows.X[:, 0], np.arange(15_000))
     np.testing.assert_array_equal(rows.X_test[:, 0], np.arange(15_000, 20_000))

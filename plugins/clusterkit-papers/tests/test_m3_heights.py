@@ -27,7 +27,7 @@ class Clouds:
 
 @pytest.fixture
 def clouds(monkeypatch):
-    monkeypatch.setattr("clusterkit.datasets.load", lambda name: Clouds())
+    monkeypatch.setattr("clusterkit_papers.datasets.load", lambda name: Clouds())
     banana = next(problem for problem in PROBLEMS if problem.name == "Banana")
     return attrs.evolve(banana, n_train=1000, runs=2)
 

@@ -123,7 +123,7 @@ def test_missing_values_become_medians(monkeypatch):
         data = np.array([[1.0, np.nan], [2.0, 4.0], [3.0, 6.0], [9.0, 9.0]])
         target = np.array([0, 0, 1, 1])
 
-    monkeypatch.setattr("clusterkit.datasets.load", lambda name: Dataset)
+    monkeypatch.setattr("clusterkit_papers.datasets.load", lambda name: Dataset)
     X, y = SvcDataSet("any", "any", rows=3).load()
     np.testing.assert_array_equal(X, [[1, 5], [2, 4], [3, 6]])
     np.testing.assert_array_equal(y, [0, 0, 1])

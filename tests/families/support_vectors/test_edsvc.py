@@ -23,7 +23,6 @@ from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.featuremap import Chain
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.datasets import load
 from clusterkit.drivers import compose
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
 from clusterkit.families.margins.ridge import Ridge
@@ -355,7 +354,8 @@ def test_the_plane_on_wine(components, least):
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.deep), 1])
 def test_the_plane_on_ionosphere(seed):
     """Thirty members with drawn numbers of clusters led the search astray with seed 1: 0.087."""
-    data = load("ionosphere")
+    datasets = pytest.importorskip("clusterkit_papers.datasets")
+    data = datasets.load("ionosphere")
     X = StandardScaler().fit_transform(data.data)
     labels = recipe("edsvc", random_state=seed, tuner__search="plane").fit(X).labels_
     assert nmi(data.target, labels, average="geometric") >= 0.23

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from clusterkit.datasets import opening
 from clusterkit.errors import InvalidData
+from clusterkit.tables.reading import opening
 from clusterkit_dask.rows import DaskRows
 
 __all__ = ["open"]

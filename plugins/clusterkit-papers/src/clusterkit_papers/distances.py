@@ -288,7 +288,7 @@ TWO_CLASSES = ("Svmguide1-a", "Ringnorm")
 @lru_cache(maxsize=6)
 def _samples(dataset: str, scaling: str = "raw", components: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Scaled samples, or their first principal components, and classes."""
-    from clusterkit.datasets import load
+    from clusterkit_papers.datasets import load
 
     loaded = load(dataset)
     X = SCALINGS[scaling](np.asarray(loaded.data, dtype=np.float64))

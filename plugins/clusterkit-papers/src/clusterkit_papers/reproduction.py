@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from clusterkit.datasets import DatasetNotFound
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
 from clusterkit.samples.limits import Report, notify
+from clusterkit_papers.datasets import DatasetNotFound
 from clusterkit_papers.fits import ended_by_limits
 from clusterkit_papers.jobs import QUICK_PART, Cell, Job, Measurements, NotRun, Plan
 from clusterkit_papers.journals import Journal

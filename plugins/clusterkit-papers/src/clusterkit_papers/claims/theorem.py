@@ -57,7 +57,7 @@ class TheoremProblem:
 
 
 def _iris() -> np.ndarray:
-    from clusterkit.datasets import load
+    from clusterkit_papers.datasets import load
 
     return SCALINGS["zscore"](np.asarray(load("iris").data, dtype=np.float64))
 

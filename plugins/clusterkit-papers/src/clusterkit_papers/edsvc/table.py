@@ -86,7 +86,7 @@ class EdsvcDataSet:
     name : str
         Printed name.
     dataset : str
-        Name for `clusterkit.datasets.load`.
+        Name for `clusterkit_papers.datasets.load`.
     runs : int
         Number of seeds of a search. A candidate takes a second on the large sets, so these have one.
     components : int or None
@@ -145,7 +145,7 @@ class EdsvcEnsembles:
     def X(self, scaling: Scaling) -> np.ndarray:
         """The scaled rows, (n, d)."""
         if scaling not in self._rows:
-            from clusterkit.datasets import load
+            from clusterkit_papers.datasets import load
 
             dataset = load(self.data_set.dataset)
             rows, self._y = np.asarray(dataset.data, dtype=np.float64), dataset.target
@@ -207,7 +207,7 @@ def table1(plan: Plan) -> list[Job]:
 
 
 def _rows_and_classes(name: str) -> tuple[np.ndarray, np.ndarray]:
-    from clusterkit.datasets import load
+    from clusterkit_papers.datasets import load
 
     dataset = load(name)
     return dataset.data, dataset.target

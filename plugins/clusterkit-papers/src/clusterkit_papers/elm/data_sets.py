@@ -48,7 +48,7 @@ class ElmDataSet:
     name : str
         Printed name.
     dataset : str
-        Name for `clusterkit.datasets.load`.
+        Name for `clusterkit_papers.datasets.load`.
     ks : tuple of int
         Numbers of categories, a row of the table for each.
     swept : int
@@ -78,7 +78,7 @@ class ElmDataSet:
 
     def load(self, k: int) -> Samples:
         """The first k categories. Scaling, idf and principal components are fitted on these samples alone."""
-        from clusterkit.datasets import load
+        from clusterkit_papers.datasets import load
 
         dataset = load(self.dataset)
         rows = _first(dataset.target, k)

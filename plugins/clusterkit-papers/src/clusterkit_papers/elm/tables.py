@@ -82,7 +82,7 @@ def _parameter(data_set: ElmDataSet, method: ElmMethod) -> float:
 
 def _sizes(data_set: ElmDataSet) -> Job:
     def load() -> tuple[Any, Any]:
-        from clusterkit import datasets
+        from clusterkit_papers import datasets
 
         dataset = datasets.load(ALL_DOCUMENTS if data_set.dataset == "tdt2" else data_set.dataset)
         return dataset.data, dataset.target

@@ -27,7 +27,7 @@ class EmmcDataSet:
     name : str
         Printed name.
     dataset : str
-        Name for `clusterkit.datasets.load`.
+        Name for `clusterkit_papers.datasets.load`.
     scale : {"minmax", "sixteenths", "raw"}
         Scaling of the attributes for all methods: to [-1, 1], divided by 16 (grey levels of digits), or not at all;
         with "raw" the random maps do not scale them either.
@@ -70,7 +70,7 @@ class EmmcDataSet:
 
     def load(self) -> tuple[np.ndarray, np.ndarray]:
         """Scaled samples and their classes."""
-        from clusterkit.datasets import load
+        from clusterkit_papers.datasets import load
 
         dataset = load(self.dataset)
         return SCALINGS[self.scale](dataset.data), dataset.target

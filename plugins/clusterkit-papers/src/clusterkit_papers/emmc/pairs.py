@@ -63,7 +63,7 @@ class PairSet:
     name : str
         Name in the rows.
     dataset : str
-        Name for `clusterkit.datasets.load`.
+        Name for `clusterkit_papers.datasets.load`.
     classes : tuple
         The ten classes.
     scale : callable
@@ -85,7 +85,7 @@ class PairSet:
 
     def pairs(self) -> dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]:
         """Samples and classes by the places of the two classes in `classes`."""
-        from clusterkit.datasets import load
+        from clusterkit_papers.datasets import load
 
         dataset = load(self.dataset)
         rows = [np.flatnonzero(dataset.target == name)[: self.most] for name in self.classes]

@@ -292,7 +292,7 @@ def _pairs(plan: Plan) -> Sequence[tuple[int, int]]:
 
 def _pair(a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
     """Images of two digits, grey levels in [0, 1], and their classes."""
-    from clusterkit.datasets import load
+    from clusterkit_papers.datasets import load
 
     dataset = load(f"digits-{a}-{b}")
     return dataset.data / GREY, dataset.target

@@ -66,7 +66,7 @@ class MinMaxProblem:
     paper_name : str
         The data set of the paper that it stands for.
     dataset : str
-        Name for `clusterkit.datasets.load`.
+        Name for `clusterkit_papers.datasets.load`.
     split : {"permuted", "first", "realisations"}
         The training rows: `n_train` random ones; the first `n_train`; or 100 random draws of 400 rows, put together,
         where the test rows are those that ten of the draws leave.
@@ -115,7 +115,7 @@ class MinMaxProblem:
 
     def load(self) -> SplitRows:
         """The rows, split and scaled."""
-        from clusterkit.datasets import load
+        from clusterkit_papers.datasets import load
 
         dataset = load(self.dataset)
         y = np.isin(dataset.target, list(self.positive)).astype(np.intp)

@@ -33,7 +33,7 @@ class SvcDataSet:
     name : str
         Printed name.
     dataset : str
-        Its name for `clusterkit.datasets.load`.
+        Its name for `clusterkit_papers.datasets.load`.
     rows : int or None
         Use only so many of the first rows.
     scalings : tuple of {"raw", "zscore", "minmax"}
@@ -74,7 +74,7 @@ class SvcDataSet:
 
     def load(self) -> tuple[np.ndarray, np.ndarray]:
         """Unscaled samples (n, d), missing values replaced by the median of their attribute, and their classes (n,)."""
-        from clusterkit.datasets import load
+        from clusterkit_papers.datasets import load
 
         dataset = load(self.dataset)
         X, y = dataset.data[: self.rows], dataset.target[: self.rows]

@@ -6,9 +6,8 @@ import gzip
 
 import numpy as np
 import pytest
-
-from clusterkit.datasets import DatasetNotFound, load, names
-from clusterkit.datasets.manifest import at_most_per_class, known
+from clusterkit_papers.datasets import DatasetNotFound, load, names
+from clusterkit_papers.datasets.manifest import at_most_per_class, known
 
 
 @pytest.mark.parametrize(

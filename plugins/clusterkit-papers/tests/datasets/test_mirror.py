@@ -10,8 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
-
-from clusterkit.datasets import DatasetCorrupt, DatasetNotFound, MirrorError, load, names
+from clusterkit_papers.datasets import DatasetCorrupt, DatasetNotFound, MirrorError, load, names
 
 
 class Recorder(SimpleHTTPRequestHandler):

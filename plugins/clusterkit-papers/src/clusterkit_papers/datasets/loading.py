@@ -17,8 +17,8 @@ from typing import Any, Protocol
 import attrs
 import numpy as np
 
-from clusterkit.datasets.dataset import Dataset, DatasetCorrupt, DatasetNotFound, MirrorError
-from clusterkit.datasets.manifest import (
+from clusterkit_papers.datasets.dataset import Dataset, DatasetCorrupt, DatasetNotFound, MirrorError
+from clusterkit_papers.datasets.manifest import (
     MANIFEST,
     NAMED,
     SUFFIXES,

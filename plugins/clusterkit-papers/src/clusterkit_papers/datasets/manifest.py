@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import AnyArray
-from clusterkit.datasets.dataset import Dataset, DatasetCorrupt
+from clusterkit_papers.datasets.dataset import Dataset, DatasetCorrupt
 
 MANIFEST = "manifest.csv"
 """Name of the table in a data folder."""
@@ -250,7 +250,7 @@ def known() -> dict[str, KnownDataset]:
     >>> known()["letter"].n, known()["letter"].source.split(",")[0]
     (20000, 'github.com/davidgasquez/letter-recognition')
     """
-    text = resources.files("clusterkit.datasets").joinpath("sources.csv").read_text(encoding="utf-8")
+    text = resources.files("clusterkit_papers.datasets").joinpath("sources.csv").read_text(encoding="utf-8")
     return {
         row["name"]: KnownDataset(
             name=row["name"],

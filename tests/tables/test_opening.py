@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import clusterkit
-from clusterkit.datasets import opening
 from clusterkit.errors import InvalidData, NeedsSpace
 from clusterkit.tables import TableWarning
+from clusterkit.tables.reading import opening
 
 X = np.random.default_rng(0).standard_normal((1000, 3)).astype(np.float32)
 

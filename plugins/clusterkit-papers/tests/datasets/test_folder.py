@@ -7,9 +7,8 @@ import hashlib
 
 import numpy as np
 import pytest
+from clusterkit_papers.datasets import Dataset, DatasetCorrupt, load, names
 from scipy import sparse
-
-from clusterkit.datasets import Dataset, DatasetCorrupt, load, names
 
 
 def test_table_as_in_the_file(folder):
