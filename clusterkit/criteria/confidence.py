@@ -57,11 +57,11 @@ MOST_KNOWN, MOST_UNKNOWN = 7, 2
 number themselves."""
 
 # The weights are those of logistic regressions (ridge, C = 10) of "adjusted Rand index of at least .8 with the
-# generated structure" on 200 generated sets of ten families, each with a weight of 1 / its number of clusters, by
-# tests/benchmarks/confidence.py; `UNKNOWN_ALONE` on 77 more of right_numbers.py, seeds below 100. While the form was
+# generated structure" on 200 generated sets of ten families, each with a weight of 1 / its number of clusters;
+# `UNKNOWN_ALONE` on 77 more. While the form was
 # chosen by cross-validation on these, figures of parts of the shapes and named sets were visible, so the figures on
 # those are not strictly blind. `UNKNOWN` is fitted to the answers of the pool on 173 sets that a mixture does not
-# answer: 135 of 216 of tests/benchmarks/batteries.py, 31 of 36 curves in four to eight columns, and 7 of 11 tables.
+# answer: 135 of 216 generated ones, 31 of 36 curves in four to eight columns, and 7 of 11 tables.
 
 
 @final

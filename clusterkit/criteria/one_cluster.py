@@ -51,7 +51,7 @@ QUANTILES = (
     (0.3741, 0.4507, 0.4969, 0.5384, 0.5770, 0.6260, 0.6563, 0.7266),  # 2500
 )
 """Quantiles of √n times the dip of n uniform numbers, the unimodal law that is rejected most often: 20,000 draws a
-row, by tests/benchmarks/dip_quantiles.py. Beyond the largest n it hardly changes."""
+row. Beyond the largest n it hardly changes."""
 
 
 def dip_of(values: Array) -> float:

@@ -47,13 +47,12 @@ clusters that overlap together."""
 FEWEST_DIMENSIONS = 2
 """Separation counts 2/D in `known_number`, where the rows are spread in D dimensions: distances to neighbours differ
 less the more dimensions there are, so that it says less. In the plane, where the weights were chosen, nothing
-changes; tests/benchmarks/dimensions.py measures the effect elsewhere."""
+changes."""
 
 BORDERS, AGREED, INSIDE, CONFIRMED, UNEVEN, STABLE, SEPARATED = 1.5, 4.5, 1.8, 3.0, 8.0, 1.0, 0.5
-"""Weights of `unknown_number`. Chosen on the 28 shapes, the 8 named sets, 150 generated sets of ten families and 570 of
-those of tests/benchmarks/right_numbers.py (no hooks, other seeds than it takes), together. A factor of 1.2 on one of
-them changes the mean index on the shapes by at most .03, which is one set, that on the named sets by .004, and the
-share of right numbers by .015."""
+"""Weights of `unknown_number`. Chosen on the 28 shapes, the 8 named sets, 150 generated sets of ten families and 570
+of other kinds, together. A factor of 1.2 on one of them changes the mean index on the shapes by at most .03, which is
+one set, that on the named sets by .004, and the share of right numbers by .015."""
 
 FADING = 3.0
 """Rate at which the weight of stability falls with the contrast of the borders, in `unknown_number`. Where clusters are

@@ -44,7 +44,7 @@ SAMPLE_RATIO = 16
 """Number of rows for each row of a sample. Larger samples cost more time; smaller ones leave more rows to move.
 
 Not sensitive, and the optimum does not depend on it: 8 and 32 took 0.96 and 1.07 of the time for 200,000 rows and ten
-clusters (`tests/benchmarks/constants.py`).
+clusters.
 """
 ALL_CANDIDATES = 100_000
 """Number of costs up to which all rows are candidates for every move; with more, only rows near a border are."""

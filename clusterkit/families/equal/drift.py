@@ -159,8 +159,7 @@ COLLAPSE_SHARE = 0.05
 seeds: such centres hardly move any more, because all moves are proportional to distances between centres.
 
 Set by hand. On 4,000 rows in two arcs, 20 parts and four seeds, a share of 0.025 took 6 % more time and narrowed the
-sizes of one of four partitions by a row; a share of 0.1 gave the same partitions in 8 % less time
-(`tests/benchmarks/constants.py`).
+sizes of one of four partitions by a row; a share of 0.1 gave the same partitions in 8 % less time.
 """
 MOST_ITERATIONS = 10**8
 """Greatest number of iterations of a start: the history has a number for each of them, 800 MB then."""

@@ -239,8 +239,7 @@ a centre has run away; single precision decides too few rows, so the loop must g
 
 CHECK_INTERVAL = 10
 """Iterations between two checks of the distances between centres. A check costs O(d k²), as an update does, and centres
-need hundreds of iterations to meet. Not sensitive: 5 and 20 gave the same sizes, with times within 9 %
-(`tests/benchmarks/constants.py`)."""
+need hundreds of iterations to meet. Not sensitive: 5 and 20 gave the same sizes, with times within 9 %."""
 
 
 class DriftSettings(NamedTuple):

@@ -202,7 +202,7 @@ HALS_STOP = 0.1
 HALS_MAX_PASSES = 100
 """Bound on the passes over a row, against endless loops where the products are very long: a guard, not a tuned value.
 
-It did not bind in the fit tried: 50 and 200 gave the same factors bit for bit (`tests/benchmarks/constants.py`),
+It did not bind in the fit tried: 50 and 200 gave the same factors bit for bit,
 because the stopping rule above ends the passes earlier.
 """
 

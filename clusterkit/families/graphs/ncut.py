@@ -48,8 +48,7 @@ RESTARTS = 300
 BASIS = 30
 """Smallest number of Lanczos vectors: a longer basis needs fewer restarts, and each costs more.
 
-Not sensitive: 15 and 60 gave the same labels, in 0.97 and 1.12 of the time, on a graph of 4,000 rows with six clusters
-(`tests/benchmarks/constants.py`).
+Not sensitive: 15 and 60 gave the same labels, in 0.97 and 1.12 of the time, on a graph of 4,000 rows with six clusters.
 """
 
 

@@ -439,7 +439,7 @@ RENEWAL = 50
 """Iterations after which sums and bounds are recomputed, so that rounding errors of at most 50 additions add up.
 
 Not sensitive: 25 and 100 gave the same labels in the same number of iterations, 25 in 1.04 to 1.22 of the time and 100
-in 0.87 to 0.97 (`tests/benchmarks/constants.py`).
+in 0.87 to 0.97.
 """
 KERNEL_ROWS = 256
 """Rows of the kernel matrix copied for one product."""

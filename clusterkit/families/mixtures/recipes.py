@@ -25,7 +25,7 @@ MIXTURE = Recipe(
     family="mixture",
     # one start at each of many numbers of clusters, and as many iterations as tell the clusters apart
     pool=({"n_init": 1, "solver__tol": 3e-4},),
-    # the middle of 1 to 3, which are equal within .003 of the mean index on the sets of tests/benchmarks/dimensions.py
+    # the middle of 1 to 3, which are equal within .003 of the mean index on generated sets
     pool_known={"solver__covariance_pooling": 2.0},
     tables={"featuremap": "columns", "solver": "mixed_mixture", "labeler": "auto", "n_init": 1},
 )

@@ -147,7 +147,7 @@ def letters(labels):
     ],
 )
 def test_the_clusters_are_those_of_the_package_hdbscan(choice, partition):
-    """Recorded with hdbscan 0.8.44, min_samples=3; tests/benchmarks/hdbscan_package.py compares generated sets."""
+    """Recorded with hdbscan 0.8.44, min_samples=3."""
     rng = np.random.default_rng(59)
     parts = ((10, 0.25, (0, 0)), (10, 0.25, (1.5, 0)), (14, 0.8, (6, 3)), (6, 2.5, (3, 1)))
     X = np.concatenate([rng.normal(size=(n, 2)) * spread + centre for n, spread, centre in parts])
