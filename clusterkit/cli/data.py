@@ -43,20 +43,13 @@ MOST_NAMES = 10_000
 """Most names of a folder that are compared with one that is not there."""
 
 
-def check_file(path: str, hint: str = "") -> None:
-    """Raise `BadInput` for a file that is not there, with the nearest names in its folder, and for a folder.
-
-    Parameters
-    ----------
-    path : str
-    hint : str
-        Advice on other meanings of the path, at the end of the message.
-    """
+def check_file(path: str) -> None:
+    """Raise `BadInput` for a file that is not there, with the nearest names in its folder, and for a folder."""
     place = Path(path)
     if place.is_dir():
         raise BadInput(f"{path} is a folder, not a file")
     if not place.exists():
-        raise BadInput(f"{path}: no such file{hint or _near(place)}")
+        raise BadInput(f"{path}: no such file{_near(place)}")
 
 
 def _near(place: Path) -> str:

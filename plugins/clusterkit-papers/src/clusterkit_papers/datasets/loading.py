@@ -350,26 +350,6 @@ def load(name: str, *, data_home: str | os.PathLike[str] | None = None, seed: in
     raise DatasetNotFound(_missing(name, base, sources))
 
 
-def check_name(name: str) -> None:
-    """Raise for a data set that no source has; nothing is read. A mirror, which would have to answer, has every name.
-
-    Parameters
-    ----------
-    name : str
-        Name of a data set, as `load` takes it.
-
-    Raises
-    ------
-    DatasetNotFound
-        If no source has the data set.
-    """
-    sources = _sources(None)
-    variant = find_variant(name)
-    base = variant.base if variant else name
-    if not any(isinstance(source, Mirror) or {name, base} & {*source.names()} for source in sources):
-        raise DatasetNotFound(_missing(name, base, sources))
-
-
 def names(*, data_home: str | os.PathLike[str] | None = None) -> dict[str, tuple[str, ...]]:
     """Names that `load` accepts now, and their sources.
 
