@@ -132,40 +132,17 @@ class CompleteGraph(Labeler[Domain]):
         """A function that labels many domains of the points of `space` by likely edges only, without their proof.
 
         For tuners, which dissolve components of fewer than `smallest` samples. The components are those of the
-        complete graph or parts of them, as each edge is tested; rows outside the domain are -1. Near neighbours are
-        looked for once, among all points. A domain that is not a Gaussian kernel sum gets the complete graph.
+        complete graph or parts of them; see `level_sets/many_widths.py`. Rows outside the domain are -1.
         """
-        from clusterkit.families.support_vectors.level_sets._components import Components
-        from clusterkit.families.support_vectors.level_sets._likely_edges import (
-            NEIGHBOURS,
-            join_components,
-            join_large,
-            nearest_edges,
-        )
-        from clusterkit.families.support_vectors.level_sets.segment_test import segment_test
+        from clusterkit.families.support_vectors.level_sets.many_widths import CandidateLabels
+        from clusterkit.numerics.sparse_rows import SparseRows
 
-        distinct = DistinctRows.of(space.points)
-        edges = nearest_edges(distinct.rows, NEIGHBOURS)
+        rng, task = np.random.default_rng(0), Task(space.n, None)
+        labeler = attrs.evolve(self, max_work=None, max_seconds=None, outliers="noise", min_cluster_size=None)
 
         def label_one(domain: Domain) -> Labels:
-            test = segment_test(domain, self.n_segment_points)
-            search = test.search(distinct.rows, self.name)
-            if isinstance(search, Components):
-                inside = search.values >= search.contour.level
-            else:
-                inside = test.inside(distinct.rows)
-            components = np.full(len(inside), -1, dtype=np.intp)
-            if not inside.any():
-                return components[distinct.inverse]
-            if isinstance(search, Components):
-                search, number = search.part(inside), np.cumsum(inside) - 1
-                search.join(number[edges[inside[edges].all(axis=1)]])
-                join_components(search, 2)
-                join_large(search, smallest)
-            else:
-                search = test.search(distinct.rows[inside], self.name)
-                search.complete()
-            components[inside] = search.members()
-            return components[distinct.inverse]
+            return labeler.label(domain, space, task, rng).labels
 
-        return label_one
+        if isinstance(space.points, SparseRows):
+            return label_one
+        return CandidateLabels.of(space.points, label_one, n_segment_points=self.n_segment_points, smallest=smallest)

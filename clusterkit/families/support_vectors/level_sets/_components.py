@@ -15,7 +15,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels, Mask
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.families.support_vectors.level_sets._likely_edges import (
     Grouping,
@@ -161,20 +161,6 @@ class Components:
             margin = max(DISTANCE_MARGIN, DISTANCE_ROUNDING * spread)
             distances = CentreDistances(squared_distances(points, centres), weights, margin)
         return cls(contour, points, values, gradients, np.arange(len(points)), stage, distances)
-
-    def part(self, inside: Mask) -> Components:
-        """The search at its start among some of the points, whose values and distances are known already."""
-        distances = self.distances
-        if distances is not None:
-            distances = distances._replace(squares=distances.squares[inside])
-        return attrs.evolve(
-            self,
-            points=self.points[inside],
-            values=self.values[inside],
-            gradients=self.gradients[inside],
-            parent=np.arange(np.count_nonzero(inside)),
-            distances=distances,
-        )
 
     @property
     def samples(self) -> PointArrays:

@@ -1,4 +1,4 @@
-"""Edges that are likely inside a domain: to near neighbours, between innermost points, and to large components.
+"""Edges that are likely inside a domain: to near neighbours, and between the innermost points of components.
 
 `single_link` makes groups of near points by single linkage with a radius, `cover` a few points that represent all
 within a radius. `pairs_not_rejected` computes kernel sums at one sample point of every segment as matrix products. For
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
-from clusterkit.families.support_vectors.level_sets.neighbours import nearest_edges, nearest_rows
+from clusterkit.families.support_vectors.level_sets.neighbours import nearest_edges
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import from_mean
 from clusterkit.samples.limits import spend
@@ -27,7 +27,6 @@ __all__ = [
     "cover",
     "grouping_of",
     "join_components",
-    "join_large",
     "join_neighbours",
     "pairs_not_rejected",
     "single_link",
@@ -40,11 +39,6 @@ NEIGHBOURS = 8
 INNERMOST_NEIGHBOURS = 16
 """Neighbours that are tried from the innermost point of each component, among these points: up to 2.2 times as fast on
 12,000 rows of Shuttle, else mostly without effect."""
-
-MOST_LARGE = 40
-"""With more large components than this, only the largest are tried: the partition is shattered."""
-NEAR_LARGE = 3
-"""Large components that are tried from each point of the others, the nearest ones."""
 
 
 class Grouping(NamedTuple):
@@ -95,38 +89,13 @@ def join_neighbours(search: EdgeSearch) -> None:
     search.join(nearest_edges(search.points, NEIGHBOURS))
 
 
-def join_components(search: EdgeSearch, least: int = 1) -> None:
-    """Try edges between the innermost points of components of `least` points or more, until a round joins none."""
-    before, grouping = 0, search.grouping()
-    while len(innermost := grouping.innermost[grouping.sizes >= least]) not in (0, 1, before):
+def join_components(search: EdgeSearch) -> None:
+    """Try edges between the innermost points of components, until a round joins none."""
+    before, innermost = 0, search.grouping().innermost
+    while len(innermost) not in (1, before):
         before, inner = len(innermost), search.points[innermost]
         search.join(innermost[nearest_edges(inner, min(INNERMOST_NEIGHBOURS, before - 1))])
-        grouping = search.grouping()
-
-
-def join_large(search: EdgeSearch, smallest: int) -> None:
-    """Try edges from every point of a large component to the nearest ones of others, until a round joins none.
-
-    A component is large if it has half of `smallest` points; of very many only the largest are tried.
-    """
-    before = 0
-    while len((grouping := search.grouping()).sizes) != before:
-        before = len(grouping.sizes)
-        large = np.flatnonzero(grouping.sizes >= 0.5 * smallest)
-        large = large[np.argsort(-grouping.sizes[large], kind="stable")[:MOST_LARGE]]
-        rows = np.flatnonzero(np.isin(grouping.component, large))
-        if len(large) < 2:
-            return
-        nearest, squares = np.empty((len(large), len(rows)), dtype=np.int64), np.empty((len(large), len(rows)))
-        for i, number in enumerate(large):
-            members = np.flatnonzero(grouping.component == number)
-            nearest[i] = members[nearest_rows(search.points[rows], search.points[members])]
-            squares[i] = np.square(search.points[rows] - search.points[nearest[i]]).sum(axis=1)
-            squares[i, grouping.component[rows] == number] = np.inf
-        near = np.argsort(squares, axis=0, kind="stable")[:NEAR_LARGE]
-        edges = np.stack([np.tile(rows, len(near)), np.take_along_axis(nearest, near, axis=0).ravel()], axis=1)
-        lengths = np.take_along_axis(squares, near, axis=0).ravel()
-        search.join(edges[np.argsort(lengths, kind="stable")[: np.count_nonzero(np.isfinite(lengths))]])
+        innermost = search.grouping().innermost
 
 
 def single_link(points: Array, radius: float) -> Labels:
