@@ -69,7 +69,7 @@ def copy_to(place: Path) -> Path:
             shutil.copy2(ROOT / name, place / name)
     for compiled in [*ROOT.glob("clusterkit/**/__pycache__/*"), *ROOT.glob("tests/**/__pycache__/*")]:
         copied = place / compiled.relative_to(ROOT)
-        copied.parent.mkdir(exist_ok=True)
+        copied.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(compiled, copied)
     return place
 
