@@ -12,12 +12,12 @@ from clusterkit._jit import njit
 from clusterkit.families.trees.hierarchy_jit import hierarchy
 from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka, tree
-from clusterkit.numerics.spanning_trees.boruvka_jit import bracket, kth_near, smallest
+from clusterkit.numerics.spanning_trees.boruvka_jit import kth_near, smallest
 from clusterkit.numerics.spanning_trees.reach_jit import SQUARED, core_squares, prim
 from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree, nearest_by_reachability
 
 compiled = njit(cache=False)  # what is on disk of these has no entrance from Python
-bracketed, near_a_guess, selected = compiled(bracket), compiled(kth_near), compiled(smallest)
+near_a_guess, selected = compiled(kth_near), compiled(smallest)
 
 
 @st.composite
@@ -68,27 +68,6 @@ def test_of_edges_of_equal_weight_the_shorter_one_is_taken(d, n_neighbors):
     assert {tuple(sorted(edge)) for edge in edges.tolist()} == {tuple(edge) for edge in spanned.edges.tolist()}
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-@given(data=st.data())
-def test_a_bracket_of_the_kth_smallest_holds_it(kind, data):
-    count = data.draw(st.integers(1, 300))
-    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    values = (rng.random(count) ** data.draw(st.sampled_from([0.1, 1, 8]))).astype(kind)
-    if data.draw(st.booleans()):
-        values = np.round(values * 3).astype(kind)
-    values[rng.random(count) < 0.1] = np.inf
-    ranked = np.sort(values[np.isfinite(values)])
-    if not len(ranked):
-        return
-    k = data.draw(st.integers(1, len(ranked)))
-    above, inside, edge = data.draw(st.integers(0, 8)), data.draw(st.integers(1, 300)), np.finfo(kind).max
-    scratch = np.full(count + 1, np.nan, kind)
-    low, below, high, upto = bracketed(values, count, k, above, inside, edge, scratch)
-    assert low < ranked[k - 1] <= high
-    assert (below, upto) == ((values <= low).sum(), (values <= high).sum())
-    assert selected(values, count, k) == ranked[k - 1]
-
-
 @given(data=st.data())
 def test_the_kth_smallest_near_a_guess_is_exact_whatever_the_guess(data):
     count = data.draw(st.integers(1, 300))
@@ -108,6 +87,7 @@ def test_the_kth_smallest_near_a_guess_is_exact_whatever_the_guess(data):
     near = near_a_guess(room, room.view(np.int64), count, k, guess, np.full(count + 1, np.nan))
     assert near == ranked[k - 1]
     np.testing.assert_array_equal(room[:-1], values)
+    assert selected(values.copy(), count, k) == ranked[k - 1]
 
 
 @pytest.mark.parametrize("n_neighbors", [2, 15, 300, 1500])

@@ -19,7 +19,7 @@ from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka_jit as rounds
 from clusterkit.numerics.spanning_trees import kd_tree_jit as kd
-from clusterkit.numerics.spanning_trees.core_distances_jit import core_task, gathered_task, list_task
+from clusterkit.numerics.spanning_trees.core_distances_jit import core_task, gathered_task
 from clusterkit.numerics.spanning_trees.searches import boxes, floors, pure_nodes
 
 __all__ = [
@@ -247,25 +247,19 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
     floor = np.zeros(len(tree.radius))
     other, weight, square = np.full(places, -1), np.empty(places), np.empty(places)
     bound, nearest = np.zeros(places), np.zeros(places)
-    if n_neighbors > 1:
-        K = min(LISTED, n_neighbors - 1, n - 1)
-        lists = np.empty((places, K), np.int32)
+    K = min(LISTED, n - 1) if n_neighbors == 1 else min(LISTED, n_neighbors - 1, n - 1)
+    lists, in_slots = np.empty((places, K), np.int32), np.zeros(places if len(repeats) else 0, np.int64)
+    if n_neighbors == 1:
+        tasks(core_task, tree, K + 1, in_slots[:0], floor, np.empty(places), lists)
+    else:
         if len(repeats):
-            in_slots = np.zeros(places, np.int64)
             in_slots[real] = repeats[tree.row[real]]
+        if len(repeats) or n_neighbors <= LISTED + 1 or tree.rows.shape[1] != 2:
             tasks(core_task, tree, n_neighbors, in_slots, floor, core, lists)
-        elif n_neighbors <= K + 1:
-            tasks(list_task, tree, floor, core, lists)
-        elif tree.rows.shape[1] == 2:
-            tasks(gathered_task, tree, n_neighbors, floor, core, lists)
         else:
-            tasks(core_task, tree, n_neighbors, None, floor, core, lists)
+            tasks(gathered_task, tree, n_neighbors, floor, core, lists)
         floors(core, real, floor)
         bound[:] = core
-    else:
-        K = min(LISTED, n - 1)
-        lists = np.empty((places, K), np.int32)
-        tasks(list_task, tree, floor, np.empty(0), lists)
     pointer = np.zeros(len(lists), np.int8)
     component = np.full(places, -1)
     component[real] = np.arange(n)

@@ -35,7 +35,6 @@ from clusterkit.numerics.spanning_trees.searches import MIXED
 from clusterkit.numerics.structures_jit import find, join
 
 __all__ = [
-    "bracket",
     "candidate_task",
     "count_upto",
     "kth_near",
@@ -47,7 +46,6 @@ __all__ = [
     "row_candidates",
     "search_task",
     "smallest",
-    "smallest_weighted",
 ]
 
 
@@ -379,9 +377,6 @@ def renumber_task(t: int, component: Indices, renumbered: Indices) -> None:
             component[s] = renumbered[component[s]]
 
 
-MARGIN = 1.5
-"""Places from the k-th value at which a guess aims until two guesses enclose it: the typical error of a guess."""
-
 GUESSES = 12
 """Most guesses, each with a count of the values up to it, before the rest is searched one by one. A guess is on the
 straight line between the last two, so three or four suffice unless many of the numbers are equal."""
@@ -428,94 +423,12 @@ def smallest(values: Array, count: int, k: int) -> float:
 
 
 @inner
-def smallest_weighted(values: Array, weights: Counts, count: int, k: int) -> tuple[float, int]:
-    """Weighted k-th smallest: the least of the first `count` values at which the cumulated weights reach k.
-
-    Also returns how many values are at most this one; they are moved to the front.
-    """
-    low, high, lighter = 0, count, 0
-    while high - low > 1:
-        a, b, pivot = values[low], values[high - 1], values[low + (high - low) // 2]
-        pivot = max(min(a, b), min(max(a, b), pivot))
-        below, weight = low, lighter
-        for i in range(low, high):
-            t, u = values[i], weights[i]
-            values[i], weights[i] = values[below], weights[below]
-            values[below], weights[below] = t, u
-            below += t < pivot
-        for i in range(low, below):
-            weight += weights[i]
-        if weight >= k:
-            high = below
-            continue
-        upto = below
-        for i in range(below, high):
-            t, u = values[i], weights[i]
-            values[i], weights[i] = values[upto], weights[upto]
-            values[upto], weights[upto] = t, u
-            upto += t <= pivot
-        for i in range(below, upto):
-            weight += weights[i]
-        if weight >= k:
-            return pivot, upto
-        low, lighter = upto, weight
-    return values[low], low + 1
-
-
-@inner
 def count_upto(values: Array, count: int, edge: float) -> int:
     """How many of the first values are not above `edge`."""
     inside = 0
     for i in range(count):
         inside += values[i] <= edge
     return inside
-
-
-@inner(fastmath={"reassoc", "nsz"})
-def _total(values: Array, count: int, low: float, high: float) -> float:
-    """The sum, in any order, of the first values above `low` that are not above `high`."""
-    total, zero = low - low, low - low
-    for i in range(count):
-        total += values[i] if (values[i] > low) & (values[i] <= high) else zero
-    return total
-
-
-@inner
-def bracket(
-    values: Array, count: int, k: int, above: int, inside: int, edge: float, scratch: Array
-) -> tuple[float, int, float, int]:
-    """Two numbers between which the k-th smallest of the first `count` values is, and how many are not above each.
-
-    The second, which may be the k-th itself, has at most ``k + above`` values not above it, and there are at most
-    `inside` between the two, unless many values are equal. Values are at least 0, of the type of `scratch` and `edge`,
-    and k or more of them not above `edge`. `scratch` has two places at least.
-    """
-    scratch[0], scratch[1] = 0.0, -1.0  # in the type of the values, in which loops do twice as many at once
-    zero, low, below, high, upto = scratch[0], scratch[1], 0, edge, count_upto(values, count, edge)
-    # straight lines begin at twice the mean, up to which squared distances of points in a plane reach
-    end = min(high, 2 * _total(values, count, low, high) / upto)
-    margin = max(0.5 * above, MARGIN)
-    for _ in range(GUESSES):
-        if upto <= k + above and upto - below <= inside:
-            break
-        if upto > k + 2.0 * margin:
-            aim = k + margin
-        elif below < k - 1 - 2.0 * margin:
-            aim = k - 1 - margin
-        else:
-            aim = 0.5 * (below + upto)
-        start = max(low, zero)
-        scratch[0] = start + (end - start) * ((aim - below) / (upto - below))
-        guess = scratch[0]  # rounded to the type of the values
-        if not low < guess < high:
-            break
-        smaller = count_upto(values, count, guess)
-        if smaller >= k:
-            high, upto = guess, smaller
-        else:
-            low, below = guess, smaller
-        end = high
-    return low, below, high, upto
 
 
 @inner

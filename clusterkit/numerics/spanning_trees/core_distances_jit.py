@@ -1,8 +1,4 @@
-"""Core distances, which reach to the k-th neighbour, of all rows of a k-d tree, with lists of the nearest neighbours.
-
-A row keeps the distances of the leaves that it meets (`core_task`), and lowers the bound of its k-th neighbour by
-counting them: a guess, and the number of distances up to it. Processors count several distances at a time, but cannot
-sort them so. The lists (`list_task`) hold the nearest neighbours; few of them reach to the core distance.
+"""Core distances, which reach to the k-th neighbour, of all rows of a k-d tree, and lists of the nearest rows.
 
 **Two columns** (`gathered_task`): the leaves that may hold a neighbour of any row of a leaf are few and nearly the same
 for all of its rows, and so they are copied side by side once. Every row is compared with all of them: processors take
@@ -19,7 +15,7 @@ import numpy as np
 
 from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Counts, Indices
-from clusterkit.numerics.spanning_trees.boruvka_jit import bracket, count_upto, kth_near, smallest, smallest_weighted
+from clusterkit.numerics.spanning_trees.boruvka_jit import count_upto, kth_near
 from clusterkit.numerics.spanning_trees.kd_tree_jit import (
     CHUNK,
     DEPTH,
@@ -32,158 +28,22 @@ from clusterkit.numerics.spanning_trees.kd_tree_jit import (
     next_leaf,
     prepare_queries,
     reaching,
-    squared,
+    select,
     work_arrays,
 )
 
-__all__ = [
-    "core_task",
-    "gathered_task",
-    "list_task",
-]
+__all__ = ["core_task", "gathered_task"]
 
-
-ROOM = 8
-"""Places above the k-th value at which the search for a bound of it may end: fewer passes over the values."""
-
-
-BLOCKS = 4
-"""Capacity of the candidates of a row, in multiples of k plus the rows of a leaf; if half is used, too large distances
-are dropped."""
-
-DENSE = 2
-"""All distances of a leaf are kept if one in `DENSE` is wanted or more: to pick these out would take longer."""
 
 FRESH = 16
-"""Number of new distances within the bound of a row at which the bound is lowered; half of k if that is more."""
-
-STRIDE = 32
-"""Distances that are tested together before single ones are."""
+"""Rows beyond k among which the k nearest are selected anew, which lowers the bound; half of k if that is more."""
 
 LARGEST = float(np.finfo(np.float64).max)
 """The bound of a row that has fewer than k candidates."""
 
 
-@inner
-def _limit_of(square: float, filtered: bool, scale: float, grow: float, slack: float) -> float:
-    """Upper bound of a squared distance, from its rounded value in the type of the leaves."""
-    if filtered:
-        reach = (math.sqrt(square) * grow + slack) / scale
-        return reach * reach
-    return square
-
-
-@inner
-def _pack(values: Array, places: Indices, count: int, edge: float) -> int:
-    """Move the values that are at most `edge` to the front, with their places; returns their number."""
-    left = 0
-    for i in range(count):  # no branch on a value, which would be mispredicted
-        value = values[i]
-        values[left], places[left] = value, places[i]
-        left += value <= edge
-    return left
-
-
-@inner
-def _within(values: Array, places: Indices, count: int, low: float, high: float, near: Indices) -> int:
-    """The places of the values from `low` to `high`, and their number."""
-    inside = 0
-    for start in range(0, count, STRIDE):  # most parts have none
-        part = values[start : min(start + STRIDE, count)]
-        any_inside = 0
-        for i in range(len(part)):
-            any_inside += (part[i] >= low) & (part[i] <= high)
-        if any_inside > 0:
-            for i in range(len(part)):
-                near[inside] = places[start + i]
-                inside += (part[i] >= low) & (part[i] <= high)
-    return inside
-
-
-@inner
-def _keep_nearest(
-    values: Array,
-    places: Indices,
-    count: int,
-    k: int,
-    repeats: Counts | None,
-    rows: Array,
-    slot: int,
-    squares: Array,
-    scratch: Array,
-    weights: Counts,
-) -> tuple[float, int]:
-    """Keep the nearest places, by exact distances, whose weights sum to k; the k-th distance and their number.
-
-    Without `repeats` all weights are 1.
-    """
-    for i in range(count):
-        square = squared(rows, slot, places[i])
-        squares[i], scratch[i] = square, square
-    if repeats is None:
-        last = smallest(scratch, count, k)
-    else:
-        for i in range(count):
-            weights[i] = repeats[places[i]]
-        last = smallest_weighted(scratch, weights, count, k)[0]
-    mass, left = 0, 0
-    for i in range(count):
-        if squares[i] < last:
-            mass += 1 if repeats is None else repeats[places[i]]
-    for i in range(count):
-        if squares[i] < last or (squares[i] == last and mass < k):
-            if squares[i] == last:
-                mass += 1 if repeats is None else repeats[places[i]]
-            values[left], places[left] = values[i], places[i]
-            left += 1
-    return last, left
-
-
-@inner
-def _kth_square(
-    values: Array,
-    places: Indices,
-    count: int,
-    k: int,
-    edge: float,
-    rows: Array,
-    slot: int,
-    filtered: bool,
-    scale: float,
-    grow: float,
-    slack: float,
-    cut: float,
-    buffer: Array,
-    near: Indices,
-    squares: Array,
-) -> float:
-    """The exact k-th smallest squared distance, from values in the leaves' type."""
-    start, _, stop, _ = bracket(values, count, k, 2, 4, edge, buffer)
-    # the k-th row is not nearer than rows below `low`, since these are nearer than all those above `start`
-    reach = max(((math.sqrt(max(start, 0.0)) - slack) / grow - slack) / grow, 0.0)
-    buffer[0] = reach * reach
-    low = buffer[0]
-    buffer[0] = edge_of(_limit_of(stop, filtered, scale, grow, slack), filtered, scale, grow, slack, cut)
-    high = buffer[0]
-    nearer = 0
-    for i in range(count):
-        nearer += values[i] < low
-    inside = _within(values, places, count, low, high, near)
-    for i in range(inside):
-        squares[i] = squared(rows, slot, near[i])
-    return smallest(squares, inside, k - nearer)
-
-
 @njit
-def core_task(
-    t: int,
-    tree: KdTree,
-    k: int,
-    repeats: Counts | None,
-    floor: Array,
-    core: Array,
-    near_to: Indices,
-) -> None:
+def core_task(t: int, tree: KdTree, k: int, repeats: Counts, floor: Array, core: Array, near_to: Indices) -> None:
     """The k-th nearest row, itself the first, and the nearest other rows, of the rows in a task's leaves.
 
     Parameters
@@ -191,38 +51,35 @@ def core_task(
     t : int
     tree : KdTree
     k : int
-        At most the number of rows.
-    repeats : ndarray of shape (slots,) or None
-        Number of equal rows of each row, in slot order; None if all are 1: the compiled code then has no branch for
-        repeated rows.
+        At most the number of rows, repeated ones counted.
+    repeats : ndarray of shape (slots,) or (0,)
+        Number of equal rows of each row, in slot order; empty if all are 1.
     floor : ndarray of shape (nodes,)
         Zeros.
     core : ndarray of shape (slots,)
         Gets the squared distances to the k-th nearest rows.
     near_to : ndarray of shape (slots, K)
-        Gets the slots of the nearest other rows, nearest first; K is less than k. Of rows at equal distances those hit
-        first are listed. If repeated rows leave fewer than K slots within the k-th distance, the rest of a list is -1.
+        Gets the slots of the nearest other rows, nearest first; K is less than k and than the number of rows of the
+        tree. Of rows at equal distances those hit first are listed. Rows beyond the k-th distance, which repeated rows
+        leave, are -1.
     """
     points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
     lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most
     scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
-    queries, edges, bounds, wanted, _, counts, hits, _, _, nodes, apart = work_arrays(tree)
+    queries, edges, bounds, wanted, out, starts, hits, near, squares, nodes, apart = work_arrays(tree)
     leaves, _, slots = points.shape
     K = near_to.shape[1]
-    cap = BLOCKS * (k + slots) + ROOM
-    # candidates of each row: squared distances in the type of the leaves, and slots
-    values, places = np.empty((slots, cap), points.dtype), np.empty((slots, cap), np.int32)
-    buffer, near = np.empty(cap, points.dtype), np.empty(cap + 1, np.int32)
-    squares, scratch, weights, listed = np.empty(cap), np.empty(cap), np.empty(cap, np.int64), np.empty(K)
-    # weight of the candidates of each row (their number if no row is repeated), and a bound of the k-th distance
-    masses, limits, fresh = np.empty(slots, np.int64), np.empty(slots), np.empty(slots, np.int64)
-    again = max(k // 2, FRESH)
+    enough = k + max(k // 2, FRESH)
+    # candidates of each row, and a bound of its k-th distance
+    values, places = np.empty((slots, enough + slots)), np.empty((slots, enough + slots), np.int64)
+    counts, limits, listed = np.empty(slots, np.int64), np.empty(slots), np.empty((slots, K))
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
         for leaf in range(chunk, min(chunk + CHUNK, leaves)):
             home = leaves - 1 + leaf
             filled = 0
             while filled < slots and row[leaf * slots + filled] >= 0:
-                counts[filled], masses[filled], limits[filled], fresh[filled] = 0, 0, LARGEST, 0
+                counts[filled], limits[filled] = 0, LARGEST
+                listed[filled] = np.inf
                 edges[filled] = edge_of(LARGEST, filtered, scale, grow, slack, cut)
                 filled += 1
             prepare_queries(points, leaf, queries)
@@ -242,7 +99,7 @@ def core_task(
                     centre,
                     radius,
                     floor,
-                    masses,
+                    near,
                     -1,
                     widest,
                     np.inf,
@@ -251,107 +108,57 @@ def core_task(
                     break
                 there = node - leaves + 1
                 reaching(points, leaf, least, most, there, edges, bounds, wanted)
-                leaf_squares(points, there, queries, filled, wanted, edges, values, counts, hits)
+                leaf_squares(points, there, queries, filled, wanted, edges, out, starts, hits)
                 widest = 0.0
                 for a in range(filled):
                     if hits[a] > 0:
-                        count, first, stop = counts[a], there * slots, counts[a] + hits[a]
-                        if repeats is None:
-                            masses[a] += hits[a]
-                        else:
-                            for j in range(slots):
-                                if values[a, count + j] <= edges[a]:
-                                    masses[a] += repeats[first + j]
-                        if hits[a] * DENSE >= slots:  # rows that are too far among them do no harm
-                            part = places[a, count : count + slots]
-                            for j in range(slots):
-                                part[j] = first + j
-                            count += slots
-                        else:
-                            edge, j, start = edges[a], 0, count
-                            while count < stop:  # no branch on a distance, which would be mispredicted
-                                value = values[a, start + j]
-                                values[a, count], places[a, count] = value, first + j
-                                count += value <= edge
-                                j += 1
-                        fresh[a] += hits[a]
-                        full = count > cap - slots
-                        if masses[a] >= k and (full or fresh[a] >= again):
-                            if repeats is None:
-                                value = bracket(values[a], count, k, ROOM, cap, edges[a], buffer)[2]
-                                limits[a] = _limit_of(value, filtered, scale, grow, slack)
-                                edges[a] = edge_of(limits[a], filtered, scale, grow, slack, cut)
-                            fresh[a] = 0
-                            if repeats is not None or 2 * count > cap:
-                                count = _pack(values[a], places[a], count, edges[a])
-                            if repeats is not None or count > cap - slots:
-                                limits[a], count = _keep_nearest(
-                                    values[a],
-                                    places[a],
-                                    count,
-                                    k,
-                                    repeats,
-                                    rows,
-                                    leaf * slots + a,
-                                    squares,
-                                    scratch,
-                                    weights,
-                                )
-                                edges[a] = edge_of(limits[a], filtered, scale, grow, slack, cut)
-                                masses[a] = k
+                        slot, limit, count = leaf * slots + a, limits[a], counts[a]
+                        met = near_slots(
+                            out,
+                            a,
+                            edges[a],
+                            hits[a],
+                            rows,
+                            there,
+                            filtered,
+                            rows,
+                            slot,
+                            limit,
+                            near,
+                            squares,
+                        )
+                        for i in range(met):
+                            other, distance = near[i], squares[i]
+                            values[a, count + i], places[a, count + i] = distance, other
+                            if other == slot or distance >= listed[a, K - 1]:
+                                continue
+                            place = K - 1
+                            while place > 0 and listed[a, place - 1] > distance:
+                                listed[a, place] = listed[a, place - 1]
+                                near_to[slot, place] = near_to[slot, place - 1]
+                                place -= 1
+                            listed[a, place], near_to[slot, place] = distance, other
+                        count += met
+                        if count >= enough or (count >= k and limit == LARGEST):
+                            select(values[a], places[a], 0, count, k - 1)
+                            count, limits[a] = k, values[a, k - 1]
+                            edges[a] = edge_of(limits[a], filtered, scale, grow, slack, cut)
                         counts[a] = count
                     widest = max(widest, limits[a])
             for a in range(filled):
-                slot = leaf * slots + a
-                count, last = _pack(values[a], places[a], counts[a], edges[a]), limits[a]
-                if repeats is not None:
-                    last, count = _keep_nearest(
-                        values[a], places[a], count, k, repeats, rows, slot, squares, scratch, weights
-                    )
-                else:
-                    last = _kth_square(
-                        values[a],
-                        places[a],
-                        count,
-                        k,
-                        edges[a],
-                        rows,
-                        slot,
-                        filtered,
-                        scale,
-                        grow,
-                        slack,
-                        cut,
-                        buffer,
-                        near,
-                        squares,
-                    )
-                core[slot] = last
+                slot, count = leaf * slots + a, counts[a]
+                select(values[a], places[a], 0, count, min(k, count) - 1)
+                core[slot] = values[a, min(k, count) - 1]
+                if len(repeats) > 0:
+                    mass = 0
+                    for i in np.argsort(values[a, :count]):
+                        mass += repeats[places[a, i]]
+                        if mass >= k:
+                            core[slot] = values[a, i]
+                            break
                 for i in range(K):
-                    near_to[slot, i] = -1
-                edge = edges[a]
-                if repeats is None or count > K + 1:
-                    value = bracket(values[a], count, K + 1, 2, cap, edge, buffer)[2]
-                    buffer[0] = edge_of(
-                        _limit_of(value, filtered, scale, grow, slack), filtered, scale, grow, slack, cut
-                    )
-                    edge = buffer[0]
-                met = _within(values[a], places[a], count, edge - edge, edge, near)
-                length = 0
-                for i in range(met):
-                    other = near[i]
-                    if other == slot:
-                        continue
-                    distance = squared(rows, slot, other)
-                    if length == K and distance >= listed[K - 1]:
-                        continue
-                    length = min(length + 1, K)
-                    place = length - 1
-                    while place > 0 and listed[place - 1] > distance:
-                        listed[place] = listed[place - 1]
-                        near_to[slot, place] = near_to[slot, place - 1]
-                        place -= 1
-                    listed[place], near_to[slot, place] = distance, other
+                    if listed[a, i] > core[slot]:
+                        near_to[slot, i] = -1
 
 
 REACH = 1.5
@@ -517,92 +324,3 @@ def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_
                             place -= 1
                         listed[place], near_to[slot, place] = distance, other
                 reach = np.nextafter(farthest, np.inf)
-
-
-"""The bound of a row that has not met K others."""
-
-
-@njit
-def list_task(t: int, tree: KdTree, floor: Array, core: Array, near_to: Indices) -> None:
-    """The K nearest other rows of the rows in a task's leaves, nearest first, and squared distances to the last ones.
-
-    Parameters
-    ----------
-    t : int
-    tree : KdTree
-    floor : ndarray of shape (nodes,)
-        Zeros.
-    core : ndarray of shape (slots,) or (0,)
-        Gets the squared distances to the K-th nearest other rows, unless it is empty.
-    near_to : ndarray of shape (slots, K)
-        Gets the slots of the nearest other rows, nearest first; K is less than the number of rows. Of rows at equal
-        distances those hit first are listed.
-    """
-    points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
-    lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most
-    scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
-    queries, edges, bounds, wanted, out, starts, hits, near, squares, nodes, apart = work_arrays(tree)
-    leaves, _, slots = points.shape
-    K = near_to.shape[1]
-    listed = np.empty((slots, K))
-    for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
-        for leaf in range(chunk, min(chunk + CHUNK, leaves)):
-            home = leaves - 1 + leaf
-            filled = 0
-            while filled < slots and row[leaf * slots + filled] >= 0:
-                edges[filled] = edge_of(LARGEST, filtered, scale, grow, slack, cut)
-                filled += 1
-            for a in range(slots):
-                for i in range(K):
-                    near_to[leaf * slots + a, i], listed[a, i] = -1, LARGEST
-            prepare_queries(points, leaf, queries)
-            nodes[0], apart[0], top, widest = 0, 0.0, 1, np.inf
-            low, high, centre, radius = lows[home], highs[home], centres[home], radii[home]
-            while True:
-                node, top = next_leaf(
-                    lows,
-                    highs,
-                    centres,
-                    radii,
-                    top,
-                    nodes,
-                    apart,
-                    low,
-                    high,
-                    centre,
-                    radius,
-                    floor,
-                    near,
-                    -1,
-                    widest,
-                    np.inf,
-                )
-                if node < 0:
-                    break
-                there = node - leaves + 1
-                reaching(points, leaf, least, most, there, edges, bounds, wanted)
-                leaf_squares(points, there, queries, filled, wanted, edges, out, starts, hits)
-                widest = 0.0
-                for a in range(filled):
-                    slot = leaf * slots + a
-                    last = listed[a, K - 1]
-                    if hits[a] > 0:
-                        met = near_slots(
-                            out, a, edges[a], hits[a], rows, there, filtered, rows, slot, last, near, squares
-                        )
-                        for i in range(met):
-                            other, distance = near[i], squares[i]
-                            if other == slot or distance >= last:
-                                continue
-                            place = K - 1
-                            while place > 0 and listed[a, place - 1] > distance:
-                                listed[a, place] = listed[a, place - 1]
-                                near_to[slot, place] = near_to[slot, place - 1]
-                                place -= 1
-                            listed[a, place], near_to[slot, place] = distance, other
-                            last = listed[a, K - 1]
-                        if met > 0:
-                            edges[a] = edge_of(last, filtered, scale, grow, slack, cut)
-                    widest = max(widest, last)
-            for a in range(min(filled, len(core))):
-                core[leaf * slots + a] = listed[a, K - 1]

@@ -39,6 +39,7 @@ __all__ = [
     "point_bound",
     "prepare_queries",
     "reaching",
+    "select",
     "split_task",
     "squared",
     "subtree_task",
@@ -91,7 +92,7 @@ class KdTree(NamedTuple):
 
 
 @inner
-def _select(key: Array, index: Indices, low: int, high: int, middle: int) -> None:
+def select(key: Array, index: Indices, low: int, high: int, middle: int) -> None:
     """Reorder ``[low, high)`` so that no key before `middle` is above one from there on.
 
     The partition moves every entry without a branch on its value, which would be mispredicted half of the time.
@@ -138,7 +139,7 @@ def _split(X: Array, index: Indices, key: Array, low: int, high: int, middle: in
             widest, column = spread, c
     for i in range(low, high):
         key[i] = X[index[i], column]
-    _select(key, index, low, high, middle)
+    select(key, index, low, high, middle)
 
 
 @njit

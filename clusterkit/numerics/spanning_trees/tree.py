@@ -226,13 +226,13 @@ def compiles_first(n: int, d: int, n_neighbors: int) -> bool:
 
     if n <= ALL_PAIRS:
         return False
+    from clusterkit.numerics.spanning_trees.boruvka import LISTED
     from clusterkit.numerics.spanning_trees.boruvka_jit import search_task
-    from clusterkit.numerics.spanning_trees.core_distances_jit import core_task, gathered_task, list_task
+    from clusterkit.numerics.spanning_trees.core_distances_jit import core_task, gathered_task
     from clusterkit.numerics.spanning_trees.kd_tree_jit import FILTERED
 
     kind = "float32" if d >= FILTERED else "float64"
-    neighbours = list_task if n_neighbors == 1 else gathered_task if d == 2 else core_task
-    kernels = (search_task, neighbours)
+    kernels = (search_task, gathered_task if d == 2 and n_neighbors > LISTED + 1 else core_task)
     if all(has_compiled(kernel, f"array({kind}, 3d, C)") for kernel in kernels):
         return False
     logging.getLogger("clusterkit").warning("compiling the spanning tree, once for this installation: some seconds")
