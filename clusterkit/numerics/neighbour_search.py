@@ -197,7 +197,8 @@ def nearest_rows(X: Array, order: Indices, k: int, rng: Rng, search: str = "auto
         tried = np.sort(rng.choice(u, min(TRIED_ROWS, u), replace=False))
         truth = _exact_of(X, order, tried, k, centre)
         sketch = _sketch(X, order, tried, truth, centre, rng)
-        axes, visit = sketch.Z.shape[1], np.arange(u)
+        axes = sketch.Z.shape[1]
+        visit: Indices = np.arange(u)
         if method == "cells":
             candidates, visit = _of_cells(sketch, rng)
         else:
