@@ -231,13 +231,19 @@ class FittedAttributes(Outputs):
             if k > 1 and self.outcome_ is not None:
                 raise ValueError("several clusters need the space_ in which they were found")
             return
+        if isinstance(self.space_, FeatureSpace):
+            _of_shape(
+                self.space_.at(row.astype(self.space_.dtype)), "the features of a row", (1, self.space_.width), "f"
+            )
         if isinstance(self.outcome_, Domain):
             _of_shape(self.outcome_.value(self.space_.coordinates(row)), "a value", (1,), "f")
         elif self._gives((Embedding,)):
             span = getattr(self.predictor_, "span", None)
             holder: Any = self.predictor_ if self.outcome_ is None else self.outcome_
             extend = holder.extend
-            _of_shape(extend(row if span is None else span(row)), "the scores of a row", (1, None), "f")
+            scores = _of_shape(extend(row if span is None else span(row)), "the scores of a row", (1, None), "f")
+            if getattr(holder, "are_memberships", False) and scores.shape[1] < k:
+                raise ValueError(f"memberships in {scores.shape[1]} of {k} clusters")
         if (means := _means(self)) is not None:
             _of_shape(means, "cluster_centers_", (None, row.shape[1]), "f")
 

@@ -11,6 +11,7 @@ from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.params import check_count
 from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import InvalidData
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles.measures import labels_of, measures_of
@@ -103,6 +104,8 @@ def coordinates(model: object, table: RawTable, rows: Indices) -> Array:
         if (gaps := np.isnan(points)).any():  # mixed columns keep theirs
             known = points[:, ~gaps.all(axis=0)]
             points = np.where(np.isnan(known), np.nanmedian(known, axis=0), known)
+        if not points.shape[1] or np.isinf(points).any():
+            raise InvalidData("the space of the model has no finite coordinates for these rows")
         return points
     measures, _ = measures_of(table.columns(rows))
     if not measures:

@@ -16,7 +16,7 @@ from clusterkit._typing import AnyArray, Array, Indices, Labels, RandomState
 from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import InvalidParameter
+from clusterkit.errors import InvalidData, InvalidParameter
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles.measures import is_model, labels_of, not_fitted
 from clusterkit.profiles.raw_table import RawTable, as_frame
@@ -171,6 +171,8 @@ def _memberships(model: Any, X: object, labels: Labels) -> Array | None:
     if not (is_model(model) and hasattr(model, "predict_proba")):
         return None
     degrees = np.asarray(model.predict_proba(X))
+    if labels.max(initial=NOISE) >= degrees.shape[1]:
+        raise InvalidData(f"the model has memberships in {degrees.shape[1]} clusters, and a row has a larger number")
     return np.where(labels >= 0, degrees[np.arange(len(labels)), labels], 0.0)
 
 

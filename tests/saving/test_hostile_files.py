@@ -288,6 +288,13 @@ def test_shapes_that_do_not_agree(models):
     assert "KernelDomain: " in refusal(changed(models["svc"], swap))
 
 
+def test_memberships_have_a_column_for_each_cluster(models):
+    def call(header, tree):
+        node_of(tree, "Scores")["fields"]["are_memberships"] = True
+
+    assert "memberships in 1 of 2 clusters" in refusal(changed(models["emmc"], call))
+
+
 NUMBERS = st.one_of(
     st.integers(-3, 10), st.sampled_from([2**63 - 1, -(2**63)]), st.floats(width=32), st.booleans(), st.none()
 )

@@ -241,8 +241,10 @@ def _error(function: Callable[[], object]) -> BaseException | None:
 
 
 def is_own(error: BaseException) -> bool:
-    """Whether the library raised an error itself: by a statement of its own, with a message of its own."""
+    """Whether the library raised an error itself, with a message of its own, or scikit-learn counted columns for it."""
     frames = traceback.extract_tb(error.__traceback__)
+    if frames and frames[-1].name == "_check_n_features":
+        return True
     inside = frames and f"{os.sep}clusterkit{os.sep}" in frames[-1].filename
     raised = frames and (frames[-1].line or "").startswith("raise")
     return type(error).__module__ == errors.__name__ or bool(
