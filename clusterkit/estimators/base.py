@@ -232,9 +232,9 @@ class FittedAttributes(Outputs):
                 raise ValueError("several clusters need the space_ in which they were found")
             return
         if isinstance(self.space_, FeatureSpace):
-            _of_shape(
-                self.space_.at(row.astype(self.space_.dtype)), "the features of a row", (1, self.space_.width), "f"
-            )
+            features = self.space_.at(row.astype(self.space_.dtype))
+            if features.shape != (1, self.space_.width):
+                raise ValueError(f"the features of a row have the shape {features.shape}")
         if isinstance(self.outcome_, Domain):
             _of_shape(self.outcome_.value(self.space_.coordinates(row)), "a value", (1,), "f")
         elif self._gives((Embedding,)):

@@ -118,7 +118,7 @@ def missing_clusters(used: int, k: int, n: int, distinct: Callable[[], int], wor
     >>> missing_clusters(3, 5, 60, lambda: 3)
     '3 of the 5 clusters that were asked for have rows, because only 3 rows are distinct'
     >>> missing_clusters(2, 5, 60, lambda: 4)
-    '2 of the 5 clusters that were asked for have rows'
+    '2 of the 5 clusters that were asked for have rows, and only 4 rows are distinct'
     >>> missing_clusters(5, 5, 60, lambda: 3)
     '5 clusters were asked for, and only 3 rows are distinct: some equal rows are in different clusters'
     """
@@ -134,8 +134,9 @@ def missing_clusters(used: int, k: int, n: int, distinct: Callable[[], int], wor
     values = distinct()
     if values == 1:  # a fit warns of equal samples before it begins
         return None
-    if used == values:
-        return f"{used} of the {k} clusters that were asked for have rows, because only {values} rows are distinct"
+    if values < k:
+        have, why = "has" if used == 1 else "have", "because" if used == values else "and"
+        return f"{used} of the {k} clusters that were asked for {have} rows, {why} only {values} rows are distinct"
     if used == 1:
         return (
             f"all {n} samples are in one cluster of the {k} asked for, for example because they differ too little for "

@@ -41,7 +41,7 @@ def test_a_factor_in_files_has_the_same_bits(update, tmp_path):
 def test_more_clusters_than_distinct_rows_are_reported_though_labels_are_not_computed_yet():
     few = np.repeat([[1.0, 2.0], [3.0, 1.0], [2.0, 5.0]], 200, axis=0)
     for rows in (few, da.from_array(few, chunks=(170, 2))):
-        sentence = "^2 of the 5 clusters that were asked for have rows, because only 3 rows are distinct$"
+        sentence = "^2 of the 5 clusters that were asked for have rows, and only 3 rows are distinct$"
         with pytest.warns(ClusterkitWarning, match=sentence):
             model = recipe("nmf", n_clusters=5, solver__update="anls", labeler="argmax", random_state=0).fit(rows)
         assert np.unique(np.asarray(model.labels_)).tolist() == [0, 1]
