@@ -151,9 +151,11 @@ def test_formulas_in_cells_can_be_escaped(run, write, tmp_path, ending, error_of
     )
 
 
-def test_seed_decides(run, table):
+def test_seed_decides(run, table, tmp_path):
     runs = [run("fit", table, "-k", 3, "--drop", "id", "--seed", 7, "-o", "-").stdout for _ in range(2)]
     assert runs[0] == runs[1]
+    run("fit", table, "-r", "kmeans", "-k", 3, "--drop", "id", "--seed", 7, "--save", tmp_path / "m.clusterkit")
+    assert clusterkit.load(tmp_path / "m.clusterkit").random_state == 7
 
 
 def test_model_round_trip(run, table, tmp_path):
@@ -408,8 +410,9 @@ def test_links_and_seeds_of_files_are_kept(tmp_path, run):
     labels = np.loadtxt(tmp_path / "out.csv", skiprows=1, dtype=int)
     assert labels[0] == labels[16]
     assert labels[1] != labels[29]
-    answer = run(*common, "--seeds", "kind")
-    labels = np.loadtxt(tmp_path / "out.csv", skiprows=1, dtype=int)
+    answer = run(*common, "--seeds", "kind", "--with-data")
+    assert (tmp_path / "out.csv").read_text().startswith("x,y,kind,label\n")
+    labels = np.loadtxt(tmp_path / "out.csv", skiprows=1, dtype=int, delimiter=",", usecols=3)
     assert (labels[:15:5] == 1).all()
     assert (labels[15::5] == 0).all()
     assert "numbers of the seeds: 0 a, 1 b" in answer.output
