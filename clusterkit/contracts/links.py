@@ -508,10 +508,10 @@ def _refuse_too_many(
         return
     from clusterkit.numerics.linked.colouring_jit import colouring, dense_core
 
-    if not dense_core(links.apart, links.m, k)[0].any() or colouring(links.apart, links.m, k, COLOURING_BUDGET)[0] != 0:
-        return
     # only groups with at least k others that are apart from them can be to blame
     core = dense_core(links.apart, links.m, k)[0]
+    if not core.any() or colouring(links.apart, links.m, k, COLOURING_BUDGET)[0] != 0:
+        return
     of_row = np.full(links.n, -1)
     of_row[links.rows] = links.groups
     inside = core[of_row[apart]].all(axis=1)

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
-import io
 import re
-import tokenize
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +18,7 @@ import attrs
 
 from .architecture import contract
 from .arrows import circles, module_name, targets
-from .source import ROOT, Place, Source, imports, sources
+from .source import ROOT, Place, Source, code_tokens, imports, sources
 
 SMALL = 60
 """Lines below which a file needs a reason to be one."""
@@ -109,16 +107,8 @@ def circles_of(arrows: Arrows, places: Sequence[Place]) -> list[list[str]]:
 
 def code_lines(text: str) -> int:
     """Lines with code: no blank ones, no comments, and no texts that stand alone, as docstrings do."""
-    alone: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            alone.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    nothing = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in nothing:
-            lines.update(range(token.start[0], token.end[0] + 1))
-    return len(lines - alone)
+    tokens = code_tokens(text, ast.parse(text))
+    return len({line for token in tokens for line in range(token.start[0], token.end[0] + 1)})
 
 
 def reason_to_be_small(name: str, source: Source, arrows: Arrows) -> str:

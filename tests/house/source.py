@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
+import io
+import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -66,6 +68,23 @@ def sources(*folders: str) -> tuple[Source, ...]:
     """Every Python file below the folders (patterns relative to the root), sorted by path."""
     paths = {path for folder in folders for root in ROOT.glob(folder) for path in root.rglob("*.py")}
     return tuple(Source.of(path) for path in sorted(paths))
+
+
+NOTHING = frozenset({
+    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER
+})  # fmt: skip
+"""Tokens that are no code."""
+
+
+def code_tokens(text: str, tree: ast.Module) -> Iterator[tokenize.TokenInfo]:
+    """Names, operators, numbers and texts, without texts that stand alone, as docstrings do."""
+    alone: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            alone.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in NOTHING and token.start[0] not in alone:
+            yield token
 
 
 def at_top(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:

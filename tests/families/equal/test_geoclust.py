@@ -72,5 +72,5 @@ def test_parameters_are_checked():
 @pytest.mark.filterwarnings("ignore:the attributes of X spread over")
 def test_denormal_numbers_are_scaled_by_a_number():
     X = np.random.default_rng(0).integers(0, 8, (9, 2)) * 5e-324
-    with pytest.warns(match="1 of the 3 clusters|all 9 samples are in one cluster of the 3 asked for"):
+    with pytest.warns(match="all 9 samples are in one cluster of the 3 asked for"):
         assert recipe("geoclust", n_clusters=3, random_state=0).fit(X).n_clusters_ == 1
