@@ -27,7 +27,10 @@ import numpy as np
 from sklearn.datasets import make_blobs
 import clusterkit
 from clusterkit import Pipeline, recipe
-from clusterkit_papers import datasets
+try:
+    from clusterkit_papers import datasets
+except ImportError:  # an older checkout has them in the library
+    from clusterkit import datasets
 warnings.simplefilter("ignore")
 
 def blobs(n, d, k):
