@@ -1,4 +1,4 @@
-"""Five pictures of support vector clustering: domain, segments, trajectories, clusters, all widths of the kernel."""
+"""Four pictures of support vector clustering: the domains of two recipes, clusters, all widths of the kernel."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,12 +14,10 @@ fsvc = recipe("fsvc", featuremap__gamma=12.0, random_state=0).fit(X)
 small = {"name": "complete_graph", "min_cluster_size": 5}
 path = width_path(X, nu=0.15, labeler=small, n_gammas=30)
 
-figure = plt.figure(figsize=(15, 11), layout="constrained")
-axes = figure.subplot_mosaic([["domain", "graph"], ["ascents", "fast"], ["labels", "clusters"], ["labels", "samples"]],
-                             height_ratios=(2, 2, 1, 1))  # fmt: skip
+figure = plt.figure(figsize=(15, 8), layout="constrained")
+axes = figure.subplot_mosaic([["domain", "fast"], ["labels", "clusters"], ["labels", "samples"]],
+                             height_ratios=(2, 1, 1))  # fmt: skip
 plots.contours(svc, X, ax=axes["domain"])
-plots.connectivity(svc, X, ax=axes["graph"])
-plots.trajectories(svc, X, ax=axes["ascents"])
 plots.contours(fsvc, X, ax=axes["fast"])
 plots.clusters(path.labels[np.argmax(path.n_clusters)], X, ax=axes["labels"])
 plots.width_path(path, axes=(axes["clusters"], axes["samples"]), chosen=svc)

@@ -3,7 +3,7 @@
 Every function takes matplotlib axes or makes some, draws on them, and returns them.
 
 - ``_clusters.py``: samples, sizes, silhouettes, and an embedding in the plane;
-- ``_domains.py``, ``_connectivity.py``: contours, trajectories, and the graph of a domain;
+- ``_domains.py``: the border of a domain;
 - ``_searches.py``, ``_widths.py``: scores of searches and candidates, and paths of widths;
 - ``_tables.py``: heat maps of profiles, roles of columns, rank diagrams, consensus matrices;
 - ``figure.py``: axes, colours, legends, the two coordinates of a plot, and the checks of fitted models;
@@ -11,7 +11,7 @@ Every function takes matplotlib axes or makes some, draws on them, and returns t
 
 >>> from clusterkit import plots
 >>> plots.__all__[:4]
-['candidates', 'clusters', 'connectivity', 'consensus_matrix']
+['candidates', 'clusters', 'consensus_matrix', 'contours']
 """
 
 from __future__ import annotations
@@ -23,11 +23,9 @@ from typing import TYPE_CHECKING
 _HOME = {
     "candidates": "clusterkit.plots._searches",
     "clusters": "clusterkit.plots._clusters",
-    "connectivity": "clusterkit.plots._connectivity",
     "consensus_matrix": "clusterkit.plots._tables",
     "contours": "clusterkit.plots._domains",
     "dendrogram": "clusterkit.plots._clusters",
-    "edsvc_curves": "clusterkit.plots._searches",
     "number_curve": "clusterkit.plots._searches",
     "profile": "clusterkit.plots._tables",
     "embedding": "clusterkit.plots._clusters",
@@ -35,19 +33,15 @@ _HOME = {
     "search_curve": "clusterkit.plots._searches",
     "silhouette": "clusterkit.plots._clusters",
     "sizes": "clusterkit.plots._clusters",
-    "trajectories": "clusterkit.plots._domains",
     "width_path": "clusterkit.plots._widths",
-    "width_tree": "clusterkit.plots._widths",
 }
 
 __all__ = [
     "candidates",
     "clusters",
-    "connectivity",
     "consensus_matrix",
     "contours",
     "dendrogram",
-    "edsvc_curves",
     "embedding",
     "number_curve",
     "profile",
@@ -55,18 +49,15 @@ __all__ = [
     "search_curve",
     "silhouette",
     "sizes",
-    "trajectories",
     "width_path",
-    "width_tree",
 ]
 
 if TYPE_CHECKING:
     from clusterkit.plots._clusters import clusters, dendrogram, embedding, silhouette, sizes
-    from clusterkit.plots._connectivity import connectivity
-    from clusterkit.plots._domains import contours, trajectories
-    from clusterkit.plots._searches import candidates, edsvc_curves, number_curve, search_curve
+    from clusterkit.plots._domains import contours
+    from clusterkit.plots._searches import candidates, number_curve, search_curve
     from clusterkit.plots._tables import consensus_matrix, profile, roles
-    from clusterkit.plots._widths import width_path, width_tree
+    from clusterkit.plots._widths import width_path
 
 
 if not TYPE_CHECKING:  # a checker would take every misspelt name for one that exists

@@ -66,7 +66,7 @@ COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 pale for small points)."""
 MARKERS = ("o", "^", "D", "v", "p", "<", ">")
 """Markers of clusters: further clusters repeat the colours with another marker. Rings and squares around points mark
-support vectors, crosses noise and stars equilibria, so none of these marks a cluster after the first six."""
+support vectors, crosses noise, so none of these marks a cluster after the first six."""
 STYLES = tuple((color, marker) for marker in MARKERS for color in COLORS)
 """Colour and marker of each cluster, in order."""
 INK, FAINT = "#222222", "#808080"
@@ -146,9 +146,7 @@ def raster(n: int) -> bool:
     return n > RASTER_FROM
 
 
-def draw_points(
-    ax: Axes, places: Array, labels: Labels, room: int = LEGEND_ENTRIES, *, alpha: float = 1.0, scale: float = 1.0
-) -> list[Artist]:
+def draw_points(ax: Axes, places: Array, labels: Labels, room: int = LEGEND_ENTRIES) -> list[Artist]:
     """Scatter clusters and noise, and return at most `room` handles for the legend.
 
     There is one collection for each style in use, labelled with its cluster, and one for noise. If there are more
@@ -160,9 +158,6 @@ def draw_points(
     places : ndarray of shape (n, 2)
     labels : ndarray of shape (n,)
     room : int
-    alpha : float
-    scale : float
-        Factor of the area of the markers.
 
     Returns
     -------
@@ -170,17 +165,16 @@ def draw_points(
     """
     from matplotlib.lines import Line2D
 
-    size, many = scale * point_size(len(places)), raster(len(places))
+    size, many = point_size(len(places)), raster(len(places))
     names, counts = np.unique(labels[labels >= 0], return_counts=True)
     style = styles_of(labels)
-    common: dict[str, Any] = {"rasterized": many, "alpha": alpha}
     noise = labels < 0
     handles: list[Any] = []
     if noise.any():
         room -= 1
         x, y = places[noise].T
         crosses = ax.scatter(x, y, s=1.3 * size, marker="x", color=FAINT, linewidth=0.9, zorder=3,
-                             label=f"noise: {noise.sum():,}", **common)  # fmt: skip
+                             label=f"noise: {noise.sum():,}", rasterized=many)  # fmt: skip
         handles.append(crosses)
     drawn = {}
     for index in np.unique(style[~noise]):
@@ -190,7 +184,7 @@ def draw_points(
         x, y = places[rows].T
         drawn[int(index)] = ax.scatter(
             x, y, s=size, color=color, marker=marker, edgecolor="white", linewidth=0.0 if many else 0.4,
-            zorder=3, label=f"cluster {first}: {int(np.sum(labels == first)):,}", **common,
+            zorder=3, label=f"cluster {first}: {int(np.sum(labels == first)):,}", rasterized=many,
         )  # fmt: skip
     if len(names) <= room:
         return [*drawn.values(), *handles]

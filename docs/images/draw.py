@@ -22,10 +22,7 @@ X = np.vstack([moons, np.random.default_rng(0).uniform((-1.5, -1), (2.5, 1.5), s
 model = recipe("svc", featuremap__gamma=12.0, solver__nu=0.15, labeler__outliers="noise").fit(X)
 path = width_path(X, nu=0.15, labeler={"name": "complete_graph", "min_cluster_size": 5})
 save(plots.contours(model, X), "contours")
-save(plots.connectivity(model, X), "connectivity")
-save(plots.trajectories(model, X), "trajectories")
 save(plots.width_path(path, chosen=model)[0], "width-path")
-save(plots.width_tree(path), "width-tree")
 digits = load_digits()
 rows = digits.data[digits.target < 4][:400]
 save(plots.embedding(recipe("emmc", n_clusters=4, random_state=0).fit(rows), rows), "embedding")

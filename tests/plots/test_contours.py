@@ -209,44 +209,43 @@ def test_a_data_frame_names_the_axes(svc, moons):
     assert plots.contours(model, frame, names=["a", "b"]).get_ylabel() == "b"
 
 
-@pytest.mark.parametrize("draw", [plots.contours, plots.connectivity, plots.trajectories], ids=lambda f: f.__name__)
 class TestRefusals:
-    def test_no_domain(self, draw, moons):
+    def test_no_domain(self, moons):
         from matplotlib import pyplot
 
         model = recipe("kmeans", n_clusters=2, random_state=0).fit(moons)
         with pytest.raises(IncompatibleStages, match=r"recipe 'svc'.*clusterkit\.plots\.clusters"):
-            draw(model, moons)
+            plots.contours(model, moons)
         assert not pyplot.get_fignums()
 
-    def test_no_model(self, draw, moons):
+    def test_no_model(self, moons):
         with pytest.raises(InvalidParameter, match=r"got ndarray; clusterkit\.plots\.clusters"):
-            draw(np.zeros(len(moons), dtype=int), moons)
+            plots.contours(np.zeros(len(moons), dtype=int), moons)
         with pytest.raises(InvalidParameter, match="got type"):
-            draw(Pipeline, moons)
+            plots.contours(Pipeline, moons)
 
-    def test_not_fitted(self, draw, moons):
+    def test_not_fitted(self, moons):
         with pytest.raises(NotFittedError, match=r"call its fit\(X\) first"):
-            draw(recipe("svc"), moons)
+            plots.contours(recipe("svc"), moons)
 
-    def test_other_rows(self, draw, svc, moons):
+    def test_other_rows(self, svc, moons):
         with pytest.raises(InvalidData, match="5 rows and there are 123 labels"):
-            draw(svc, moons[:5])
+            plots.contours(svc, moons[:5])
         with pytest.raises(InvalidData, match="3 attributes and the model was fitted on 2"):
-            draw(svc, np.ones((len(moons), 3)))
+            plots.contours(svc, np.ones((len(moons), 3)))
 
     @pytest.mark.parametrize("dims", [(0, 0), (0, 2), (-1, 0), 3, (0, 1, 2), "ab", (0.5, 1)])
-    def test_dims(self, draw, svc, moons, dims):
+    def test_dims(self, svc, moons, dims):
         with pytest.raises(InvalidParameter, match="dims must be two different coordinates between 0 and 1"):
-            draw(svc, moons, dims=dims)
+            plots.contours(svc, moons, dims=dims)
 
-    def test_axes(self, draw, svc, moons):
+    def test_axes(self, svc, moons):
         with pytest.raises(InvalidParameter, match="got ndarray; give one of them"):
-            draw(svc, moons, ax=Figure().subplots(1, 2))
+            plots.contours(svc, moons, ax=Figure().subplots(1, 2))
 
-    def test_names(self, draw, svc, moons):
+    def test_names(self, svc, moons):
         with pytest.raises(InvalidParameter, match="each of the 2 attributes, got 1"):
-            draw(svc, moons, names=["one"])
+            plots.contours(svc, moons, names=["one"])
 
 
 @pytest.mark.parametrize("grid", [1, 2.5, True, "fine"])

@@ -123,7 +123,7 @@ class EdSvc(Tuner):
 
     Rows outside the contour are scored as the labeler labels them; its option "nearest" makes partitions comparable
     with the members. ``resolved_["tuner"]`` has the score, the number of clusters, the score of the partition in which
-    every row is alone, and all candidates (`EdSvcCurves`), which `clusterkit.plots.edsvc_curves` draws.
+    every row is alone, and all candidates (`EdSvcCurves`).
 
     A candidate is independent of all others, so neither order nor threads matter. Distances are computed once for
     all candidates; equal partitions are scored once. O(n²) memory; about n² s operations a candidate for s support

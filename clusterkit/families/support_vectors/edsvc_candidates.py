@@ -328,7 +328,7 @@ WIDTH_STEP, BOUND_STEP, GRID_STEP = 0, 1, 2
 """Values of `EdSvcCurves.step`: a bandwidth at the first bound, a bound at the best bandwidth, a pair of the grid."""
 
 CURVES = "curves"
-"""Key of the table in ``resolved_["tuner"]``, where the plot finds it."""
+"""Key of the table in ``resolved_["tuner"]``."""
 
 COLUMNS = ("step", "gamma", "C", "score", "n_clusters", "n_bounded", "qualified")
 """The fields of `EdSvcCurves` with one value for each candidate."""
@@ -372,7 +372,7 @@ class EdSvcCurves:
     measure: str
 
     def __repr__(self) -> str:
-        return f"<{len(self.gamma)} candidates, see clusterkit.plots.edsvc_curves>"
+        return f"<{len(self.gamma)} candidates>"
 
     def __len__(self) -> int:
         """Number of candidates."""

@@ -2,8 +2,8 @@
 Pictures of a fit
 =================
 
-Four answers to "why do these rows share a cluster?": the clusters, the contour, the segments that stay inside it, and
-the ascents from each row to a peak of the density. Every function draws on the axes that you pass.
+Two answers to "why do these rows share a cluster?": the clusters, and the contour around them. Every function draws on
+the axes that you pass.
 """
 
 import matplotlib.pyplot as plt
@@ -16,9 +16,7 @@ moons, _ = make_moons(200, noise=0.06, random_state=0)
 X = np.vstack([moons, np.random.default_rng(0).uniform((-1.5, -1), (2.5, 1.5), size=(10, 2))])
 model = recipe("svc", featuremap__gamma=12.0, solver__nu=0.15, labeler__outliers="noise").fit(X)
 
-figure, axes = plt.subplots(2, 2, figsize=(13, 8), layout="constrained")
-plots.clusters(model, X, ax=axes[0, 0], legend=False)
-plots.contours(model, X, ax=axes[0, 1], legend=False)
-plots.connectivity(model, X, ax=axes[1, 0], legend=False)
-plots.trajectories(model, X, starts=60, ax=axes[1, 1], legend=False)
+figure, axes = plt.subplots(1, 2, figsize=(13, 4), layout="constrained")
+plots.clusters(model, X, ax=axes[0], legend=False)
+plots.contours(model, X, ax=axes[1], legend=False)
 plt.show()

@@ -68,7 +68,7 @@ def test_all_points_of_a_ball_have_its_limit(case, seed):
     basins = find_basins(ascent, ascent.scaled(X), "equilibrium", first_round=2)
     none = Balls.none(X.shape[1])
     for centre, radius, limit in zip(*attrs.astuple(basins.balls, recurse=False), strict=True):
-        ends, _, end_balls, _ = ascent.climb(around(centre, radius, 6, seed), none)
+        ends, _, end_balls = ascent.climb(around(centre, radius, 6, seed), none)
         assert (end_balls == -1).all()
         assert (np.linalg.norm(ends - basins.points[limit], axis=1) <= ascent.merge).all()
 

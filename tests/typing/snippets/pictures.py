@@ -16,11 +16,8 @@ def draw(X: NDArray[np.float64]) -> None:
     assert_type(plots.contours(model, X, ax=ax, grid=50), Axes)
     assert_type(plots.clusters(model.labels_, X, dims=(0, 1), names=["a", "b"]), Axes)
     assert_type(plots.clusters(recipe("kmeans", n_clusters=2).fit(X), X), Axes)
-    assert_type(plots.connectivity(model, X), Axes)
-    assert_type(plots.trajectories(model, X, starts=[0, 1]), Axes)
     assert_type(plots.search_curve(search("kmeans", {"n_clusters": [2, 3]}, X), params="n_clusters"), Axes)
     pair = plots.width_path(width_path(X), axes=Figure().subplots(2, 1), chosen=model)
     assert_type(pair, NDArray[np.object_])
-    assert_type(plots.edsvc_curves(model), NDArray[np.object_])
     plots.contours(X)  # type: ignore[call-arg, arg-type]
     plots.contour  # type: ignore[attr-defined]  # noqa: B018

@@ -137,15 +137,13 @@ class Ascent:
         """Points in the coordinates of the domain: the inverse of `scaled`."""
         return points / self.root + self.origin
 
-    def climb(self, starts: Array, balls: Balls, recorded: int = 0) -> tuple[Array, Counts, Indices, Array]:
+    def climb(self, starts: Array, balls: Balls) -> tuple[Array, Counts, Indices]:
         """Ascend from each scaled start until a step is at most `tol` long or ends in a ball.
 
         Parameters
         ----------
         starts : ndarray of shape (p, d)
         balls : Balls
-        recorded : int
-            Number of points of each ascent to record.
 
         Returns
         -------
@@ -154,8 +152,6 @@ class Ascent:
             Number of steps.
         end_balls : ndarray of shape (p,)
             The ball that the ascent ended in; `NO_BALL` or `UNFINISHED` of `_ascent_jit` if it ended otherwise.
-        trace : ndarray of shape (p, recorded, d)
-            The first points of each ascent, the start first; undefined after its last step.
         """
         from clusterkit.families.support_vectors.level_sets._ascent_jit import Ascents, BallArrays, SumArrays, climb
         from clusterkit.numerics.threads import over_rows
@@ -163,9 +159,7 @@ class Ascent:
         p, d = starts.shape
         if not len(self.columns) == d == balls.centres.shape[1]:
             raise ValueError(f"points of {d} coordinates in an ascent of {len(self.columns)}")
-        ascents = Ascents(
-            np.empty((p, d)), np.zeros(p, dtype=np.intp), np.empty(p, dtype=np.intp), np.empty((p, recorded, d))
-        )
+        ascents = Ascents(np.empty((p, d)), np.zeros(p, dtype=np.intp), np.empty(p, dtype=np.intp))
         kernel_sum = SumArrays(self.columns, self.weights)
         ball_arrays = BallArrays(np.ascontiguousarray(balls.centres.T), balls.radii)
 
@@ -173,7 +167,7 @@ class Ascent:
             climb(starts, first, last, kernel_sum, self.tol, self.max_iter, ball_arrays, ascents)
 
         over_rows(work, p, CLIMB_COST * self.columns.size)
-        return ascents.ends, ascents.steps, ascents.end_balls, ascents.trace
+        return ascents.ends, ascents.steps, ascents.end_balls
 
     def limits(self, points: Array, balls: Balls) -> tuple[Array, Indices]:
         """`ends` and `end_balls` of `climb`, of numpy, for points of any library; ends in balls are undefined.
@@ -184,18 +178,8 @@ class Ascent:
             parts = [climb_together(self, self.scaled(part), balls) for _, part in row_chunks(points)]
             ends, end_balls = zip(*parts, strict=True)
             return np.concatenate(ends), np.concatenate(end_balls)
-        every_end, _, every_ball, _ = self.climb(self.scaled(points), balls)
+        every_end, _, every_ball = self.climb(self.scaled(points), balls)
         return every_end, every_ball
-
-    def trajectories(self, starts: Array, most: int) -> list[Array]:
-        """All points of the ascent from each scaled start (p, d), up to `most` steps and the end, (steps + 1, d) each.
-
-        No ball ends these ascents early, so each goes on to its equilibrium.
-        """
-        none = Balls.none(starts.shape[1])
-        _, steps, _, _ = self.climb(starts, none)
-        ends, steps, _, trace = self.climb(starts, none, min(int(steps.max(initial=0)), most))
-        return [np.concatenate([trace[i, : steps[i]], ends[i][None]]) for i in range(len(starts))]
 
     def values(self, points: Array) -> Array:
         """The kernel sum at scaled points, (p,)."""

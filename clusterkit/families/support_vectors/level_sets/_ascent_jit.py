@@ -109,14 +109,11 @@ class Ascents(NamedTuple):
         Number of steps.
     end_balls : ndarray of shape (p,)
         The ball that the ascent ended in, or `NO_BALL` or `UNFINISHED`.
-    trace : ndarray of shape (p, t, d)
-        The first points of each ascent, the start first.
     """
 
     ends: Array
     steps: Counts
     end_balls: Indices
-    trace: Array
 
 
 @njit(fastmath=FAST)
@@ -222,7 +219,7 @@ def climb(
         Written.
     """
     columns, weights = kernel_sum
-    ends, steps, end_balls, trace = ascents
+    ends, steps, end_balls = ascents
     d = starts.shape[1]
     work = np.empty(CENTRES)
     mean = np.empty(d)
@@ -233,9 +230,6 @@ def climb(
         end_balls[i] = UNFINISHED
         steps[i] = 0
         for iteration in range(max_iter + 1):
-            if iteration < trace.shape[1]:
-                for c in range(d):
-                    trace[i, iteration, c] = x[c]
             ball = _enclosing(x, balls.columns, balls.radii, work)
             if ball >= 0:
                 end_balls[i] = ball

@@ -108,7 +108,7 @@ class _BasinSearch:
         """The limit of each start, (p,); adds certified balls for the rounds that follow."""
         from clusterkit.families.support_vectors.level_sets._ascent_jit import UNFINISHED
 
-        ends, steps, end_balls, _ = self.ascent.climb(starts, self.balls)
+        ends, steps, end_balls = self.ascent.climb(starts, self.balls)
         self.steps += int(steps.sum())
         self.caught += int((end_balls >= 0).sum())
         self.unfinished += int((end_balls == UNFINISHED).sum())
@@ -195,7 +195,7 @@ def leave_saddles(ascent: Ascent, basins: Basins) -> Basins:
             continue
         direction = directions[:, -1]
         direction = direction * np.sign(direction[np.argmax(np.abs(direction))])
-        ends, _, end_balls, _ = ascent.climb(point + ascent.merge * np.stack([direction, -direction]), basins.balls)
+        ends, _, end_balls = ascent.climb(point + ascent.merge * np.stack([direction, -direction]), basins.balls)
         for side in np.flatnonzero(end_balls >= 0):
             ends[side] = basins.points[basins.balls.limits[end_balls[side]]]
         points.append(ends[int(np.argmax(ascent.values(ends)))])
@@ -232,7 +232,7 @@ def curvatures(ascent: Ascent, point: Array) -> tuple[Array, Array, Array]:
 
 def extended(ascent: Ascent, basins: Basins, starts: Array) -> tuple[Basins, Indices]:
     """The basins with the equilibria of further scaled starts (p, d) added, and the equilibrium of each, (p,)."""
-    ends, _, end_balls, _ = ascent.climb(np.ascontiguousarray(starts), basins.balls)
+    ends, _, end_balls = ascent.climb(np.ascontiguousarray(starts), basins.balls)
     numbers = np.empty(len(starts), dtype=np.intp)
     for i, end in enumerate(ends):
         distances = np.sqrt(np.square(basins.points - end).sum(axis=1))

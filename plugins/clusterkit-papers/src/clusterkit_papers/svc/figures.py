@@ -227,7 +227,7 @@ def draw(path: str | None = None, seed: int = 0) -> Figure:
     from matplotlib.figure import Figure
 
     from clusterkit.metrics import adjusted_rand
-    from clusterkit.plots.demo import COLORS
+    from clusterkit.plots.figure import COLORS
 
     figure = Figure(figsize=(14, 8.6), dpi=110, facecolor="white", layout="constrained")
     axes = figure.subplots(len(SHAPES), 5)
