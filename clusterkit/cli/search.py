@@ -34,7 +34,7 @@ Examples:
   clusterkit search customers.csv --recipe kmeans -k 2-6 --score silhouette
   clusterkit search points.csv --recipe emmc -k 2 --grid solver.df=6,12,25 --score stability -o labels.csv
   clusterkit search points.tsv --recipe svc --grid featuremap.gamma=1,4,16 --grid solver.nu=0.05,0.2 \\
-      --score dbcv --table scores.csv --plot scores.png --resume done.jsonl -j 2
+      --score dbcv --table scores.csv --plot scores.png -j 2
 """
 """Examples below the help; the backspace keeps click from rewrapping them."""
 
@@ -90,9 +90,6 @@ Examples:
     "that of the recipe]",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-@click.option(
-    "--resume", metavar="FILE", help="File for finished candidates; those already in it are not fitted again."
-)
 @click.option("-o", "--output", "path", metavar="FILE", help="File for the labels of the best candidate, as in `fit`.")
 @click.option(
     "--table",
@@ -116,7 +113,6 @@ def search(
     jobs: int,
     metric: str | None,
     seed: int,
-    resume: str | None,
     path: str | None,
     scores: str | None,
     picture: str | None,
@@ -136,15 +132,12 @@ def search(
     After Ctrl-C the best candidate so far is printed and the exit code is 130.
     """
     source.check(data)
-    outputs.check({"-o": path, "--table": scores, "--plot": picture, "--resume": resume}, [data])
+    outputs.check({"-o": path, "--table": scores, "--plot": picture}, [data])
     outputs.check_labels(path)
     if scores is not None and outputs.text_table(scores) is None:
         raise BadInput(f"{scores}: the table can be .csv, .tsv, .txt (each also .gz)")
-    if outputs.STDOUT in (path, scores) and (path == scores or resume == outputs.STDOUT):
+    if outputs.STDOUT == path == scores:
         raise BadInput("standard output (-) takes either the labels or the table")
-    if resume == outputs.STDOUT:
-        raise BadInput("--resume needs a file")
-    outputs.check_ending(resume, ("", ".json", ".jsonl"), "finished candidates")
     plot.check(picture)
     grid = _grid(axes)
     if "n_clusters" in grid and clusters is not None:
@@ -173,7 +166,7 @@ def search(
     began = time.perf_counter()
     ranking = run(
         model, grid, X, score, n_jobs=jobs, random_state=seed, noise=noise, exclude=not keep_all,
-        resume=resume, refit=False, verbose=True, preparation=spec if as_it_is else None,
+        refit=False, verbose=True, preparation=spec if as_it_is else None,
     )  # fmt: skip
     seconds = time.perf_counter() - began
     if path is not None and path != outputs.STDOUT:

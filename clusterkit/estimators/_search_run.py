@@ -18,7 +18,7 @@ from clusterkit._interrupts import ctrl_c_waits
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators import same_place
-from clusterkit.estimators._search_results import Candidate, SearchResult, Store
+from clusterkit.estimators._search_results import Candidate, SearchResult
 from clusterkit.estimators._search_scores import Columns, Judge, Scores, families, objections
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.preparing import attach, fit_prepared, stages_of_tables
@@ -39,23 +39,15 @@ class SearchInProgress:
     judge: Judge
     exclude: bool
     workers: int
-    store: Store | None
+    candidates: tuple[dict[str, Any], ...]
     done: dict[int, Candidate] = attrs.Factory(dict)
-    candidates: tuple[dict[str, Any], ...] = ()
     fitted: tuple[int, Any] | None = None
     interrupted: bool = False
 
-    def run(self, models: list[Any], candidates: tuple[dict[str, Any], ...]) -> None:
-        self.candidates = candidates
-        waiting = []
-        for i, (params, model) in enumerate(zip(candidates, models, strict=True)):
-            stored = None if self.store is None else self.store.get(params)
-            if isinstance(model, Exception):
-                self.done[i] = failed_candidate(params, model)
-            elif stored is not None:
-                self.done[i] = _restored(params, stored)
-            else:
-                waiting.append(i)
+    def run(self, models: list[Any]) -> None:
+        failed = {i: model for i, model in enumerate(models) if isinstance(model, Exception)}
+        self.done = {i: failed_candidate(self.candidates[i], error) for i, error in failed.items()}
+        waiting = [i for i in range(len(models)) if i not in failed]
         try:
             with contextlib.closing(self._results(models, waiting)) as results:
                 for i, facts, model in results:
@@ -89,10 +81,6 @@ class SearchInProgress:
 
     def _record(self, i: int, facts: dict[str, Any], model: Any) -> None:
         self.done[i] = Candidate(self.candidates[i], **facts)
-        if self.store is not None and facts["status"] != "failed":
-            numbers = {key: facts.get(key, math.nan) for key in ("score", "stability")}
-            written = {**facts, **{key: None if math.isnan(value) else value for key, value in numbers.items()}}
-            self.store.add(self.candidates[i], written)
         # the default score is known at the end; which model to keep too
         best = None if self.judge.criterion is not None else self.best()
         if model is not None and best == i:
@@ -273,11 +261,6 @@ def _failure(error: Exception) -> dict[str, Any]:
 
 def failed_candidate(params: Mapping[str, Any], error: Exception) -> Candidate:
     return Candidate(params, **_failure(error))
-
-
-def _restored(params: Mapping[str, Any], stored: Mapping[str, Any]) -> Candidate:
-    numbers = {key: math.nan if stored[key] is None else stored[key] for key in ("score", "stability")}
-    return Candidate(params, **{**stored, **numbers})
 
 
 def all_failed(candidates: list[Candidate]) -> InvalidParameter:

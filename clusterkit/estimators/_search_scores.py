@@ -23,7 +23,7 @@ from clusterkit.criteria.rules import Ranking, known_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain
 from clusterkit.drivers import compose
 from clusterkit.errors import InvalidData, InvalidParameter, nearest_names
-from clusterkit.estimators._search_results import digest
+from clusterkit.estimators._search_results import as_text
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.number import PLACEHOLDER
@@ -31,7 +31,6 @@ from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.metrics import adjusted_rand, dbcv, nmi
 from clusterkit.metrics.table import Noise, check_noise, number_clusters
 from clusterkit.numerics.selection import few_points, sample_rows
-from clusterkit.samples import FeatureSpace, KernelSpace, memory
 from clusterkit.samples.limits import side_by_side
 
 if TYPE_CHECKING:
@@ -177,22 +176,22 @@ class Criterion:
         return facts
 
 
-def criterion(X: Any, models: Sequence[Any], on: str | None, seeds: Seeds) -> Criterion:
+def criterion(X: Any, models: Sequence[Any], seeds: Seeds) -> Criterion:
     """The criterion for samples X, shape (n, d), and the models of all candidates.
+
+    Candidates are compared where their feature maps scale to, if that is the same for all, otherwise in X with all
+    attributes scaled to unit variance.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
     models : sequence of estimator
         Estimators, not fitted; what is no estimator, such as an error, is passed over.
-    on : {"input"} or None
-        "input": candidates are compared in X. None: where their feature maps scale to, if that is the same for all,
-        otherwise in X with all attributes scaled to unit variance.
     seeds : Seeds
     """
     if not isinstance(X, np.ndarray):
         raise InvalidData("search: score='auto' needs dense samples; 'silhouette' and 'stability' take sparse ones")
-    points, where = (X, "the input") if on == "input" else _common_space(X, models, seeds)
+    points, where = _common_space(X, models, seeds)
     rows = None
     if len(X) > MOST_ROWS:
         rows = np.sort(seeds.stream("sample").choice(len(X), MOST_ROWS, replace=False))
@@ -207,7 +206,7 @@ def families(models: Sequence[Any], candidates: Sequence[Mapping[str, object]]) 
     do not confirm each other.
     """
     return [
-        digest([type(model), {key: value for key, value in params.items() if key in SLOTS}], strict=False)
+        as_text([type(model), {key: value for key, value in params.items() if key in SLOTS}])
         for model, params in zip(models, candidates, strict=True)
     ]
 
@@ -217,7 +216,7 @@ def _common_space(X: Array, models: Sequence[Any], seeds: Seeds) -> tuple[Array,
     spaces: dict[str, Array] = {}
     for model in models:
         featuremap = _pipeline_of(model)
-        key = "" if featuremap is None else digest(featuremap.featuremap, strict=False)
+        key = "" if featuremap is None else as_text(featuremap.featuremap)
         if not isinstance(model, Exception) and key not in spaces:
             points = X if featuremap is None else _scaled(featuremap, X, seeds)
             if points is not None:
@@ -304,8 +303,6 @@ class Judge:
         One of `SCORES`.
     noise : {"cluster", "singletons", "exclude"}
         Treatment of the label -1.
-    space : bool
-        Whether the silhouette is computed in the fitted space.
     points : ndarray or sparse matrix of shape (n, d), or None
         Data for the scores that need them.
     members : ndarray of shape (M, n) or None
@@ -322,7 +319,6 @@ class Judge:
 
     score: str
     noise: Noise
-    space: bool = False
     points: Any = None
     members: Labels | None = None
     subsamples: tuple[Indices, ...] = ()
@@ -351,7 +347,7 @@ class Judge:
         if self.score == "stability":
             return self._stability(refit, most)
         if self.score == "silhouette":
-            return silhouette(*(_of_space(model) if self.space else (self.points, False)), labels, self.noise)
+            return silhouette(self.points, labels, self.noise)
         if self.score == "dbcv":
             return dbcv(self.points, labels, noise=self.noise)
         if self.score == "evidence":
@@ -379,9 +375,7 @@ def judge(
     *,
     ensemble: ArrayLike | Mapping[str, Any] | None,
     noise: str | None,
-    on: str | None,
     repeats: int,
-    stability: str,
     seeds: Seeds,
     models: Sequence[Any] = (),
     columns: Columns | None = None,
@@ -400,10 +394,6 @@ def judge(
         treatment = check_noise(noise)
     except ValueError as error:
         raise InvalidParameter(f"search: {error}") from None
-    if on not in (None, "input", "space"):
-        raise InvalidParameter(f"search: on must be 'input' or 'space', got {on!r}")
-    if on == "space" and score != "silhouette":
-        raise InvalidParameter(f"search: on='space' is for score='silhouette', not for {score!r}")
     if ensemble is not None and score not in OF_MEMBERS:
         raise InvalidParameter(f"search: an ensemble is for score='anmi' or 'ami', not for {score!r}")
     if score == "auto":
@@ -411,11 +401,11 @@ def judge(
             raise InvalidParameter(
                 "search: noise= is for the other scores; for score='auto' noise follows the spanning tree to a cluster"
             )
-        return Judge(score, treatment, criterion=criterion(X, models, on, seeds))
+        return Judge(score, treatment, criterion=criterion(X, models, seeds))
     if score in OF_MEMBERS:
         return Judge(score, treatment, members=_members(X, ensemble, seeds))
     if score == "stability":
-        return _refits(len_of(X), treatment, repeats, stability, seeds)
+        return _refits(len_of(X), treatment, repeats, seeds)
     if score in ("dbcv", "evidence") and not isinstance(X, np.ndarray):
         raise InvalidData(f"search: score={score!r} needs dense samples")
     if score == "evidence":
@@ -424,7 +414,7 @@ def judge(
                 "search: noise='singletons' is not for score='evidence'; take 'cluster' or 'exclude'"
             )
         return Judge(score, treatment, columns=Columns(X) if columns is None else columns)
-    return Judge(score, treatment, on == "space", X if score in OF_POINTS and on != "space" else None)
+    return Judge(score, treatment, X if score in OF_POINTS else None)
 
 
 def len_of(X: Any) -> int:
@@ -457,12 +447,9 @@ def _members(X: Any, members_or_arguments: ArrayLike | Mapping[str, Any] | None,
     return members
 
 
-def _refits(n: int, noise: Noise, repeats: int, how: str, seeds: Seeds) -> Judge:
+def _refits(n: int, noise: Noise, repeats: int, seeds: Seeds) -> Judge:
     check_count("search: repeats", repeats, at_least=2)
-    if how not in ("subsample", "seeds"):
-        raise InvalidParameter(f"search: stability must be 'subsample' or 'seeds', got {how!r}")
-    size = n if how == "seeds" else math.ceil(SHARE * n)
-    rows = tuple(sample_rows(n, size, seeds.stream("subsample", r)) for r in range(repeats))
+    rows = tuple(sample_rows(n, math.ceil(SHARE * n), seeds.stream("subsample", r)) for r in range(repeats))
     return Judge("stability", noise, subsamples=rows, seeds=tuple(seeds.integer("refit", r) for r in range(repeats)))
 
 
@@ -475,7 +462,7 @@ def objections(labels: Labels) -> str:
     return f"shattered: {k} clusters of {n} samples, more than {most}" if k > most else ""
 
 
-def silhouette(points: Any, precomputed: bool, labels: Labels, noise: Noise) -> float:
+def silhouette(points: Any, labels: Labels, noise: Noise) -> float:
     """Mean silhouette of scikit-learn, extended to noise.
 
     With "singletons" a noise sample has the value 0, like a cluster of one sample, but is no neighbour of others; with
@@ -487,25 +474,8 @@ def silhouette(points: Any, precomputed: bool, labels: Labels, noise: Noise) -> 
     labels_in = labels[mask]
     if not 2 <= len(np.unique(labels_in)) < len(labels_in):
         return math.nan
-    points = points[mask][:, mask] if precomputed else points[mask]
-    values = silhouette_samples(points, labels_in, metric="precomputed" if precomputed else "euclidean")
+    values = silhouette_samples(points[mask], labels_in)
     return float(values.sum()) / (len(labels) if noise == "singletons" else len(labels_in))
-
-
-def _of_space(model: Any) -> tuple[Any, bool]:
-    """The features of the fitted space and False, or for a kernel the matrix of distances and True."""
-    space = getattr(model, "space_", None)
-    if isinstance(space, FeatureSpace):
-        n_bytes = space.n * space.width * 8
-        memory.require(n_bytes, "search: the features of all samples", "Take on='input'.")
-        return space.rows(), False
-    if isinstance(space, KernelSpace):
-        K = np.asarray(space.gram(), dtype=np.float64)
-        diagonal = np.diag(K).copy()
-        D = np.sqrt(np.maximum(diagonal[:, None] + diagonal - 2.0 * K, 0.0))
-        np.fill_diagonal(D, 0.0)
-        return D, True
-    raise InvalidParameter("on='space': this estimator has no fitted space")
 
 
 def _nmi(member: Labels, labels: Labels, noise: Noise) -> float:

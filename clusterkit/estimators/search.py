@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, cast, overload
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -17,14 +16,18 @@ from clusterkit.contracts.params import is_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.compose import map_of, rows_by
 from clusterkit.errors import InvalidParameter
-from clusterkit.estimators import _search_results as grids
 from clusterkit.estimators import same_place
-from clusterkit.estimators._search_results import Candidate, EstimatorT, SearchResult, Store, alone_on, seed_in
+from clusterkit.estimators._search_results import (
+    Candidate,
+    EstimatorT,
+    SearchResult,
+    points_of,
+    require_one_objective,
+)
 from clusterkit.estimators._search_run import SearchInProgress, TableSamples, all_failed, failed_candidate
-from clusterkit.estimators._search_scores import Judge, judge
+from clusterkit.estimators._search_scores import judge
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.build import recipe
-from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.preparing import is_mixed, is_table, prepared_for, stages_of_tables
 from clusterkit.estimators.samples import only_numbers, refuse_unsuited
@@ -34,10 +37,8 @@ from clusterkit.tables import Preparation, Table, columns_of
 __all__ = ["Candidate", "SearchResult", "search"]
 
 
-# estimators first: checkers without types for scikit-learn take them for anything, a name too
-@overload
 def search(
-    pipeline: EstimatorT,
+    pipeline: EstimatorT | str,
     grid: Grid,
     X: SamplesLike,
     score: str = "auto",
@@ -47,58 +48,12 @@ def search(
     ensemble: ArrayLike | Mapping[str, object] | None = None,
     noise: str | None = None,
     exclude: bool = True,
-    on: str | None = None,
-    stability: str = "subsample",
     repeats: int = 6,
-    resume: str | Path | None = None,
     refit: bool = True,
     metric: str | None = None,
     preparation: Preparation | None = None,
     verbose: bool = False,
-) -> SearchResult[EstimatorT]: ...
-@overload
-def search(
-    pipeline: str,
-    grid: Grid,
-    X: SamplesLike,
-    score: str = "auto",
-    *,
-    n_jobs: int | None = 1,
-    random_state: RandomState = None,
-    ensemble: ArrayLike | Mapping[str, object] | None = None,
-    noise: str | None = None,
-    exclude: bool = True,
-    on: str | None = None,
-    stability: str = "subsample",
-    repeats: int = 6,
-    resume: str | Path | None = None,
-    refit: bool = True,
-    metric: str | None = None,
-    preparation: Preparation | None = None,
-    verbose: bool = False,
-) -> SearchResult[Pipeline | Driven]: ...
-
-
-def search(
-    pipeline: ClustererLike,
-    grid: Grid,
-    X: SamplesLike,
-    score: str = "auto",
-    *,
-    n_jobs: int | None = 1,
-    random_state: RandomState = None,
-    ensemble: ArrayLike | Mapping[str, object] | None = None,
-    noise: str | None = None,
-    exclude: bool = True,
-    on: str | None = None,
-    stability: str = "subsample",
-    repeats: int = 6,
-    resume: str | Path | None = None,
-    refit: bool = True,
-    metric: str | None = None,
-    preparation: Preparation | None = None,
-    verbose: bool = False,
-) -> SearchResult[Any]:
+) -> SearchResult[EstimatorT]:
     """Fit every point of a grid to all of X and compare the labels by a score that needs no classes.
 
     Parameters
@@ -128,19 +83,10 @@ def search(
         spanning tree to a cluster.
     exclude : bool, default True
         Whether labellings without a cluster, with one cluster, or with more than √n clusters get no score.
-    on : {"input", "space"} or None, default None
-        Space of "auto" and "silhouette". "input": X. None: for the silhouette X; for "auto" the attributes as the
-        feature maps scale them, if that is the same for all candidates, and otherwise X with all attributes scaled to
-        unit variance. "space", for the silhouette: the fitted space, which may differ between candidates.
-    stability : {"subsample", "seeds"}, default "subsample"
-        The difference between the refits of the score "stability": their samples or their seeds.
     repeats : int, default 6
-        Number of these refits.
-    resume : path, optional
-        A file for finished candidates. A search with the same arguments reads them from the file instead of fitting
-        them; its grid may have more points. Failed candidates are fitted again. One search at a time works on a file.
+        Number of refits of the score "stability".
     refit : bool, default True
-        Whether to fit `best_estimator` again where the fitted model is not available (several processes, or a file).
+        Whether to fit `best_estimator` again where the fitted model is not available, as with several processes.
     metric : {"euclidean", "cosine", "haversine"}, optional
         How all candidates compare rows, and the scores with them: the parameter `metric` of the pipeline, whose own
         value is taken if it is None. With `metric` in the grid scores look at the rows as they are.
@@ -158,7 +104,7 @@ def search(
     InvalidParameter, UnknownName
         For wrong arguments, and if no candidate has a score. The failure of one candidate is a row of the table.
     InvalidData
-        If an ensemble or a file belongs to other samples.
+        If an ensemble belongs to other samples.
     KeyboardInterrupt
         If Ctrl-C is pressed before any candidate has a score.
 
@@ -168,15 +114,15 @@ def search(
       have the same number of clusters, by separation, entropy and likelihood; otherwise by the contrast of borders and
       insides, stability, agreement between candidates with different stages, and the fall of the masses of the tree
       (with 5 and more different methods as `clusterkit.Auto` does).
-      All candidates are compared in the same space, and again at the end, so that scores depend on the grid. Candidates
+      All candidates are compared in the same space: the attributes as the feature maps scale them, if that is the same
+      for all, and otherwise X with all attributes scaled to unit variance. Scores depend on the grid. Candidates
       with the same clusters count once. Two more fits a candidate, to half the samples and at most 500; candidates are
       compared on at most 5,000 samples. `SearchResult.facts` has the confidence and the test for a single cluster.
     - "anmi": mean over the ensemble of the normalised mutual information (geometric). It is not adjusted for chance and
       tends to more clusters. "ami": mean adjusted mutual information (arithmetic mean of the entropies), without
       that tendency.
-    - "stability": the pipeline is fitted to `repeats` subsamples of 80 % of the samples, drawn once without replacement
-      (or `repeats` times to all samples, with different seeds); the mean over all pairs of fits of the adjusted Rand
-      index on the samples they share.
+    - "stability": the pipeline is fitted to `repeats` subsamples of 80 % of the samples, drawn once without
+      replacement; the mean over all pairs of fits of the adjusted Rand index on the samples they share.
     - "silhouette": scikit-learn's mean silhouette, Euclidean; O(n²) time. Favours round clusters.
     - "dbcv": `clusterkit.metrics.dbcv`, for clusters of any shape; O(n²) time.
     - "evidence": how much more likely a row is with the clusters than without, as a logarithm, integrated over all
@@ -203,11 +149,11 @@ def search(
     ({'n_clusters': 3}, [])
     """
     base = _estimator(pipeline)
-    candidates = grids.points_of(grid)
+    candidates = points_of(grid)
     if metric is not None:
         base = _by_metric(base, metric, candidates)
     if score == "objective":
-        grids.require_one_objective(candidates, base.get_params())
+        require_one_objective(candidates, base.get_params())
     refuse_unsuited(X)
     fitted, samples = None, cast("Any", X)
     if not isinstance(base, Auto) and is_table(X) and (is_mixed(X) or stages_of_tables(cast("Pipeline", base))):
@@ -222,46 +168,27 @@ def search(
         checked = check_array(plain, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
     if not any("metric" in params for params in candidates):
         checked = rows_by(str(base.get_params(deep=False).get("metric", "euclidean")), checked)
-    path = None if resume is None else Path(resume)
-    workers = _workers(n_jobs)
-    with alone_on(path):
-        seed = _seed(random_state, base, path)
-        models = [_prepared(base, params, seed) for params in candidates]
-        fine = [model for model in models if not isinstance(model, Exception)]
-        if score != "objective" and any(getattr(get_tags(model).input_tags, "pairwise", False) for model in fine):
-            raise InvalidParameter(
-                "search compares candidates by coordinates, and a precomputed matrix has none: compare its fits with "
-                "score='objective', or with known classes by scikit-learn's GridSearchCV"
-            )
-        if all(isinstance(model, Exception) for model in models):
-            raise all_failed([failed_candidate(p, m) for p, m in zip(candidates, models, strict=True)])
-        seeds = Seeds(seed).child("search")
-        with same_place.shown(verbose), same_place.hooks(), same_place.limited_threads(0):
-            columns = None
-            if isinstance(samples, TableSamples):
-                columns = samples.columns
-                if score == "auto" and noise is None and on is None and all(map(stages_of_tables, fine)):
-                    score = "evidence"
-            judged = judge(
-                score,
-                checked,
-                columns=columns,
-                ensemble=ensemble,
-                noise=noise,
-                on=on,
-                repeats=repeats,
-                stability=stability,
-                seeds=seeds,
-                models=models,
-            )
-            store = (
-                None
-                if path is None
-                else Store.open(path, _header(base, checked, seed, judged, exclude), checked.shape[0])
-            )
-            progress = SearchInProgress(samples, judged, exclude, workers, store)
-            progress.run(models, candidates)
-            answer = progress.search_result(models, seed, refit)
+    workers, seed = _workers(n_jobs), _seed(random_state, base)
+    models = [_prepared(base, params, seed) for params in candidates]
+    fine = [model for model in models if not isinstance(model, Exception)]
+    if score != "objective" and any(getattr(get_tags(model).input_tags, "pairwise", False) for model in fine):
+        raise InvalidParameter(
+            "search compares candidates by coordinates, and a precomputed matrix has none: compare its fits with "
+            "score='objective', or with known classes by scikit-learn's GridSearchCV"
+        )
+    if not fine:
+        raise all_failed([failed_candidate(p, m) for p, m in zip(candidates, models, strict=True)])
+    with same_place.shown(verbose), same_place.hooks(), same_place.limited_threads(0):
+        columns = samples.columns if isinstance(samples, TableSamples) else None
+        if columns is not None and score == "auto" and noise is None and all(map(stages_of_tables, fine)):
+            score = "evidence"
+        judged = judge(
+            score, checked, columns=columns, ensemble=ensemble, noise=noise, repeats=repeats,
+            seeds=Seeds(seed).child("search"), models=models,
+        )  # fmt: skip
+        progress = SearchInProgress(samples, judged, exclude, workers, candidates)
+        progress.run(models)
+        answer = progress.search_result(models, seed, refit)
     warn_of_units_of([answer.best_estimator], X, stacklevel=2)
     return answer
 
@@ -301,12 +228,9 @@ def _workers(n_jobs: int | None) -> int:
     return int(effective_n_jobs(n_jobs))
 
 
-def _seed(random_state: RandomState, base: Clusterer, path: Path | None) -> int:
-    """The seed of all fits: an int random state itself, else 31 random bits, or the seed in the file."""
+def _seed(random_state: RandomState, base: Clusterer) -> int:
+    """The seed of all fits: an int random state itself, else 31 random bits."""
     of_base = base.get_params(deep=False).get("random_state")
-    before = None if path is None or random_state is not None or of_base is not None else seed_in(path)
-    if before is not None:
-        return before
     source = cast("RandomState", of_base if random_state is None else random_state)
     seeds = Seeds.of(source)
     return int(source) if is_count(source, at_least=0) and int(source) < 2**32 else seeds.integer("search")
@@ -321,23 +245,3 @@ def _prepared(base: Clusterer, params: Mapping[str, Any], seed: int) -> Any:
         return model.set_params(**{name: clone(value, safe=False) for name, value in params.items()})
     except Exception as error:
         return error
-
-
-def _header(base: Clusterer, X: Any, seed: int, judged: Judge, exclude: bool) -> dict[str, Any]:
-    without = {"random_state": None, "verbose": None, "n_jobs": None}
-    return {
-        "data": grids.data_digest(X),
-        "pipeline": grids.digest({"class": type(base), **base.get_params(deep=False), **without}),
-        "seed": seed,
-        "judge": grids.digest(
-            {
-                "score": judged.score,
-                "noise": judged.noise,
-                "space": judged.space,
-                "compared": None if judged.criterion is None else judged.criterion.parts,
-                "members": judged.members,
-                "refits": [len(judged.seeds), *map(len, judged.subsamples)],
-                "exclude": bool(exclude),
-            }
-        ),
-    }

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import errno
 import gzip
-import json
 import os
-import signal
 import sys
 from pathlib import Path
 
@@ -73,7 +71,7 @@ class TestNothingIsOverwritten:
             assert "needs a file of its own" in error_of(run("predict", model, table, "-o", source))
         members = [write(f"{name}.csv", "label\n0\n0\n1\n") for name in "ab"]
         assert "needs a file of its own" in error_of(run("consensus", *members, "-o", members[1]))
-        for option in ("-o", "--table", "--resume", "--plot"):
+        for option in ("-o", "--table", "--plot"):
             assert "needs a file of its own" in error_of(run("search", table, *GRID, option, table))
         pair = ("--table", tmp_path / "t.csv", "-o", tmp_path / "t.csv")
         assert "needs a file of its own" in error_of(run("search", table, *GRID, *pair))
@@ -155,9 +153,6 @@ class TestEndings:
 
     def test_of_a_search(self, run, table, error_of):
         assert "s.json: the table can be" in error_of(run("search", table, *GRID, "--table", "s.json"))
-        assert "r.csv: finished candidates can be .json, .jsonl" in error_of(
-            run("search", table, *GRID, "--resume", "r.csv")
-        )
 
     @pytest.mark.parametrize("name", ["t.docx", "t.xml", "t.csv.zst", "t.xlsx.gz", "t.2024"])
     def test_of_inputs(self, run, table, name, error_of):
@@ -240,66 +235,3 @@ class TestUnpacking:
         for path in (archive, huge):
             with pytest.raises(TableError, match="is no NPY file of numbers"):
                 read_table(path)
-
-
-class TestResume:
-    """A damaged store of a search is one line of error, and a whole one is never made worse."""
-
-    @pytest.fixture
-    def store(self, run, table, tmp_path):
-        path = tmp_path / "done.jsonl"
-        assert run("search", table, *GRID, "--resume", path).exit_code == 0
-        return path
-
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"labels": None},
-            {"labels": "AAAA"},
-            {"labels": "eJw="},
-            {"score": "high"},
-            {"score": [1]},
-            {"seconds": None},
-            {"n_clusters": "two"},
-            {"status": "running"},
-            {"reason": 3},
-            {"more": 1},
-            {"candidate": None, "score": {}},
-        ],
-    )
-    def test_a_damaged_line(self, run, table, store, change, error_of):
-        head, line, *rest = store.read_text().splitlines()
-        store.write_text("\n".join([head, json.dumps(json.loads(line) | change), *rest]) + "\n")
-        before = store.read_bytes()
-        message = error_of(run("search", table, *GRID, "--resume", store))
-        assert "line 2 is damaged" in message
-        assert "remove the line to fit its candidate again" in message
-        assert store.read_bytes() == before
-
-    @pytest.mark.parametrize("line", ["3", "[]", "null", "{}", "not json", '"text"', "[" * 100_000])
-    def test_a_line_that_is_none(self, run, table, store, line, error_of):
-        head, _, *rest = store.read_text().splitlines()
-        store.write_text("\n".join([head, line, *rest]) + "\n")
-        assert "line 2 is damaged" in error_of(run("search", table, *GRID, "--resume", store))
-
-    @pytest.mark.parametrize("head", ["3", "[]", "null", '{"format": 1}', "{", ""])
-    def test_another_first_line(self, run, table, store, head, error_of):
-        _, *rest = store.read_text().splitlines()
-        store.write_text("\n".join([head, *rest]) + "\n")
-        assert "is not a file of a search" in error_of(run("search", table, *GRID, "--resume", store))
-
-    def test_a_full_disk_leaves_whole_lines(self, run, table, store, error_of, monkeypatch):
-        resource = pytest.importorskip("resource")
-        whole = store.read_bytes()
-        # a line longer than the largest file that the process may write: the system writes a part of it
-        monkeypatch.setattr("clusterkit.estimators._search_results._packed", lambda labels: "x" * 10_000_000)
-        limits, before = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, limits[1]))
-        try:
-            grid = ("--grid", "n_clusters=2,3,4")
-            answer = run("search", table, *GRID[:4], *grid, "--score", "silhouette", "--resume", store)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-            signal.signal(signal.SIGXFSZ, before)
-        assert "cannot be written" in error_of(answer)
-        assert store.read_bytes() == whole

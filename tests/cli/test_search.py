@@ -37,16 +37,13 @@ def test_ranked_rows_end_with_what_has_no_score(run, table):
     assert "2 scored, 1 excluded" in answer.stdout
 
 
-def test_json_settings_and_resume(run, table, tmp_path):
-    words = ("search", table, *GRID, "--set", "init.trials=2", "--score", "stability", "--json", "--resume",
-             tmp_path / "done.jsonl")  # fmt: skip
+def test_json_and_settings(run, table):
+    words = ("search", table, *GRID, "--set", "init.trials=2", "--score", "stability", "--json")
     summary = json.loads(run(*words).stdout)
     assert summary["best_params"] == {"n_clusters": 3}
     assert summary["best_score"] == 1.0
     assert summary["sizes"] == {"0": 10, "1": 10, "2": 10}
     assert len(summary["table"]) == 3
-    again = json.loads(run(*words).stdout)
-    assert again["table"] == summary["table"]  # the seconds too: nothing was fitted again
 
 
 def test_standard_output_has_the_labels_or_the_table_only(run, table):
@@ -77,7 +74,6 @@ def test_whole_slots_and_chains(run, table):
         (("--grid", "n_clusters=2,3", "--score", "objective"), "score='objective' cannot choose n_clusters"),
         (("--grid", "n_clusters=2", "--score", "purity"), "'purity' is not one of"),
         (("--grid", "n_clusters=2", "-o", "-", "--table", "-"), "standard output (-) takes either"),
-        (("--grid", "n_clusters=2", "--resume", "-"), "--resume needs a file"),
         (("--grid", "n_clusters=2", "--plot", "a.txt"), "the name of a picture ends in one of"),
         ((), "nothing to search: give values with --grid"),
     ],

@@ -263,7 +263,7 @@ class TestEnsembles:
 
 
 class TestFiles:
-    @pytest.mark.parametrize("kind", [kind for kind in FILES if kind != "search"])
+    @pytest.mark.parametrize("kind", list(FILES))
     def test_none_is_misread(self, kind):
         counts = Counter()
         assert check_files(kind, counts, 2) == []

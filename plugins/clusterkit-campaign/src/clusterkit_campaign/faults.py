@@ -94,43 +94,6 @@ def kill_save(folder: Path, rng: Rng, count: int) -> Iterator[str]:
         model.unlink(missing_ok=True)
 
 
-def kill_search(folder: Path, rng: Rng, count: int) -> Iterator[str]:
-    """A search that is continued ends with the table of one that was never killed."""
-    data, store, table = _table(folder, KILLED_ROWS, 3), folder / "store.jsonl", folder / "table.csv"
-    words = (
-        "search",
-        data,
-        "-r",
-        "kmeans",
-        "--grid",
-        "n_clusters=2,3,4,5,6,7",
-        "--score",
-        "silhouette",
-        "--table",
-        table,
-    )
-    forked(command_line(*words))
-    expected = _without_seconds(table)
-    command = command_line(*words, "--resume", store)
-    for _ in _killed(command, rng, count):
-        again = forked(command)
-        if again.code:
-            yield f"a killed search cannot be continued: {again.text[-300:]}"
-        elif _without_seconds(table) != expected:
-            yield "a continued search has another table"
-        if rng.random() < 0.5:
-            store.unlink(missing_ok=True)
-        elif store.exists():  # the next one is killed while it goes on
-            lines = store.read_bytes().splitlines(keepends=True)
-            store.write_bytes(b"".join(lines[: int(rng.integers(1, len(lines) + 1))]))
-
-
-def _without_seconds(table: Path) -> list[list[str]]:
-    rows = [line.split(",") for line in table.read_text(encoding="utf-8").splitlines()]
-    left_out = [column for column, name in enumerate(rows[0]) if "second" in name]
-    return [[cell for column, cell in enumerate(row) if column not in left_out] for row in rows]
-
-
 def kill_reproduce(folder: Path, rng: Rng, count: int) -> Iterator[str]:
     """A record of a published table is whole or absent, and is continued."""
     from clusterkit.contracts.registry import registry
@@ -239,7 +202,6 @@ def _commands(data: Path, out: Path) -> dict[Path, Callable[[], int]]:
         out / "labels.npy": command_line(*fit, "-o", out / "labels.npy"),
         out / "model.clusterkit": command_line(*fit, "--save", out / "model.clusterkit"),
         out / "table.csv": command_line(*grid, "--table", out / "table.csv"),
-        out / "store.jsonl": command_line(*grid, "--resume", out / "store.jsonl"),
     }
 
 
@@ -249,7 +211,7 @@ def _wrong_refusal(target: Path, ended: Ended) -> Iterator[str]:
         yield f"{target.name}: the command says that it succeeded"
     if "Traceback" in ended.text or ended.text.count("error: ") != 1 or target.name not in ended.text:
         yield f"{target.name}: no line of error about the path: {ended.text[-300:]}"
-    if target.exists() and target.suffix != ".jsonl":
+    if target.exists():
         yield f"{target.name}: a file is left that is not whole"
 
 
@@ -489,7 +451,6 @@ FAULTS: Mapping[str, Fault] = {
     "threads": numbers_of_threads,
     "kill fit": kill_fit,
     "kill save": kill_save,
-    "kill search": kill_search,
     "kill reproduce": kill_reproduce,
     **INTERRUPTS,
 }

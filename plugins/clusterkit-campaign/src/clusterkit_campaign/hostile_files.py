@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -294,34 +293,6 @@ def _table_errors() -> tuple[type[Exception], ...]:
     return (TableError,)
 
 
-def _search(path: Path) -> dict[str, object]:
-    """A search that is written to, and continued from, a file."""
-    from clusterkit.estimators.search import search
-
-    X = np.random.default_rng(0).standard_normal((12, 2))
-    answer = search("kmeans", {"n_clusters": [2, 3], "n_init": [1]}, X, "silhouette", resume=path, random_state=0)
-    return {"best": answer.best_params, "labels": answer.best_labels.tolist()}
-
-
-def _resume() -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "search.jsonl"
-        _search(path)
-        return path.read_bytes()
-
-
-@cache
-def _fresh_search() -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        return json.dumps(_search(Path(folder) / "search.jsonl"), default=str)
-
-
-def _continue(path: Path) -> str | None:
-    """Continue a search from a mutated file: the answer must be that of a search without it."""
-    answer = json.dumps(_search(path), default=str)
-    return None if answer == _fresh_search() else f"it gives {answer} instead of {_fresh_search()}"
-
-
 def _model() -> bytes:
     import clusterkit
 
@@ -358,6 +329,5 @@ FILES: Mapping[str, FileKind] = {
     "npy": FileKind(".npy", _npy, _read_table, _table_errors),
     "parquet": FileKind(".parquet", _parquet, _read_table, _table_errors),
     "model": FileKind(".clusterkit", _model, _load, lambda: (InvalidModelFile,)),
-    "search": FileKind(".jsonl", _resume, _continue, tuple),
 }
 """The kinds of files by name."""
