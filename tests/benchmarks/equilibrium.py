@@ -22,7 +22,7 @@ from sklearn.cluster import HDBSCAN
 
 from clusterkit.contracts import Task
 from clusterkit.contracts.outcomes import KernelDomain
-from clusterkit.families.support_vectors.basins import Equilibrium, Transition
+from clusterkit.families.support_vectors.basins import Equilibrium
 from clusterkit.families.support_vectors.level_sets.equilibria import Ascent, find_basins
 from clusterkit.families.support_vectors.lmsvc import Lmsvc
 from clusterkit.families.support_vectors.svdd import Svdd
@@ -109,7 +109,7 @@ def main() -> None:
     for title, solver, rows, gamma in cases:
         print(title)
         domain = domain_of(solver, rows, gamma)
-        for labeler in (Equilibrium(), Equilibrium(start="cover"), Transition()):
+        for labeler in (Equilibrium(), Equilibrium(start="cover")):
             label(labeler, domain, rows[::100])
         ratios = []
         for _ in range(options.repeats):
@@ -117,7 +117,6 @@ def main() -> None:
         print(f"  ratio to HDBSCAN: median {np.median(ratios):.2f} of {np.round(ratios, 2).tolist()}")
         label(Equilibrium(start="strip"), domain, rows)
         label(Equilibrium(start="cover"), domain, rows)
-        label(Transition(), domain, rows)
         if options.plain:
             plain(domain, rows)
 

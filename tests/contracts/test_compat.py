@@ -7,6 +7,7 @@ from typing import ClassVar, final
 import attrs
 import pytest
 
+from clusterkit import recipe
 from clusterkit.contracts import Labeler, Labeling
 from clusterkit.contracts.composition import Composition, problems
 from clusterkit.contracts.featuremap import Chain
@@ -26,7 +27,6 @@ from clusterkit.families.shared.elm import Elm
 from clusterkit.families.shared.random import Random
 from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.shared.scaling import MinMax
-from clusterkit.families.support_vectors.basins import Transition
 from clusterkit.families.support_vectors.complete_graph import CompleteGraph
 from clusterkit.families.support_vectors.svdd import Svdd
 
@@ -89,7 +89,7 @@ RULES = [
         "found",
         attrs.evolve(SVC, n_clusters=4),
         "n_clusters: labeler 'complete_graph' finds the number of clusters itself; leave n_clusters=4 out",
-        "labeler: transition",
+        None,
     ),
     (
         "found on features",
@@ -128,7 +128,7 @@ def test_each_rule_says_slot_reason_and_what_fits(c, reason, offer):
 
 
 def test_some_that_find_the_number_take_one_too():
-    c = attrs.evolve(SVC, labeler=Transition())
+    c = recipe("embeddings").composition()
     assert problems(c) == problems(attrs.evolve(c, n_clusters=3)) == []
 
 

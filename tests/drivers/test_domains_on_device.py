@@ -24,7 +24,6 @@ LABELERS = (
     "equilibrium",
     {"name": "equilibrium", "outliers": "noise"},
     {"name": "equilibrium", "outliers": "nearest"},
-    "transition",
 )
 
 

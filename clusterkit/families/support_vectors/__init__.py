@@ -6,8 +6,8 @@ Recipes: ``svc``, ``edsvc``, ``psvc``, ``fsvc``, ``sgd-lmsvc``, ``sgd-lmsvc-stri
   ``psvdd.py``, ``lmsvc.py`` (stochastic gradients), ``subsampled.py``.
 - Labels: ``complete_graph.py``, clusters are the components of a graph whose edges are segments inside the domain.
   Ben-Hur, Horn, Siegelmann, Vapnik (2001), JMLR 2. ``basins.py``, clusters are the basins of the maxima. Lee, Lee
-  (2005, 2006), IEEE Trans. PAMI 27 and 28. ``_outliers.py``: numbering, outliers, small components, new rows.
-- ``level_sets``: the geometry of the region ``g(x) >= level``: segments in it, its components, ascents, saddles.
+  (2005), IEEE Trans. PAMI 27. ``_outliers.py``: numbering, outliers, small components, new rows.
+- ``level_sets``: the geometry of the region ``g(x) >= level``: segments in it, its components, ascents.
 - Tuners of the width: ``svc_auto.py``, whose scores are in ``_svc_search.py``; ``edsvc.py`` with its candidates in
   ``edsvc_candidates.py``. ``tuning.py`` has what both share.
 """
@@ -36,7 +36,6 @@ def clusterkit_labelers() -> dict[str, str]:
     return {
         "complete_graph": "clusterkit.families.support_vectors.complete_graph:CompleteGraph",
         "equilibrium": "clusterkit.families.support_vectors.basins:Equilibrium",
-        "transition": "clusterkit.families.support_vectors.basins:Transition",
     }
 
 

@@ -18,7 +18,6 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.contracts import FeatureMap, Labeler, Resumable, Solver, Stage, Task
 from clusterkit.contracts.outcomes import KernelDomain, Outcome
-from clusterkit.contracts.registry import registry
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.families.support_vectors.tuning import FEW_POINTS, SMALLEST_PILE, Piles, search_space, warn_of_nothing
 from clusterkit.metrics.classes import adjusted_from_pairs, table_pairs
@@ -283,8 +282,6 @@ class SvcRuns:
         D = np.maximum(D, D.T)
         np.fill_diagonal(D, 0.0)
         labeler = cast(Labeler, stages["labeler"])
-        if labeler.takes_k:  # the search looks for components that last, whatever number is asked for in the end
-            labeler = registry.get("labeler", "complete_graph")()
         least, pile = least_size(m), SMALLEST_PILE
         least_in_all = cast("int | None", labeler.parameters().get("min_cluster_size"))
         if least_in_all is not None:

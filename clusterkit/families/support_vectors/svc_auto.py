@@ -93,8 +93,6 @@ class SvcAuto(Tuner):
     tend to be the classes, and the best one groups of classes.
 
     If `gamma` (or `sigma`) is set, nothing is run: `nu` is 0.2. If `nu` or `C` is set, only bandwidths are searched.
-    A labeler that takes a number of
-    clusters (`transition`) is replaced by the complete graph in the search.
 
     References
     ----------

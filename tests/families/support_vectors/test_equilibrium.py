@@ -171,15 +171,6 @@ def test_equilibria_below_the_level_are_clusters_of_their_own():
     assert predict(np.array([[9.1], [5.1], [-40.0], [1e200]])).tolist()[:3] == [-1, 1, 0]
 
 
-def test_a_saddle_is_left():
-    X = np.array([[-1.0], [0.0], [1.0]])
-    domain = KernelDomain(X[[0, 2]], np.array([1.0, 1.0]), Gaussian(2.0), level=1.5)
-    assert label(domain, X).labels.tolist() == [0, 1, 2]
-    assert label(domain, X, check_stability=True).labels.tolist() == [0, 1, 1]
-    predict = label(domain, X, check_stability=True).predict
-    assert predict(np.array([[-0.2], [0.2]])).tolist() == [0, 1]
-
-
 @pytest.mark.parametrize("start", ["all", "strip", "cover"])
 def test_underflow_is_never_nan(start):
     rng = np.random.default_rng(0)

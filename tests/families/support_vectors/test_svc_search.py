@@ -112,7 +112,7 @@ def test_a_number_of_clusters_asked_for_decides_among_the_partitions():
         for i, shift in enumerate([[0, 0], [3, 0], [40, 0], [43, 0]])
     ])  # fmt: skip
     for k in (2, 4):
-        model = recipe("svc", labeler="transition", n_clusters=k, random_state=0).fit(X)
+        model = recipe("svc", tuner__n_clusters=k, random_state=0).fit(X)
         assert model.labels_.max() + 1 == k
         assert model.resolved_["tuner"]["clusters"] == k
         assert model.resolved_["tuner"]["ended"] == "all widths tried"

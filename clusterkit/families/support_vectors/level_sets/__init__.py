@@ -10,7 +10,6 @@ Public modules:
 * `many_widths.py`: the same for many domains of the same points, for searches over widths and bounds; its compiled
   loops are in `_many_widths_jit.py`.
 * `equilibria.py`: the mean-shift ascent to the maxima of g, and the basins. Lee, Lee (2005), IEEE Trans. PAMI 27.
-* `saddles.py`: saddle points between maxima. Lee, Lee (2006), IEEE Trans. PAMI 28.
 * `neighbours.py`: nearest neighbours and distinct rows, with ties decided by the index.
 
 The mathematics:

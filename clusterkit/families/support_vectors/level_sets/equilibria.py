@@ -24,10 +24,7 @@ __all__ = [
     "Balls",
     "Basins",
     "cover",
-    "curvatures",
-    "extended",
     "find_basins",
-    "leave_saddles",
     "single_link",
     "warn_unfinished",
 ]
@@ -38,8 +35,6 @@ SMALLEST_RADIUS = 1e-3
 """Radius, in units of 1 / sqrt(gamma), below which balls are dropped: an ascent that meets one is nearly over."""
 FEWEST_BALLS = 64
 """Number of balls that is always allowed; otherwise half the number of centres, so that the search for one is cheap."""
-STABLE = 1e-9
-"""Largest curvature of a stable equilibrium: 0 but for rounding."""
 GOLDEN = 0.6180339887498949
 """Golden ratio modulo 1: its multiples modulo 1 are evenly spread, whatever their number."""
 
@@ -180,70 +175,6 @@ def _merged(ascent: Ascent, limits: Array) -> tuple[Labels, Array]:
     order = np.lexsort((*limits.T[::-1], -ascent.values(limits)))
     _, first = np.unique(group[order], return_index=True)
     return group, limits[order[first]]
-
-
-def leave_saddles(ascent: Ascent, basins: Basins) -> Basins:
-    """Basins of stable equilibria only: the basin of a saddle point is joined to the higher of its two ends.
-
-    A saddle point is left along the eigenvector of the largest eigenvalue, to both sides: first in the direction in
-    which its largest component is positive, whose end is taken if both are equally high.
-    """
-    points, target = list(basins.points), np.arange(len(basins.points))
-    for i, point in enumerate(basins.points):
-        curvature, directions, _ = curvatures(ascent, point)
-        if curvature[-1] <= STABLE:
-            continue
-        direction = directions[:, -1]
-        direction = direction * np.sign(direction[np.argmax(np.abs(direction))])
-        ends, _, end_balls = ascent.climb(point + ascent.merge * np.stack([direction, -direction]), basins.balls)
-        for side in np.flatnonzero(end_balls >= 0):
-            ends[side] = basins.points[basins.balls.limits[end_balls[side]]]
-        points.append(ends[int(np.argmax(ascent.values(ends)))])
-        target[i] = len(points) - 1
-    if len(points) == len(target):
-        return basins
-    group, merged = _merged(ascent, np.array(points))
-    # a group that consists of saddle points that were left is no equilibrium any more
-    used, of_point = np.unique(group[target], return_inverse=True)
-    balls = attrs.evolve(basins.balls, limits=of_point.reshape(-1)[basins.balls.limits])
-    return attrs.evolve(basins, points=merged[used], of_start=of_point.reshape(-1)[basins.of_start], balls=balls)
-
-
-def curvatures(ascent: Ascent, point: Array) -> tuple[Array, Array, Array]:
-    """Second and first derivatives of log g at a scaled point, divided by 2.
-
-    Returns
-    -------
-    eigenvalues : ndarray of shape (d,)
-        Eigenvalues of the Hessian ``2 Cov_p - 1``, ascending.
-    eigenvectors : ndarray of shape (d, d)
-        In columns.
-    gradient : ndarray of shape (d,)
-        P(x) - x.
-    """
-    exponents = np.log(ascent.weights) - np.square(ascent.columns.T - point).sum(axis=1)
-    shares = np.exp(exponents - exponents.max())
-    shares /= shares.sum()
-    mean = ascent.columns @ shares
-    centred = ascent.columns - mean[:, None]
-    values, vectors = np.linalg.eigh(2.0 * (centred * shares) @ centred.T)
-    return values - 1.0, vectors, mean - point
-
-
-def extended(ascent: Ascent, basins: Basins, starts: Array) -> tuple[Basins, Indices]:
-    """The basins with the equilibria of further scaled starts (p, d) added, and the equilibrium of each, (p,)."""
-    ends, _, end_balls = ascent.climb(np.ascontiguousarray(starts), basins.balls)
-    numbers = np.empty(len(starts), dtype=np.intp)
-    for i, end in enumerate(ends):
-        distances = np.sqrt(np.square(basins.points - end).sum(axis=1))
-        if end_balls[i] >= 0:
-            numbers[i] = basins.balls.limits[end_balls[i]]
-        elif distances.min() <= ascent.merge:
-            numbers[i] = np.argmin(distances)
-        else:
-            numbers[i] = len(basins.points)
-            basins = attrs.evolve(basins, points=np.concatenate([basins.points, end[None]]))
-    return basins, numbers
 
 
 def warn_unfinished(basins: Basins, labeler: str, max_iter: int) -> None:
