@@ -45,9 +45,9 @@ RULES = [
     ),
     (
         "outcome",
-        attrs.evolve(NMF, solver=Svdd()),
-        "labeler: 'rows_kmeans' reads Embedding, but solver 'svdd' gives FunctionDomain here",
-        "solver: fuzzy_cmeans, nmf",
+        attrs.evolve(NMF, featuremap=Rbf(), solver=Svdd()),
+        "labeler: 'rows_kmeans' reads Embedding, but solver 'svdd' gives KernelDomain here",
+        "solver: convex_nmf, fuzzy_cmeans",
     ),
     (
         "coding",
@@ -152,7 +152,7 @@ def test_several_starts_need_an_objective():
 
 
 def test_every_reason_is_told_at_once():
-    c = attrs.evolve(EMMC, solver=Svdd(), init=None)
+    c = attrs.evolve(EMMC, featuremap=Rbf(), solver=Svdd(), init=None)
     slots = [problem.slot for problem in problems(c)]
     assert slots == ["labeler", "labeler"]
     with pytest.raises(IncompatibleStages, match=r"reads Scores.*; labeler: 'argmax' codes labels as onehot"):

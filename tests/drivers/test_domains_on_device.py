@@ -61,15 +61,6 @@ def test_predictions_of_a_domain_are_those_of_the_host(labeler, solver, no_passe
     assert len(np.unique(expected)) > 1
 
 
-def test_the_linear_kernel_of_features_too(no_passes_on_the_host):
-    X = moons(200)
-    solver, labeler = {"name": "svdd", "nu": 0.2}, {"name": "complete_graph", "outliers": "nearest"}
-    model = model_of(labeler, solver, {"name": "elm", "n_hidden": 20}).fit(X)
-    expected = model.predict(moons(100, 0.3, 2))
-    with config(device=DEVICE):
-        np.testing.assert_array_equal(model.predict(moons(100, 0.3, 2)), expected)
-
-
 @pytest.mark.parametrize("nu", [0.1, None])
 @pytest.mark.parametrize("outliers", ["nearest", "noise"])
 def test_the_passes_of_a_fit_by_sample_are_those_of_the_host(outliers, nu, monkeypatch):

@@ -149,7 +149,7 @@ def test_unknown_parameter_of_a_pooled_recipe():
     ("stages", "messages"),
     [
         (
-            {"featuremap": "elm", "solver": "ridge", "labeler": "complete_graph"},
+            {"featuremap": "rbf", "solver": "ridge", "labeler": "complete_graph"},
             [
                 "labeler: 'complete_graph' reads Domain, but solver 'ridge' gives Scores",
                 "solver: lmsvc, psvdd, subsampled, svdd",

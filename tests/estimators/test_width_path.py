@@ -108,7 +108,9 @@ def test_the_length_has_to_be_positive(n_gammas):
 
 
 def test_stages_of_other_kinds_are_refused():
-    with pytest.raises(IncompatibleStages, match="needs a Gaussian kernel, got featuremap 'zscore'"):
+    with pytest.raises(
+        IncompatibleStages, match="'svdd' works on KernelSpace, but the feature map gives a FeatureSpace"
+    ):
         width_path(X, Pipeline("zscore", "svdd", "complete_graph"))
     with pytest.raises(IncompatibleStages, match=r"gives a domain .* got solver 'centroids'"):
         width_path(X, Pipeline("rbf", "centroids", "argmax", n_clusters=2))

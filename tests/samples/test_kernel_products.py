@@ -10,7 +10,6 @@ from oracles.devices import DEVICES, strict
 from oracles.domains import labeled
 
 from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
-from clusterkit.families.support_vectors.svdd import KernelPower
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import kernels
 from clusterkit.samples.array_libraries import has_array_api, to_host
@@ -83,9 +82,6 @@ def test_kernels_give_the_values_of_numpy(kernel, rng):
     np.testing.assert_allclose(to_host(kernel.diag(there)), kernel.diag(A), rtol=1e-13)
     sums = kernel.weighted_sum(there, B, weights)
     np.testing.assert_allclose(to_host(sums), kernel.weighted_sum(A, B, weights), rtol=1e-13)
-    power = KernelPower(B, weights, kernel)
-    np.testing.assert_allclose(to_host(power(there)), power(A), rtol=1e-12)
-    assert has_array_api(FunctionDomain(power, level=0.0))
 
 
 def test_domains_of_sparse_centres_and_of_unknown_functions_have_no_mark():

@@ -65,9 +65,6 @@ def clusterkit_recipes() -> dict[str, str]:
 def clusterkit_savables() -> dict[str, str]:
     """Classes other than stages that a saved model may contain, by their names in the file."""
     return {
-        "InnerProduct": "clusterkit.families.support_vectors._gram:InnerProduct",
-        "KernelPower": "clusterkit.families.support_vectors.svdd:KernelPower",
-        "MinusSquaredDistance": "clusterkit.families.support_vectors.svdd:MinusSquaredDistance",
         "Ascent": "clusterkit.families.support_vectors.level_sets._ascent:Ascent",
         "Balls": "clusterkit.families.support_vectors.level_sets._ascent:Balls",
         "BasinPredictor": "clusterkit.families.support_vectors.basins:BasinPredictor",

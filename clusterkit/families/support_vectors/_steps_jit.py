@@ -2,14 +2,11 @@
 
     minimise  f(β) = β'Kβ - Σ K_ii β_i   subject to  Σ β_i = 1,  0 <= β_i <= bound_i
 
-Two variables move at a time, chosen by second-order information (Fan, Chen & Lin 2005, WSS 2). With any kernel matrix
-the loop is `minimise` and the pair step `_move`.
-
-With a Gaussian kernel (`GaussianSubproblem`) K_ii is 1, the sum is that of a set of points, and the gradient is
-``G = 2 K β - 1``. A column of K is computed when a pair first needs it: a solution has few support vectors, so most
-columns are never needed. The pair step is `_move_gaussian`; `_step` updates the gradient and chooses the variable to
-grow, `_partner` the variable to shrink. The numpy twin of both loops is ``smo`` in
-``clusterkit_campaign/oracles/one_class.py``.
+Two variables move at a time, chosen by second-order information (Fan, Chen & Lin 2005, WSS 2). With a Gaussian kernel
+(`GaussianSubproblem`) K_ii is 1, the sum is that of a set of points, and the gradient is ``G = 2 K β - 1``. A column of
+K is computed when a pair first needs it: a solution has few support vectors, so most columns are never needed. The pair
+step is `_move_gaussian`; `_step` updates the gradient and chooses the variable to grow, `_partner` the variable to
+shrink. The numpy twin of the loop is ``smo`` in ``clusterkit_campaign/oracles/one_class.py``.
 
 `sgd_steps` are steps of stochastic gradient descent for the hyperplane of `lmsvc`, on inner products of the samples
 drawn.
@@ -17,19 +14,18 @@ drawn.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import attrs
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array, Counts, Indices
+from clusterkit._typing import Array, Indices
 from clusterkit.contracts.outcomes import Ending, Status
 from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to, fast_exp
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import memory
 from clusterkit.samples.kernels import EXPLICIT_SUMS, Gaussian
-from clusterkit.samples.limits import Report, notify, spend
 
 __all__ = [
     "BETA_ZERO",
@@ -38,16 +34,13 @@ __all__ = [
     "LENGTH2",
     "MAX_GRADIENT_CHECKS",
     "MORE",
-    "N_SHORT_STEPS",
     "STALLED",
     "STATE_SIZE",
     "STEPS",
     "STEP_LENGTH2",
     "GaussianSubproblem",
-    "GramMatrix",
     "Minimum",
     "filled_in_order",
-    "minimise",
     "sgd_steps",
     "snapped_to_bounds",
     "violation",
@@ -59,38 +52,11 @@ BETA_ZERO = 1e-12
 1."""
 
 SMALLEST_CURVATURE = 1e-12
-"""Least curvature along a pair, relative to the largest K_ii: equal samples, where it is 0, need a positive one."""
-
-CHUNK_ITERATIONS = 10_000
-"""Most pairs of one call of the compiled loop: after each call progress is reported and Ctrl-C takes effect."""
-
-CHUNK_WORK = 200_000_000
-"""Pairs times samples of one call of the compiled loop, some 0.1 s."""
+"""Least curvature along a pair: equal samples, where it is 0, need a positive one."""
 
 MAX_GRADIENT_CHECKS = 10
 """Most times that the loop may reach the tolerance by its updated gradient while a fresh gradient says otherwise. Each
 time costs a product with K; where ten do not help, `tol` is below rounding."""
-
-_MORE, _DONE, _MISSING, _STALLED = 0, 1, 2, 3
-"""How a call of the compiled loop ended: at its limit of pairs, within the tolerance, for lack of a column, or where
-rounding leaves β as it is."""
-
-
-class GramMatrix(Protocol):
-    """A positive semidefinite matrix that computes its columns on demand, all in float64."""
-
-    @property
-    def diag(self) -> Array:
-        """K_ii, (n,)."""
-
-    def whole(self) -> Array:
-        """K, (n, n)."""
-
-    def column(self, i: int) -> Array:
-        """K[:, i], (n,)."""
-
-    def product(self, beta: Array) -> Array:
-        """K β, (n,)."""
 
 
 @final
@@ -103,7 +69,7 @@ class Minimum:
     beta : ndarray of shape (n,)
         The minimiser: the bounds hold exactly, the sum up to rounding.
     gradient : ndarray of shape (n,)
-        ``2 K β - diag(K)``, computed afresh at the end.
+        ``2 K β - 1``, computed afresh at the end.
     gap : float
         Largest violation of the optimality conditions, in units of the gradient.
     status : Status
@@ -153,69 +119,6 @@ def filled_in_order(order: Indices, bounds: Array, total: float = 1.0) -> Array:
     return beta
 
 
-def minimise(matrix: GramMatrix, bounds: Array, beta: Array, tol: float, max_iter: int, cache_bytes: int) -> Minimum:
-    """Minimise from a feasible start.
-
-    Parameters
-    ----------
-    matrix : GramMatrix
-    bounds : ndarray of shape (n,)
-        Upper bounds, sum at least 1.
-    beta : ndarray of shape (n,)
-        Feasible start, not changed.
-    tol : float
-        Gap at which to stop, in units of the gradient.
-    max_iter : int
-        Most pairs moved.
-    cache_bytes : int
-        Memory for columns. The whole matrix is computed at once if it fits; else the columns used least recently are
-        replaced by new ones.
-
-    Returns
-    -------
-    Minimum
-        After Ctrl-C, or where `max_iter` or rounding ends it before `tol`, the feasible point reached, marked as
-        not converged.
-
-    Notes
-    -----
-    O(n) an iteration, plus two columns where they are not cached. In practice O(n) to O(n²) iterations.
-    """
-    n, beta = len(beta), beta.copy()
-    limit = min(cache_bytes, memory.cap())
-    cache = ColumnCache.whole(matrix) if 8 * n * n <= limit else ColumnCache.empty(matrix, max(2, limit // (8 * n)))
-    smallest = max(SMALLEST_CURVATURE * float(matrix.diag.max()), np.finfo(np.float64).tiny)
-    chunk = max(100, min(CHUNK_ITERATIONS, CHUNK_WORK // n))
-    G = 2.0 * matrix.product(beta) - matrix.diag
-    n_moved, clock, n_checks, interrupted = 0, 0, 0, False
-    try:
-        while True:
-            code, missing, moved = _move(
-                beta, G, bounds, matrix.diag, cache.columns, cache.slot, cache.stamp, clock, tol, smallest,
-                min(chunk, max_iter - n_moved),
-            )  # fmt: skip
-            n_moved, clock = n_moved + moved, clock + moved + 1
-            if code == _MISSING:
-                cache.fetch(missing, clock)
-                continue
-            notify(Report("smo", n_moved, max_iter))
-            spend(n * moved)
-            # The updated gradient collects the rounding of every update: only a fresh one may end the search.
-            G = 2.0 * matrix.product(beta) - matrix.diag
-            n_checks += code == _DONE
-            at_limit = n_moved >= max_iter or n_checks == MAX_GRADIENT_CHECKS
-            if code == _STALLED or at_limit or _gap(beta, G, bounds) <= tol:
-                break
-    except KeyboardInterrupt:
-        interrupted = True
-    # Where tol is tiny, weights that are set to 0 must not be able to open the gap again.
-    margin = min(BETA_ZERO, 1e-3 * tol / max(float(matrix.diag.max()), np.finfo(np.float64).tiny))
-    beta = snapped_to_bounds(beta, bounds, margin)
-    G = 2.0 * matrix.product(beta) - matrix.diag
-    gap = max(0.0, float(_gap(beta, G, bounds)))
-    return Minimum.ended(beta, G, gap, n_moved, tol, max_iter, interrupted=interrupted)
-
-
 def snapped_to_bounds(beta: Array, bounds: Array, margin: float) -> Array:
     """β with weights within `margin` of 0 or of their bound put exactly there.
 
@@ -231,122 +134,12 @@ def snapped_to_bounds(beta: Array, bounds: Array, margin: float) -> Array:
     return snapped
 
 
-@attrs.define(eq=False)
-class ColumnCache:
-    """Columns of the matrix; a new column replaces the one used least recently.
-
-    Parameters
-    ----------
-    matrix : GramMatrix
-    columns : ndarray of shape (slots, n)
-        Row s is a column of K, which is symmetric.
-    slot : ndarray of shape (n,)
-        Row that holds a column, -1 if none does.
-    stamp : ndarray of shape (slots,)
-        Time of the last use of a row.
-    owner : ndarray of shape (slots,)
-        Index of the column in a row, -1 if it is empty.
-    """
-
-    matrix: GramMatrix
-    columns: Array
-    slot: Indices
-    stamp: Counts
-    owner: Indices
-
-    @classmethod
-    def whole(cls, matrix: GramMatrix) -> ColumnCache:
-        """All columns, computed at once."""
-        n = len(matrix.diag)
-        every = np.arange(n, dtype=np.int64)
-        return cls(matrix, np.ascontiguousarray(matrix.whole()), every, np.zeros(n, np.int64), every)
-
-    @classmethod
-    def empty(cls, matrix: GramMatrix, slots: int) -> ColumnCache:
-        """Room for some columns, at least two."""
-        n = len(matrix.diag)
-        nowhere = np.full(n, -1, dtype=np.int64)
-        # Negative stamps: empty rows are filled before any column is replaced.
-        stamp = np.arange(-slots, 0, dtype=np.int64)
-        return cls(matrix, np.empty((slots, n)), nowhere, stamp, np.full(slots, -1, dtype=np.int64))
-
-    def fetch(self, i: int, clock: int) -> None:
-        """Compute column i and store it."""
-        # At least two rows: the other column of the current pair was used last, so it stays.
-        place = int(np.argmin(self.stamp))
-        if self.owner[place] >= 0:
-            self.slot[self.owner[place]] = -1
-        self.columns[place] = self.matrix.column(i)
-        self.slot[i], self.owner[place], self.stamp[place] = place, i, clock
-
-
-@njit
-def _gap(beta: Any, G: Any, bounds: Any) -> Any:
-    """Largest -G among the variables that may grow, less the smallest -G among those that may shrink."""
-    top, bottom = -np.inf, np.inf
-    for t in range(len(beta)):
-        if beta[t] < bounds[t] and -G[t] > top:
-            top = -G[t]
-        if beta[t] > 0.0 and -G[t] < bottom:
-            bottom = -G[t]
-    return top - bottom
-
-
-@njit
-def _move(
-    beta: Any, G: Any, bounds: Any, diag: Any, columns: Any, slot: Any, stamp: Any, clock: Any, tol: Any,
-    smallest: Any, limit: Any,
-) -> Any:  # fmt: skip
-    """Move up to `limit` pairs in place: (one of `_MORE` … `_STALLED`, missing column or -1, pairs moved)."""
-    n = len(beta)
-    for moved in range(limit):
-        i, top, bottom = -1, -np.inf, np.inf
-        for t in range(n):
-            if beta[t] < bounds[t] and -G[t] > top:
-                i, top = t, -G[t]
-            if beta[t] > 0.0 and -G[t] < bottom:
-                bottom = -G[t]
-        if top - bottom <= tol:
-            return _DONE, -1, moved
-        if slot[i] < 0:
-            return _MISSING, i, moved
-        stamp[slot[i]] = clock + moved
-        column = columns[slot[i]]
-        j, best, curvature = -1, -1.0, 1.0
-        for t in range(n):
-            if beta[t] > 0.0 and G[t] > G[i]:
-                a = max(2.0 * (diag[i] + diag[t] - 2.0 * column[t]), smallest)
-                b = G[t] - G[i]
-                if b * b / a > best:
-                    j, best, curvature = t, b * b / a, a
-        if slot[j] < 0:
-            return _MISSING, j, moved
-        stamp[slot[j]] = clock + moved
-        other = columns[slot[j]]
-        room, step = bounds[i] - beta[i], (G[j] - G[i]) / curvature
-        # Bounds are met exactly: a residue of rounding would keep a variable among those that may move for ever.
-        if step >= beta[j] or step >= room:
-            step = min(beta[j], room)
-            grown = bounds[i] if step == room else beta[i] + step
-            shrunk = 0.0 if step == beta[j] else beta[j] - step
-        else:
-            grown, shrunk = min(beta[i] + step, bounds[i]), max(beta[j] - step, 0.0)
-        if grown == beta[i] and shrunk == beta[j]:
-            return _STALLED, -1, moved
-        beta[i], beta[j] = grown, shrunk
-        for t in range(n):
-            G[t] += 2.0 * step * (column[t] - other[t])
-    return _MORE, -1, limit
-
-
 MORE, DONE, STALLED = 0, 1, 2
 """How a call of the compiled loop ended: at its limit of pairs, within the tolerance, or where rounding leaves β as it
 is."""
 
 GAUSSIAN_CHUNK_WORK = 100_000_000
 """Pairs times points of one call of the compiled loop: some 50 ms, so that Ctrl-C takes effect soon."""
-
-"""Least curvature along a pair, ``4 - 4 k(x_i, x_j)``; where rounding makes it 0, the step needs a positive one."""
 
 _BLOCK = 128
 """Variables of one block of `_step`: the gradients of a block stay in the first-level cache."""
@@ -566,18 +359,17 @@ def _move_gaussian(
     return MORE, limit, used
 
 
-STEPS, LENGTH2, HARMONIC, N_SHORT_STEPS, STEP_LENGTH2 = range(5)
-"""Entries of the state: number t of steps, ``Σ c_i c_j K_ij``, ``Σ_{s<=t} 1/s``, number of steps in a row that were no
-longer than the tolerance, squared length of the last step."""
+STEPS, LENGTH2, HARMONIC, STEP_LENGTH2 = range(4)
+"""Entries of the state: number t of steps, ``Σ c_i c_j K_ij``, ``Σ_{s<=t} 1/s``, squared length of the last step."""
 
-STATE_SIZE = 5
+STATE_SIZE = 4
 """Number of entries of the state."""
 
 
 @njit
 def sgd_steps(
     drawn: Any, K: Any, products: Any, counts: Any, delays: Any, state: Any, C: Any, step_tol: Any, t_min: Any,
-    n_short: Any,
+    may_end: Any,
 ) -> Any:  # fmt: skip
     """Take the steps ``drawn``, changing the arrays in place, until the stop criterion holds; returns whether it does.
 
@@ -595,9 +387,10 @@ def sgd_steps(
         Sum over those steps τ of ``Σ_{s<τ} 1/s``: the part that the mean over all iterates lacks.
     state : ndarray of shape (STATE_SIZE,)
     C, step_tol : float
-    t_min, n_short : int
-        The criterion: at least t_min steps, and the last `n_short` of them no longer than `step_tol`. It never holds if
-        `n_short` is 0.
+    t_min : int
+        The criterion: at least t_min steps, and the last of them no longer than `step_tol`.
+    may_end : bool
+        Whether the criterion may hold at all.
 
     Notes
     -----
@@ -622,7 +415,6 @@ def sgd_steps(
         step2 = max(step2, 0.0) / (t * t)
         state[STEP_LENGTH2] = step2
         state[HARMONIC] += 1.0 / t
-        state[N_SHORT_STEPS] = state[N_SHORT_STEPS] + 1.0 if step2 <= step_tol * step_tol else 0.0
-        if n_short > 0 and t >= t_min and state[N_SHORT_STEPS] >= n_short:
+        if may_end and t >= t_min and step2 <= step_tol * step_tol:
             return True
     return False

@@ -13,12 +13,13 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task
 from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
-from clusterkit.contracts.outcomes import Domain, Ending, FunctionDomain, KernelDomain, Outcome
+from clusterkit.contracts.outcomes import Ending, KernelDomain, Outcome, Status, SupportCounts
 from clusterkit.contracts.params import choice, integer, real
 from clusterkit.errors import ClusterkitWarning
-from clusterkit.families.support_vectors._gram import FeatureProducts, KernelProducts
-from clusterkit.samples import FeatureSpace, KernelSpace, Space, memory
+from clusterkit.families.support_vectors.svdd import gaussian_of
+from clusterkit.samples import KernelSpace, Space, memory
 from clusterkit.samples.coding import Coded
+from clusterkit.samples.kernels import Gaussian
 
 __all__ = ["Lmsvc"]
 
@@ -28,16 +29,6 @@ MOST_WEIGHT = 1e100
 MOST_STEPS = 10**8
 """Most steps that are taken unless `t_max` asks for more: seconds for a few samples. A fit that needs more, with a
 `step_tol` of 1e-9 for example, would run for hours, and its steps would be smaller than their own rounding."""
-
-GAP_TOLERANCE = 1e-3
-"""Relative duality gap at which ``stop="gap"`` ends: the objective is then known to 0.1 %."""
-
-GAP_STEPS_PER_SAMPLE, GAP_STEPS = 1000, 200_000
-"""Most steps of ``stop="gap"`` without `t_max`: the larger one of the first times n and the second."""
-
-MARGINS = (0.1, 0.02)
-"""Distances from the margin beyond which a sample counts as clearly inside or outside, for the dual value. A wide one
-serves an iterate far from the optimum, a narrow one an iterate near it."""
 
 WHOLE_BYTES, LONG_BYTES = 32 * 1024**2, 256 * 1024**2
 """Most memory for all inner products at once: in a run that may stop after few steps, and in a run of several passes,
@@ -72,15 +63,13 @@ class Lmsvc(Solver):
         Weight of the margin violations against ``|w|²``. **Below 1 the domain is empty on any data**, since
         ``w'φ(x) <= |w| <= C``; a warning says so. The solution varies with the seed, the more so for small C.
     step_tol : float, default 0.01
-        Length of a step, ``|w_{t+1} - w_t|``, at which to stop: θ of the paper.
+        Length of a step, ``|w_{t+1} - w_t|``, at which to stop: θ of the paper. A single step may be as short by
+        chance, which is no sign of convergence.
     t_min : int, default 1
         Fewest steps. 10 n removes most of the variation between seeds.
     t_max : int or None, default None
-        Most steps; overrides `t_min`. None means as many as the criterion can need: ``2C / step_tol`` for "paper", n
-        more for "window", and no more than 10⁸; 1000 n but at least 200,000 for "gap".
-    stop : {"paper", "window", "gap"}, default "paper"
-        "paper": a single step no longer than `step_tol`, which happens by chance and is no sign of convergence.
-        "window": n such steps in a row. "gap": a duality gap of at most 1e-3 of the objective.
+        Most steps; overrides `t_min`. None means as many as the criterion can need, ``2C / step_tol``, and no more than
+        10⁸.
     iterate : {"last", "average", "random"}, default "last"
         Which of the iterates ``w_1, …, w_T`` of T steps is returned. "last" as published. "average": their mean, whose
         expected objective theorem 1 bounds. "random": one of them, each with the same probability, whose objective
@@ -94,14 +83,9 @@ class Lmsvc(Solver):
 
     Notes
     -----
-    Outcomes: a `KernelDomain` for any kernel, a `FunctionDomain` for explicit features with the linear kernel. Kernels
-    and features are scaled so that the longest sample has length 1, as it has with the Gaussian kernel anyway; C and
-    step_tol then mean the same everywhere, and the bound on the steps holds.
-
     ``status.facts``: `t` steps, `norm2` = ``|w|²``, `n_inside` samples inside, `domain_empty` (no sample
     is inside), and `gap`: J less the value of a feasible point of the dual, relative to J. That point is α clipped to
-    ``[0, C/n]``; with ``stop="gap"`` also the same point with the samples clearly inside or outside put at the bound
-    where the optimum has them, if its value is larger.
+    ``[0, C/n]``.
     The draws of the samples are one stream that no other parameter and no number of threads changes. After Ctrl-C the
     last complete stretch of steps is returned.
 
@@ -126,45 +110,38 @@ class Lmsvc(Solver):
     step_tol: float = real(0.01, above=0.0)
     t_min: int = integer(1, at_least=1, at_most=MOST_STEPS)
     t_max: int | None = integer(None, at_least=1, optional=True)
-    stop: str = choice("paper", ("paper", "window", "gap"))
     iterate: str = choice("last", ("last", "average", "random"))
     level: str = choice("one", ("one", "quantile"))
     outlier_fraction: float = real(0.02, at_least=0.0, below=1.0)
 
+    saved_schema: ClassVar[int] = 2
+
+    @classmethod
+    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
+        """Fields of files with `stop`, which chose among criteria for the end of the fit."""
+        return {name: value for name, value in fields.items() if name != "stop"}
+
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Kernels, and features with the linear kernel."""
-        return {
-            KernelSpace: Path(_prepare_kernel, gives=KernelDomain),
-            FeatureSpace: Path(_prepare_features, gives=FunctionDomain),
-        }
+        """Gaussian kernels."""
+        return {KernelSpace: Path(_prepare, gives=KernelDomain)}
 
     @property
     def surely_empty(self) -> bool:
         """Whether no sample can be inside, whatever the data."""
         return self.level == "one" and self.C < 1.0
 
-    def most_steps(self, n: int) -> int:
-        """`t_max`, or its default for n samples; with `step_tol` that follows from step t being at most ``2C / t``."""
+    @property
+    def most_steps(self) -> int:
+        """`t_max`, or its default, which follows from step t being at most ``2C / t``."""
         if self.t_max is not None:
             return self.t_max
-        if self.stop == "gap":
-            return max(self.t_min, GAP_STEPS_PER_SAMPLE * n, GAP_STEPS)
         needed = max(self.t_min, math.ceil(min(2.0 * self.C / self.step_tol, MOST_STEPS)) + 1)
-        return min(needed if self.stop == "paper" else needed + n, MOST_STEPS)
+        return min(needed, MOST_STEPS)
 
 
-def _prepare_kernel(solver: Lmsvc, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
-    """Inner products by a kernel: only the diagonal is computed before the first step."""
-    return _prepare(solver, KernelProducts.of(space))
-
-
-def _prepare_features(solver: Lmsvc, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    """Inner products of features: their lengths, one pass."""
-    return _prepare(solver, FeatureProducts.of(space))
-
-
-def _prepare(solver: Lmsvc, products: KernelProducts | FeatureProducts) -> Prepared:
+def _prepare(solver: Lmsvc, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
+    """The float64 points; no inner product is computed before the first step."""
     if solver.surely_empty:
         warnings.warn(
             f"solver 'lmsvc': C = {solver.C:g} < 1 leaves every sample outside the domain, whatever the data; labelers "
@@ -172,7 +149,55 @@ def _prepare(solver: Lmsvc, products: KernelProducts | FeatureProducts) -> Prepa
             ClusterkitWarning,
             stacklevel=2,
         )
-    return PreparedLmsvc(solver, products)
+    points = np.ascontiguousarray(space.points, dtype=np.float64)
+    return PreparedLmsvc(solver, KernelProducts(points, gaussian_of(space, solver.name)))
+
+
+@final
+@attrs.frozen(eq=False)
+class KernelProducts:
+    """Inner products of the samples of a Gaussian kernel, in float64: sums run over thousands of float32 values.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d), float64
+    kernel : Gaussian
+    """
+
+    points: Array
+    kernel: Gaussian
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return len(self.points)
+
+    def block(self, index: Indices) -> Array:
+        """Inner products between some samples, (u, u)."""
+        from clusterkit.numerics.gaussian_jit import gaussian_block
+
+        points = self.points[index]
+        return gaussian_block(points, points, self.kernel.gamma)
+
+    def sums(self, weights: Array, index: Indices | None = None) -> Array:
+        """``Σ_i weights_i K_ij`` for all samples j, or for those of `index`."""
+        support = np.flatnonzero(weights)
+        if not len(support):
+            return np.zeros(self.n if index is None else len(index))
+        targets = self.points if index is None else self.points[index]
+        return self.kernel.weighted_sum(targets, self.points[support], weights[support])
+
+    def length2(self, weights: Array) -> float:
+        """``Σ_ij weights_i weights_j K_ij``."""
+        support = np.flatnonzero(weights)
+        return float(weights[support] @ self.sums(weights, support))
+
+    def domain(self, weights: Array, level: float, status: Status) -> KernelDomain:
+        """Where ``Σ_i weights_i K(x_i, x) >= level``."""
+        support = np.flatnonzero(weights)
+        counts = SupportCounts(len(support))
+        centres = self.points[support]
+        return KernelDomain(centres, weights[support], self.kernel, level=level, status=status, support_counts=counts)
 
 
 @final
@@ -181,18 +206,18 @@ class PreparedLmsvc(Prepared):
     """The solver with the inner products of a space."""
 
     solver: Lmsvc
-    products: KernelProducts | FeatureProducts
+    products: KernelProducts
 
     @property
     def resolved(self) -> Mapping[str, object]:
         """Empty: the preparation decides no parameter."""
         return {}
 
-    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Domain:
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> KernelDomain:
         """The domain after the steps that `rng` draws; only its method ``integers(n, size=)`` is used."""
         spec = self.solver
         iterations = _Stretches(self, SgdIterate.of(spec, self.products), rng)
-        iterate, status = solve(iterations, iterations.begin(), spec.most_steps(self.products.n))
+        iterate, status = solve(iterations, iterations.begin(), spec.most_steps)
         t, reason = status.n_iter, status.reason
         if spec.iterate == "random":
             iterate = iterate.before_step(1 + int(rng.integers(t, size=1)[0]))
@@ -204,7 +229,7 @@ class PreparedLmsvc(Prepared):
         if spec.level == "quantile":
             level = float(np.sort(values)[math.floor(spec.outlier_fraction * len(values))])
             # so that rounding puts no sample outside the level it defines
-            level -= LEVEL_SLACK * abs(level) + self.products.rounding * math.sqrt(norm2)
+            level -= LEVEL_SLACK * abs(level)
         inside = int(np.count_nonzero(values >= level))
         if not inside:
             reason += "; the domain is empty" + (": C < 1" if spec.surely_empty else ": no sample is inside")
@@ -229,18 +254,8 @@ class PreparedLmsvc(Prepared):
         norm2 = float(alpha @ values) if norm2 is None else norm2
         objective = norm2 / 2.0 + C / n * float(np.maximum(0.0, 1.0 - values).sum())
         clipped = np.minimum(alpha, C / n)
-        dual = self._dual(clipped)
-        # α follows from random counts, which differ from their means long after a sample is clearly inside or outside:
-        # such samples get the α of the optimum, C/n or 0. Every feasible point bounds J from below, so the best of a
-        # few may be taken. Nearly all samples support such a point, O(n²) kernel values: only if the gap ends the run.
-        for margin in MARGINS if self.solver.stop == "gap" else ():
-            rounded = np.where(values < 1.0 - margin, C / n, np.where(values > 1.0 + margin, 0.0, clipped))
-            dual = max(dual, self._dual(rounded))
+        dual = float(clipped.sum()) - self.products.length2(clipped) / 2.0
         return objective, max(0.0, objective - dual) / objective, values
-
-    def _dual(self, feasible: Array) -> float:
-        """Value of the dual, ``Σ α_i - |w|²/2``."""
-        return float(feasible.sum()) - self.products.length2(feasible) / 2.0
 
 
 @attrs.define(eq=False)
@@ -250,7 +265,7 @@ class SgdIterate:
     Parameters
     ----------
     spec : Lmsvc
-    products : KernelProducts or FeatureProducts
+    products : KernelProducts
     counts : ndarray of int64, shape (n,)
         Numbers of steps at which each sample was drawn and violated its margin.
     delays : ndarray of shape (n,)
@@ -266,7 +281,7 @@ class SgdIterate:
     """
 
     spec: Lmsvc
-    products: KernelProducts | FeatureProducts
+    products: KernelProducts
     counts: Counts
     delays: Array
     state: Array
@@ -274,13 +289,12 @@ class SgdIterate:
     drawn: list[Indices] = attrs.field(factory=list)
 
     @classmethod
-    def of(cls, spec: Lmsvc, products: KernelProducts | FeatureProducts) -> SgdIterate:
+    def of(cls, spec: Lmsvc, products: KernelProducts) -> SgdIterate:
         """The iterate before the first step, ``w_1 = 0``."""
         from clusterkit.families.support_vectors._steps_jit import STATE_SIZE
 
         n = products.n
-        several = spec.stop != "paper" or spec.t_min >= 2 * n
-        room = min(LONG_BYTES if several else WHOLE_BYTES, memory.cap() // 2)
+        room = min(LONG_BYTES if spec.t_min >= 2 * n else WHOLE_BYTES, memory.cap() // 2)
         whole = (products.block(np.arange(n)), np.zeros(n)) if 8 * n * n <= room else None
         return cls(spec, products, np.zeros(n, np.int64), np.zeros(n), np.zeros(STATE_SIZE), whole)
 
@@ -303,8 +317,8 @@ class SgdIterate:
         """Most steps of one stretch: Ctrl-C takes effect soon, and its samples have few inner products."""
         return CHUNK_STEPS if self.whole is None else max(1, CHUNK_WORK // self.products.n)
 
-    def advance(self, drawn: Indices, n_short: int) -> bool:
-        """Take steps on the samples drawn until `n_short` short steps in a row; returns whether that happened."""
+    def advance(self, drawn: Indices, may_end: bool) -> bool:
+        """Take steps on the samples drawn, until a short one if they `may_end`; returns whether there was one."""
         from clusterkit.families.support_vectors._steps_jit import sgd_steps
 
         spec = self.spec
@@ -314,7 +328,7 @@ class SgdIterate:
                 8 * (self.t + len(drawn)), "solver 'lmsvc' with iterate='random' (the samples of all steps)",
                 "Take fewer steps (t_max), or iterate='average'.",
             )  # fmt: skip
-        criterion = spec.C, spec.step_tol, spec.t_min, n_short
+        criterion = spec.C, spec.step_tol, spec.t_min, may_end
         if self.whole is not None:
             K, h = self.whole
             return bool(sgd_steps(drawn, K, h, self.counts, self.delays, self.state, *criterion))
@@ -330,7 +344,7 @@ class SgdIterate:
         drawn = np.concatenate(self.drawn)[: max(1, r - 1)]
         iterate = SgdIterate.of(self.spec, self.products)
         for start in range(0, len(drawn), iterate.longest_stretch):
-            iterate.advance(drawn[start : start + iterate.longest_stretch], 0)
+            iterate.advance(drawn[start : start + iterate.longest_stretch], False)
         return iterate
 
     def last(self) -> Array:
@@ -365,36 +379,27 @@ class _Stretches(Iterations[SgdIterate]):
     name = "lmsvc"
     sentences: ClassVar[Mapping[Ending, str]] = {
         Ending.INTERRUPTED: "interrupted after {n} steps",
-        Ending.OUT_OF_ITERATIONS: "t_max = {most} steps done{detail}",
+        Ending.OUT_OF_ITERATIONS: "t_max = {most} steps done",
     }
 
     def begin(self) -> Start[SgdIterate]:
-        """Set the number of steps of the next stretch, and the step after which the gap is computed."""
-        first = max(FIRST_STEPS, self.of.solver.t_min)
-        return Start(0, (first, max(first, self.of.products.n)), keeps_best=False)
+        """Set the number of steps of the next stretch."""
+        return Start(0, max(FIRST_STEPS, self.of.solver.t_min), keeps_best=False)
 
     def advance(self, active: list[Start[SgdIterate]]) -> Iterator[Iteration[SgdIterate]]:
-        """One stretch, and the gap if it is due."""
+        """One stretch."""
         [start] = active
-        (size, next_check), settled, detail = cast("tuple[int, int]", start.state), False, start.detail
-        spec, iterate, n = self.of.solver, self.iterate, self.of.products.n
-        t_max = spec.most_steps(n)
-        limit = min(t_max, next_check) if spec.stop == "gap" else t_max
-        drawn = self.rng.integers(n, size=min(size, iterate.longest_stretch, limit - iterate.t))
-        short = iterate.advance(np.asarray(drawn, dtype=np.int64), {"paper": 1, "window": n, "gap": 0}[spec.stop])
+        size, iterate = cast("int", start.state), self.iterate
+        most = min(size, iterate.longest_stretch, self.of.solver.most_steps - iterate.t)
+        drawn = self.rng.integers(self.of.products.n, size=most)
+        settled, detail = iterate.advance(np.asarray(drawn, dtype=np.int64), True), start.detail
         start.n_iter = iterate.t
-        if short:
-            times = "" if spec.stop == "paper" else f", {n} times in a row"
+        if settled:
             step = math.sqrt(iterate.step_length2)
-            settled, detail = True, f"step of {step:.2g} not above step_tol after {iterate.t} steps{times}"
-        elif spec.stop == "gap" and iterate.t == next_check:
-            next_check += max(n, next_check // 4)
-            gap = self.of.gap(iterate.average() if spec.iterate == "average" else iterate.last())[1]
-            settled, words = gap <= GAP_TOLERANCE, f"relative duality gap {gap:.2g}"
-            detail = f"{words} after {iterate.t} steps" if settled else f", {words}"
-        yield Iteration(iterate, (2 * size, next_check), Ending.SETTLED if settled else None, detail)
+            detail = f"step of {step:.2g} not above step_tol after {iterate.t} steps"
+        yield Iteration(iterate, 2 * size, Ending.SETTLED if settled else None, detail)
 
     def recover(self, start: Start[SgdIterate]) -> None:
-        """Accept the steps of an interrupted stretch, whose gap was not computed."""
+        """Accept the steps of an interrupted stretch."""
         start.n_iter = self.iterate.t
         start.answer = self.iterate if self.iterate.t else None

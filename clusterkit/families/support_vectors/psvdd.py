@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Mask, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task
-from clusterkit.contracts.outcomes import Domain, FunctionDomain, KernelDomain, Outcome
-from clusterkit.contracts.params import integer, real
-from clusterkit.errors import InvalidParameter
-from clusterkit.families.support_vectors._gram import FeatureMatrix
-from clusterkit.families.support_vectors.svdd import PreparedSvdd, Svdd
+from clusterkit.contracts.outcomes import KernelDomain, Outcome
+from clusterkit.contracts.params import choice, integer, real
+from clusterkit.families.support_vectors.svdd import PreparedSvdd, Svdd, gaussian_of
 from clusterkit.numerics.selection import few_points
-from clusterkit.samples import FeatureSpace, KernelSpace, Space
+from clusterkit.samples import KernelSpace, Space
 from clusterkit.samples.coding import Coded
-from clusterkit.samples.kernels import Kernel
+from clusterkit.samples.kernels import Gaussian
 
 __all__ = ["Psvdd", "exponential", "inverse", "linear"]
 
@@ -39,9 +37,9 @@ def linear(distances: Array) -> Array:
 
 
 def exponential(distances: Array) -> Array:
-    """``exp(-δ_i² / mean δ²)``, (n,)."""
+    """``exp(-δ_i² / mean δ²)``, (n,), but above 0."""
     squares = np.square(distances / distances.max())
-    return np.asarray(np.exp(-squares / squares.mean()))
+    return np.maximum(np.exp(-squares / squares.mean()), np.finfo(np.float64).tiny)
 
 
 def inverse(distances: Array) -> Array:
@@ -57,28 +55,6 @@ WEIGHTS: Mapping[str, Callable[[Array], Array]] = {
 """Functions from distances to bounds, by the value of the parameter `weights` that selects them."""
 
 
-def _as_weights(value: Any) -> Any:
-    """A sequence of numbers as a tuple of floats; names, functions and anything else unchanged."""
-    if isinstance(value, str) or callable(value):
-        return value
-    try:
-        return tuple(float(weight) for weight in value)
-    except (TypeError, ValueError):
-        return value
-
-
-def _check_weights(instance: Psvdd, attribute: attrs.Attribute[Any], value: Any) -> None:
-    fine = value in WEIGHTS if isinstance(value, str) else callable(value)
-    if isinstance(value, tuple):
-        fine = bool(value) and all(isinstance(w, float) and np.isfinite(w) and w > 0 for w in value)
-    if not fine:
-        words = ", ".join(repr(name) for name in WEIGHTS)
-        raise InvalidParameter(
-            f"solver 'psvdd': weights must be one of {words}, a function of the distances, or one finite bound > 0 "
-            f"for each sample, got {value!r}"
-        )
-
-
 @final
 @attrs.frozen
 class Psvdd(Solver):
@@ -86,17 +62,15 @@ class Psvdd(Solver):
 
     Choose it instead of `svdd` where there are outliers, but their number is unknown. It solves the dual of `svdd` with
     ``0 <= β_i <= W_i``, where W_i falls with the distance of a sample from the mean of all samples in feature space,
-    ``δ_i² = K_ii - (2/n) Σ_j K_ij + (1/n²) Σ_jl K_jl``. O(n² d) time and O(n) memory for the distances (one pass on
-    features), then as `svdd`. The bounds are in `Psvdd.bounds`, the rest is where `svdd` has it.
+    ``δ_i² = K_ii - (2/n) Σ_j K_ij + (1/n²) Σ_jl K_jl``. O(n² d) time and O(n) memory for the distances, then as
+    `svdd`. The bounds are in `Psvdd.bounds`, the rest is where `svdd` has it.
 
     Parameters
     ----------
-    weights : {"linear", "exponential", "inverse"}, sequence of n floats, or callable, default "linear"
-        W: ``1 - (1 - 1/n) δ_i / max δ``, ``exp(-δ_i² / mean δ²)``, ``max(min δ / δ_i, 1/n)``, the bounds themselves
-        (stored as a tuple), or a function from the distances δ (n,) to the bounds. A function must be importable by its
-        name for the stage to pickle. Every W is 1 where all samples are equally far from the mean. Where samples lie
-        at few points whose kernels do not meet, a distance tells how many are equal, not where they lie: W of those
-        that are equal to others is 1.
+    weights : {"linear", "exponential", "inverse"}, default "linear"
+        W: ``1 - (1 - 1/n) δ_i / max δ``, ``exp(-δ_i² / mean δ²)``, or ``max(min δ / δ_i, 1/n)``. Every W is 1 where all
+        samples are equally far from the mean. Where samples lie at few points whose kernels do not meet, a distance
+        tells how many are equal, not where they lie: W of those that are equal to others is 1.
     tol : float, default 1e-6
         Optimality gap, as for `svdd`.
     max_iter : int or None, default None
@@ -106,8 +80,8 @@ class Psvdd(Solver):
 
     Raises
     ------
-    InvalidParameter
-        If there is not one bound > 0 for each sample, or the bounds sum to less than 1, so that no β can sum to 1.
+    InvalidData
+        For a kernel that is not Gaussian.
 
     Notes
     -----
@@ -126,50 +100,24 @@ class Psvdd(Solver):
     synonyms: ClassVar[tuple[str, ...]] = ("position_regularised_svdd", "psvc")
     has_objective: ClassVar[bool] = True
 
-    weights: str | tuple[float, ...] | Callable[[Array], Array] = attrs.field(
-        default="linear",
-        converter=_as_weights,
-        validator=_check_weights,
-        metadata={"invalid": (3.0, (), (1.0, 0.0), (1.0, np.nan), "heavy"), "options": tuple(WEIGHTS)},
-    )
+    weights: str = choice("linear", tuple(WEIGHTS))
     tol: float = real(1e-6, above=0.0)
     max_iter: int | None = integer(None, at_least=1, optional=True)
     cache_mb: int = integer(200, at_least=1)
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Kernels, and features with the linear kernel."""
-        return {
-            KernelSpace: Path(_prepare_kernel, gives=KernelDomain),
-            FeatureSpace: Path(_prepare_features, gives=FunctionDomain),
-        }
+        """Gaussian kernels."""
+        return {KernelSpace: Path(_prepare, gives=KernelDomain)}
 
     def bounds(self, squared_distances: Array, rounding: float = 0.0, piled: Mask | None = None) -> tuple[float, ...]:
-        """W from the squared distances δ², (n,), whose rounding error is at most `rounding`; 1 where `piled`, (n,).
-
-        Raises
-        ------
-        InvalidParameter
-            See the class.
-        """
-        n = len(squared_distances)
-        if isinstance(self.weights, tuple):
-            weights = np.array(self.weights)
-        else:
-            function = WEIGHTS[self.weights] if isinstance(self.weights, str) else self.weights
-            distances = np.sqrt(np.maximum(squared_distances, 0.0))
-            # A rounding error must not decide which samples are outliers.
-            equal = np.ptp(distances) <= EQUAL_DISTANCES * distances.max() or np.ptp(squared_distances) <= rounding
-            weights = np.ones(n) if equal else _evaluated(function, distances)
-            if piled is not None and weights.shape == (n,):
-                weights = np.where(piled, 1.0, weights)
-        if weights.shape != (n,) or not np.all(np.isfinite(weights) & (weights > 0)):
-            raise InvalidParameter(
-                f"solver 'psvdd': weights must be one finite bound > 0 for each of the {n} samples, got {weights}"
-            )
-        total = float(weights.sum())
-        if total < 1.0 - 1e-12:
-            raise InvalidParameter(f"solver 'psvdd': weights must sum to 1 at least, got {total:g}")
+        """W from the squared distances δ², (n,), whose rounding error is at most `rounding`; 1 where `piled`, (n,)."""
+        distances = np.sqrt(np.maximum(squared_distances, 0.0))
+        # A rounding error must not decide which samples are outliers.
+        equal = np.ptp(distances) <= EQUAL_DISTANCES * distances.max() or np.ptp(squared_distances) <= rounding
+        weights = np.ones(len(distances)) if equal else WEIGHTS[self.weights](distances)
+        if piled is not None:
+            weights = np.where(piled, 1.0, weights)
         return tuple(np.minimum(weights, 1.0).tolist())
 
     def bounded(self, squared_distances: Array, rounding: float, piled: Mask | None = None) -> Svdd:
@@ -178,27 +126,18 @@ class Psvdd(Solver):
         return Svdd(C=1.0, weights=weights, tol=self.tol, max_iter=self.max_iter, cache_mb=self.cache_mb)
 
 
-def _evaluated(function: Callable[[Array], Array], distances: Array) -> Array:
-    """The bounds that a function gives for distances."""
-    try:
-        return np.asarray(function(distances), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidParameter(
-            f"solver 'psvdd': weights must be a function of the array of distances (n,) that returns as many bounds, "
-            f"and {getattr(function, '__name__', function)!r} raised {type(error).__name__}: {error}"
-        ) from error
+def _prepare(solver: Psvdd, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
+    """Squared distances in the space of a kernel, by row sums of the kernel matrix, which is never stored; the dual."""
+    kernel, points = gaussian_of(space, solver.name), np.ascontiguousarray(space.points, dtype=np.float64)
+    means = kernel.weighted_sum(points, points, np.full(space.n, 1.0 / space.n))
+    squares = 1.0 - 2.0 * means + means.mean()
+    rounding, piled = 64.0 * float(np.finfo(np.float64).eps), _piled(kernel, points)
+    sphere = solver.bounded(squares, rounding, piled).prepare(space, task, rng)
+    assert isinstance(sphere, PreparedSvdd)
+    return PreparedPsvdd(squares, rounding, sphere, piled)
 
 
-def _prepare_kernel(solver: Psvdd, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
-    """Squared distances in the space of a kernel: row sums of the kernel matrix, which is never stored."""
-    points = np.ascontiguousarray(space.points, dtype=np.float64)
-    means = space.kernel.weighted_sum(points, points, np.full(space.n, 1.0 / space.n))
-    diag = space.kernel.diag(points)
-    rounding = 64.0 * float(np.finfo(np.float64).eps) * float(diag.max())
-    return _prepare(solver, space, task, rng, diag - 2.0 * means + means.mean(), rounding, _piled(space.kernel, points))
-
-
-def _piled(kernel: Kernel, points: Array) -> Mask | None:
+def _piled(kernel: Gaussian, points: Array) -> Mask | None:
     """Which rows are equal to others, (n,), where rows lie at few points whose kernels do not meet; None elsewhere."""
     if few_points(points) is None:
         return None
@@ -207,19 +146,6 @@ def _piled(kernel: Kernel, points: Array) -> Mask | None:
     if (K - np.diag(np.diag(K))).max() > MEETING * np.diag(K).min():
         return None
     return np.asarray(counts[inverse.reshape(-1)] > 1)
-
-
-def _prepare_features(solver: Psvdd, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    """Squared distances of features from their mean."""
-    return _prepare(solver, space, task, rng, FeatureMatrix.of(space).diag, 0.0)
-
-
-def _prepare(
-    solver: Psvdd, space: Space, task: Task, rng: Rng, squares: Array, rounding: float, piled: Mask | None = None
-) -> Prepared:
-    sphere = solver.bounded(squares, rounding, piled).prepare(space, task, rng)
-    assert isinstance(sphere, PreparedSvdd)
-    return PreparedPsvdd(squares, rounding, sphere, piled)
 
 
 @final
@@ -248,11 +174,11 @@ class PreparedPsvdd(Prepared):
         """Empty: the bounds are n numbers, too many to report."""
         return {}
 
-    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Domain:
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> KernelDomain:
         """The contour; nothing is random in it."""
         return self.sphere.solve(targets, previous, rng)
 
-    def resolve(self, spec: Psvdd, previous: Outcome) -> Domain:
+    def resolve(self, spec: Psvdd, previous: Outcome) -> KernelDomain:
         """The contour for other parameters, started from a previous outcome on the same samples."""
         return self.sphere.resolve(spec.bounded(self.squared_distances, self.rounding, self.piled), previous)
 

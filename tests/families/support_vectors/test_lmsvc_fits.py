@@ -1,4 +1,4 @@
-"""The large margin hyperplane in whole fits: other spaces, known clusters, the recipe."""
+"""The large margin hyperplane in whole fits: known clusters, the recipe."""
 
 from __future__ import annotations
 
@@ -6,68 +6,18 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import recipe
-from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
-from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning
-from clusterkit.families.shared.elm import Elm
 from clusterkit.families.shared.rbf import Rbf
-from clusterkit.families.shared.scaling import Identity
 from clusterkit.families.support_vectors.basins import Equilibrium
 from clusterkit.families.support_vectors.complete_graph import CompleteGraph
 from clusterkit.families.support_vectors.lmsvc import Lmsvc
 from clusterkit.fitting.fit import fit
-from clusterkit.samples import KernelSpace
-from clusterkit.samples.kernels import Linear
-
-
-class TestOtherSpaces:
-    def domain(self, featuremap, X, **parameters):
-        return fit(Composition(featuremap, Lmsvc(**parameters), CompleteGraph()), X, Seeds(0)).outcome
-
-    @given(st.integers(2, 20), st.integers(1, 4), st.integers(0, 1000), st.floats(-3, 3))
-    def test_linear_kernel_and_features_agree(self, n, d, seed, decimals):
-        X = np.random.default_rng(seed).normal(size=(n, d)) * 10.0**decimals
-        rng = np.random.default_rng(seed)
-        kernel = Lmsvc().prepare(KernelSpace(X, Linear()), Task(n, None), rng)
-        features = Lmsvc().prepare(Identity().space_of(X, Task(len(X), None), rng), Task(n, None), rng)
-        one, other = (p.solve(None, None, np.random.default_rng(seed)) for p in (kernel, features))
-        assert isinstance(one, KernelDomain)
-        assert isinstance(other, FunctionDomain)
-        assume(one.status.n_iter == other.status.n_iter)
-        assert one.value(X) == pytest.approx(other.value(X), abs=1e-9)
-
-    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-    @pytest.mark.parametrize("level", ["one", "quantile"])
-    def test_dense_and_streamed_are_equal_to_the_bit(self, dtype, level):
-        X = np.random.default_rng(0).normal(size=(300, 3)).astype(dtype)
-        dense, streamed = (self.domain(Elm(n_hidden=40, storage=s), X, level=level) for s in ("dense", "streamed"))
-        assert dense.level == streamed.level
-        assert np.array_equal(dense.function.w, streamed.function.w)
-        again = pickle.loads(pickle.dumps(dense))
-        assert np.array_equal(again.value(X), dense.value(X))
-
-    @pytest.mark.parametrize("level", ["one", "quantile"])
-    @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e6])
-    def test_the_units_of_features_do_not_matter(self, scale, level):
-        X = np.random.default_rng(1).normal(size=(50, 3)) + 3
-        one, other = (self.domain(Identity(), X * s, level=level) for s in (1.0, scale))
-        assert one.status.n_iter == other.status.n_iter
-        assert other.value(X * scale) - other.level == pytest.approx(one.value(X) - one.level, abs=1e-9)
-        assert other.status.facts["n_inside"] == one.status.facts["n_inside"] > 0
-
-    def test_features_of_zeros(self):
-        with pytest.warns(ClusterkitWarning, match="all 9 samples are equal"):
-            outcome = self.domain(Identity(), np.zeros((9, 2)))
-        assert outcome.status.facts["domain_empty"]
-        assert np.isfinite(outcome.value(np.ones((2, 2)))).all()
 
 
 def test_a_fit_reports_and_pickles():

@@ -14,10 +14,9 @@ from sklearn.metrics import adjusted_rand_score
 from clusterkit import Pipeline, recipe
 from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition, problems
-from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
+from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName
-from clusterkit.families.shared.elm import Elm
 from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.support_vectors.basins import Equilibrium
 from clusterkit.families.support_vectors.complete_graph import CompleteGraph
@@ -26,7 +25,7 @@ from clusterkit.families.support_vectors.psvdd import Psvdd
 from clusterkit.families.support_vectors.subsampled import Subsampled
 from clusterkit.families.support_vectors.svdd import Svdd
 from clusterkit.fitting.fit import fit
-from clusterkit.samples import FeatureSpace, KernelSpace
+from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian
 
 X = np.random.default_rng(0).normal(size=(80, 2))
@@ -84,19 +83,6 @@ def test_the_domain_is_that_of_the_part(inner, dtype):
         assert np.array_equal(outcome.value(data), alone.value(data))
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_features(dtype):
-    data = X.astype(dtype)
-    runs = [
-        fit(Composition(Elm(n_hidden=30, storage=storage), Subsampled(fraction=0.4), CompleteGraph()), data, Seeds(0))
-        for storage in ("dense", "streamed")
-    ]
-    for run in runs:
-        assert isinstance(run.outcome, FunctionDomain)
-        assert run.labels.shape == (80,)
-    assert np.array_equal(runs[0].labels, runs[1].labels)
-
-
 def test_a_fit_labels_all_samples_and_reports():
     points, y = make_moons(600, noise=0.05, random_state=0)
     solver = Subsampled("svdd", fraction=0.5)
@@ -136,7 +122,7 @@ class TestParameters:
         assert model.outcome_.support_counts.bound == pytest.approx(1 / (24 * 0.2))
 
     def test_paths_are_those_of_the_solver(self):
-        assert set(Subsampled().paths) == {KernelSpace, FeatureSpace}
+        assert set(Subsampled().paths) == {KernelSpace}
         assert Subsampled("lmsvc").paths[KernelSpace].gives is KernelDomain
         assert not problems(Composition(Rbf(), Subsampled("lmsvc"), CompleteGraph()))
         assert problems(Composition(Rbf(), Subsampled(), CompleteGraph(), n_init=2))

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from oracles.svdd_runs import TOL, prepare, solve
+from oracles.svdd_runs import TOL, solve
 
 from clusterkit.contracts import Task
-from clusterkit.families.support_vectors._gram import KernelMatrix
+from clusterkit.errors import InvalidData
+from clusterkit.families.support_vectors.lmsvc import Lmsvc
+from clusterkit.families.support_vectors.psvdd import Psvdd
 from clusterkit.families.support_vectors.svdd import Svdd
 from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian, Linear
@@ -98,15 +100,13 @@ def test_value_of_a_general_solver(problem):
 @pytest.mark.parametrize("C", [0.03, 0.2, 1.0])
 @pytest.mark.parametrize("gamma", [0.1, 2.0, 30.0])
 def test_the_compiled_loop_is_the_plain_loop(C, gamma):
+    from clusterkit.families.support_vectors._steps_jit import filled_in_order
     from clusterkit.families.support_vectors._working_sets import minimise_gaussian
-    from clusterkit.families.support_vectors.svdd import MatrixDual
 
     X, bounds = np.random.default_rng(9).normal(size=(60, 3)), np.full(60, C)
-    dual = MatrixDual(KernelMatrix.of(KernelSpace(X, Gaussian(gamma))), X)
-    start = dual.start(bounds)
+    start = filled_in_order(np.argsort(np.square(X - X.mean(axis=0)).sum(axis=1)), bounds)
     beta, n_iter = smo(gram(X, gamma), bounds, start, TOL, max_iter=FIRST_PAIRS)
     for solution in (
-        dual.minimise(bounds, TOL, FIRST_PAIRS, 2**20),
         minimise_gaussian(X, Gaussian(gamma), bounds, TOL, FIRST_PAIRS, 2**20, start=start),
         minimise_gaussian(X, Gaussian(gamma), bounds, TOL, FIRST_PAIRS, 8 * 60 * 2, start=start),
     ):
@@ -190,27 +190,19 @@ def test_libsvm_agrees(C, gamma):
     assert outcome.level == pytest.approx(-svm.intercept_[0] / svm.dual_coef_.sum(), abs=1e-8)
 
 
-def test_columns_that_make_room_for_each_other_give_the_same_solution():
-    from clusterkit.families.support_vectors._steps_jit import minimise
-
-    X = np.random.default_rng(0).normal(size=(60, 5))
-    matrix, prepared = KernelMatrix.of(KernelSpace(X, Gaussian(0.5))), prepare(X, 0.5, C=0.1)
-    whole = prepared.minimise()
-    for slots in (2, 3, 17):
-        few = minimise(matrix, prepared.bounds, prepared.bounds / 6.0, TOL, 10**6, 8 * len(X) * slots)
-        assert few.status.converged
-        assert few.beta == pytest.approx(whole.beta, abs=1e-4)
-        assert few.beta @ few.gradient == pytest.approx(whole.beta @ whole.gradient, abs=TOL)
-
-
-@pytest.mark.parametrize("kernel", [Gaussian(1.0), Linear()])
-def test_the_memory_cap_is_kept(monkeypatch, kernel):
+def test_the_memory_cap_is_kept(monkeypatch):
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "20K")
     X = np.random.default_rng(0).normal(size=(100, 2))
-    space = KernelSpace(X, kernel)
+    space = KernelSpace(X, Gaussian(1.0))
     prepared = Svdd().prepare(space, Task(100, None), np.random.default_rng(0))
     assert prepared.minimise().status.converged
     assert "K" not in space._memo
+
+
+@pytest.mark.parametrize("solver", [Svdd(), Psvdd(), Lmsvc()])
+def test_other_kernels_are_refused(solver):
+    with pytest.raises(InvalidData, match=f"solver '{solver.name}' needs a Gaussian kernel"):
+        solver.prepare(KernelSpace(np.eye(3), Linear()), Task(3, None), np.random.default_rng(0))
 
 
 def test_start_is_feasible_for_any_bounds():

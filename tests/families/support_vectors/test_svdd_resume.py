@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from clusterkit.contracts import Resumable, Task
 from clusterkit.families.support_vectors.svdd import Svdd
-from clusterkit.samples import KernelSpace, build_space
-from clusterkit.samples.kernels import Gaussian, Linear
-from clusterkit.samples.transform import IdentityMap
+from clusterkit.samples import KernelSpace
+from clusterkit.samples.kernels import Gaussian
 from clusterkit_campaign.oracles.one_class import gap, gram
 
 TOL = 1e-8
@@ -79,15 +78,3 @@ def test_an_outcome_of_other_samples_does_no_harm(shift):
     previous = prepare(KernelSpace(X[:80] + shift, Gaussian(1.0)), nu=0.2).solve(None, None, RNG)
     prepared = prepare(KernelSpace(X, Gaussian(1.0)), nu=0.1)
     same(prepared.solve(None, previous, RNG), prepared.solve(None, None, RNG), X)
-
-
-@pytest.mark.parametrize("space", [
-    KernelSpace(np.random.default_rng(0).normal(size=(30, 2)), Linear()),
-    build_space(np.random.default_rng(0).normal(size=(30, 2)), IdentityMap(2)),
-])  # fmt: skip
-def test_other_kernels_and_features_start_afresh(space):
-    prepared = prepare(space, C=1.0)
-    previous = prepared.solve(None, None, RNG)
-    resumed = prepared.resolve(Svdd(C=0.2, tol=TOL), previous)
-    fresh = prepare(space, C=0.2).solve(None, None, RNG)
-    assert resumed.level == fresh.level
