@@ -87,8 +87,6 @@ class Labeler(Stage, Generic[OutcomeT]):
 
     Samples on a device can then be labelled on the host, from rows of the embedding that are brought there.
     """
-    sparse: ClassVar[bool] = False
-    """For labelers of domains: True if the points may be `SparseRows`."""
     linked: ClassVar[bool] = False
     """True if the labels keep the links of the task (`Task.links`); for codecs the balancer does."""
 

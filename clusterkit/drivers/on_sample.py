@@ -29,7 +29,6 @@ from clusterkit.fitting.samples import ArrayOrSamples, EngineSamples, Predicted,
 from clusterkit.metrics import adjusted_rand
 from clusterkit.numerics.selection import sample_rows, smallest
 from clusterkit.numerics.shapes import array, scalar
-from clusterkit.numerics.sparse_rows import SparseRows, as_rows, distances_from
 from clusterkit.samples import DenseSpace, FeatureSpace
 from clusterkit.samples.array_libraries import BlockFunction, has_array_api, is_device_array, to_host
 from clusterkit.samples.coding import Coded
@@ -285,22 +284,19 @@ class NearestSampleRow(BlockFunction):
 
         Clusters that the sample has missed lie there.
         """
-        if not isinstance(Y, SparseRows) and Y.shape[0] > GROUP:  # float64 coordinates of a part of the rows at a time
+        if Y.shape[0] > GROUP:  # float64 coordinates of a part of the rows at a time
             parts = [self.labels_and_far(Y[rows, ...]) for rows in groups(Y.shape[0])]
             labels, far = (np.concatenate(several) for several in zip(*parts, strict=True))
             return labels, far
         mapped = self.coordinates(Y)
         if is_device_array(mapped):
             return self._on_block(mapped)
-        points = as_rows(mapped, np.float64)
-        if isinstance(points, SparseRows):
-            labels, far = self.labels[nearest_rows(points, self.rows)], np.zeros(len(points), dtype=np.bool_)
-        else:
-            from clusterkit.numerics.nearest_jit import LabelledGroups
+        points = np.ascontiguousarray(mapped, dtype=np.float64)
+        from clusterkit.numerics.nearest_jit import LabelledGroups
 
-            if self not in GROUPS:
-                GROUPS[self] = LabelledGroups.of(self.rows, self.labels)
-            labels, far = GROUPS[self].label(points, self.reach)
+        if self not in GROUPS:
+            GROUPS[self] = LabelledGroups.of(self.rows, self.labels)
+        labels, far = GROUPS[self].label(points, self.reach)
         if self.domain is not None:
             labels = np.where(self.domain.value(points) >= self.domain.level, labels, NOISE)
         return labels, far
@@ -407,7 +403,9 @@ def _stability(
     judged = samples.gather(sample_rows(samples.n, PILOT, rng))
     domain = cast("KernelDomain", bound.prepared.solve(None, None, rng))
     if nu < 1.0:
-        domain = quick_level(domain, domain.value(as_rows(bound.space.coordinates(judged), np.float64)), nu)
+        domain = quick_level(
+            domain, domain.value(np.ascontiguousarray(bound.space.coordinates(judged), dtype=np.float64)), nu
+        )
     second = run(attrs.evolve(bound, prepared=_Solved(bound.prepared, domain)))
     one, other = predict(judged), _predictor(second, c)(judged)
     both = (one >= 0) & (other >= 0)
@@ -440,7 +438,7 @@ def _predictor(fit: FitResult, c: Composition) -> NearestSampleRow:
     sample; where the labeler calls rows outside the domain noise, those outside it are noise.
     """
     assert fit.space is not None
-    points = as_rows(fit.space.points, np.float64)
+    points = np.ascontiguousarray(fit.space.points, dtype=np.float64)
     noise = c.labeler.parameters().get("outliers") in {"noise", "singleton"}
     inside = np.ones(len(points), dtype=np.bool_)
     if isinstance(fit.outcome, Domain):
@@ -448,7 +446,7 @@ def _predictor(fit: FitResult, c: Composition) -> NearestSampleRow:
     chosen = np.flatnonzero(inside) if inside.any() else np.arange(len(points))
     rows, reach = points[chosen], 0.0
     for i in range(len(rows)):
-        distances = distances_from(rows, rows[i : i + 1])
+        distances = np.square(rows - rows[i]).sum(axis=1)
         distances[i] = np.inf
         reach = max(reach, float(distances.min())) if len(rows) > 1 else 0.0
     domain = fit.outcome if noise and isinstance(fit.outcome, Domain) else None

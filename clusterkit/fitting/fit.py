@@ -682,8 +682,7 @@ def _check_sparse(c: Composition, X: Array, space: Space) -> None:
     if space.sparse and (c.path is None or not c.path.sparse):
         unfit.append(f"solver '{c.solver.name}'")
     # a domain of features is a function of the points, which are sparse before a map that makes them dense
-    of_features = isinstance(space, FeatureSpace) and isinstance(space.points, SparseRows)
-    if issubclass(c.labeler.consumes, Domain) and (of_features or (space.sparse and not c.labeler.sparse)):
+    if issubclass(c.labeler.consumes, Domain) and isinstance(space.points, SparseRows):
         unfit.append(f"labeler '{c.labeler.name}'")
     if isinstance(space.points, SparseRows) and c.init is not None and c.init.sees == "input" and not c.init.sparse:
         unfit.append(f"init '{c.init.name}'")

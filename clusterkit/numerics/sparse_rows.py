@@ -23,7 +23,6 @@ __all__ = [
     "SparseRows",
     "as_rows",
     "column_extremes",
-    "distances_from",
     "from_mean",
 ]
 
@@ -131,10 +130,6 @@ class SparseRows:
         """This object itself: rows are never changed, so no copy is needed."""
         return self
 
-    def scaled(self, factor: float) -> SparseRows:
-        """The rows with all values multiplied by a factor."""
-        return SparseRows(self.csr * self.dtype.type(factor))
-
     def toarray(self) -> Array:
         """The dense matrix, (n, d)."""
         return np.asarray(self.csr.toarray())
@@ -175,10 +170,6 @@ class SparseRows:
             return np.asarray((self.csr @ other.csr.T).toarray())
         return np.asarray(self.csr @ other.T)
 
-    def paired_products(self, other: SparseRows) -> NDArray[np.float64]:
-        """Inner product of every row with the row of the same number in another matrix (n, d), shape (n,)."""
-        return np.asarray(self.csr.multiply(other.csr).sum(axis=1, dtype=np.float64)).reshape(-1)
-
     def keys(self) -> list[bytes]:
         """A key for every row: two rows are equal if and only if their keys are equal."""
         ends, values = self.csr.indptr, self.csr.data.astype(np.float64) + 0.0
@@ -192,29 +183,6 @@ class SparseRows:
         first = np.full(len(number), len(self), dtype=np.intp)
         np.minimum.at(first, inverse, np.arange(len(self)))
         return first, inverse
-
-    def find(self, Y: SparseRows) -> NDArray[np.intp]:
-        """The number of an equal row for each row of Y, or -1, as `structures_jit.find_rows` returns it."""
-        number: dict[bytes, int] = {}
-        for index, key in enumerate(self.keys()):
-            number.setdefault(key, index)
-        return np.array([number.get(key, -1) for key in Y.keys()], dtype=np.intp)  # noqa: SIM118
-
-    def isometric(self) -> NDArray[np.float64]:
-        """Dense coordinates (n, r), r <= n, with the same distances up to rounding; O(n³).
-
-        Column j is an eigenvector of the matrix of inner products about the mean, times the root of its eigenvalue.
-        """
-        from scipy.linalg import eigh
-
-        G = self.products(self).astype(np.float64, copy=False)
-        G -= G.mean(axis=0)
-        G -= G.mean(axis=1)[:, None]
-        values, vectors = eigh((G + G.T) / 2.0)
-        positive = values > len(self) * np.finfo(np.float64).eps * max(float(values[-1]), 0.0)
-        if not positive.any():
-            return np.zeros((len(self), 1))
-        return np.ascontiguousarray(vectors[:, positive] * np.sqrt(values[positive]))
 
 
 @overload
@@ -239,15 +207,6 @@ def from_mean(points: Rows, centre: Array | None = None) -> Array:
         return np.maximum(points.squares() - 2.0 * (points @ centre) + centre @ centre, 0.0)
     offsets = points - centre
     return np.einsum("ij,ij->i", offsets, offsets)
-
-
-def distances_from(points: Rows, one: Rows) -> Array:
-    """Squared distances of the rows to a single row (1, d), dense if they are dense, (n,)."""
-    if isinstance(points, SparseRows):
-        assert isinstance(one, SparseRows)
-        return np.maximum(points.squares() + one.squares() - 2.0 * points.products(one)[:, 0], 0.0)
-    assert not isinstance(one, SparseRows)
-    return np.asarray(np.square(points - one).sum(axis=1))
 
 
 def _row_sums(values: NDArray[np.float64], ends: Indices) -> NDArray[np.float64]:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Counts, Indices
-from clusterkit.numerics.sparse_rows import Rows, SparseRows
 from clusterkit.numerics.threads import over_rows
 
 __all__ = [
@@ -96,11 +95,8 @@ def _number_sets(roots: Any, values: Any, number: Any, sizes: Any, largest: Any)
     return count
 
 
-def find_rows(rows: Rows, Y: Rows) -> Indices:
+def find_rows(rows: Array, Y: Array) -> Indices:
     """For each row of Y (p, d) the index of the first equal row of `rows` (u, d), or -1; O((u + p) d)."""
-    if isinstance(rows, SparseRows):
-        assert isinstance(Y, SparseRows)
-        return rows.find(Y)
     rows, Y = (np.ascontiguousarray(points, dtype=np.float64) for points in (rows, Y))
     if rows.shape[1] != Y.shape[1]:
         raise ValueError(f"rows of {Y.shape[1]} numbers among rows of {rows.shape[1]}")

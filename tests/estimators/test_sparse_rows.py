@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import pickle
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit import Pipeline, recipe
-from clusterkit.errors import ClusterkitWarning, InvalidData
+from clusterkit import Pipeline
+from clusterkit.errors import InvalidData
 from clusterkit.estimators import samples
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.numerics.structures_jit import find_rows
 
 
 @pytest.fixture
@@ -35,19 +31,6 @@ def counts(seed, n, d, density=0.3, top=4):
     return X.astype(np.float64)
 
 
-def topics(seed, n=150):
-    """Documents of three vocabularies, some of them mixed."""
-    rng = np.random.default_rng(seed)
-    X = np.zeros((n, 60))
-    for i in range(n):
-        words = rng.choice(15, rng.integers(9, 15), replace=False) + 20 * rng.integers(3)
-        X[i, words] = rng.integers(1, 3, len(words))
-        if rng.random() < 0.2:
-            X[i, rng.choice(60, 8)] += rng.integers(1, 4, 8)
-    X[n // 2], X[:5] = 0, X[7]
-    return X
-
-
 cases = st.builds(counts, st.integers(0, 10**6), st.integers(2, 30), st.integers(1, 40))
 
 
@@ -62,11 +45,10 @@ def test_distances_are_those_of_the_dense_rows(X, dtype):
 
 
 @given(cases)
-def test_rows_are_found_as_among_dense_ones(X):
-    rows, half = SparseRows.of(X), X[::2]
+def test_distinct_rows_are_those_of_dense_ones(X):
+    rows = SparseRows.of(X)
     for one, other in zip(distinct_rows(rows), distinct_rows(X), strict=True):
         np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(find_rows(SparseRows.of(half), rows), find_rows(half, X))
 
 
 @given(cases)
@@ -81,74 +63,11 @@ def test_sums_and_extremes(X):
     assert rows.min() == X.min()
 
 
-@given(cases)
-def test_isometric_coordinates_keep_distances(X):
-    rows = SparseRows.of(X)
-    flat = rows.isometric()
-    assert flat.shape[1] <= len(X)
-    np.testing.assert_allclose(squared_distances(flat, flat), squared_distances(X, X), atol=1e-7)
-
-
-@pytest.mark.parametrize("gamma", [0.02, 0.1, 0.12, 0.2])
-@pytest.mark.parametrize("outliers", ["noise", "nearest", "singleton"])
-def test_the_complete_graph_is_that_of_the_dense_copy(never_densified, gamma, outliers):
-    X = topics(1)
-    parameters = {
-        "featuremap__gamma": gamma, "solver__nu": 0.3, "labeler__outliers": outliers, "labeler__min_cluster_size": 1,
-    }  # fmt: skip
-    dense = recipe("svc", tuner=None, **parameters).fit(X)
-    model = recipe("svc", tuner=None, **parameters).fit(scipy.sparse.csr_matrix(X))
-    assert isinstance(model.space_.points, SparseRows)
-    np.testing.assert_array_equal(model.labels_, dense.labels_)
-    new = np.concatenate([topics(100, 60), X[:60] + (np.arange(60) == 7)])
-    np.testing.assert_array_equal(model.predict(scipy.sparse.csr_matrix(new)), dense.predict(new))
-    np.testing.assert_array_equal(model.predict(new), dense.predict(new))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
-    if outliers == "noise":
-        # so that this is about something: several clusters with narrow kernels, noise with wide ones
-        assert (model.labels_.max() >= 1) == (gamma > 0.05)
-        assert (model.labels_.min() == -1) == (gamma < 0.05)
-
-
-@given(cases, st.sampled_from([0.02, 0.1, 0.3]), st.sampled_from([0.1, 0.5]))
-def test_any_dense_copy_has_the_same_complete_graph(X, gamma, nu):
-    parameters = {"featuremap__gamma": gamma, "solver__nu": max(nu, 1.0 / len(X)), "labeler__outliers": "noise"}
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        warnings.simplefilter("ignore", ClusterkitWarning)  # all rows equal
-        patch.setattr(samples, "MOST_BYTES", 0)
-        model = recipe("svc", tuner=None, **parameters).fit(scipy.sparse.csr_matrix(X))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ClusterkitWarning)
-        dense = recipe("svc", tuner=None, **parameters).fit(X)
-    np.testing.assert_array_equal(model.labels_, dense.labels_)
-
-
-def test_the_tuner_chooses_as_for_the_dense_copy(never_densified):
-    rng = np.random.default_rng(0)
-    X = np.zeros((120, 60))
-    for i in range(120):  # two vocabularies
-        X[i, rng.choice(30, 12, replace=False) + 30 * (i % 2)] = 1.0
-    model = recipe("svc", random_state=0).fit(scipy.sparse.csr_matrix(X))
-    dense = recipe("svc", random_state=0).fit(X)
-    assert model.resolved_["featuremap"]["gamma"] == pytest.approx(dense.resolved_["featuremap"]["gamma"], rel=1e-9)
-    np.testing.assert_array_equal(model.labels_, dense.labels_)
-    np.testing.assert_array_equal(model.labels_, np.arange(120) % 2)
-
-
-def test_large_working_sets_and_samples(never_densified):
-    X = counts(3, 1800, 30, 0.3, 6)
-    parameters = {"featuremap__gamma": 0.02, "solver__C": 0.01}
-    X = np.unique(X, axis=0)
-    model = recipe("svc", tuner=None, **parameters).fit(scipy.sparse.csr_matrix(X))
-    dense = recipe("svc", tuner=None, **parameters).fit(X)
-    assert model.objective_ == pytest.approx(dense.objective_, rel=1e-5)
-
-
 @pytest.mark.parametrize(
     ("slots", "blamed"),
     [
-        ({"labeler": "equilibrium"}, "labeler 'equilibrium'"),
-        ({"solver": "lmsvc"}, "solver 'lmsvc'"),
+        ({}, "solver 'svdd' and labeler 'complete_graph'"),
+        ({"solver": "lmsvc"}, "solver 'lmsvc' and labeler 'complete_graph'"),
         ({"solver": "ridge", "labeler": "threshold"}, "solver 'ridge'"),
     ],
 )
@@ -156,7 +75,8 @@ def test_what_needs_coordinates_says_so(never_densified, slots, blamed):
     from clusterkit import Pipeline
 
     X = scipy.sparse.csr_matrix(counts(0, 40, 30))
-    stages = {"featuremap": "rbf", "solver": "svdd", "balancer": None, "init": "kmeans", **slots}
+    stages = {"featuremap": "rbf", "solver": "svdd", "labeler": "complete_graph", "balancer": None, "init": "kmeans"}
+    stages |= slots
     with pytest.raises(InvalidData, match=f"{blamed} cannot work on 40 x 30 sparse samples.*'pca'"):
         Pipeline(**stages).fit(X)
 

@@ -19,7 +19,6 @@ from clusterkit.errors import ClusterkitWarning
 from clusterkit.families.support_vectors.level_sets.neighbours import DistinctRows, nearest_label
 from clusterkit.numerics.selection import are_few
 from clusterkit.numerics.shapes import array, scalar
-from clusterkit.numerics.sparse_rows import as_rows, distances_from
 from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import BlockFunction, is_device_array, to_host
 from clusterkit.samples.kernels import left_with, rows_at
@@ -196,7 +195,7 @@ class DomainPredictor(BlockFunction):
         candidate.
         """
         mapped = self.coordinates(Y)
-        points = as_rows(to_host(mapped), np.float64)
+        points = np.ascontiguousarray(to_host(mapped), dtype=np.float64)
         there = mapped if is_device_array(mapped) else points
         if not len(points):
             return left_with(there, np.empty(0, dtype=np.intp))
@@ -243,7 +242,7 @@ class DomainPredictor(BlockFunction):
         labels[candidates[hit]] = row_labels[first[hit]]
         for i in candidates[~hit]:
             # the other rows, nearest first, in growing batches
-            order = np.argsort(distances_from(rows, point := points[i : i + 1]), kind="stable")[1:]
+            order = np.argsort(np.square(rows - (point := points[i : i + 1])).sum(axis=1), kind="stable")[1:]
             size = FIRST_BATCH
             while len(order):
                 batch, order = order[:size], order[size:]

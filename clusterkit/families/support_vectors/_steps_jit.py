@@ -23,8 +23,6 @@ from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices
 from clusterkit.contracts.outcomes import Ending, Status
 from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to, fast_exp
-from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.samples import memory
 from clusterkit.samples.kernels import EXPLICIT_SUMS, Gaussian
 
 __all__ = [
@@ -184,27 +182,13 @@ class GaussianSubproblem:
     def of(cls, points: Array, kernel: Gaussian, bounds: Array, pool_bytes: int) -> GaussianSubproblem:
         """The problem with room for all columns, or for as many as fit into `pool_bytes`, but two at least.
 
-        Sparse rows, and dense rows with many attributes whose columns all fit, have the whole matrix computed at once.
-
-        Raises
-        ------
-        NeedsMemory
-            If sparse rows need a matrix larger than `pool_bytes` and than the memory cap.
+        Rows with many attributes whose columns all fit have the whole matrix computed at once.
         """
         m = len(points)
         slots = min(m, max(2, pool_bytes // (points.itemsize * m)))
-        sparse = isinstance(points, SparseRows)
-        if sparse or (points.shape[1] > EXPLICIT_SUMS and slots == m):
-            if slots < m:
-                memory.require(
-                    points.itemsize * m * m,
-                    f"the {m} x {m} kernel values of a working set of sparse samples",
-                    "Use fewer rows, or reduce the attributes first (featuremap 'pca').",
-                )
-            pool, slot = kernel(points, points), np.arange(m)
+        if points.shape[1] > EXPLICIT_SUMS and slots == m:
             # the compiled loop never reads the points where all columns are in the pool
-            points = np.empty((m, 0), points.dtype) if sparse else points
-            return cls(points, kernel, bounds, np.empty((0, m), points.dtype), pool, slot, m)
+            return cls(points, kernel, bounds, np.empty((0, m), points.dtype), kernel(points, points), np.arange(m), m)
         pool = np.empty((slots, m), dtype=points.dtype)
         return cls(points, kernel, bounds, np.ascontiguousarray(points.T), pool, np.full(m, -1))
 

@@ -77,7 +77,6 @@ class CompleteGraph(Labeler[Domain]):
     synonyms: ClassVar[tuple[str, ...]] = ("cg", "complete")
     consumes: ClassVar[type[Outcome]] = Domain
     finds_k: ClassVar[bool] = True
-    sparse: ClassVar[bool] = True
     tunable: ClassVar[frozenset[str]] = frozenset({"min_cluster_size"})
 
     n_segment_points: int = integer(20, at_least=1, at_most=MOST_POINTS)
@@ -89,7 +88,6 @@ class CompleteGraph(Labeler[Domain]):
     def label(self, outcome: Domain, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the components of the samples inside the domain; outliers as `outliers` says."""
         from clusterkit.families.support_vectors.level_sets.segment_test import segment_test
-        from clusterkit.numerics.sparse_rows import as_rows
 
         distinct = DistinctRows.of(space.points)
         test = segment_test(outcome, self.n_segment_points)
@@ -99,7 +97,7 @@ class CompleteGraph(Labeler[Domain]):
         components, interrupted = np.full(len(inside), -1, dtype=np.intp), False
         facts: Mapping[str, Any] = {}
         if inside.any():
-            search = test.search(as_rows(distinct.rows[inside], np.float64), self.name)
+            search = test.search(distinct.rows[inside], self.name)
             try:
                 with deadline(self.max_seconds) as limit, metered(self.max_work) as meter:
                     search.complete()
@@ -135,7 +133,6 @@ class CompleteGraph(Labeler[Domain]):
         complete graph or parts of them; see `level_sets/many_widths.py`. Rows outside the domain are -1.
         """
         from clusterkit.families.support_vectors.level_sets.many_widths import CandidateLabels
-        from clusterkit.numerics.sparse_rows import SparseRows
 
         rng, task = np.random.default_rng(0), Task(space.n, None)
         labeler = attrs.evolve(self, max_work=None, max_seconds=None, outliers="noise", min_cluster_size=None)
@@ -143,6 +140,4 @@ class CompleteGraph(Labeler[Domain]):
         def label_one(domain: Domain) -> Labels:
             return labeler.label(domain, space, task, rng).labels
 
-        if isinstance(space.points, SparseRows):
-            return label_one
         return CandidateLabels.of(space.points, label_one, n_segment_points=self.n_segment_points, smallest=smallest)

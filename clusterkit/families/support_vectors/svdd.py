@@ -19,7 +19,6 @@ from clusterkit.contracts.outcomes import KernelDomain, Outcome, Status, Support
 from clusterkit.contracts.params import integer, real
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.numerics.selection import distinct_rows
-from clusterkit.numerics.sparse_rows import as_rows
 from clusterkit.samples import KernelSpace, Space, memory
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.kernels import Gaussian
@@ -63,7 +62,7 @@ class GaussianDual:
 
     Parameters
     ----------
-    centres : ndarray of shape (u, d), float64, or sparse rows
+    centres : ndarray of shape (u, d), float64
         The distinct samples, in order of first appearance.
     inverse : ndarray of shape (n,) or None
         Index of each sample among the distinct ones; None if no two are equal.
@@ -80,7 +79,7 @@ class GaussianDual:
     @classmethod
     def of(cls, points: Array, kernel: Gaussian) -> GaussianDual:
         """The dual of samples (n, d); O(n d)."""
-        centres = as_rows(points, np.float64)
+        centres = np.ascontiguousarray(points, dtype=np.float64)
         inverse = None
         first, where = distinct_rows(centres)
         if len(first) < len(centres):
@@ -305,7 +304,7 @@ class Svdd(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """Gaussian kernels."""
-        return {KernelSpace: Path(_prepare, gives=KernelDomain, sparse=True)}
+        return {KernelSpace: Path(_prepare, gives=KernelDomain)}
 
     def bounds(self, n: int) -> tuple[float, Array]:
         """C, from `C` or `nu`, and the upper bounds of β, (n,), none above 1.

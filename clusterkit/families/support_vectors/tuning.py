@@ -20,17 +20,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, cast, final
+from typing import final
 
 import attrs
 
 from clusterkit._typing import Array, Counts, Indices, Rng
 from clusterkit.contracts import FeatureMap, Stage, Task
-from clusterkit.errors import ClusterkitWarning
+from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.numerics.distances import parting_bandwidth, repeats
 from clusterkit.numerics.selection import are_few
-from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.samples import KernelSpace, Space
+from clusterkit.samples import Space
 
 __all__ = [
     "FEW_POINTS",
@@ -63,10 +62,11 @@ def search_space(featuremap: FeatureMap, X: Array, rows: Indices, open_gamma: bo
     if open_gamma:
         featuremap = featuremap.with_parameters(gamma=1.0)
     space: Space = featuremap.space_of(X if len(rows) == len(X) else X[rows], Task(len(rows), None), rng)
-    if isinstance(space, KernelSpace) and isinstance(space.points, SparseRows):
-        # the same distances in few dense coordinates: hundreds of bandwidths pay for the conversion
-        points = cast(Any, space.points).isometric()
-        space = attrs.evolve(space, points=points, before=())
+    if space.sparse:
+        raise InvalidData(
+            f"the tuner cannot work on {X.shape[0]} x {X.shape[1]} sparse samples. Make the attributes fewer first, by "
+            "featuremap 'pca' in front of another one, or pass a dense array if it fits into memory."
+        )
     return space
 
 

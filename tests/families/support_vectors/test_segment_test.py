@@ -176,8 +176,8 @@ class Weakened:
 
         patch(search.Components, "certify", counted)
         if not self.edges:
-            patch(search, "join_neighbours", lambda components: None)
-            patch(search, "join_components", lambda components: None)
+            patch(search, "nearest_edges", lambda points, k: np.empty((0, 2), dtype=np.int64))
+            patch(search.Components, "join_innermost", lambda components: None)
         if self.constants:
             for name in ("_is_skipped", "_reject_by_expansion"):
                 patch(dual, name, uncompiled(getattr(dual, name)))

@@ -15,7 +15,7 @@ Public modules:
 The mathematics:
 
 * `_segments_jit.py`: the segment test (`first_outside`, Sturm's comparison), and the test of many attributes by
-  distances (`join_edges_by_distances`); `_segments_sparse_jit.py`: the test of sparse rows.
+  distances (`join_edges_by_distances`).
 * `_components.py`: the search for components without all pairs, along the edges of `_likely_edges.py`.
 * `_rejection_jit.py`: the proof that no edge between two components is missing, by a map of cells in two or three
   dimensions and otherwise by bounds over pairs of nodes of `_tree_jit.py`; where there are many components,

@@ -20,8 +20,6 @@ from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.families.support_vectors.level_sets._likely_edges import (
     Grouping,
     grouping_of,
-    join_components,
-    join_neighbours,
     pairs_not_rejected,
 )
 from clusterkit.families.support_vectors.level_sets._rejection_jit import (
@@ -40,6 +38,7 @@ from clusterkit.families.support_vectors.level_sets._segments_jit import (
     join_edges_by_distances,
 )
 from clusterkit.families.support_vectors.level_sets._tree_jit import ComponentTree
+from clusterkit.families.support_vectors.level_sets.neighbours import nearest_edges
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.gaussian_jit import Blocks, far_enough
 from clusterkit.numerics.structures_jit import roots
@@ -47,6 +46,13 @@ from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.limits import Report, notify, spend
 
 __all__ = ["Components", "Contour"]
+
+NEIGHBOURS = 8
+"""Neighbours of each point that are tried first: they join most of a cluster, and a search is up to 31 times as fast
+(Abalone); more of them join few points more."""
+INNERMOST_NEIGHBOURS = 16
+"""Neighbours that are tried from the innermost point of each component, among these points: up to 2.2 times as fast on
+12,000 rows of Shuttle, else mostly without effect."""
 
 LEAF = 4
 """Largest number of points in a leaf of the tree: the 16 pairs of two leaves are tested one by one."""
@@ -195,14 +201,22 @@ class Components:
 
     def complete(self) -> None:
         """Join all components that segments inside join: likely edges first, then the proof that none is missing."""
-        join_neighbours(self)
+        self.join(nearest_edges(self.points, NEIGHBOURS))
         if self.count() == 1:
             return
         by_products = self.suits_products()
         if not by_products:
-            join_components(self)
+            self.join_innermost()
         if self.count() > 1:
             self.reject_by_products() if by_products else self.certify()
+
+    def join_innermost(self) -> None:
+        """Try edges between the innermost points of components, until a round joins none."""
+        before, innermost = 0, self.grouping().innermost
+        while len(innermost) not in (1, before):
+            before, inner = len(innermost), self.points[innermost]
+            self.join(innermost[nearest_edges(inner, min(INNERMOST_NEIGHBOURS, before - 1))])
+            innermost = self.grouping().innermost
 
     def suits_products(self) -> bool:
         """Whether products of matrices are faster than bounds: for few points, many components or many attributes."""

@@ -11,34 +11,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
-from clusterkit.families.support_vectors.level_sets.neighbours import nearest_edges
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import from_mean
 from clusterkit.samples.limits import spend
 
 __all__ = [
-    "EdgeSearch",
     "Grouping",
     "cover",
     "grouping_of",
-    "join_components",
-    "join_neighbours",
     "pairs_not_rejected",
     "single_link",
 ]
-
-
-NEIGHBOURS = 8
-"""Neighbours of each point that are tried first: they join most of a cluster, and a search is up to 31 times as fast
-(Abalone); more of them join few points more."""
-INNERMOST_NEIGHBOURS = 16
-"""Neighbours that are tried from the innermost point of each component, among these points: up to 2.2 times as fast on
-12,000 rows of Shuttle, else mostly without effect."""
 
 
 class Grouping(NamedTuple):
@@ -59,43 +47,11 @@ class Grouping(NamedTuple):
     innermost: Indices
 
 
-class EdgeSearch(Protocol):
-    """A search for components of points, (u, d), that knows the values of the domain at the points, (u,)."""
-
-    @property
-    def points(self) -> Any:
-        """Points, an array or sparse rows."""
-
-    @property
-    def values(self) -> Array:
-        """Value at each point; larger means farther inside."""
-
-    def join(self, edges: Indices) -> None:
-        """Test edges (e, 2) in their order, and join the ends of those inside."""
-
-    def grouping(self) -> Grouping:
-        """The components at the moment."""
-
-
 def grouping_of(roots: Indices, values: Array) -> Grouping:
     """The components, from the root of the disjoint set of each point and the value at each point."""
     from clusterkit.numerics.structures_jit import number_sets
 
     return Grouping(*number_sets(roots, values))
-
-
-def join_neighbours(search: EdgeSearch) -> None:
-    """Try edges to nearest neighbours, the shortest first."""
-    search.join(nearest_edges(search.points, NEIGHBOURS))
-
-
-def join_components(search: EdgeSearch) -> None:
-    """Try edges between the innermost points of components, until a round joins none."""
-    before, innermost = 0, search.grouping().innermost
-    while len(innermost) not in (1, before):
-        before, inner = len(innermost), search.points[innermost]
-        search.join(innermost[nearest_edges(inner, min(INNERMOST_NEIGHBOURS, before - 1))])
-        innermost = search.grouping().innermost
 
 
 def single_link(points: Array, radius: float) -> Labels:
@@ -166,9 +122,9 @@ def pairs_not_rejected(
 
     Parameters
     ----------
-    points : ndarray or sparse rows of shape (u, d)
+    points : ndarray of shape (u, d)
     component : ndarray of shape (u,)
-    centres : ndarray or sparse rows of shape (s, d)
+    centres : ndarray of shape (s, d)
     weights : ndarray of shape (s,)
     level : float
         A pair is rejected if the sum at one position is below it by more than rounding.

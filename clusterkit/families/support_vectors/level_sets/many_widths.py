@@ -34,7 +34,6 @@ from clusterkit.families.support_vectors.level_sets.neighbours import DistinctRo
 from clusterkit.families.support_vectors.level_sets.segment_test import is_positive_gaussian
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.neighbour_graph import unique_pairs
-from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.structures_jit import find_rows, roots
 from clusterkit.numerics.threads import over_rows
 from clusterkit.samples.kernels import Gaussian
@@ -134,7 +133,7 @@ class CandidateLabels:
 
     def _run(self, domain: Domain) -> tuple[RunArrays, Array] | None:
         """The domain, expressed by the points, and the weights of its centres; None if it is of another kind."""
-        if not is_positive_gaussian(domain) or isinstance(domain.centres, SparseRows):
+        if not is_positive_gaussian(domain):
             return None
         assert isinstance(domain.kernel, Gaussian)
         centres = find_rows(self.distinct.rows, domain.centres)

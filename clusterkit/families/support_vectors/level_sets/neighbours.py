@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
@@ -18,7 +18,6 @@ from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.neighbour_graph import unique_pairs
 from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.spanning_trees.searches import nearest_in_tree
-from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 from clusterkit.samples.array_libraries import as_type, is_device_array, to_host
 from clusterkit.samples.kernels import Centres, pair_chunks, rows_at
 from clusterkit.samples.transform import block_plan
@@ -66,8 +65,6 @@ def nearest_edges(points: Array, k: int) -> Indices:
 
 def _nearest(points: Array, k: int) -> tuple[Array, Indices]:
     """Distances and indices of the k nearest points of each point, itself among them, (u, k), ascending."""
-    if isinstance(points, SparseRows):
-        return _nearest_sparse(points, points, k)
     if points.shape[1] <= TREE_DIMENSIONS:
         from scipy.spatial import KDTree
 
@@ -79,19 +76,6 @@ def _nearest(points: Array, k: int) -> tuple[Array, Indices]:
     return distances, neighbours.astype(np.int64)
 
 
-def _nearest_sparse(queries: Any, points: SparseRows, k: int) -> tuple[Array, Indices]:
-    """Squared distances and indices of the k nearest rows, (q, k), ascending; ties for k = 1 by index."""
-    distances, neighbours = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.int64)
-    for rows in block_plan(len(queries), len(points), np.float64):
-        D = squared_distances(queries[rows], points)
-        near = D.argmin(axis=1)[:, None] if k == 1 else np.argpartition(D, k - 1, axis=1)[:, :k]
-        D_near = np.take_along_axis(D, near, axis=1)
-        order = np.argsort(D_near, axis=1, kind="stable")
-        distances[rows] = np.take_along_axis(D_near, order, axis=1)
-        neighbours[rows] = np.take_along_axis(near, order, axis=1)
-    return distances, neighbours
-
-
 def nearest_rows(Y: Array, points: Array) -> Indices:
     """Index of the row of `points` (u, d) nearest to each row of Y (p, d), the smallest of several; (p,).
 
@@ -101,8 +85,6 @@ def nearest_rows(Y: Array, points: Array) -> Indices:
     """
     if is_device_array(Y):
         return nearest_of_block(Y, points)
-    if isinstance(points, SparseRows):
-        return _nearest_sparse(Y, points, 1)[1][:, 0].astype(np.intp)
     Y, points = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (Y, points))
     nearest = np.zeros(len(Y), dtype=np.intp)
     if len(points) == 1 or not len(Y):
@@ -173,7 +155,7 @@ class DistinctRows:
 
     Parameters
     ----------
-    rows : ndarray of shape (u, d), float64, or sparse rows
+    rows : ndarray of shape (u, d), float64
         The distinct rows in order of first appearance.
     inverse : ndarray of shape (n,)
         Index into `rows` of each sample.
@@ -188,7 +170,7 @@ class DistinctRows:
     @classmethod
     def of(cls, points: Array) -> DistinctRows:
         """The distinct rows of `points` (n, d); O(n d)."""
-        points = as_rows(points, np.float64)
+        points = np.ascontiguousarray(points, dtype=np.float64)
         first, inverse = distinct_rows(points)
         return cls(points[first], inverse, np.bincount(inverse, minlength=len(first)))
 

@@ -18,7 +18,6 @@ from clusterkit._typing import Array, Labels, Mask
 from clusterkit.contracts.outcomes import Domain, KernelDomain
 from clusterkit.families.support_vectors.level_sets._components import Components, Contour
 from clusterkit.families.support_vectors.level_sets._segments_jit import connected
-from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.threads import over_rows
 from clusterkit.samples import memory
 from clusterkit.samples.array_libraries import as_type, move_to, row_chunks, to_host
@@ -92,10 +91,6 @@ class ComponentSearch(Protocol):
 def segment_test(domain: Domain, n_segment_points: int) -> SegmentTest:
     """The test of a domain with `n_segment_points` points on a segment."""
     if is_positive_gaussian(domain):
-        if isinstance(domain.centres, SparseRows):
-            from clusterkit.families.support_vectors.level_sets._segments_sparse_jit import SparseGaussianTest
-
-            return SparseGaussianTest.of(domain, n_segment_points)
         return _GaussianTest(fractions(n_segment_points), Contour.of(domain, n_segment_points))
     return _BlockwiseTest(fractions(n_segment_points), domain)
 
