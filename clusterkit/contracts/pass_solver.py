@@ -37,7 +37,6 @@ __all__ = [
     "Adder",
     "Finished",
     "Iterating",
-    "Learner",
     "PartOfIteration",
     "PartOfLabels",
     "PassSolver",
@@ -192,18 +191,6 @@ class Summing(Protocol[PartT]):
         previous : RowFunction or None
             The function of the iteration before.
         """
-
-
-@runtime_checkable
-class Learner(Protocol):
-    """A solver by sums that goes on with samples that come later, for `partial_fit`: frozen, and small."""
-
-    @property
-    def iterations(self) -> Summing:
-        """The iterations, with what is known of all samples so far."""
-
-    def more(self, space: FeatureSpace, weights: Array | None) -> Learner:
-        """The learner after the samples of another space too, under the same map; `weights` (n,) count them."""
 
 
 @final

@@ -10,7 +10,7 @@ import attrs
 
 from clusterkit._typing import Rng
 from clusterkit.contracts.outcomes import Outcome
-from clusterkit.contracts.pass_solver import Learner, Prepared
+from clusterkit.contracts.pass_solver import Prepared
 from clusterkit.contracts.stage import SpaceT, Stage, Task
 from clusterkit.samples import Space
 from clusterkit.samples.coding import Coding
@@ -59,8 +59,6 @@ class Path(Generic[SolverT, SpaceT]):
         Where samples outside memory can be fitted: there `prepare` gives a `PassSolver`, which reads the features by
         `FeatureSpace.reduce` alone. "kept": only where per-row values can be kept between the passes, as on a device
         whose blocks are computed in the process of the fit.
-    learner : callable or None
-        ``learner(solver, space, task) -> Learner`` for a solver that goes on with further samples (`partial_fit`).
     instead : str
         Advice for errors: which parameters to change so that the solver runs by passes.
     weighted : bool
@@ -74,7 +72,6 @@ class Path(Generic[SolverT, SpaceT]):
     square: bool = False
     passes: Literal["never", "kept", "anywhere"] = "never"
     weighted: bool = False
-    learner: Callable[[SolverT, SpaceT, Task], Learner] | None = None
     instead: str = ""
 
     def by_passes(self, keeps_rows: bool) -> bool:

@@ -3,7 +3,7 @@
 An estimator holds parameters, validates data, runs a driver (``clusterkit/drivers``) and sets fitted attributes; the
 mathematics is in the stages and drivers.
 
-- ``pipeline.py``: `Pipeline`, one composition of stages, and its `partial_fit`. ``driven.py``: `Driven`, any driver
+- ``pipeline.py``: `Pipeline`, one composition of stages. ``driven.py``: `Driven`, any driver
   over a pipeline. ``auto.py``: `Auto`, `Pooled` and `AutoPooled`. ``build.py``: `recipe` and `recipes`.
 - ``search.py``: `search` over a grid; ``_search_run.py`` fits its candidates, ``_search_scores.py`` scores them,
   ``_search_results.py`` has the grid, the file of finished candidates and the result.

@@ -38,7 +38,6 @@ __all__ = [
     "Outputs",
     "inductive",
     "inductive_instead",
-    "learning",
     "weighing",
 ]
 
@@ -77,12 +76,6 @@ class inductive(Generic[S, P, R]):
         if reason is not None:
             raise AttributeError(f"no {self.name} here: {reason}")
         return MethodType(self.method, instance)
-
-
-class learning(inductive[S, P, R]):
-    """Method that goes on with further samples: it exists only if ``_why_not_learning()`` is None."""
-
-    reason = "_why_not_learning"
 
 
 def inductive_instead(c: Composition) -> str:

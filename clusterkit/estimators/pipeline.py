@@ -1,7 +1,4 @@
-"""The estimator `Pipeline`: stages by name, composed, fitted, and inspected in the way of scikit-learn.
-
-`add_batch` is the work of `Pipeline.partial_fit`: batches of samples one after the other.
-"""
+"""The estimator `Pipeline`: stages by name, composed, fitted, and inspected in the way of scikit-learn."""
 
 from __future__ import annotations
 
@@ -30,12 +27,12 @@ from clusterkit.contracts.params import MOST_REPEATS, check_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
-from clusterkit.errors import IncompatibleStages, Infeasible, InvalidData, InvalidParameter, NeedsClusters
+from clusterkit.errors import IncompatibleStages, Infeasible, InvalidParameter, NeedsClusters
 from clusterkit.estimators import same_place
 from clusterkit.estimators.base import FittedAttributes, set_fitted
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, is_open, limits_of, set_report
-from clusterkit.estimators.outputs import inductive, inductive_instead, learning, weighing
+from clusterkit.estimators.outputs import inductive, inductive_instead, weighing
 from clusterkit.estimators.place import (
     PlacedSamples,
     domain_of_sample,
@@ -53,80 +50,28 @@ from clusterkit.estimators.preparing import (
     stages_of_tables,
 )
 from clusterkit.estimators.same_place import check_same_place
-from clusterkit.estimators.samples import checked, index_of, refuse_device, refuse_unsuited
+from clusterkit.estimators.samples import checked, index_of, refuse_unsuited
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
-from clusterkit.fitting.batches import Learned, begin, learn_batch, why_not_by_batches
 from clusterkit.fitting.device_paths import check_rows, device_problems, row_problems
 from clusterkit.fitting.fit import bind, check_new
 from clusterkit.fitting.samples import EngineSamples, Samples, engine_for
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.samples.device_engine import DeviceEngine
 from clusterkit.samples.limits import reusing
-from clusterkit.samples.rows import Rows
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 __all__ = [
     "Pipeline",
-    "add_batch",
     "check_place",
     "choose_number",
     "takes_arrays",
-    "why_not_learning",
 ]
 
 REMEMBERED = 256
 """Number of slot values whose results of `takes_arrays` are stored: every validation of samples asks for the tags."""
 
 _taken: dict[object, bool] = {}
-
-
-def add_batch(model: Pipeline, X: SamplesLike, sample_weight: ArrayLike | None) -> None:
-    """Fit a first batch, or go on with a further one, and set the fitted attributes."""
-    if not hasattr(model, "_learned") and hasattr(model, "labels_"):
-        raise InvalidData(
-            "partial_fit cannot go on with a loaded model, as files do not keep the sums of earlier batches; "
-            "go on with the model in memory, or begin anew with clone(model)"
-        )
-    before = getattr(model, "_learned", None)
-    composition = model.composition()
-    stages = (composition.featuremap, composition.solver, composition.labeler, composition.n_clusters)
-    if before is not None and stages != model._learned_by:
-        raise InvalidParameter(
-            "a stage or n_clusters was changed since the first batch, whose sums do not fit it; begin anew with "
-            "clone(model)"
-        )
-    refuse_device("partial_fit")
-    if not isinstance(X, Rows) and isinstance(engine_for(X), DeviceEngine):
-        raise IncompatibleStages(
-            f"partial_fit computes with numpy, and X is an array of {type(X).__module__.partition('.')[0]}: pass "
-            "numpy.asarray(X), from a device after moving it to the host"
-        )
-    dense_only = not model._accepts_sparse_samples()
-    rows = checked(model, X, composition.featuremap, reset=before is None, dense_only=dense_only)
-    composition = model._weighted(composition, sample_weight, rows.shape[0])
-    seeds = Seeds.of(model.random_state)
-    with same_place.shown(model.verbose), same_place.hooks():
-        if before is None:
-            learned, answer = begin(composition, rows, seeds)
-        else:
-            learned, answer = learn_batch(before, composition, rows, seeds)
-    model._learned, model._learned_by = learned, stages
-    model._takes_sparse_rows = isinstance(rows, SparseRows)
-    set_fitted(model, answer, None, model._reported_labeler(composition))
-    set_report(model, {})
-
-
-def why_not_learning(model: Pipeline) -> str | None:
-    """Why a model has no `partial_fit`; None if it has."""
-    try:
-        c = model.composition()
-    except ValueError:
-        return None  # partial_fit reports what is wrong
-    if model.tuner is not None or model._chooses_number(c):
-        return "a tuner, or the choice of n_clusters, compares fits of all samples"
-    return why_not_by_batches(c)
 
 
 class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
@@ -228,8 +173,6 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
 
     _slots: ClassVar[Mapping[str, str]] = {slot: slot for slot in compose.KINDS}
     _on_devices: ClassVar[bool] = True
-    _learned: Learned | None
-    _learned_by: tuple[object, ...]
 
     def __init__(
         self,
@@ -277,7 +220,6 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         clusters of some rows, -1 where not known, and fix the numbers of these clusters. Both are kept, or one error
         names those that contradict each other.
         """
-        self._learned = None
         if is_table(X) and engine_for(X) is None and (stages := stages_of_tables(self)) is not None:
             refuse_unsuited(X)
             fitted = prepared_for(self, X)
@@ -344,24 +286,6 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if placed.array is not None and not whole_rows:  # a unit is one of a column
             warn_of_units(self, placed.array, placed.with_samples(fit.space), SCALE_FIRST)
         return self
-
-    @learning
-    def partial_fit(self, X: SamplesLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Go on with a batch of samples X, shape (m, d), as scikit-learn's method of this name; `y` is ignored.
-
-        The first batch is fitted as by `fit`, feature map included. Each later batch gets its labels from the model so
-        far; it is added to the sums with these labels, and the centres or coefficients are solved anew from all sums. A
-        balancer keeps the sizes within each batch. The result depends on the order of the batches, and labels of
-        earlier ones are not revised: for data that stay, `fit` on `clusterkit.open` is exact. `labels_` and
-        `objective_` are those of the batch and of the sums. `fit` forgets the batches. Only for solvers `centroids` and
-        `ridge` on features, with labelers that read each row by itself.
-        """
-        add_batch(self, X, sample_weight)
-        return self
-
-    def _why_not_learning(self) -> str | None:
-        """Why there is no `partial_fit`; None if there is."""
-        return why_not_learning(self)
 
     def _weighted(
         self, c: Composition, sample_weight: ArrayLike | None, n: int, others: Sequence[Problem] = ()

@@ -33,9 +33,6 @@ PRIVATE = frozenset({"_recipe", "_takes_sparse_rows", "_modules"})
 LATER = frozenset({"metric"})
 """Parameters that files of older versions lack: they have their defaults."""
 
-UNSAVED = frozenset({"_learned", "_learned_by"})
-"""Attributes that go on from batch to batch (`partial_fit`) and are not part of a fitted model."""
-
 
 class SavedAsData:
     """Gives an estimator the method `save`; its parameters and what the fit left are the content of the file."""
@@ -86,7 +83,7 @@ class SavedAsData:
         return {
             name: to_host(value)  # a model in a file belongs to no device
             for name, value in fields
-            if name not in UNSAVED and (value is not None or name != "_recipe")
+            if value is not None or name != "_recipe"
         }
 
     @classmethod

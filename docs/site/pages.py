@@ -40,7 +40,7 @@ SECTIONS = {
         "# Tables and answers", "how-to/tables", "how-to/understand-a-clustering", "how-to/plot-a-fit",
         "how-to/compare-methods", "how-to/data-sets", "how-to/save-a-model", "how-to/export-to-onnx",
         "# Choose and steer", "choose-parameters", "consensus", "how-to/tell-it-what-you-know",
-        "how-to/keep-cluster-sizes", "how-to/weights-and-batches", "how-to/cluster-embeddings", "how-to/label-a-domain",
+        "how-to/keep-cluster-sizes", "how-to/weights", "how-to/cluster-embeddings", "how-to/label-a-domain",
         "min-max-svm",
         "# Many rows", "how-to/large-data", "how-to/larger-than-memory", "how-to/on-a-cluster",
         "how-to/on-a-graphics-processor",

@@ -5,7 +5,7 @@
 
 `same_results.py` fits small arrays in memory. Here are the other ways: streamed features, rows that an engine reads,
 more rows than one group, a simulated device, Dask on threads, sample weights, balancers, several starts, an early end,
-Ctrl-C in any iteration, checkpoints, batches. Kept of each fit: labels, predictions, objective, history, number of
+Ctrl-C in any iteration, checkpoints. Kept of each fit: labels, predictions, objective, history, number of
 iterations, whether it converged, the sentence that says why, what was resolved, memberships, and the texts of the
 warnings. Everything is compared bit for bit.
 """
@@ -212,7 +212,7 @@ def _kept(model: Any) -> dict[str, Any]:
 
 
 def fit(parameters: dict[str, Any], X: np.ndarray, k: int | None, place: str, **how: Any) -> dict[str, Any]:
-    """One fit, by a way: `weights`, `stop` (Ctrl-C in that iteration), `max_iter`, `batches`."""
+    """One fit, by a way: `weights`, `stop` (Ctrl-C in that iteration), `max_iter`."""
     from clusterkit import Pipeline
     from clusterkit.samples.limits import listening
 
@@ -231,11 +231,7 @@ def fit(parameters: dict[str, Any], X: np.ndarray, k: int | None, place: str, **
         listen = listening(_Stop(("loop", "fuzzy_cmeans", "nmf", "starts"), stop)) if stop else nullcontext()
         try:
             with listen:
-                if how.get("batches"):
-                    for part in np.array_split(X, 3):
-                        model.partial_fit(part)
-                else:
-                    model.fit(samples, sample_weight=weights)
+                model.fit(samples, sample_weight=weights)
         except (ValueError, KeyboardInterrupt, MemoryError) as error:
             return {"error": f"{type(error).__name__}: {str(error).replace(folder, '')}"}
         values = _kept(model)
@@ -259,8 +255,6 @@ def ways(name: str, title: str) -> dict[str, dict[str, Any]]:
     if title == ("pair" if compositions()[name].get("k") == 2 else "blobs"):
         every |= {f"stop {iteration}": {"stop": iteration} for iteration in ((1, 4) if has_own_state else (1, 2, 3, 6))}
         every["weights"] = {"weights": True}
-        if name in ("kmeans", "emmc", "emmc two", "kmeans transport"):
-            every["batches"] = {"batches": True}
         if name == "nmf":
             every["checkpoint"] = {"checkpoint": True}
             every["checkpoint again"] = {"checkpoint": True, "again": 45}
@@ -286,8 +280,6 @@ def all_fits(places: list[str], only: list[str]) -> dict[str, dict[str, Any]]:
                     continue
                 for way, how in ways(name, title).items():
                     if place == "dask" and way not in ("", "max_iter 2", "stop 3"):
-                        continue
-                    if "batches" in how and place != "memory":
                         continue
                     fits[f"{name}/{title}/{place}/{way}"] = fit(parameters, X, k, place, **how)
                     count += 1

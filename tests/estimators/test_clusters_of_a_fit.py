@@ -126,12 +126,10 @@ class TestOneCluster:
         assert inertia[0] == pytest.approx(((X - X.mean(axis=0)) ** 2).sum())
         assert (np.diff(inertia) < 0).all()
 
-    def test_links_and_batches_go_on(self):
+    def test_links_go_on(self):
         X = np.random.default_rng(0).normal(size=(50, 3))
         linked = recipe("kmeans", n_clusters=1, random_state=0).fit(X, links=[(0, 1, 1)], seeds=[0] + [-1] * 49)
         assert linked.inertia_ == pytest.approx(((X - X.mean(axis=0)) ** 2).sum())
-        model = recipe("kmeans", n_clusters=1, random_state=0).partial_fit(X[:30]).partial_fit(X[30:])
-        np.testing.assert_allclose(model.cluster_centers_, [X.mean(axis=0)])
 
     def test_values_that_overflow_are_refused_as_for_two(self):
         with pytest.raises(InvalidData, match="overflow float64"):

@@ -287,10 +287,6 @@ class TestRefusals:
                 scipy.sparse.csr_array(np.eye(5))
             )
 
-    def test_batches(self, chosen):
-        with pytest.raises(IncompatibleStages, match="partial_fit has no path on the device"):
-            recipe("kmeans", n_clusters=2).partial_fit(blobs())
-
     @pytest.mark.parametrize(
         ("name", "message"),
         [

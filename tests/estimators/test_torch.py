@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs, make_moons
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter
+from clusterkit.errors import InvalidData, InvalidParameter
 from clusterkit.samples import devices
 from clusterkit.samples.array_libraries import array_namespace, host_dtype, to_host
 from clusterkit.samples.devices import Device
@@ -161,7 +161,3 @@ class TestRefusals:
         X = torch.full((50, 4), float("nan"), dtype=torch.float64)
         with pytest.raises(InvalidData, match="has the value nan in row 0"):
             recipe("kmeans", n_clusters=1).fit(X)
-
-    def test_batches(self, dispatch):
-        with pytest.raises(IncompatibleStages, match="computes with numpy"):
-            recipe("kmeans", n_clusters=2).partial_fit(torch.eye(20))

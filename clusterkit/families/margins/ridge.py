@@ -275,7 +275,7 @@ class Ridge(Solver):
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
         return {
-            FeatureSpace: Path(_features, Scores, passes="anywhere", weighted=True, learner=ridge_learner),
+            FeatureSpace: Path(_features, Scores, passes="anywhere", weighted=True),
             KernelSpace: Path(_kernel, Scores, square=True),
         }
 
@@ -375,37 +375,6 @@ class RidgeSums(BlockFunction):
         B = self.factor.solve(products)
         gains = (B * products).sum(axis=0).reshape(len(squares), -1).sum(axis=1)
         return Finished(LinearRows(self.transform, B), 0.5 * self.factor.C * (squares - gains))
-
-
-def ridge_learner(spec: Ridge, space: FeatureSpace, task: Task) -> RidgeLearner:
-    """Ridge regression that goes on with further samples; one pass."""
-    return RidgeLearner(spec, space.transform, space.gram(task.sample_weight))
-
-
-@final
-@attrs.frozen(eq=False)
-class RidgeLearner:
-    """Ridge regression of the samples so far, with their Gram matrix.
-
-    Parameters
-    ----------
-    spec : Ridge
-    transform : Transform
-    gram : ndarray of shape (L, L)
-    """
-
-    spec: Ridge
-    transform: Transform
-    gram: Array
-
-    @property
-    def iterations(self) -> RidgeSums:
-        """Iterations; O(L³), because C follows from the eigenvalues of the Gram matrix so far unless it is given."""
-        return RidgeSums(self.transform, factorise(self.gram, self.spec.C, self.spec.degrees))
-
-    def more(self, space: FeatureSpace, weights: Array | None) -> RidgeLearner:
-        """With the Gram matrix of further samples added; one pass."""
-        return attrs.evolve(self, gram=self.gram + space.gram(weights))
 
 
 class FactorisedSolver(Prepared):

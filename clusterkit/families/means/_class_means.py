@@ -16,7 +16,7 @@ from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.contracts.outcomes import Ending, Status
 from clusterkit.contracts.pass_solver import Finished, RowFunction
 from clusterkit.families.means._geometry import CentredFeatures, NearestMeans
-from clusterkit.samples import FeatureSpace, squared_distances_to
+from clusterkit.samples import squared_distances_to
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
@@ -185,15 +185,6 @@ class CentroidSums(BlockFunction):
         if not sizes.all():
             return RefillEmpty(self, centres, sizes, objective, before)
         return self.ended(centres, objective, before)
-
-    @property
-    def iterations(self) -> CentroidSums:
-        """The iterations themselves: a learner of k-means keeps nothing else."""
-        return self
-
-    def more(self, space: FeatureSpace, weights: Array | None) -> CentroidSums:
-        """The iterations that know the spread of further samples too; one pass. The origin stays."""
-        return attrs.evolve(self, about=self.about.more(space, weights))
 
     def ended(self, centres: Array, objective: Array, before: Array | None, status: Status | None = None) -> Finished:
         """The iteration with final centres; settled if they have hardly moved."""

@@ -335,10 +335,6 @@ class CentredFeatures:
         origin = space.mean(weights)
         return cls(space.transform, origin, space.reduce(_RadiiAbout(origin, weights)))
 
-    def more(self, space: FeatureSpace, weights: Array | None) -> CentredFeatures:
-        """A copy with the same origin and with the distances of further samples from it added to the radii."""
-        return attrs.evolve(self, radii=self.radii + space.reduce(_RadiiAbout(self.origin, weights)))
-
     @property
     def all_equal(self) -> bool:
         """True if all samples are equal up to rounding errors of their coordinates."""

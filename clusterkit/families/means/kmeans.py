@@ -78,7 +78,7 @@ class Centroids(Solver):
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
         return {
-            FeatureSpace: Path(_features, Scores, passes="anywhere", weighted=True, learner=centroid_learner),
+            FeatureSpace: Path(_features, Scores, passes="anywhere", weighted=True),
             KernelSpace: Path(_kernel, Scores, square=True),
         }
 
@@ -89,14 +89,6 @@ def _features(spec: Centroids, space: FeatureSpace, task: Task, rng: Rng) -> Pre
         return PassSolver(space, _summing(spec, space, task, CentredFeatures.of(space, task.sample_weight)))
     geometry = FeatureMeans.of(space, task.sample_weight)
     return _FeatureCentroids(space, _summing(spec, space, task, geometry.about), geometry=geometry)
-
-
-def centroid_learner(spec: Centroids, space: FeatureSpace, task: Task) -> CentroidSums:
-    """The iterations for samples that come in batches (`partial_fit`), with rounded class sums.
-
-    (Exact sums would need the largest distance of all samples in advance.)
-    """
-    return CentroidSums(CentredFeatures.of(space, task.sample_weight), task.k, spec.tol)
 
 
 def _summing(spec: Centroids, space: FeatureSpace, task: Task, about: CentredFeatures) -> CentroidSums:
