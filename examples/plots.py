@@ -15,12 +15,11 @@ small = {"name": "complete_graph", "min_cluster_size": 5}
 path = width_path(X, nu=0.15, labeler=small, n_gammas=30)
 
 figure = plt.figure(figsize=(15, 8), layout="constrained")
-axes = figure.subplot_mosaic([["domain", "fast"], ["labels", "clusters"], ["labels", "samples"]],
-                             height_ratios=(2, 1, 1))  # fmt: skip
+axes = figure.subplot_mosaic([["domain", "fast"], ["labels", "clusters"]])
 plots.contours(svc, X, ax=axes["domain"])
 plots.contours(fsvc, X, ax=axes["fast"])
 plots.clusters(path.labels[np.argmax(path.n_clusters)], X, ax=axes["labels"])
-plots.width_path(path, axes=(axes["clusters"], axes["samples"]), chosen=svc)
+axes["clusters"].semilogx(path.gamma, path.n_clusters, drawstyle="steps-mid")
 for ax in axes.values():
-    print(ax.get_title(loc="left").replace("\n", "; ") or "(samples at each width)")
+    print(ax.get_title(loc="left").replace("\n", "; ") or "(clusters at each width)")
 save(figure)

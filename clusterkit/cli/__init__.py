@@ -4,7 +4,7 @@ Nothing heavy is imported before a command runs, so that ``clusterkit --help`` a
 
 ======================  ===============================================================================================
 app                     The group of commands: the built-in ones by name, then those of plugins.
-fit, predict, report,   A command each, and so are search and consensus.
+fit, predict, report,   A command each, and so is consensus.
 demo
 listings                The lists `stages`, `recipes`, `plugins` and `compositions`.
 plugin_tools            ``clusterkit plugins --check``.
@@ -31,7 +31,6 @@ app = App(
         "fit": "clusterkit.cli.fit:fit",
         "predict": "clusterkit.cli.predict:predict",
         "report": "clusterkit.cli.report:report",
-        "search": "clusterkit.cli.search:search",
         "consensus": "clusterkit.cli.consensus:consensus",
         "stages": "clusterkit.cli.listings:stages",
         "recipes": "clusterkit.cli.listings:recipes",

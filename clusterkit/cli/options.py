@@ -116,7 +116,7 @@ def estimator(
         raise BadInput(f"--set {' '.join(settings)}: {error}" if settings else str(error)) from error
 
 
-def check_number(name: str, model: Pipeline | Driven, number: object, *, varied: bool = False) -> None:
+def check_number(name: str, model: Pipeline | Driven, number: object) -> None:
     """Raise `BadInput` for a number of clusters where the recipe finds it, and for none where it is needed.
 
     Parameters
@@ -127,14 +127,12 @@ def check_number(name: str, model: Pipeline | Driven, number: object, *, varied:
         Estimator of the recipe.
     number : int or None
         All else is checked by the fit.
-    varied : bool, default False
-        Whether the stages are searched over, so that nothing is known of them here.
     """
     from clusterkit.contracts.registry import registry
     from clusterkit.errors import IncompatibleStages, NeedsClusters
     from clusterkit.estimators.pipeline import Pipeline
 
-    if varied or not isinstance(model, Pipeline) or not (number is None or isinstance(number, int)):
+    if not isinstance(model, Pipeline) or not (number is None or isinstance(number, int)):
         return
     clusters = registry.get("recipe", name).clusters
     try:

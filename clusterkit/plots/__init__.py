@@ -4,7 +4,7 @@ Every function takes matplotlib axes or makes some, draws on them, and returns t
 
 - ``_clusters.py``: samples, sizes, silhouettes, and an embedding in the plane;
 - ``_domains.py``: the border of a domain;
-- ``_searches.py``, ``_widths.py``: scores of searches and candidates, and paths of widths;
+- ``_searches.py``: scores of searches and candidates;
 - ``_tables.py``: heat maps of profiles, roles of columns, rank diagrams, consensus matrices;
 - ``figure.py``: axes, colours, legends, the two coordinates of a plot, and the checks of fitted models;
 - ``demo.py``: the figure of ``clusterkit demo``.
@@ -33,7 +33,6 @@ _HOME = {
     "search_curve": "clusterkit.plots._searches",
     "silhouette": "clusterkit.plots._clusters",
     "sizes": "clusterkit.plots._clusters",
-    "width_path": "clusterkit.plots._widths",
 }
 
 __all__ = [
@@ -49,7 +48,6 @@ __all__ = [
     "search_curve",
     "silhouette",
     "sizes",
-    "width_path",
 ]
 
 if TYPE_CHECKING:
@@ -57,7 +55,6 @@ if TYPE_CHECKING:
     from clusterkit.plots._domains import contours
     from clusterkit.plots._searches import candidates, number_curve, search_curve
     from clusterkit.plots._tables import consensus_matrix, profile, roles
-    from clusterkit.plots._widths import width_path
 
 
 if not TYPE_CHECKING:  # a checker would take every misspelt name for one that exists

@@ -7,11 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.contracts.outcomes import Domain, KernelDomain, SupportCounts
@@ -31,9 +30,7 @@ __all__ = [
     "SPINES",
     "STYLES",
     "TITLE",
-    "AxesArray",
     "FittedDomain",
-    "ObjectArray",
     "Projection",
     "Supports",
     "axes_for",
@@ -54,12 +51,6 @@ __all__ = [
     "styles_of",
 ]
 
-
-ObjectArray: TypeAlias = NDArray[np.object_]
-"""An array of axes, as `matplotlib.figure.Figure.subplots` returns it."""
-
-AxesArray: TypeAlias = "ObjectArray | Sequence[Axes] | Sequence[Sequence[Axes]]"
-"""Several axes, as a user passes them."""
 
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 """The colours of Okabe and Ito, distinguishable with any colour vision, without black (used for text) and yellow (too

@@ -8,7 +8,7 @@ matplotlib.use("Agg")
 import numpy as np
 from sklearn.datasets import load_digits, load_wine, make_blobs, make_moons
 
-from clusterkit import Auto, ConsensusClustering, plots, profile, recipe, width_path
+from clusterkit import Auto, ConsensusClustering, plots, profile, recipe
 
 FOLDER = Path(__file__).parent
 
@@ -20,9 +20,7 @@ def save(ax, name):
 moons, _ = make_moons(300, noise=0.06, random_state=0)
 X = np.vstack([moons, np.random.default_rng(0).uniform((-1.5, -1), (2.5, 1.5), size=(12, 2))])
 model = recipe("svc", featuremap__gamma=12.0, solver__nu=0.15, labeler__outliers="noise").fit(X)
-path = width_path(X, nu=0.15, labeler={"name": "complete_graph", "min_cluster_size": 5})
 save(plots.contours(model, X), "contours")
-save(plots.width_path(path, chosen=model)[0], "width-path")
 digits = load_digits()
 rows = digits.data[digits.target < 4][:400]
 save(plots.embedding(recipe("emmc", n_clusters=4, random_state=0).fit(rows), rows), "embedding")

@@ -88,13 +88,6 @@ class TestWholeThousands:
         answer = run("predict", model, whole, "--decimal", ",")
         assert (answer.stderr, answer.stdout) == ("", labels)
 
-    def test_search(self, run, whole):
-        words = ("search", whole, "-r", "kmeans", "-k", "2-3", "--score", "silhouette")
-        assert "'rev': '1." in run(*words).stderr
-        answer = run(*words, "--decimal", ",")
-        assert answer.stderr == ""
-        assert "with n_clusters=3" in answer.stdout
-
     def test_report(self, run, whole, tmp_path):
         for library in ("jinja2", "matplotlib"):
             pytest.importorskip(library, reason="a report needs it")

@@ -79,17 +79,7 @@ def test_compositions(run, listed_once):
     lines = plain.splitlines()
     assert all(line == line.rstrip() for line in lines)
     assert lines[-1] == f"{len(compositions)} combinations"
-    assert sum(int(line.split()[-1]) for line in lines[1:-1]) == len(compositions)
-
-
-def test_filters_of_compositions(run, listed_once):
-    args = ("compositions", "--json", "--solver", "ridge", "--solver", "nmf", "--balancer", "none")
-    listed = json.loads(run(*args).stdout)
-    assert {entry["solver"] for entry in listed} == {"ridge", "nmf"}
-    assert {entry["balancer"] for entry in listed} == {None}
-    two = json.loads(run("compositions", "--json", "--labeler", "threshold").stdout)
-    assert {entry["clusters"] for entry in two} == {"2"}
-    assert run("compositions", "--labeler", "threshold", "--solver", "nmf").stdout == "0 combinations\n"
+    assert len(lines) == len(compositions) + 2
 
 
 def test_plugins(run, monkeypatch):
@@ -127,7 +117,6 @@ def test_plugins(run, monkeypatch):
     [
         (("stages", "solvers"), "no kind of stage named 'solvers'. Did you mean 'solver'?"),
         (("recipes", "emc"), "no recipe named 'emc'. Did you mean 'emmc'"),
-        (("compositions", "--solver", "rige"), "no solver named 'rige'. Did you mean 'ridge'?"),
         (("fti",), "no command named 'fti'. Did you mean 'fit'?"),
         (("fit",), "Missing argument 'DATA'"),
         (("stages", "--yaml"), "No such option"),

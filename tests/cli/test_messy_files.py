@@ -82,18 +82,6 @@ def test_flags_change_what_was_decided(run, tmp_path):
     assert facts["preparation"]["left_out"]["a"] == "as you asked"
 
 
-def test_search_prepares_too(run, tmp_path):
-    path, planted = messy_files.decimal_comma(tmp_path)
-    labels = tmp_path / "labels.csv"
-    answer = run("search", path, "--recipe", "kmeans", "-k", "3-5", "--score", "silhouette", "-o", labels)
-    assert answer.exit_code == 0, answer.output
-    assert "with n_clusters=4" in answer.stdout
-    assert "numbers divided by their standard deviations" in answer.stdout
-    assert adjusted_rand(planted, content(labels)) > LEAST_AGREEMENT
-    assert "write a range, such as -k 2-8" in run("search", path, "-k", "auto").stderr
-    assert "nothing to search: give values with --grid" in run("search", path, "-r", "kmeans").stderr
-
-
 def test_new_rows_in_another_form(run, tmp_path, error_of):
     """Other separators, order and marks, no header, and columns that the model does not use are no hindrance."""
     path, _ = messy_files.decimal_comma(tmp_path)
@@ -138,7 +126,6 @@ def test_names_and_cells_do_not_steer_the_terminal(run, tmp_path):
     for words in (
         ("fit", path, "--save", model),
         ("fit", path, "-k", 2, "-r", "kmeans", "--json"),
-        ("search", path, "-r", "kmeans", "-k", "2-3", "--score", "silhouette"),
         ("predict", model, other, "-o", tmp_path / "l.csv"),
         ("fit", path, "--as-number", "nothing"),
         ("fit", path, "--as-number", 3),

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 KMEANS = ("--recipe", "kmeans", "-k", 3, "--drop", "id")
-GRID = ("--recipe", "kmeans", "--drop", "id", "--grid", "n_clusters=2,3", "--score", "silhouette")
 
 
 def parts(folder):
@@ -71,10 +70,6 @@ class TestNothingIsOverwritten:
             assert "needs a file of its own" in error_of(run("predict", model, table, "-o", source))
         members = [write(f"{name}.csv", "label\n0\n0\n1\n") for name in "ab"]
         assert "needs a file of its own" in error_of(run("consensus", *members, "-o", members[1]))
-        for option in ("-o", "--table", "--plot"):
-            assert "needs a file of its own" in error_of(run("search", table, *GRID, option, table))
-        pair = ("--table", tmp_path / "t.csv", "-o", tmp_path / "t.csv")
-        assert "needs a file of its own" in error_of(run("search", table, *GRID, *pair))
 
 
 class TestWholeOrNothing:
@@ -91,12 +86,6 @@ class TestWholeOrNothing:
             assert message == f"{path}: cannot be written: No space left on device"
             assert (path.read_bytes() if path.exists() else None) == before
             assert parts(tmp_path) == []
-
-    def test_the_table_of_a_search(self, run, table, tmp_path, error_of, full):
-        path = tmp_path / "scores.csv"
-        assert "scores.csv: cannot be written: No space left" in error_of(run("search", table, *GRID, "--table", path))
-        assert parts(tmp_path) == []
-        assert not path.exists()
 
     def test_a_failure_in_between(self, run, table, tmp_path, monkeypatch):
         def fail(path, content):
@@ -150,9 +139,6 @@ class TestEndings:
         monkeypatch.chdir(table.parent)
         assert message in error_of(run("fit", table, *KMEANS, *args))
         assert len(list(table.parent.iterdir())) == 1
-
-    def test_of_a_search(self, run, table, error_of):
-        assert "s.json: the table can be" in error_of(run("search", table, *GRID, "--table", "s.json"))
 
     @pytest.mark.parametrize("name", ["t.docx", "t.xml", "t.csv.zst", "t.xlsx.gz", "t.2024"])
     def test_of_inputs(self, run, table, name, error_of):

@@ -22,9 +22,7 @@ def test_names():
 
 
 def test_matplotlib_is_loaded_only_to_draw():
-    code = (
-        "import sys; from clusterkit import plots; plots.contours; plots.width_path; print('matplotlib' in sys.modules)"
-    )
+    code = "import sys; from clusterkit import plots; plots.contours; plots.sizes; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
@@ -32,6 +30,6 @@ def test_matplotlib_is_loaded_only_to_draw():
 @pytest.mark.parametrize("name", plots.__all__)
 def test_without_matplotlib(name, monkeypatch, svc, moons):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    arguments = (svc,) if name in ("width_path", "search_curve") else (svc, moons)
+    arguments = (svc,) if name == "search_curve" else (svc, moons)
     with pytest.raises(ImportError, match="pictures need matplotlib: install it, or clusterkit-toolkit with the extra"):
         getattr(plots, name)(*arguments)

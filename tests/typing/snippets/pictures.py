@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from clusterkit import Pipeline, plots, recipe, search, width_path
+from clusterkit import Pipeline, plots, recipe, search
 
 
 def draw(X: NDArray[np.float64]) -> None:
@@ -17,7 +17,5 @@ def draw(X: NDArray[np.float64]) -> None:
     assert_type(plots.clusters(model.labels_, X, dims=(0, 1), names=["a", "b"]), Axes)
     assert_type(plots.clusters(recipe("kmeans", n_clusters=2).fit(X), X), Axes)
     assert_type(plots.search_curve(search("kmeans", {"n_clusters": [2, 3]}, X), params="n_clusters"), Axes)
-    pair = plots.width_path(width_path(X), axes=Figure().subplots(2, 1), chosen=model)
-    assert_type(pair, NDArray[np.object_])
     plots.contours(X)  # type: ignore[call-arg, arg-type]
     plots.contour  # type: ignore[attr-defined]  # noqa: B018

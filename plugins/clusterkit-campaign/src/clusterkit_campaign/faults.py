@@ -196,12 +196,10 @@ NOBODY = 65534
 
 def _commands(data: Path, out: Path) -> dict[Path, Callable[[], int]]:
     fit = ("fit", data, "-r", "kmeans", "-k", 3)
-    grid = ("search", data, "-r", "kmeans", "--grid", "n_clusters=2,3", "--score", "silhouette")
     return {
         out / "labels.csv": command_line(*fit, "-o", out / "labels.csv"),
         out / "labels.npy": command_line(*fit, "-o", out / "labels.npy"),
         out / "model.clusterkit": command_line(*fit, "--save", out / "model.clusterkit"),
-        out / "table.csv": command_line(*grid, "--table", out / "table.csv"),
     }
 
 
