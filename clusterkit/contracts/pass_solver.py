@@ -23,11 +23,9 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Extension, Outcome, Scores, Status
-from clusterkit.errors import InvalidParameter
 from clusterkit.samples import FeatureSpace
-from clusterkit.samples.array_libraries import BlockFunction, to_host
+from clusterkit.samples.array_libraries import BlockFunction
 from clusterkit.samples.coding import Coded
-from clusterkit.samples.rows import Rows
 from clusterkit.samples.sums import Addable
 
 if TYPE_CHECKING:
@@ -43,8 +41,6 @@ __all__ = [
     "Prepared",
     "RowFunction",
     "Step",
-    "Stored",
-    "Storing",
     "Summing",
     "adder_of",
     "solve_by_iterations",
@@ -280,57 +276,6 @@ class Iterating(Protocol[PartT]):
 
 @final
 @attrs.frozen(eq=False)
-class Stored:
-    """Result of the iterations of `Storing`.
-
-    Parameters
-    ----------
-    scores : Rows
-        Stored scores of the samples, with columns of one scale.
-    rows : Rows
-        The scores as the solver has them, before their columns are multiplied by `scale`.
-    extend : RowFunction
-        Function that scores new rows.
-    scale : ndarray of shape (q,)
-        Factors that bring the columns of `extend` to one scale.
-    """
-
-    scores: Rows
-    rows: Rows
-    extend: RowFunction
-    scale: Array
-
-
-@runtime_checkable
-class Storing(Protocol):
-    """Iterations that are `Iterating` and keep numbers of every row, because each needs those of the one before.
-
-    The stored numbers are complete after every iteration: a fit that was interrupted, or killed where they are in a
-    file, goes on from the last complete one.
-    """
-
-    def part_of(self, rows: slice, H: Array, function: RowFunction) -> Addable:
-        """The contribution of a block, used in place of `part`; reads the block's stored numbers and writes new ones.
-
-        The same block may be computed again, or twice at once: the stored numbers of the iteration before stay until
-        the iteration is finished.
-        """
-
-    def last(self, function: RowFunction) -> tuple[tuple[float, ...], Step] | None:
-        """Objectives of all iterations that led to a function and the end of the last one; None if there was none."""
-
-    def latest(self, function: RowFunction) -> RowFunction:
-        """The function of the last iteration that is stored, of the fit that led to `function`."""
-
-    def stored(self, function: RowFunction) -> Stored:
-        """The scores of all samples, and of new ones, by the last iteration."""
-
-    def release(self) -> None:
-        """Let other fits use the files that `begin` has locked for this one; called when the labels have been read."""
-
-
-@final
-@attrs.frozen(eq=False)
 class PartOfIteration(BlockFunction):
     """Contribution of a block of features to an iteration, as an engine sends it."""
 
@@ -341,8 +286,6 @@ class PartOfIteration(BlockFunction):
 
     def __call__(self, rows: slice, H: Array) -> Addable:
         """The contribution of the block."""
-        if isinstance(self.iterations, Storing):
-            return self.iterations.part_of(rows, H, self.function)
         weights = None if self.weights is None else self.weights[rows]
         return self.iterations.part(H, self.function, self.before, weights)
 
@@ -372,19 +315,6 @@ class StateIterations(Iterations[RowFunction]):
         """Name of the solver, for progress reports."""
         return self.iterations.name
 
-    def begin(self, rng: Rng) -> Start[RowFunction]:
-        """A start, which may have been interrupted before."""
-        function = self.iterations.begin(self.space, rng)
-        start: Start[RowFunction] = Start(0, (function, None), keeps_best=False)
-        self._go_on(start, function)
-        made, most = start.n_iter, self.iterations.max_iter
-        if made > most:
-            raise InvalidParameter(
-                f"the checkpoint of '{self.name}' holds {made} iterations, more than max_iter = {most}, and only the "
-                f"last one is stored. Set max_iter to {made} or more, or give another folder"
-            )
-        return start
-
     def advance(self, active: list[Start[RowFunction]]) -> Iterator[Iteration[RowFunction]]:
         """One pass."""
         [start] = active
@@ -393,24 +323,8 @@ class StateIterations(Iterations[RowFunction]):
             self.space.reduce(PartOfIteration(self.iterations, function, before, self.weights)), function
         )
         start.judge(step.objective)
-        # the stored numbers belong to the function that was made of them
-        answer = step.following if isinstance(self.iterations, Storing) else function
         ending = None if step.settled is None else Ending.SETTLED
-        yield Iteration(answer, (step.following, function), ending, step.settled or step.change)
-
-    def recover(self, start: Start[RowFunction]) -> None:
-        """Go on from the last complete iteration that is stored."""
-        if isinstance(self.iterations, Storing):
-            self._go_on(start, self.iterations.latest(cast("tuple[RowFunction, RowFunction | None]", start.state)[0]))
-
-    def _go_on(self, start: Start[RowFunction], function: RowFunction) -> None:
-        """Continue from the stored iterations of a fit that led to a function."""
-        if isinstance(self.iterations, Storing) and (earlier := self.iterations.last(function)) is not None:
-            history, step = earlier
-            start.history, start.answer, start.detail = [*history], function, step.change
-            start.n_iter = len(history)
-            if step.settled is not None:
-                start.end(Ending.SETTLED, step.settled)
+        yield Iteration(function, (step.following, function), ending, step.settled or step.change)
 
 
 def solve_by_iterations(
@@ -422,14 +336,9 @@ def solve_by_iterations(
     -------
     (function, status)
         The function of the last iteration that was complete; after Ctrl-C too, unless none was.
-
-    Raises
-    ------
-    InvalidParameter
-        If more iterations than `max_iter` are stored.
     """
     run = StateIterations(iterations, space, weights)
-    return solve(run, run.begin(rng), iterations.max_iter)
+    return solve(run, Start(0, (iterations.begin(space, rng), None), keeps_best=False), iterations.max_iter)
 
 
 SCORES = "scores of all rows, which the labeler needs on the host"
@@ -487,13 +396,7 @@ class PassSolver(Prepared):
 
     def _solve_by_iterations(self, iterations: Iterating, rng: Rng) -> Scores:
         function, status = solve_by_iterations(iterations, self.space, rng, self.weights)
-        if not isinstance(iterations, Storing):
-            return Scores(self._table(function, iterations.k), function, status=status)
-        stored = iterations.stored(function)
-        self.space.require_table(stored.rows.d, SCORES)
-        rows = to_host(stored.rows.read(slice(0, self.space.n))).astype(self.space.dtype, copy=False)
-        status = attrs.evolve(status, predicts_labels=False)  # new rows do not end where the stored ones did
-        return Scores(rows, stored.extend, scale=stored.scale, status=status)
+        return Scores(self._table(function, iterations.k), function, status=status)
 
     def _table(self, function: RowFunction, columns: int) -> Array:
         return self.space.table(function.on, columns, SCORES)

@@ -55,10 +55,9 @@ class Path(Generic[SolverT, SpaceT]):
     square : bool
         Whether it keeps a matrix of n x n inner products or kernel values, so that too many samples are refused
         before any work.
-    passes : {"never", "kept", "anywhere"}
+    passes : {"never", "anywhere"}
         Where samples outside memory can be fitted: there `prepare` gives a `PassSolver`, which reads the features by
-        `FeatureSpace.reduce` alone. "kept": only where per-row values can be kept between the passes, as on a device
-        whose blocks are computed in the process of the fit.
+        `FeatureSpace.reduce` alone.
     instead : str
         Advice for errors: which parameters to change so that the solver runs by passes.
     weighted : bool
@@ -70,13 +69,9 @@ class Path(Generic[SolverT, SpaceT]):
     inductive: bool = True
     sparse: bool = False
     square: bool = False
-    passes: Literal["never", "kept", "anywhere"] = "never"
+    passes: Literal["never", "anywhere"] = "never"
     weighted: bool = False
     instead: str = ""
-
-    def by_passes(self, keeps_rows: bool) -> bool:
-        """Whether a fit by passes is possible; `keeps_rows`: whether numbers of every row may stay between them."""
-        return self.passes == "anywhere" or (self.passes == "kept" and keeps_rows)
 
 
 class Solver(Stage):

@@ -18,7 +18,7 @@ from clusterkit._typing import Array
 from clusterkit.contracts import Codec, FeatureMap, FittedMap, Labeler, Solver, Stage, Task
 from clusterkit.contracts.composition import Composition, Problem
 from clusterkit.contracts.featuremap import maps_of
-from clusterkit.contracts.pass_solver import Iterating, PassSolver, Storing, adder_of, solve_by_sums
+from clusterkit.contracts.pass_solver import Iterating, PassSolver, adder_of, solve_by_sums
 from clusterkit.contracts.registry import registry
 from clusterkit.errors import IncompatibleStages
 from clusterkit.samples import FeatureSpace, build_space, memory, sums
@@ -58,14 +58,14 @@ def read_at_once(rows: Rows) -> bool:
 def row_problems(c: Composition, in_process: bool = False) -> Iterator[Problem]:
     """Why a composition cannot be fitted to rows that are read block by block.
 
-    With `in_process` their blocks are computed by a device of this process: numbers of every row may then stay between
-    the passes, and what looks at such numbers alone may work on the host.
+    With `in_process` their blocks are computed by a device of this process: what looks at scores alone may then work on
+    the host.
     """
     maps = maps_of(c.featuremap)
     for part in maps:
         if part.reads != "passes" and not (in_process and c.featuremap.small):
             yield Problem("featuremap", f"'{part.name}' needs all rows at once")
-    if c.path is None or not c.path.by_passes(in_process):
+    if c.path is None or c.path.passes == "never":
         instead = f"; {c.path.instead}" if c.path is not None and c.path.instead else ""
         yield Problem("solver", f"'{c.solver.name}' has no form as sums over the rows{instead}")
     on_host = in_process and c.labeler.scores_alone and c.solver.targets == "never"
@@ -191,14 +191,12 @@ def _map_has_array_api(stage: FeatureMap) -> bool:
 
 def _solver_has_array_api(stage: Solver) -> bool:
     path = stage.path(FeatureSpace)
-    if path is None or not path.by_passes(keeps_rows=True):
+    if path is None or path.passes == "never":
         return False
     space = RowsSpace.of(SlicedRows(_samples()), LocalEngine(), IdentityMap(COLUMNS))
     prepared = path.prepare(stage, space, Task(ROWS, CLUSTERS), np.random.default_rng(0))
     assert isinstance(prepared, PassSolver)
     iterations = prepared.iterations
-    if isinstance(iterations, Storing):
-        return has_array_api(iterations)  # `begin` would make files
     if isinstance(iterations, Iterating):
         return has_array_api(iterations) and has_array_api(iterations.begin(space, np.random.default_rng(0)))
     coding = Coding.ONEHOT if Coding.ONEHOT in stage.codings else Coding.SIGNED

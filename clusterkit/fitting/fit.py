@@ -33,7 +33,7 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.featuremap import maps_of
 from clusterkit.contracts.iteration import Ended, Start, first_least, run_starts
 from clusterkit.contracts.outcomes import Domain, Ending, MixtureScores, Scores
-from clusterkit.contracts.pass_solver import Iterating, PassSolver, Storing, Summing, solve_by_sums
+from clusterkit.contracts.pass_solver import Iterating, PassSolver, Summing, solve_by_sums
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter, counted
 from clusterkit.fitting.device_paths import check_rows, few_rows
@@ -46,7 +46,6 @@ from clusterkit.fitting.starting import along_principal_axis, numbered_along_axi
 from clusterkit.numerics.selection import sets_of_equal_rows
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, Space, identity_space, memory
-from clusterkit.samples.array_libraries import to_host
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
 from clusterkit.samples.devices import on_host
@@ -346,19 +345,15 @@ def _bounds(c: Composition, n: int) -> tuple[Sizes, Sizes] | None:
 def run(bound: BoundComposition) -> FitResult:
     """Run all starts, and return the best result."""
     c, task, space, prepared = bound.composition, bound.task, bound.space, bound.prepared
-    try:
-        ends, interrupted = _ends(bound)
-        best = ends[first_least([end.objective for end in ends], space.dtype)]
-        answer = best.answer
-        assert answer is not None
-        if isinstance(answer, RowLabeling):
-            labeling, sizes = _of_rows(c, answer, space)
-        else:
-            answer, sizes = _of_clusters(c, answer, task)
-            labeling = _of_samples(bound, answer)
-    finally:
-        if isinstance(prepared, PassSolver) and isinstance(prepared.iterations, Storing):
-            prepared.iterations.release()
+    ends, interrupted = _ends(bound)
+    best = ends[first_least([end.objective for end in ends], space.dtype)]
+    answer = best.answer
+    assert answer is not None
+    if isinstance(answer, RowLabeling):
+        labeling, sizes = _of_rows(c, answer, space)
+    else:
+        answer, sizes = _of_clusters(c, answer, task)
+        labeling = _of_samples(bound, answer)
     missing = partial(_missing_clusters, bound, int(np.count_nonzero(sizes)), labeling)
     solver_facts = prepared.resolved
     if isinstance(bound.samples, ArraySamples) and isinstance(answer, BalancedLabeling) and not answer.exact:
@@ -469,10 +464,8 @@ def _of_rows(c: Composition, rows: RowLabeling, space: Space) -> tuple[BalancedL
     """The labels of all rows in the form that a fit in memory gives them, and the sizes of all clusters."""
     assert isinstance(space, RowsSpace)
     block_labeler, engine = rows.block_labeler, space.engine
-    stored, decision = block_labeler.stored, block_labeler.decision
-    exact = block_labeler.start is None and decision.exact and stored is None and c.featuremap.exact_on_training
-    if stored is not None and c.balancer is None:
-        _warn_of_parted(block_labeler, space)
+    decision = block_labeler.decision
+    exact = block_labeler.start is None and decision.exact and c.featuremap.exact_on_training
     labels, sizes = engine.labels(block_labeler, space.source, space.width), rows.sizes
     if sizes is None:
         sizes = sizes_of(labels, block_labeler, block_labeler.k, engine, space.source, space.width)
@@ -482,25 +475,6 @@ def _of_rows(c: Composition, rows: RowLabeling, space: Space) -> tuple[BalancedL
         again = engine.labels(RenumberedBlocks(block_labeler, numbers), space.source, space.width)
         labeling = attrs.evolve(renumbered(labeling, numbers, columns=True), labels=again)
     return attrs.evolve(labeling, memberships=_memberships(labeling.predict, space)), sizes
-
-
-FIRST_ROWS = 4096
-"""Rows outside memory among which equal ones are looked for whose labels differ."""
-
-
-def _warn_of_parted(block_labeler: BlockLabeler, space: RowsSpace) -> None:
-    """Say where labels are read from stored numbers of each row, and equal rows among the first ones have several."""
-    rows = slice(0, min(space.n, FIRST_ROWS))
-    X = space.source.read(rows)
-    points = parted(to_host(X), to_host(block_labeler(rows, X))).get("points_parted")
-    if points:
-        warnings.warn(
-            f"equal rows among the first {rows.stop:,} have different labels (distinct rows concerned: {points}): "
-            "the factor from which labels are read began at random in each row. Use solver__update='anls', in which it "
-            "follows from the row",
-            ClusterkitWarning,
-            stacklevel=5,
-        )
 
 
 def _memberships(decoder: Predict | None, space: RowsSpace) -> Array | None:
@@ -519,8 +493,7 @@ def _decoder(block_labeler: BlockLabeler) -> Decoder | None:
     """Function that labels new rows; None if not even one iteration was made."""
     if block_labeler.extend is None:
         return None
-    scale = None if block_labeler.stored is None else block_labeler.stored.scale
-    return Decoder(block_labeler.codec, block_labeler.extend, scale, block_labeler.k, block_labeler.decision.offsets)
+    return Decoder(block_labeler.codec, block_labeler.extend, None, block_labeler.k, block_labeler.decision.offsets)
 
 
 def result_of(

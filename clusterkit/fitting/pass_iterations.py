@@ -29,8 +29,6 @@ from clusterkit.contracts.pass_solver import (
     Finished,
     Iterating,
     RowFunction,
-    Stored,
-    Storing,
     Summing,
     adder_of,
     solve_by_iterations,
@@ -320,8 +318,6 @@ class BlockLabeler(BlockFunction):
         Function from features to scores; used where there is no start.
     decision : BalanceDecision
         The balancer's decision about the costs; its labels are a function of blocks, or None.
-    stored : Stored or None
-        Stored scores of the samples, which are then read and not computed.
     """
 
     transform: Transform
@@ -331,7 +327,6 @@ class BlockLabeler(BlockFunction):
     start_transform: Transform | None = None
     extend: RowFunction | None = None
     decision: BalanceDecision = attrs.field(factory=BalanceDecision)
-    stored: Stored | None = None
 
     @property
     def array_api(self) -> bool:
@@ -356,7 +351,7 @@ class BlockLabeler(BlockFunction):
         if self.start is not None:
             return self._started(rows, X, H), None
         assert self.extend is not None
-        scores = self.extend.on(H) if self.stored is None else self._stored_scores(rows, H)
+        scores = self.extend.on(H)
         label = self.decision.labels
         if not callable(label):
             return self.codec.decode(scores, self.k), scores
@@ -382,22 +377,14 @@ class BlockLabeler(BlockFunction):
     @property
     def argmax_of(self) -> RowFunction | None:
         """The function whose largest score is the label; None where something else decides."""
-        if self.start is not None or self.stored is not None or self.decision.labels is not None:
+        if self.start is not None or self.decision.labels is not None:
             return None
         return self.extend if self.codec.largest else None
 
     def scores(self, rows: slice, X: Array) -> Array:
         """Scores of raw rows, (b, q)."""
         assert self.extend is not None
-        return self.extend.on(self.transform(X)) if self.stored is None else self._stored_scores(rows, X)
-
-    def _stored_scores(self, rows: slice, block: Array) -> Array:
-        """The stored scores of a block, moved to the library and device of the block."""
-        assert self.stored is not None
-        scores = self.stored.scores.read(rows)
-        return (
-            move_to(scores, block, scores.dtype) if is_device_array(block) and not is_device_array(scores) else scores
-        )
+        return self.extend.on(self.transform(X))
 
 
 @final
@@ -587,9 +574,7 @@ def iterate_without_labels(
         Random stream of the start.
     """
     function, status = solve_by_iterations(iterations, space, rng, task.sample_weight)
-    stored = iterations.stored(function) if isinstance(iterations, Storing) else None
-    extend = function if stored is None else stored.extend
-    block_labeler = BlockLabeler(space.reading, codec, task.k, extend=extend, stored=stored)
+    block_labeler = BlockLabeler(space.reading, codec, task.k, extend=function)
     if balancer is not None:
         with IterationCosts(space) as costs:
             block_labeler = costs.balanced(balancer, block_labeler, task)

@@ -5,7 +5,7 @@
 
 `same_results.py` fits small arrays in memory. Here are the other ways: streamed features, rows that an engine reads,
 more rows than one group, a simulated device, Dask on threads, sample weights, balancers, several starts, an early end,
-Ctrl-C in any iteration, checkpoints. Kept of each fit: labels, predictions, objective, history, number of
+Ctrl-C in any iteration. Kept of each fit: labels, predictions, objective, history, number of
 iterations, whether it converged, the sentence that says why, what was resolved, memberships, and the texts of the
 warnings. Everything is compared bit for bit.
 """
@@ -224,8 +224,6 @@ def fit(parameters: dict[str, Any], X: np.ndarray, k: int | None, place: str, **
     weights = np.random.default_rng(3).integers(0, 4, len(X)).astype(float) if how.get("weights") else None
     with ExitStack() as stack, tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        if how.get("checkpoint"):
-            model.set_params(solver__checkpoint=os.path.join(folder, "kept"))
         samples = _samples(X, place, folder, stack)
         stop = how.get("stop")
         listen = listening(_Stop(("loop", "fuzzy_cmeans", "nmf", "starts"), stop)) if stop else nullcontext()
@@ -235,9 +233,6 @@ def fit(parameters: dict[str, Any], X: np.ndarray, k: int | None, place: str, **
         except (ValueError, KeyboardInterrupt, MemoryError) as error:
             return {"error": f"{type(error).__name__}: {str(error).replace(folder, '')}"}
         values = _kept(model)
-        if how.get("again"):  # goes on from the checkpoint
-            model.set_params(solver__max_iter=how["again"]).fit(samples)
-            values |= {f"again {name}": value for name, value in _kept(model).items()}
         try:
             values["predicted"] = np.asarray(model.predict(X) if place != "device" else _host(model.predict(samples)))
         except (AttributeError, ValueError) as error:
@@ -255,10 +250,6 @@ def ways(name: str, title: str) -> dict[str, dict[str, Any]]:
     if title == ("pair" if compositions()[name].get("k") == 2 else "blobs"):
         every |= {f"stop {iteration}": {"stop": iteration} for iteration in ((1, 4) if has_own_state else (1, 2, 3, 6))}
         every["weights"] = {"weights": True}
-        if name == "nmf":
-            every["checkpoint"] = {"checkpoint": True}
-            every["checkpoint again"] = {"checkpoint": True, "again": 45}
-            every["checkpoint stop"] = {"checkpoint": True, "stop": 7, "again": 45}
     return every
 
 

@@ -29,8 +29,8 @@ RECIPES = {
     "emmc-auto": {"n_maps": 2, "n_init": 3, "n_trials": 2, "n_references": 1, "n_halvings": 1},
     "emmc-graph": {},
     "spectral": {},
-    "nmf": {"solver__max_iter": 20},
-    "elm-nmf": {"featuremap__n_hidden": 20, "solver__max_iter": 20},
+    "nmf": {"solver__update": "anls", "solver__max_iter": 20},
+    "elm-nmf": {"featuremap__n_hidden": 20, "solver__update": "anls", "solver__max_iter": 20},
 }  # fmt: skip
 """Recipes that take arrays of any library, with changes."""
 

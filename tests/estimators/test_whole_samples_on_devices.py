@@ -1,4 +1,4 @@
-"""What is more than sums on a device: factors of the rows, comparisons of fits, maps and labels made on the host."""
+"""What is more than sums on a device: scores of all rows, comparisons of fits, maps and labels made on the host."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import IncompatibleStages, NeedsMemory
-from clusterkit.families.factors._stored_factor import FactorInMemory
-from clusterkit.files import HeldFiles
 from clusterkit.fitting.device_paths import check_rows
 from clusterkit.fitting.fit import bind
 from clusterkit.fitting.samples import EngineSamples
@@ -21,9 +19,7 @@ from clusterkit.samples.array_libraries import is_device_array, to_host
 from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
 from clusterkit.samples.devices import Device
 from clusterkit.samples.engines import LocalEngine
-from clusterkit.samples.limits import listening
 from clusterkit.samples.rows import RowsOfColumns, SlicedRows
-from clusterkit.testing.compare import small_blocks, small_groups
 
 pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")
 
@@ -42,68 +38,7 @@ class OnCluster(LocalEngine):
     in_process = False
 
 
-class TestFactors:
-    def test_the_factor_lies_where_the_samples_lie(self):
-        X = blobs(n=60)
-        for on_host in (True, False):
-            factor = FactorInMemory(60, 5, X.dtype, on_host)
-            factor.prepare(HeldFiles())
-            factor.write(1, slice(0, 40), strict(X[:40]))
-            factor.write(1, slice(40, 60), strict(X[40:]))
-            assert is_device_array(factor.rows(1).read(slice(0, 40))) is not on_host
-            assert np.array_equal(factor.rows(1).read(slice(0, 60)), X)
-            assert np.array_equal(factor.rows(1).read(slice(30, 50)), X[30:50])
-            assert np.array_equal(factor.rows(1).gather(np.array([59, 3])), X[[59, 3]])
-
-    def test_older_iterations_go_when_an_iteration_is_whole(self):
-        factor = FactorInMemory(4, 1, np.dtype(np.float64), True)
-        assert factor.state() is None
-        for iteration in (1, 2):
-            factor.write(iteration, slice(0, 4), np.full((4, 1), float(iteration)))
-        factor.commit(2, change=np.array(0.5))
-        assert int(factor.state()["turn"]) == 2
-        assert list(factor._iterations) == [2]
-
-    def test_the_memory_of_the_host_is_asked_for(self, monkeypatch):
-        monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "10K")
-        with (
-            clusterkit.config(device=NAME),
-            pytest.raises(NeedsMemory, match=r"two copies of the 700 x 4 .*checkpoint"),
-        ):
-            recipe("nmf", n_clusters=4, labeler="argmax").fit(blobs())
-
-    def test_ctrl_c_keeps_the_factors_so_far(self, dispatch):
-        def press(report):
-            if report.stage == "nmf" and report.iteration == 4:
-                raise KeyboardInterrupt
-
-        with listening(press):
-            model = recipe("nmf", n_clusters=4, random_state=3).fit(strict(blobs()))
-        assert model.interrupted_
-        assert model.n_iter_ == 4
-        whole = recipe("nmf", n_clusters=4, random_state=3, solver__max_iter=4).fit(blobs())
-        assert np.array_equal(to_host(model.labels_), whole.labels_)
-
-    def test_a_checkpoint_is_kept_and_taken_up_on_a_device_too(self, tmp_path):
-        X, changes = blobs(), {"n_clusters": 4, "random_state": 3, "solver__checkpoint": str(tmp_path)}
-        here = recipe("nmf", n_clusters=4, random_state=3, solver__max_iter=12).fit(X)
-        with clusterkit.config(device=NAME):
-            recipe("nmf", solver__max_iter=5, **changes).fit(X)
-            iterations = []
-            with listening(lambda report: iterations.append(report.iteration) if report.stage == "nmf" else None):
-                there = recipe("nmf", solver__max_iter=12, **changes).fit(X)
-        assert iterations == list(range(6, 13))
-        assert np.array_equal(there.labels_, here.labels_)
-        np.testing.assert_allclose(there.history_, here.history_, rtol=1e-9)
-
-    def test_many_rows_from_a_file(self, tmp_path):
-        np.save(tmp_path / "x.npy", blobs())
-        here = recipe("nmf", n_clusters=4, random_state=3, solver__max_iter=12).fit(blobs())
-        with small_groups(150), small_blocks(), clusterkit.config(device=NAME):
-            there = recipe("nmf", n_clusters=4, random_state=3, solver__max_iter=12)
-            there.fit(clusterkit.open(tmp_path / "x.npy"))
-        assert np.array_equal(there.labels_, here.labels_)
-
+class TestScores:
     def test_k_means_of_the_scores_of_other_solvers(self, dispatch):
         X = blobs()
         model = recipe("fuzzy-cmeans", n_clusters=4, n_init=2, random_state=0, labeler="rows_kmeans")

@@ -46,7 +46,6 @@ COMPOSITIONS = {
     ),
     "fuzzy_cmeans": ("fuzzy-cmeans", {"n_init": 1, "solver__max_iter": 2, **WIDE}),
     "nmf by anls": ("nmf", {"solver__update": "anls", **NMF, "solver__max_iter": 1}),
-    "nmf with a checkpoint": ("nmf", NMF),
 }  # fmt: skip
 
 
@@ -96,21 +95,20 @@ DEAR = {
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.deep] if name in DEAR else []) for name in COMPOSITIONS]
 )
-def test_whatever_is_sent_is_at_most_16_mib(name, tmp_path, monkeypatch):
+def test_whatever_is_sent_is_at_most_16_mib(name, monkeypatch):
     recipe_name, parameters = COMPOSITIONS[name]
     columns = ATTRIBUTES if "featuremap" in parameters and "principal" not in name else HIDDEN
     X, _ = make_blobs(1200, columns, centers=CLUSTERS, random_state=0)
     rows = clusterkit.open(X.astype(np.float32))
 
-    def fit(checkpoint):
-        stored = {"solver__checkpoint": tmp_path / checkpoint} if "checkpoint" in name else {}
-        settings = {"n_clusters": CLUSTERS, "random_state": 3, **parameters, **stored}
+    def fit():
+        settings = {"n_clusters": CLUSTERS, "random_state": 3, **parameters}
         return recipe(recipe_name, **settings).fit(rows)
 
     with small_groups(300):
-        plain = fit("plain")
+        plain = fit()
         post = Posted(monkeypatch)
-        sent = fit("sent")
+        sent = fit()
     assert max(post.sizes.values()) <= MOST_BYTES, post.sizes
     same_bits(plain.history_, sent.history_, "objectives")
     assert np.array_equal(plain.labels_, sent.labels_)

@@ -25,13 +25,6 @@ COMPOSITIONS = {
     "fuzzy c-means": ("fuzzy-cmeans", {"n_init": 1}),
     "EMMC of a graph": ("emmc-graph", {}),
     "k-means of a graph": ("spectral", {}),
-    "factors": ("nmf", {"solver__max_iter": 15}),
-    "factors by coordinate descent": ("nmf", {"solver__max_iter": 10, "solver__update": "hals"}),
-    "factors of unit length, read row by row": (
-        "nmf",
-        {"solver__max_iter": 15, "solver__normalize": True, "labeler": "argmax", "n_init": 2},
-    ),
-    "factors of random features": ("elm-nmf", {"solver__max_iter": 15, "featuremap__n_hidden": 20}),
     "EMMC of many starts under two maps": (
         "emmc-multistart", {"n_maps": 2, "n_init": 3, "max_iter": 6, "featuremap__n_hidden": 40},
     ),

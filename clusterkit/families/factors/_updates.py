@@ -1,8 +1,8 @@
 """Passes over a nonnegative matrix during its factorisation, and the embedding of new samples with the basis fixed.
 
-On a block of another library than numpy, `descended` and `multiplied` update whole columns. The updates are those of
-`_updates_jit`, where each row takes steps until it has converged; here all rows of a block take a step together, and a
-row that has converged stays where it is.
+On a block of another library than numpy, `descended` updates whole columns. The updates are those of `_updates_jit`,
+where each row takes steps until it has converged; here all rows of a block take a step together, and a row that has
+converged stays where it is.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
     as_type,
-    host_dtype,
+    has_array_api,
     is_device_array,
     to_device_of,
 )
-from clusterkit.samples.sums import products_of_rows
 from clusterkit.samples.transform import block_plan
 
 __all__ = [
@@ -43,10 +42,8 @@ __all__ = [
     "fold_in",
     "inner",
     "lowered",
-    "multiplied",
     "nonnegative_kernel",
     "thin_product",
-    "update_block",
     "update_rows",
     "workers",
 ]
@@ -294,7 +291,7 @@ def fold_in(N: Array, G: Array, update: RowUpdate) -> Array:
     The start is the best row whose entries are all equal, so a row depends on nothing but its products N and G.
     """
     if is_device_array(N):
-        return _fold_in_on_device(N, G, update)
+        return _fold_in_on_device(N, G)
     N = np.maximum(N, 0.0).astype(np.float64, copy=False)
     total = float(G.sum())
     start = N.sum(axis=1, keepdims=True) / total if total > 0 else np.zeros((len(N), 1))
@@ -303,16 +300,14 @@ def fold_in(N: Array, G: Array, update: RowUpdate) -> Array:
     return A
 
 
-def _fold_in_on_device(N: Any, G: Array, update: RowUpdate) -> Any:
-    """`fold_in` of products that are a block of another library."""
+def _fold_in_on_device(N: Any, G: Array) -> Any:
+    """`fold_in` by coordinate descent, of products that are a block of another library."""
     xp = array_namespace(N)
     N = as_type(N, np.float64)
     N = xp.maximum(N, xp.zeros((), dtype=xp.float64, device=N.device))
     total = float(G.sum())
     start = xp.sum(N, axis=1, keepdims=True) / total if total > 0 else xp.zeros_like(N[:, :1])
     A = start + xp.zeros_like(N)
-    if update.kind == "multiplicative":
-        return multiplied(A, N, G, FOLD_IN_UPDATES, update.delta)
     return descended(A, N, G, FOLD_IN_UPDATES, FOLD_IN_CHANGE)
 
 
@@ -339,6 +334,11 @@ class FoldIn(BlockFunction):
     update: RowUpdate
     dtype: np.dtype
     shown: Indices = attrs.field(validator=array("p", below="q"))
+
+    @property
+    def array_api(self) -> bool:
+        """Whether rows are folded in where they lie: by coordinate descent, of features that are computed there."""
+        return self.update.kind == "hals" and has_array_api(self.products)
 
     @property
     def basis(self) -> Array:
@@ -411,49 +411,3 @@ def descended(A: Any, N: Any, G: Array, max_passes: int, stop_ratio: float) -> A
         if not bool(xp.any(active > 0.0)):
             break
     return xp.stack(rows, axis=1)
-
-
-def multiplied(A: Any, N: Any, G: Array, max_passes: int, delta: float) -> Any:
-    """Rows after multiplicative updates ``a (N + δ) / (a G + δ)``, (b, q), float64; parameters as in `descended`."""
-    xp = array_namespace(A)
-    there, zero = to_device_of(G, A, np.float64), xp.zeros((), dtype=xp.float64, device=A.device)
-    for _ in range(max_passes):
-        below = xp.matmul(A, there) + delta
-        positive = below > 0.0
-        A = xp.where(positive, A * ((N + delta) / xp.where(positive, below, zero + 1.0)), zero)
-    return A
-
-
-def update_block(H: Any, W: Array, G: Array, A: Any, update: RowUpdate) -> tuple[Any, Any, Any, Any]:
-    """One iteration for a block of H: its new rows of A, and its terms of ``H'A`` and ``A'A``.
-
-    Parameters
-    ----------
-    H : array of shape (b, L)
-    W : ndarray of shape (L, q)
-    G : ndarray of shape (q, q), float64
-        ``W'W``.
-    A : array of shape (b, q)
-        In the type of H, on the device of H.
-    update : RowUpdate
-
-    Returns
-    -------
-    A : array of shape (b, q)
-    P : array of shape (L, q), float64
-        ``H'A``.
-    gram : array of shape (q, q), float64
-        ``A'A``.
-    moved : array of no dimension, float64
-        Sum of the squared changes of A.
-    """
-    xp = array_namespace(H)
-    N, before = as_type(xp.matmul(H, to_device_of(W, H)), np.float64), as_type(A, np.float64)
-    if update.kind == "multiplicative":
-        after = multiplied(before, N, G, update.max_passes, update.delta)
-    else:
-        after = descended(before, N, G, update.max_passes, update.stop_ratio)
-    moved = xp.sum((after - before) ** 2)
-    A = as_type(after, host_dtype(H))
-    wide = as_type(A, np.float64)
-    return A, products_of_rows(H, A), products_of_rows(wide, wide), moved

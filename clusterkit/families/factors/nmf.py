@@ -5,11 +5,10 @@ Alternating least squares are sums over the rows (`AnlsIterations`): A follows f
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Any, ClassVar, Literal, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -20,7 +19,6 @@ from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, KernelRows, LinearRows, Outcome, Scores, Status
 from clusterkit.contracts.pass_solver import PassSolver, RowFunction, Step
 from clusterkit.errors import InvalidData
-from clusterkit.families.factors._stored_factor import FeatureTotals, StoredIterations, TotalsAnywhere
 from clusterkit.families.factors._updates import (
     FOLD_IN_CHANGE,
     FOLD_IN_UPDATES,
@@ -50,7 +48,6 @@ from clusterkit.samples.array_libraries import (
     row_squares,
 )
 from clusterkit.samples.coding import Coded, Coding
-from clusterkit.samples.device_engine import ArrayRows
 from clusterkit.samples.sums import Sums, products_of_rows
 from clusterkit.samples.transform import Transform
 
@@ -207,19 +204,8 @@ because the stopping rule above ends the passes earlier.
 """
 
 
-INSTEAD = (
-    "update='anls' has one, and so has update='{update}' with checkpoint='FOLDER', where the factor of the rows is "
-    "kept between the iterations; both with labeler='argmax'"
-)
+INSTEAD = "update='anls' has one, with labeler='argmax'"
 """How to factorise rows outside memory."""
-
-
-def _as_text(value: object) -> str | None:
-    return os.fspath(value) if isinstance(value, os.PathLike) else value  # type: ignore[return-value] # checked next
-
-
-def _folder_problem(value: object) -> str | None:
-    return None if value is None or (isinstance(value, str) and value) else "the name of a folder, or None"
 
 
 @final
@@ -252,14 +238,6 @@ class Nmf(Solver):
     delta : float, default 1e-12
         This times mean(H) is added to numerator and denominator of multiplicative updates. It prevents 0/0, keeps F
         monotone and does not move the stationary points.
-    checkpoint : path, optional
-        Folder in which a fit to rows outside memory keeps A between the iterations, with "multiplicative" and "hals",
-        whose A starts from that of the iteration before; without it such rows are refused. It takes two copies of A,
-        n k numbers each, in a folder of its own for each start. An iteration is stored whole or not at all: a fit of
-        the same rows with the same parameters and the same integer as `random_state` goes on from the last one, after
-        a kill, Ctrl-C, or with another `max_iter` or `tol`. The folder stays: its ``factor-*.npy`` is A. It may go when
-        the labels are there. A fit in memory does not use it, nor one of few rows, which are read at once. On a device
-        A stays in its memory without a checkpoint.
     normalize : bool, default False
         Scale the columns of W to unit length at the end, and the columns of A inversely. This changes the result of
         k-means on the rows of A; otherwise the scale of each column of A is left to chance.
@@ -304,7 +282,6 @@ class Nmf(Solver):
     max_iter: int = params.integer(500, at_least=1)
     tol: float = params.real(1e-4, at_least=0)
     delta: float = params.real(1e-12, at_least=0)
-    checkpoint: str | None = params.free(None, _folder_problem, invalid=(3, ""), converter=_as_text)
     normalize: bool = params.flag(False)
 
     @property
@@ -312,18 +289,14 @@ class Nmf(Solver):
         """The implementations, by the type of the space."""
         if self.update == "anls":
             return {FeatureSpace: Path(_anls, Scores, sparse=True, passes="anywhere", weighted=True)}
-        instead = INSTEAD.format(update=self.update)
-        passes: Literal["kept", "anywhere"] = "kept" if self.checkpoint is None else "anywhere"
         return {
-            FeatureSpace: Path(_features, Scores, sparse=True, passes=passes, instead=instead),
+            FeatureSpace: Path(_features, Scores, sparse=True, instead=INSTEAD),
             KernelSpace: Path(_kernel, Scores, sparse=True, square=True),
         }
 
 
 def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """Check the sign of H, and compute its mean and norm: O(n L), three passes in memory."""
-    if not space.in_memory:
-        return PassSolver(space, stored_iterations(spec, space, task))
     refuse_negative(space.minimum())
     mean = float(space.adjoint(np.ones((space.n, 1))).sum()) / (space.n * space.width)
     # slicing sparse rows copies them: once, not in every pass
@@ -335,28 +308,6 @@ def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
 def _anls(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     iterations = AnlsIterations.of(space, task.k, spec.tol, spec.max_iter, task.sample_weight)  # one pass
     return PassSolver(space, iterations, weights=task.sample_weight)
-
-
-def stored_iterations(spec: Nmf, space: FeatureSpace, task: Task) -> StoredIterations:
-    """The iterations with a checkpoint, or with A in memory on the device of the samples; one pass."""
-    totals = space.reduce(TotalsAnywhere() if spec.checkpoint is None else FeatureTotals.of)
-    refuse_negative(totals.smallest)
-    mean, k = totals.mean(space.n), task.k
-    rows, columns, new = (_row_update(spec, k, mean, length) for length in (space.width, space.n, 1))
-    return StoredIterations(
-        space.transform,
-        space.n,
-        k,
-        spec.checkpoint,
-        totals,
-        rows,
-        columns,
-        new,
-        spec.tol,
-        spec.max_iter,
-        spec.normalize,
-        not isinstance(getattr(space, "source", None), ArrayRows),
-    )
 
 
 def _row_update(spec: Nmf, k: int, mean: float, length: int) -> RowUpdate:

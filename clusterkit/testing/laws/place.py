@@ -29,7 +29,7 @@ from clusterkit.contracts import (
     Task,
     labels_by_blocks,
 )
-from clusterkit.contracts.pass_solver import Iterating, Storing, Summing, adder_of, solve_by_sums
+from clusterkit.contracts.pass_solver import Iterating, Summing, adder_of, solve_by_sums
 from clusterkit.errors import Infeasible
 from clusterkit.fitting.device_paths import has_device_path
 from clusterkit.fitting.label_iterations import balanced_by
@@ -236,16 +236,7 @@ def _adds_up(stage: Solver) -> bool:
 
 
 def _iterates(stage: Solver) -> bool:
-    return installed() and stage.targets == "never" and has_device_path(stage) and not _holds_rows(stage)
-
-
-def _holds(stage: Solver) -> bool:
-    return installed() and has_device_path(stage) and _holds_rows(stage)
-
-
-def _holds_rows(stage: Solver) -> bool:
-    path = stage.path(FeatureSpace)
-    return path is not None and path.passes == "kept"
+    return installed() and stage.targets == "never" and has_device_path(stage)
 
 
 def _decodes(stage: Codec) -> bool:
@@ -344,31 +335,6 @@ def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, 
     same_there(following.on(there), scores, "scores", digits=6, scale=1.0)
     here = iterations.part(H, following, begin, weights)
     _same_part(iterations.part(there, following, begin, weights), here, "sums of the second iteration", 1e3 * size)
-
-
-@law(ARRAY_SOLVER_LAWS, applies=_holds, case=cases(["blobs"]), view=st.sampled_from(FEATURES))
-def a_block_is_held_the_same_on_a_device(stage: Solver, case: Case, view: str) -> None:
-    """The numbers of every row that stay between the iterations, and the sums, are those of numpy up to rounding."""
-    space = _features(case, view, stage)
-    H = space.rows()
-    rows, size = slice(0, case.n), 1e3 * _size(H)
-    digits = 6 if H.dtype == np.float64 else 3
-    here, there = (bound_by_passes(stage, space, Task(case.n, case.k)).iterations for _ in range(2))
-    assert isinstance(here, Storing)
-    assert isinstance(there, Storing)
-    assert isinstance(here, Iterating)
-    assert isinstance(there, Iterating)
-    one, other = here.begin(space, case.rng("solve")), there.begin(space, case.rng("solve"))
-    for iteration in ("first", "second"):
-        total = here.part_of(rows, H, one)
-        _same_part(there.part_of(rows, put(H), other), total, f"sums of the {iteration} iteration", size)
-        # both sides go on from the sums of the host
-        one, other = here.finish(total, one).following, there.finish(total, other).following
-        stored, rows_here = (
-            to_host(iterations.stored(function).rows.read(rows)).astype(H.dtype)
-            for iterations, function in ((there, other), (here, one))
-        )
-        close(stored, rows_here, f"rows of the {iteration} iteration", digits=digits, scale=1.0)
 
 
 @law(ARRAY_CODEC_LAWS, applies=_decodes, k=st.integers(2, 5), n=st.integers(0, 30), levels=st.integers(1, 9),

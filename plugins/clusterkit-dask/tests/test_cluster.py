@@ -217,25 +217,6 @@ def test_a_killed_worker_changes_no_bit(client, tmp_path, iteration, persist):
     assert set(client.run(os.getpid).values()) != before, "a worker was killed"
 
 
-def test_a_worker_that_dies_while_it_writes_a_factor_changes_no_bit(client, tmp_path):
-    X, mark = watched(tmp_path, kill_this_worker)
-
-    def fit(X, name):
-        settings = {"n_clusters": 4, "labeler": "argmax", "random_state": 3, "solver__max_iter": 5}
-        return recipe("nmf", solver__checkpoint=tmp_path / name, **settings).fit(X)
-
-    def listen(report):
-        if report.stage == "nmf" and report.iteration == 2:
-            mark.touch()
-
-    with dask.config.set({"clusterkit.persist": False}), listening(listen):
-        there = fit(X, "there")
-    assert not mark.exists()
-    here = fit(clusterkit.open(blobs()), "here")
-    same_bits(here.predictor_.extend.basis, there.predictor_.extend.basis, "the basis")
-    assert np.array_equal(there.labels_.compute(), here.labels_)
-
-
 def test_all_workers_may_be_started_anew_between_iterations(client):
     X = da.from_array(blobs(), chunks=(170, 5))
     restarted = []

@@ -1,15 +1,13 @@
-"""NMF of dask collections with its factor in files: the bits of the local engine."""
+"""NMF of dask collections: what is said of clusters without rows."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_blobs
 
-import clusterkit
 from clusterkit import recipe
 from clusterkit.errors import ClusterkitWarning
-from clusterkit.testing.compare import same_bits, small_blocks, small_groups
+from clusterkit.testing.compare import small_blocks, small_groups
 
 NEEDED = "the engine of clusterkit-dask needs dask, with its arrays and frames"
 dask = pytest.importorskip("dask", reason=NEEDED)
@@ -22,20 +20,6 @@ def threads():
     """Groups of 150 rows, blocks of 64, and Dask's threads."""
     with small_groups(150), small_blocks(), dask.config.set(scheduler="threads", num_workers=2):
         yield
-
-
-@pytest.mark.parametrize("update", ["multiplicative", "hals"])
-def test_a_factor_in_files_has_the_same_bits(update, tmp_path):
-    X = make_blobs(3000, 5, centers=4, cluster_std=2.0, random_state=0)[0].astype(np.float32)
-    settings = {"n_clusters": 4, "labeler": "argmax", "random_state": 3, "solver__max_iter": 6}
-    here, there = (
-        recipe("nmf", solver={"name": "nmf", "update": update, "checkpoint": tmp_path / name}, **settings).fit(rows)
-        for name, rows in (("here", clusterkit.open(X)), ("there", da.from_array(X, chunks=(170, 5))))
-    )
-    same_bits(here.predictor_.extend.basis, there.predictor_.extend.basis, "the basis")
-    same_bits(here.history_, there.history_, "objectives")
-    assert isinstance(there.labels_, da.Array)
-    assert np.array_equal(there.labels_.compute(), here.labels_)
 
 
 def test_more_clusters_than_distinct_rows_are_reported_though_labels_are_not_computed_yet():
