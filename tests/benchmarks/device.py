@@ -1,4 +1,4 @@
-"""All figures of a device, in at most ten minutes: EMMC, k-means, kernel sums, ascents and memory, beside the CPU.
+"""All figures of a device, in at most ten minutes: EMMC, k-means, kernel sums and memory, beside the CPU.
 
     python tests/benchmarks/device.py                     # the first GPU of torch or CuPy; else "not measured"
     python tests/benchmarks/device.py --device cupy:cuda:0 --only svdd kmeans
@@ -40,7 +40,6 @@ from clusterkit import Pipeline, config
 from clusterkit.contracts import Partitioner
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.errors import InvalidParameter
-from clusterkit.families.support_vectors.level_sets.equilibria import Ascent, Balls
 from clusterkit.numerics.threads import available
 from clusterkit.samples import device_engine
 from clusterkit.samples.array_libraries import to_host
@@ -52,17 +51,15 @@ FULL: dict[str, dict[str, Any]] = {
     "emmc": {"n": 10_000_000, "d": 100, "L": 1000, "k": 10, "iterations": 20, "cpu_n": 1_000_000, "spread": 0.5},
     "kmeans": {"n": 10_000_000, "d": 50, "k": 100, "iterations": 20, "cpu_n": 1_000_000},
     "svdd": {"n": 1_000_000, "s": 2000, "d": 20},
-    "ascent": {"n": 200_000, "s": 1000, "d": 10},
     "memory": {"n": 2_000_000, "d": 100, "L": 1000, "k": 10, "iterations": 2, "many": 10_000},
 }
 SMALL: dict[str, dict[str, Any]] = {
     "emmc": {"n": 3000, "d": 5, "L": 40, "k": 3, "iterations": 4, "cpu_n": 2000, "spread": 4.0},
     "kmeans": {"n": 3000, "d": 4, "k": 5, "iterations": 4, "cpu_n": 3000},
     "svdd": {"n": 500, "s": 40, "d": 3},
-    "ascent": {"n": 200, "s": 30, "d": 2},
     "memory": {"n": 2000, "d": 5, "L": 40, "k": 3, "iterations": 2, "many": 60},
 }
-RECKONED = {"svdd": 60.0, "kmeans": 100.0, "emmc": 240.0, "ascent": 80.0, "memory": 60.0}
+RECKONED = {"svdd": 60.0, "kmeans": 100.0, "emmc": 240.0, "memory": 60.0}
 """Seconds that a section may take: with the rates of a slow host, for no device was at hand. Together nine minutes."""
 GOALS = {"emmc": 4.0, "kmeans": 0.020, "svdd": 0.050, "transport": 4.0, "start": 1.0}
 """Seconds: 20 iterations of rows that stay on the device after the first pass; an iteration of data there, by the
@@ -244,32 +241,6 @@ def measure_svdd(bench: Bench, rate: Rates, n: int, s: int, d: int) -> None:
     report.say(f"  largest difference from the CPU, relative to the largest value: {error:.1e}; {goal}")
 
 
-def measure_ascent(bench: Bench, rate: Rates, n: int, s: int, d: int) -> None:
-    """Ascents to equilibria from rows on the device."""
-    report, rng = bench.report, np.random.default_rng(0)
-    centres = np.concatenate([rng.standard_normal((s - s // 2, d)), 4.0 + rng.standard_normal((s // 2, d))])
-    domain = KernelDomain(centres, np.full(s, 1.0 / s), Gaussian(1.0 / d), level=0.1)
-    ascent = Ascent.of(domain, "equilibrium", tol=1e-5, merge=1e-2, max_iter=10_000)
-    X = centres[rng.integers(s, size=n)] + 0.5 * rng.standard_normal((n, d))
-    none = Balls.none(d)
-    there = bench.put(X)
-    report.say(f"ascents to equilibria from {n} x {d} float64 on the device, {s} support vectors, no certified balls")
-    _, seconds = bench.once(lambda: ascent.limits(there, none))
-    part = slice(0, min(n, 20_000))
-    ascent.climb(ascent.scaled(X[:4]), none)
-    begin = time.perf_counter()
-    expected, steps, _, _ = ascent.climb(ascent.scaled(X[part]), none)
-    cpu = time.perf_counter() - begin
-    mean = float(steps.mean())
-    floor = rate.floor(flops={"float64": mean * 2.0 * n * s * (2 * d + 4)}, moved=8.0 * 8 * n * s * mean)
-    report.timed("ascent", seconds, floor)
-    report.say(f"  the CPU, {available()} threads, {part.stop} rows: {cpu:.2f} s; {mean:.0f} steps a row")
-    ends, _ = ascent.limits(bench.put(X[part]), none)
-    error = float(np.abs(ends - expected).max())
-    goal = report.exact("ascent error", error, ascent.merge)
-    report.say(f"  largest difference of an end, in scaled coordinates: {error:.1e}; {goal}")
-
-
 def measure_memory(bench: Bench, rate: Rates, n: int, d: int, L: int, k: int, iterations: int, many: int) -> None:
     """Memory of the device that fits take beside the data: at n rows and a quarter of them, and with many clusters.
 
@@ -314,7 +285,6 @@ SECTIONS: dict[str, Callable[..., None]] = {
     "svdd": measure_svdd,
     "kmeans": measure_kmeans,
     "emmc": measure_emmc,
-    "ascent": measure_ascent,
     "memory": measure_memory,
 }
 

@@ -132,18 +132,6 @@ def test_coordinates_behind_maps(moons, named):
     assert rows_of(named(ax, "cluster 0").get_offsets()) == rows_of(model.space_.points[model.labels_ == 0])
 
 
-def test_a_domain_of_features(moons, named):
-    model = Pipeline({"name": "elm", "n_hidden": 60}, {"name": "svdd", "nu": 0.1}, "complete_graph", random_state=0)
-    model.fit(moons)
-    assert model.outcome_.level < 0
-    ax = plots.contours(model, moons)
-    border = named(ax, "border of the domain")
-    assert border.levels.tolist() == [model.outcome_.level]
-    assert border.get_linestyle()[0][1] is None  # solid, although the level is negative
-    assert "support vectors" in title(ax)
-    assert named(ax, "support vectors") is None
-
-
 def test_one_coordinate_has_its_value_above_it(compose, named):
     x = np.concatenate([np.random.default_rng(0).normal(size=40), [8.0]])[:, None]
     model = compose(2.0, 0.4).fit(x)

@@ -20,8 +20,8 @@ from clusterkit.families.support_vectors.level_sets.neighbours import DistinctRo
 from clusterkit.numerics.selection import are_few
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import Space
-from clusterkit.samples.array_libraries import BlockFunction, is_device_array, to_host
-from clusterkit.samples.kernels import left_with, rows_at
+from clusterkit.samples.array_libraries import BlockFunction, to_host
+from clusterkit.samples.kernels import left_with
 from clusterkit.samples.transform import Transform
 
 __all__ = ["MOST_POINTS", "OUTLIERS", "DomainPredictor", "domain_labeling", "outliers_resolved", "warn_of_equal_rows"]
@@ -196,17 +196,16 @@ class DomainPredictor(BlockFunction):
         """
         mapped = self.coordinates(Y)
         points = np.ascontiguousarray(to_host(mapped), dtype=np.float64)
-        there = mapped if is_device_array(mapped) else points
         if not len(points):
-            return left_with(there, np.empty(0, dtype=np.intp))
+            return left_with(mapped, np.empty(0, dtype=np.intp))
         labels = self._known(points)
         new = np.flatnonzero(labels == _UNKNOWN)
         if len(new):
-            labels[new] = self._component(points[new], rows_at(there, new))
+            labels[new] = self._component(points[new])
             if self.nearest:
                 outside = new[labels[new] < 0]
                 labels[outside] = nearest_label(points[outside], self.rows, self.cluster_labels)
-        return left_with(there, labels)
+        return left_with(mapped, labels)
 
     def _known(self, points: Array) -> Labels:
         """Labels of the rows that equal a training sample, `_UNKNOWN` for all others."""
@@ -215,17 +214,12 @@ class DomainPredictor(BlockFunction):
         where = find_rows(self.rows, points)
         return np.where(where >= 0, self.known[where], _UNKNOWN)
 
-    def _component(self, points: Array, there: Array) -> Labels:
-        """Label of the component that each row is connected to, -1 if there is none.
-
-        Whether the rows are inside, and connected to the nearest sample, is computed where they lie, with `there` the
-        same rows in any library; the few that are not are tried with other samples on the host.
-        """
+    def _component(self, points: Array) -> Labels:
+        """Label of the component that each row is connected to, -1 if there is none."""
         from clusterkit.families.support_vectors.level_sets.neighbours import nearest_rows
         from clusterkit.families.support_vectors.level_sets.segment_test import (
             FIRST_BATCH,
             LARGEST_BATCH,
-            SegmentsOfBlocks,
             segment_test,
         )
 
@@ -234,11 +228,10 @@ class DomainPredictor(BlockFunction):
         if not len(rows):
             return labels
         test = segment_test(self.domain, self.n_segment_points)
-        quick = SegmentsOfBlocks(self.domain, self.n_segment_points) if is_device_array(there) else test
-        candidates = np.flatnonzero(quick.inside(there))
-        near = rows_at(there, candidates)
+        candidates = np.flatnonzero(test.inside(points))
+        near = points[candidates]
         first = nearest_rows(near, rows)
-        hit = quick.connected(near, rows[first])
+        hit = test.connected(near, rows[first])
         labels[candidates[hit]] = row_labels[first[hit]]
         for i in candidates[~hit]:
             # the other rows, nearest first, in growing batches

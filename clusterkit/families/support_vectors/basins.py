@@ -27,8 +27,8 @@ from clusterkit.families.support_vectors.level_sets.neighbours import DistinctRo
 from clusterkit.numerics.selection import are_few
 from clusterkit.numerics.shapes import array
 from clusterkit.samples import KernelSpace, Space
-from clusterkit.samples.array_libraries import BlockFunction, is_device_array, to_host
-from clusterkit.samples.kernels import left_with, rows_at
+from clusterkit.samples.array_libraries import BlockFunction, to_host
+from clusterkit.samples.kernels import left_with
 from clusterkit.samples.transform import Transform
 
 __all__ = [
@@ -165,27 +165,26 @@ class BasinPredictor(BlockFunction):
 
         mapped = self.coordinates(Y)
         points = np.ascontiguousarray(to_host(mapped), dtype=np.float64)
-        there = mapped if is_device_array(mapped) else points
         same = find_rows(self.rows, points) if len(points) else np.empty(0, dtype=np.intp)
         labels = self.labels[same]
         new = np.flatnonzero(same < 0)
         if not len(new):
-            return left_with(there, labels)
-        climbing = rows_at(there, new)
+            return left_with(mapped, labels)
+        climbing = points[new]
         new_labels = self.equilibrium_labels[self.equilibrium(climbing)]
         if self.outliers != "basin":
-            new_labels[~(to_host(self.domain.value(climbing)) >= self.domain.level)] = NOISE
+            new_labels[~(self.domain.value(climbing) >= self.domain.level)] = NOISE
         if self.outliers == "nearest":
             outside = np.flatnonzero(new_labels < 0)
             cluster_labels = self.labels[self.in_cluster]
-            new_labels[outside] = nearest_label(points[new[outside]], self.rows[self.in_cluster], cluster_labels)
+            new_labels[outside] = nearest_label(climbing[outside], self.rows[self.in_cluster], cluster_labels)
         labels[new] = new_labels
-        return left_with(there, labels)
+        return left_with(mapped, labels)
 
     def equilibrium(self, points: Array) -> Indices:
         """Number of the equilibrium that each point (p, d) ascends to, or of the nearest known one."""
         balls = self.basins.balls
-        ends, end_balls = self.ascent.limits(points, balls)
+        ends, _, end_balls = self.ascent.climb(self.ascent.scaled(points), balls)
         numbers = np.empty(len(end_balls), dtype=np.intp)
         in_ball = end_balls >= 0
         numbers[in_ball] = balls.limits[end_balls[in_ball]]

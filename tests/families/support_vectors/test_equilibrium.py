@@ -278,8 +278,7 @@ def test_domains_it_cannot_climb(kernel, weights, words):
 
 def test_features_have_no_contour_to_climb():
     c = Composition(Identity(), Svdd(), Equilibrium())
-    assert [problem.slot for problem in problems(c)] == ["labeler"]
-    assert "complete_graph" in alternatives(c)["labeler"]
+    assert [problem.slot for problem in problems(c)] == ["solver"]
     assert "rbf" in alternatives(c)["featuremap"]
 
 

@@ -23,6 +23,6 @@ The mathematics:
 * `_ascent_jit.py`: the ascent (`step`), bounds of g over balls, and the certified balls that end the ascent early;
   `_ascent.py` puts the three together.
 
-Points of another library than numpy, on a device, are handled by matrix products, numpy arrays by compiled loops:
-`climb_together` in `_ascent.py`, `SegmentsOfBlocks` in `segment_test.py`, `nearest_of_block` in `neighbours.py`.
+Points of another library than numpy, on a device, have their nearest rows by matrix products: `nearest_of_block` in
+`neighbours.py`. Segments and ascents are of numpy alone.
 """

@@ -20,8 +20,7 @@ from clusterkit.families.support_vectors.level_sets._components import Component
 from clusterkit.families.support_vectors.level_sets._segments_jit import connected
 from clusterkit.numerics.threads import over_rows
 from clusterkit.samples import memory
-from clusterkit.samples.array_libraries import as_type, move_to, row_chunks, to_host
-from clusterkit.samples.kernels import Gaussian, rows_at
+from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.limits import Report, notify, spend
 from clusterkit.samples.transform import block_plan
 
@@ -30,7 +29,6 @@ __all__ = [
     "LARGEST_BATCH",
     "ComponentSearch",
     "SegmentTest",
-    "SegmentsOfBlocks",
     "fractions",
     "is_positive_gaussian",
     "segment_test",
@@ -187,44 +185,3 @@ class _BlockwiseSearch:
 
     def members(self) -> Labels:
         return self.component
-
-
-@final
-@attrs.frozen(eq=False)
-class SegmentsOfBlocks:
-    """Tests of points and segments against a domain that takes points of any library; answers are on the host.
-
-    Parameters
-    ----------
-    domain : Domain
-    n_segment_points : int
-    """
-
-    domain: Domain
-    n_segment_points: int
-
-    def inside(self, Y: Array) -> Mask:
-        """Whether the rows of Y (p, d) are inside, (p,)."""
-        inside: Mask = to_host(self.domain.value(Y)) >= self.domain.level
-        return inside
-
-    def connected(self, A: Array, B: Array) -> Mask:
-        """Whether the segments from A[i], of any library, to B[i], of numpy, both (p, d) and inside, stay inside."""
-        connected = np.zeros(len(B), dtype=np.bool_)
-        for rows, part in row_chunks(A):
-            connected[rows] = self._connected(as_type(part, np.float64), B[rows])
-        return connected
-
-    def _connected(self, A: Array, B: Array) -> Mask:
-        remaining = np.arange(len(B))
-        steps: Array = move_to(B, A, np.float64) - A
-        for fraction in fractions(self.n_segment_points).tolist():
-            stay = self.inside(A + fraction * steps)
-            if not stay.all():
-                index = np.flatnonzero(stay)
-                remaining, A, steps = remaining[index], rows_at(A, index), rows_at(steps, index)
-            if not len(remaining):
-                break
-        connected = np.zeros(len(B), dtype=np.bool_)
-        connected[remaining] = True
-        return connected
