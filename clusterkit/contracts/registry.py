@@ -257,19 +257,6 @@ class Registry:
                 continue
         return loaded
 
-    @overload
-    def specimens(self, kind: Literal["featuremap"]) -> dict[str, FeatureMap]: ...
-    @overload
-    def specimens(self, kind: Literal["solver"]) -> dict[str, Solver]: ...
-    @overload
-    def specimens(self, kind: Literal["labeler"]) -> dict[str, Labeler]: ...
-    @overload
-    def specimens(self, kind: Literal["balancer"]) -> dict[str, Balancer]: ...
-    @overload
-    def specimens(self, kind: Literal["partitioner"]) -> dict[str, Partitioner]: ...
-    @overload
-    def specimens(self, kind: str) -> Mapping[str, Stage]: ...
-
     def specimens(self, kind: str) -> Mapping[str, Stage]:
         """A stage of every name with default parameters; one that takes no defaults is a broken plugin."""
         specimens: dict[str, Stage] = {}

@@ -320,7 +320,7 @@ class AutoPooledDriver(Driver):
         if c.n_clusters == 1:
             one = attrs.evolve(findings, agreement=1.0, pooled=np.zeros(self.n_maps))
             return DriverResult(fit(c, X, seeds).on_host(), one.report())
-        start = compose.resolve("init", self.start, "start")
+        start = compose.resolve_as(Partitioner, "init", self.start)
         careful = attrs.evolve(c, init=start, n_init=1)
         safe = run(bind(careful, X, seeds)).on_host()  # the streams of a single fit, so that this is its result
         if safe.interrupted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Any, Literal, TypeAlias, TypeVar, cast, final, overload
+from typing import Any, TypeAlias, TypeVar, cast, final
 
 import attrs
 import numpy as np
@@ -13,8 +13,6 @@ from clusterkit._typing import Array
 from clusterkit.contracts import (
     Balancer,
     Codec,
-    Consensus,
-    Driver,
     FeatureMap,
     Labeler,
     Partitioner,
@@ -27,12 +25,7 @@ from clusterkit.contracts import (
 )
 from clusterkit.contracts.arguments import (
     BalancerLike,
-    ConsensusLike,
-    DriverLike,
-    FeatureMapLike,
-    InitLike,
     LabelerLike,
-    SolverLike,
     TunerLike,
 )
 from clusterkit.contracts.checks import NamingStage, check_instance
@@ -67,6 +60,7 @@ __all__ = [
     "resolve_balancer",
     "resolve_labeler",
     "resolve_limits",
+    "resolve_tuner",
     "rows_by",
     "tuned",
     "with_parameter",
@@ -201,32 +195,6 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, seeds: Seeds) -> Tuning
     return Tuning(attrs.evolve(c, **after, rows=answer.rows, tuned=slots), decided, answer.interrupted)
 
 
-@overload
-def resolve(slot: str, value: None, label: str | None = ...) -> None: ...
-@overload
-def resolve(slot: Literal["featuremap"], value: FeatureMapLike, label: str | None = ...) -> FeatureMap: ...
-@overload
-def resolve(slot: Literal["solver"], value: SolverLike, label: str | None = ...) -> Solver: ...
-@overload
-def resolve(slot: Literal["labeler"], value: LabelerLike, label: str | None = ...) -> Labeler: ...
-@overload
-def resolve(slot: Literal["balancer"], value: BalancerLike, label: str | None = ...) -> Balancer: ...
-@overload
-def resolve(slot: Literal["init"], value: InitLike, label: str | None = ...) -> Partitioner: ...
-@overload
-def resolve(slot: Literal["tuner"], value: TunerLike, label: str | None = ...) -> Tuner: ...
-@overload
-def resolve(slot: Literal["consensus"], value: ConsensusLike, label: str | None = ...) -> Consensus: ...
-@overload
-def resolve(slot: Literal["driver"], value: DriverLike, label: str | None = ...) -> Driver: ...
-@overload
-def resolve(slot: Literal["balancer"], value: BalancerLike | None, label: str | None = ...) -> Balancer | None: ...
-@overload
-def resolve(slot: Literal["tuner"], value: TunerLike | None, label: str | None = ...) -> Tuner | None: ...
-@overload
-def resolve(slot: str, value: object, label: str | None = ...) -> Stage | None: ...
-
-
 def resolve(slot: str, value: object, label: str | None = None) -> Stage | None:
     """The stage that the value of a slot means; None stays None.
 
@@ -277,6 +245,11 @@ def resolve(slot: str, value: object, label: str | None = None) -> Stage | None:
         f"{label} takes a name, a dict with 'name' and parameters{sequence}, or a {ABSTRACT[kind].__name__}; "
         f"got {value!r}"
     )
+
+
+def resolve_tuner(value: TunerLike | None) -> Tuner | None:
+    """The tuner that a value means; None for none."""
+    return None if value is None else resolve_as(Tuner, "tuner", value)
 
 
 def resolve_as(kind: type[S], slot: str, value: object) -> S:
@@ -405,12 +378,12 @@ def resolve_balancer(value: BalancerLike | None, solver: Solver, labeler: Stage 
     if value == AUTO:
         costless = labeler is not None and not isinstance(labeler, Codec)
         value = None if costless else solver.default_balancer
-    return resolve("balancer", value)
+    return None if value is None else resolve_as(Balancer, "balancer", value)
 
 
 def resolve_limits(value: BalancerLike | None, solver: Solver) -> Balancer | None:
     """Size bounds for a solver that enforces them itself: those of `band`, if the balancer is left at "auto"."""
-    return resolve("balancer", "band") if value == AUTO and solver.own_balance else None
+    return resolve_as(Balancer, "balancer", "band") if value == AUTO and solver.own_balance else None
 
 
 def resolve_labeler(value: LabelerLike, featuremap: FeatureMap, solver: Solver, k: int | None) -> Labeler:
@@ -429,17 +402,16 @@ def resolve_labeler(value: LabelerLike, featuremap: FeatureMap, solver: Solver, 
             value = outcome_labeler(path.gives, solver.codings, k)
         else:  # the solver does not work on this space: with any labeler the compatibility check then says so
             value = "argmax"
-        labeler = resolve("labeler", value)
+        labeler = resolve_as(Labeler, "labeler", value)
         if k is None and not labeler.finds_k:
             raise NeedsClusters(
                 f"n_clusters is needed: solver '{solver.name}' with labeler='auto' does not find the number of "
                 f"clusters (labeler='threshold' always makes two). {OFFER}"
             )
         return labeler
-    stage = resolve("labeler", value)
-    if stage is None:
+    if value is None:
         raise InvalidParameter("labeler must not be None; 'auto' chooses one")
-    return stage
+    return resolve_as(Labeler, "labeler", value)
 
 
 def with_parameter(slot: str, stage: Stage, key: str, value: object) -> Stage:
@@ -532,15 +504,13 @@ def check(c: Composition) -> None:
 
 def legal_compositions(n_clusters: tuple[int | None, ...] = (None, 2, 3)) -> Iterator[Composition]:
     """Every legal mix of registered stages with their default parameters; a number only where it is not found."""
-    solvers, partitioners = registry.specimens("solver"), registry.specimens("partitioner")
-    featuremaps, labelers = registry.specimens("featuremap"), registry.specimens("labeler")
-    balancers = registry.specimens("balancer")
-    for solver in solvers.values():
-        inits: list[Partitioner | None] = [None] if solver.targets == "never" else list(partitioners.values())
-        for featuremap, labeler in product(featuremaps.values(), labelers.values()):
+    stages: dict[str, list[Any]] = {slot: [*registry.specimens(kind).values()] for slot, kind in SLOTS.items()}
+    for solver in stages["solver"]:
+        inits = [None] if solver.targets == "never" else stages["init"]
+        for featuremap, labeler in product(stages["featuremap"], stages["labeler"]):
             if problems(Composition(featuremap, solver, labeler)):
                 continue  # whatever the other stages are
-            for balancer, init, k in product((None, *balancers.values()), inits, n_clusters):
+            for balancer, init, k in product((None, *stages["balancer"]), inits, n_clusters):
                 c = Composition(featuremap, solver, labeler, balancer, init, k)
                 if labeler.finds_k == (k is None) and not problems(c):
                     yield c

@@ -10,7 +10,7 @@ from sklearn.base import ClusterMixin, clone
 from sklearn.utils.validation import check_array, validate_data
 
 from clusterkit._typing import Array, ArrayLike, Labels, RandomState
-from clusterkit.contracts import Consensus
+from clusterkit.contracts import Consensus, FeatureMap, Solver
 from clusterkit.contracts.arguments import Clusterer, ClustererLike, ConsensusLike
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.params import check_count
@@ -134,14 +134,14 @@ def _maker(part: ClustererLike) -> Callable[[int, int], Any]:
 
 def _most_clusters(model: Clusterer) -> int | None:
     """The most clusters one can ask for; None for any number, 0 where the method finds it."""
-    from clusterkit.drivers.compose import resolve, resolve_labeler
+    from clusterkit.drivers.compose import resolve_as, resolve_labeler
 
     if isinstance(model, Driven):
         model = model.base if model.base is not None else Pipeline()
     if not isinstance(model, Pipeline):
         return None
-    featuremap = resolve("featuremap", model.featuremap)
-    solver = resolve("solver", model.solver)
+    featuremap = resolve_as(FeatureMap, "featuremap", model.featuremap)
+    solver = resolve_as(Solver, "solver", model.solver)
     labeler = resolve_labeler(model.labeler, featuremap, solver, 3)
     if labeler.finds_k:
         return 0

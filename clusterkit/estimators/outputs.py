@@ -99,6 +99,16 @@ def inductive_instead(c: Composition) -> str:
 M = TypeVar("M", bound=Callable[..., object])
 
 
+class _Fit(partial[object]):
+    """The method `fit` of an estimator, which looks at its stages when somebody asks for the signature."""
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        signature, estimator = inspect.signature(self.func), cast("Any", self.func).__self__
+        without = () if estimator._why_not_weighted() is None else ("sample_weight",)
+        return signature.replace(parameters=[p for name, p in signature.parameters.items() if name not in without])
+
+
 class _Weighing:
     """Descriptor of a `fit` whose signature has `sample_weight` only where all stages count weights."""
 
@@ -107,16 +117,7 @@ class _Weighing:
         self.__doc__ = method.__doc__
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        if instance is None:
-            return self.method
-        bound: Any = MethodType(self.method, instance)
-        if instance._why_not_weighted() is None:
-            return bound
-        plain: Any = partial(bound)
-        signature = inspect.signature(bound)
-        fewer = [each for name, each in signature.parameters.items() if name != "sample_weight"]
-        plain.__signature__ = signature.replace(parameters=fewer)
-        return plain
+        return self.method if instance is None else _Fit(MethodType(self.method, instance))
 
 
 def weighing(method: M) -> M:

@@ -243,8 +243,8 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             return self
         if engine is None:
             refuse_unsuited(X)
-        composition, sampled = self.composition(), self._fits_by_sample()
-        dense_only, tuner = not self._accepts_sparse_samples(), compose.resolve("tuner", self.tuner)
+        composition, tuner = self.composition(), compose.resolve_tuner(self.tuner)
+        sampled, dense_only = domain_of_sample(composition), not _takes_sparse(composition)
         placed = PlacedSamples.of(
             self, X, composition.featuremap, whole=sample_size(tuner) if sampled else 0, dense_only=dense_only
         )
@@ -433,25 +433,12 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
 
     def _tuned(self, c: Composition, X: Array | None, seeds: Seeds) -> compose.Tuning:
         """The composition with the tuner's values, and how the tuner found them; without a tuner X is not read."""
-        tuner = compose.resolve("tuner", self.tuner)
+        tuner = compose.resolve_tuner(self.tuner)
         if tuner is None:
             return compose.Tuning(c)
         assert X is not None
         check_new(X, c.featuremap)  # no search for data that the fit refuses
         return compose.tuned(c, tuner, X, seeds)
-
-    def _accepts_sparse_samples(self) -> bool:
-        """Whether every stage that would see sparse samples can work on them."""
-        featuremap = self._featuremap_or_none()
-        if featuremap is None or not featuremap.sparse:
-            return False
-        if featuremap.makes_dense or not featuremap.keeps_sparse:
-            return True
-        try:
-            path = compose.resolve_as(Solver, "solver", self.solver).path(featuremap.gives)
-        except ValueError:
-            return False
-        return path is not None and path.sparse
 
     def _featuremap_or_none(self) -> FeatureMap | None:
         """The feature map; None where the slot has no valid value, which fit reports."""
@@ -469,6 +456,13 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 return None
             return compose.resolve_balancer(value, compose.resolve_as(Solver, "solver", self.solver))
         return compose.resolve(name, value)
+
+
+def _takes_sparse(c: Composition) -> bool:
+    """Whether every stage that would see sparse samples can work on them."""
+    if not c.featuremap.sparse or c.featuremap.makes_dense or not c.featuremap.keeps_sparse:
+        return c.featuremap.sparse
+    return c.path is not None and c.path.sparse
 
 
 def choose_number(pipeline: Pipeline, X: Array, seeds: Seeds, driver: Driver | None = None) -> DriverResult:
