@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
@@ -107,8 +106,7 @@ def parametrize_with_laws(
     -------
     A decorator for a test function with one argument ``law``, which it calls. Cases with drawn examples have the marker
     ``hypothesis``, as tests have that hypothesis drives: ``pytest -m hypothesis`` runs those that more examples help.
-    Cases of variants have the marker ``deep``, but for one variant of each law: ``pytest -m "not deep"`` runs each law
-    for the defaults of the stage and for that variant.
+    Cases of variants have the marker ``deep``: ``pytest -m "not deep"`` runs each law for the defaults of the stage.
 
     Raises
     ------
@@ -158,19 +156,19 @@ class LawCase:
     run : callable
     draws : bool, default False
         Whether it is checked on drawn examples.
-    one_of_many : bool, default False
-        Whether the same law is also checked for another variant of the stage, which is enough for most runs.
+    of_variant : bool, default False
+        Whether it is checked for a variant of the stage; the defaults are enough for most runs.
     """
 
     label: str
     run: Callable[[], None]
     draws: bool = False
-    one_of_many: bool = False
+    of_variant: bool = False
 
     @property
     def markers(self) -> list[str]:
         """Names of the markers of pytest that say so."""
-        return [name for name, marked in (("hypothesis", self.draws), ("deep", self.one_of_many)) if marked]
+        return [name for name, marked in (("hypothesis", self.draws), ("deep", self.of_variant)) if marked]
 
     def __call__(self) -> None:
         """Check it."""
@@ -199,13 +197,11 @@ def cases_of(entry: Entry, share: float) -> Iterator[LawCase]:
     (_, usual), *others = variants(default)
     for law in _applicable(usual):
         yield LawCase(f"{where}-{law.name}", functools.partial(_check, law, usual, share), bool(law.sources))
-    for number, (suffix, stage) in enumerate(others):
+    for suffix, stage in others:
         for law in _applicable(stage):
             if law not in CONTRACT:  # the contract is about the class
                 run = functools.partial(_check, law, stage, share)
-                # the checksum deals the laws out among the variants, in the same way in every run
-                one_of_many = zlib.crc32(law.name.encode()) % len(others) != number
-                yield LawCase(f"{where}{suffix}-{law.name}", run, bool(law.sources), one_of_many)
+                yield LawCase(f"{where}{suffix}-{law.name}", run, bool(law.sources), of_variant=True)
 
 
 def _fail(problem: Exception) -> None:

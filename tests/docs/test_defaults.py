@@ -146,10 +146,12 @@ def _text(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_defaults_of_a_page_are_those_of_the_recipe(name):
+def test_the_composition_and_the_defaults_of_a_page_are_those_of_the_recipe(name):
     model = recipe(name)
     assert not differences(model, _text(name))
     assert not wrong_sentences(model, _text(name))
+    for parameter, text in composition_of(_text(name)):
+        assert default_of(model, parameter) == ast.literal_eval(text), parameter
 
 
 def test_the_defaults_of_other_pages():
@@ -176,13 +178,6 @@ def test_defaults_in_other_sentences_are_those_of_a_stage():
     assert ("architecture.md", "slack", "0.03") in stated
     for page, name, value in stated:
         assert any(stage.parameters().get(name, MISSING) == value_of(value) for stage in stages), (page, name, value)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_composition_of_a_page_is_that_of_the_recipe(name):
-    model = recipe(name)
-    for parameter, text in composition_of(_text(name)):
-        assert default_of(model, parameter) == ast.literal_eval(text), parameter
 
 
 def test_a_setting_of_a_composition_is_read_with_its_slot():
@@ -266,16 +261,13 @@ def wrong_defaults(scope: object, text: str) -> list[str]:
     return wrong
 
 
-STATING = stating_files()
-
-
-@pytest.mark.parametrize(("module", "path"), STATING, ids=[module for module, _ in STATING])
-def test_the_defaults_of_a_docstring_are_those_of_the_signature(module, path):
-    assert not wrong_defaults(importlib.import_module(module), path.read_text(encoding="utf-8"))
-
-
-def test_many_docstrings_state_defaults():
-    assert len(STATING) > 100
+def test_the_defaults_of_docstrings_are_those_of_the_signatures():
+    stating = stating_files()
+    assert len(stating) > 100
+    wrong = {
+        module: wrong_defaults(importlib.import_module(module), path.read_text("utf-8")) for module, path in stating
+    }
+    assert {name: lines for name, lines in wrong.items() if lines} == {}
 
 
 def test_a_wrong_default_of_a_docstring_is_seen():

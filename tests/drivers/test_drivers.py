@@ -10,10 +10,9 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 import pytest
-from scikit_learn_checks import run_check
+from scikit_learn_checks import run_checks
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import clusterkit
@@ -162,9 +161,8 @@ def test_a_recipe_with_a_driver_that_nobody_provides():
         registry.forget()
 
 
-@parametrize_with_checks([Driven("pooled", Pipeline(**STAGES, n_clusters=2)).set_params(n_maps=2, labeler="argmax")])
-def test_scikit_learn_checks(estimator, check):
-    run_check(estimator, check)
+def test_scikit_learn_checks():
+    run_checks(Driven("pooled", Pipeline(**STAGES, n_clusters=2)).set_params(n_maps=2, labeler="argmax"))
 
 
 def test_what_a_tuner_chose_is_reported():

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import io
-from functools import cache
 
 import joblib
 import numpy as np
 import pytest
-from oracles.recipes import NAMES, OF_EACH_CLASS, small
-from scikit_learn_checks import run_check
+from oracles.recipes import EACH_CLASS, NAMES, OF_EACH_CLASS, small
+from scikit_learn_checks import run_checks
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clusterkit import Pipeline, recipe
 from clusterkit.drivers.compose import resolve
@@ -32,11 +30,6 @@ SETS_K = {
     "check_fit2d_1feature",
     "check_fit2d_predict1d",
 }
-
-
-def estimators() -> list:
-    """One of each recipe, small enough for the checks."""
-    return [small(name) for name in NAMES]
 
 
 class FindsK(Pipeline):
@@ -62,37 +55,8 @@ def expected(estimator) -> dict[str, str]:
     return {"check_clustering": TWO} if labeler.max_clusters == 2 else {}
 
 
-CHECKS = parametrize_with_checks([*estimators(), FindsK()], expected_failed_checks=expected)
-
-
-OF_THE_STAGES = {
-    "check_clusterer_compute_labels_predict",
-    "check_clustering",
-    "check_estimators_dtypes",
-    "check_fit2d_1sample",
-    "check_methods_subset_invariance",
-}
-"""Checks of the work of the stages; the others are of what the classes of estimators do before it and after it."""
-
-
-def is_repeated(estimator, check) -> bool:
-    """Whether another case shows the same; `.ci/deep` tries it too.
-
-    Sparse matrices go where sparse arrays go, and clusters of read-only rows are those of rows that can be written.
-    """
-    name = check.func.__name__
-    if name == "check_estimator_sparse_matrix" or (name == "check_clustering" and "readonly_memmap" in check.keywords):
-        return True
-    return name not in OF_THE_STAGES and getattr(estimator, "_recipe", "emmc") not in OF_EACH_CLASS
-
-
-def cases() -> list:
-    """The arguments of all checks."""
-    return [
-        pytest.param(*values, marks=[*marks, pytest.mark.deep] if is_repeated(*values) else marks)
-        for case in CHECKS.args[1]
-        for values, marks in [(getattr(case, "values", case), [*getattr(case, "marks", ())])]
-    ]
+REPEATED = {"check_estimator_sparse_matrix"}
+"""What shows the same as another check: sparse matrices go where sparse arrays go."""
 
 
 # some checks fit without a seed: on so few rows a tuner may then choose a kernel that tells no rows apart, and a
@@ -102,17 +66,10 @@ def cases() -> list:
 @pytest.mark.filterwarnings("ignore:solver 'lapgmm'.*components are nowhere the most likely")
 @pytest.mark.filterwarnings("ignore:featuremap 'unit'. [0-9]+ of .* rows have no direction")
 @pytest.mark.filterwarnings("ignore:rows of 2 columns that are scaled to length 1")
-@pytest.mark.parametrize(
-    CHECKS.args[0], cases(), ids=cache(CHECKS.kwargs["ids"])
-)  # an estimator takes a millisecond to print
-def test_scikit_learn_checks(estimator, check, request):
-    try:
-        run_check(estimator, check)
-    except Exception as error:  # always raised again
-        # of a failure that is expected nobody reads the traceback, which takes pytest half a second to write
-        if request.node.get_closest_marker("xfail"):
-            raise error.with_traceback(None) from None
-        raise
+@pytest.mark.parametrize("name", ["without n_clusters", *EACH_CLASS])
+def test_scikit_learn_checks(name):
+    estimator = small(name) if name in NAMES else FindsK()
+    run_checks(estimator, expected(estimator), REPEATED if name in OF_EACH_CLASS else ())
 
 
 @pytest.fixture(scope="module")
@@ -120,41 +77,31 @@ def blobs():
     return make_blobs([30, 30], n_features=3, random_state=1, cluster_std=0.6)
 
 
-@pytest.mark.parametrize("model", estimators(), ids=lambda model: repr(model)[:60])
+@pytest.mark.parametrize("name", NAMES)
 class TestEveryRecipe:
-    def test_clone_keeps_parameters(self, model):
+    def test_clone_keeps_parameters_and_ends_a_pipeline_of_scikit_learn(self, name, blobs):
+        model = small(name)
         assert repr(clone(model).get_params(deep=False)) == repr(model.get_params(deep=False))
-
-    def test_ends_a_pipeline_of_scikit_learn(self, model, blobs):
-        labels = make_pipeline(StandardScaler(), clone(model)).fit_predict(blobs[0])
+        labels = make_pipeline(StandardScaler(), model).fit_predict(blobs[0])
         assert labels.shape == (60,)
 
-    def test_dumped_and_loaded_it_predicts_the_same(self, model, blobs):
+    def test_describes_its_fit_and_predicts_the_same_after_dumping_and_loading(self, name, blobs):
         X, _ = blobs
-        fitted = clone(model).fit(X)
-        file = io.BytesIO()
-        joblib.dump(fitted, file)
-        file.seek(0)
-        loaded = joblib.load(file)
-        np.testing.assert_array_equal(loaded.labels_, fitted.labels_)
-        if model._why_not_inductive() is None:
-            np.testing.assert_array_equal(loaded.predict(X[::2] + 0.01), fitted.predict(X[::2] + 0.01))
-        np.testing.assert_allclose(loaded.space_.coordinates(X), fitted.space_.coordinates(X))
-
-    @pytest.mark.deep  # test_threads.py compares the bits of two fits with the same seed
-    def test_same_seed_same_labels(self, model, blobs):
-        first, second = (clone(model).set_params(random_state=7).fit(blobs[0]) for _ in range(2))
-        np.testing.assert_array_equal(first.labels_, second.labels_)
-        assert first.objective_ == second.objective_ or np.isnan(first.objective_)
-
-    def test_describes_its_fit(self, model, blobs):
-        fitted = clone(model).fit(blobs[0])
+        fitted = small(name).fit(X)
         assert fitted.n_iter_ >= 1
         assert fitted.converged_ in (True, False)
         assert fitted.stop_reason_
         assert fitted.history_.ndim == 1
         assert fitted.n_features_in_ == 3
         assert set(fitted.resolved_) <= {"auto", "featuremap", "solver", "labeler", "balancer", "tuner"}
+        file = io.BytesIO()
+        joblib.dump(fitted, file)
+        file.seek(0)
+        loaded = joblib.load(file)
+        np.testing.assert_array_equal(loaded.labels_, fitted.labels_)
+        if fitted._why_not_inductive() is None:
+            np.testing.assert_array_equal(loaded.predict(X[::2] + 0.01), fitted.predict(X[::2] + 0.01))
+        np.testing.assert_allclose(loaded.space_.coordinates(X), fitted.space_.coordinates(X))
 
 
 def test_grid_search_over_stages_and_their_parameters(blobs):

@@ -61,6 +61,7 @@ LAWS = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.hypothesis
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 def test_setting_keeps_the_law(law):
