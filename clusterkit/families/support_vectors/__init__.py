@@ -70,5 +70,4 @@ def clusterkit_savables() -> dict[str, str]:
         "BasinPredictor": "clusterkit.families.support_vectors.basins:BasinPredictor",
         "Basins": "clusterkit.families.support_vectors.level_sets.equilibria:Basins",
         "DomainPredictor": "clusterkit.families.support_vectors._outliers:DomainPredictor",
-        "EdSvcCurves": "clusterkit.families.support_vectors.edsvc_candidates:EdSvcCurves",
     }

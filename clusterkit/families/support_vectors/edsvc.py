@@ -19,16 +19,11 @@ from clusterkit.contracts import FeatureMap, Labeler, Solver, Stage, Tuned, Tune
 from clusterkit.contracts.labelings import cluster_limit
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.families.support_vectors.edsvc_candidates import (
-    BOUND_STEP,
-    CURVES,
-    GRID_STEP,
     TIE,
-    WIDTH_STEP,
     Agreement,
     CandidateFit,
     CandidateGroup,
     CandidateRuns,
-    EdSvcCurves,
 )
 from clusterkit.families.support_vectors.tuning import (
     FEW_POINTS,
@@ -61,7 +56,7 @@ class EdSvc(Tuner):
     For support vector clustering. The tuner decides `gamma` of the kernel and `C` of the solver, each only if it was
     left open. With the defaults it is the published search: 100 bandwidths at C = 1, then 100 bounds from 1 down to
     ``1 / (0.9 n)`` at the best bandwidth. Normalised mutual information also rewards shattered partitions; the grid
-    search (``search="plane"``) with its limit of √n clusters, and the adjusted measure, do not.
+    search (``search="plane"``) with its limit of √n clusters does not.
 
     The search is in ``edsvc.py`` (`EdSvcSearch.run`), the score in ``edsvc_candidates.py``
     (`Agreement.score`).
@@ -77,9 +72,6 @@ class EdSvc(Tuner):
     search : {"coordinate", "plane"}, default "coordinate"
         "coordinate": bandwidths first, then bounds. "plane": a grid of all pairs of 24 bandwidths and 12 bounds, then
         8 more bandwidths around the best one.
-    score : {"nmi", "ami"}, default "nmi"
-        Mean normalised mutual information with the members, or the same adjusted for chance; both with the geometric
-        mean of the entropies.
     clusters : {"auto", "any", "sqrt"}, default "auto"
         Numbers of clusters that may win: any, or 2 to √n. "auto": any with "coordinate", √n with "plane".
     n_gamma : int or None, default None
@@ -123,7 +115,7 @@ class EdSvc(Tuner):
 
     Rows outside the contour are scored as the labeler labels them; its option "nearest" makes partitions comparable
     with the members. ``resolved_["tuner"]`` has the score, the number of clusters, the score of the partition in which
-    every row is alone, and all candidates (`EdSvcCurves`).
+    every row is alone.
 
     A candidate is independent of all others, so neither order nor threads matter. Distances are computed once for
     all candidates; equal partitions are scored once. O(n²) memory; about n² s operations a candidate for s support
@@ -136,7 +128,6 @@ class EdSvc(Tuner):
     ----------
     Strehl, Ghosh (2002), Cluster ensembles, JMLR 3, eq. (5): the mean normalised mutual information.
     Ben-Hur, Horn, Siegelmann, Vapnik (2001), Support vector clustering, JMLR 2: the first bandwidth.
-    Vinh, Epps, Bailey (2010), Information theoretic measures for clusterings comparison, JMLR 11: the adjusted measure.
     """
 
     name: ClassVar[str] = "edsvc"
@@ -145,7 +136,6 @@ class EdSvc(Tuner):
     n_members: int | None = params.integer(None, at_least=1, at_most=params.MOST_REPEATS, optional=True)
     member_clusters: str = params.choice("cbrt", ("cbrt", "sqrt"))
     search: str = params.choice("coordinate", ("coordinate", "plane"))
-    score: str = params.choice("nmi", ("nmi", "ami"))
     clusters: str = params.choice("auto", ("auto", "any", "sqrt"))
     n_gamma: int | None = params.integer(None, at_least=1, at_most=params.MOST_REPEATS, optional=True)
     n_bounds: int | None = params.integer(None, at_least=1, at_most=params.MOST_REPEATS, optional=True)
@@ -266,7 +256,7 @@ class EdSvcSearch:
             return EdSvcChoice(1.0, 1.0, {"rule": "rows without a scale: one cluster", "candidates": 0})
         grid = self.tuner.search == "plane"
         members = _members(self.space, self.tuner.n_members, self.tuner.member_clusters, grid, self.rng)
-        agreement = Agreement(members, self.tuner.score)
+        agreement = Agreement(members)
         workers = available() if self.tuner.n_jobs is None else self.tuner.n_jobs
         solver, labeler = cast(Solver, self.stages["solver"]), cast(Labeler, self.stages["labeler"])
         seed = int(self.rng.integers(2**63))
@@ -287,7 +277,7 @@ class EdSvcSearch:
             interrupted = True
             if not scored.candidates:
                 raise
-        choice = scored.choice(self.tuner.score, ends[0], first)
+        choice = scored.choice(ends[0], first)
         facts = {
             **choice.facts,
             "ended": "interrupted" if interrupted else "all candidates tried",
@@ -300,8 +290,8 @@ class EdSvcSearch:
     ) -> None:
         """All pairs of bandwidths and bounds, then more bandwidths near the best."""
         groups = self._grid(runs, ends, first)
-        scored.add(GRID_STEP, runs.over(groups, self.tuner.name))
-        scored.add(GRID_STEP, runs.over(_beside_best(scored, groups), self.tuner.name))
+        scored.add(0, runs.over(groups, self.tuner.name))
+        scored.add(0, runs.over(_beside_best(scored, groups), self.tuner.name))
 
     def _search_coordinates(
         self, runs: CandidateRuns, scored: ScoredCandidates, ends: tuple[float, float], first: float, workers: int
@@ -311,11 +301,11 @@ class EdSvcSearch:
         if self.open_gamma:
             widths = np.geomspace(*ends, self.tuner.n_gamma or LINE)
             groups: list[CandidateGroup] = [(float(width), [first]) for width in widths]
-            scored.add(WIDTH_STEP, runs.over(groups, self.tuner.name))
+            scored.add(0, runs.over(groups, self.tuner.name))
             gamma = scored.candidates[scored.best(unqualified_too=True)].gamma
         if self.open_C:
             bounds = _bounds(self.space.n, self.tuner.max_outlier_fraction, self.tuner.n_bounds or LINE)
-            scored.add(BOUND_STEP, runs.over(_split_bounds(gamma, bounds, workers), self.tuner.name))
+            scored.add(1, runs.over(_split_bounds(gamma, bounds, workers), self.tuner.name))
 
     def _cluster_limits(self, n: int) -> tuple[int, float]:
         """Fewest and most clusters that may win."""
@@ -378,7 +368,7 @@ class ScoredCandidates:
         Without their labels, except the largest one: hundreds of labellings need not stay in memory.
     scores : list of float
     steps : list of int
-        The step of the search that each candidate belongs to.
+        The step of the search that each candidate belongs to: 1 for bounds at the best bandwidth, else 0.
     """
 
     agreement: Agreement
@@ -416,44 +406,23 @@ class ScoredCandidates:
         tied = np.flatnonzero(scores >= scores.max() - TIE)
         return int(min(tied, key=lambda i: (self.candidates[i].gamma, -self.candidates[i].C)))
 
-    def choice(self, measure: str, widest: float, first: float) -> EdSvcChoice:
+    def choice(self, widest: float, first: float) -> EdSvcChoice:
         """The values of the winner, or the bandwidth `widest` and the bound `first` if no candidate qualifies."""
         chosen = self.best()
         facts: dict[str, Any]
         if chosen >= 0:
             winner = self.candidates[chosen]
             gamma, C = winner.gamma, winner.C
-            facts = {"rule": f"largest mean {measure}"}
+            facts = {"rule": "largest mean nmi"}
             facts.update(score=round(self.scores[chosen], 12), clusters=winner.n_clusters)
         else:
             gamma, C = widest, first
             facts = {"rule": "no candidate has an allowed number of clusters: the widest kernel without outliers"}
             reason = f"no candidate has between {self.limits[0]} and {self.limits[1]:.0f} clusters"
             warn_of_nothing("edsvc", reason, "set featuremap__gamma, or tuner__clusters='any'", 3)
-        singletons = self.agreement.singletons()
-        facts.update(
-            {
-                "singletons": round(singletons, 12),
-                "candidates": len(self.candidates),
-                "partitions": len(self.agreement) - 1,
-                CURVES: self._curves(chosen, singletons, measure),
-            }
-        )
+        facts["singletons"] = round(self.agreement.singletons(), 12)
+        facts.update(candidates=len(self.candidates), partitions=len(self.agreement) - 1)
         return EdSvcChoice(gamma, C, facts)
-
-    def _curves(self, chosen: int, singletons: float, measure: str) -> EdSvcCurves:
-        return EdSvcCurves(
-            np.array(self.steps),
-            np.array([candidate.gamma for candidate in self.candidates]),
-            np.array([candidate.C for candidate in self.candidates]),
-            np.array(self.scores),
-            np.array([candidate.n_clusters for candidate in self.candidates]),
-            np.array([candidate.n_bounded for candidate in self.candidates]),
-            self.qualified,
-            chosen,
-            singletons,
-            measure,
-        )
 
 
 def _members(space: Space, n_members: int | None, member_clusters: str, balanced: bool, rng: Rng) -> Labels:

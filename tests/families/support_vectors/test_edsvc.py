@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from clusterkit import ensemble, recipe
-from clusterkit.cli import console
 from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.featuremap import Chain
@@ -48,6 +46,23 @@ def tune(X, stages=STAGES, seed=0, **parameters):
     )
 
 
+def searched(X, stages=STAGES, seed=0, **parameters):
+    """What a search decided, and all its candidates as arrays."""
+    scores, choice = [], ScoredCandidates.choice
+
+    def kept(self, *arguments):
+        scores.append(self)
+        return choice(self, *arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScoredCandidates, "choice", kept)
+        tuned = tune(X, stages, seed, **parameters)
+    [scored] = scores
+    columns = {name: np.array([getattr(c, name) for c in scored.candidates]) for name in ("gamma", "C", "n_clusters")}
+    columns |= {"step": np.array(scored.steps), "score": np.array(scored.scores), "qualified": scored.qualified}
+    return tuned, SimpleNamespace(**columns, chosen=scored.best())
+
+
 def blobs(n=60, seed=0):
     return make_blobs(n, centers=[[0, 0], [8, 0], [0, 8]], random_state=seed)
 
@@ -65,8 +80,7 @@ def same_curves(one, other):
 @pytest.mark.filterwarnings("ignore:with gamma = .* the kernel matrix is numerically the identity")
 @pytest.mark.parametrize("X", [blobs()[0], make_moons(70, noise=0.1, random_state=1)[0]], ids=["blobs", "moons"])
 def test_the_curves_are_those_of_fits_made_one_by_one(X):
-    tuned = tune(X)
-    curves = tuned.facts["curves"]
+    tuned, curves = searched(X)
     members = ensemble(X, 10, random_state=np.random.default_rng(0))
     gammas = widths(X, 12)
     scores = [plain_anmi(plain_labels(X, gamma, 1.0, LABELER), members) for gamma in gammas]
@@ -87,7 +101,7 @@ def test_the_curves_are_those_of_fits_made_one_by_one(X):
 
 
 def test_the_second_step_is_no_worse_than_the_first():
-    curves = tune(blobs()[0]).facts["curves"]
+    _, curves = searched(blobs()[0])
     assert curves.score[curves.step == 1].max() >= curves.score[curves.step == 0].max() - 1e-12
     assert 0.0 <= curves.score.min() <= curves.score.max() <= 1.0
 
@@ -95,16 +109,16 @@ def test_the_second_step_is_no_worse_than_the_first():
 @pytest.mark.parametrize("search", ["coordinate", "plane"])
 def test_the_number_of_threads_changes_nothing(search):
     X, _ = make_moons(80, noise=0.1, random_state=2)
-    one, three = (tune(X, search=search, n_jobs=jobs) for jobs in (1, 3))
+    (one, its), (three, their) = (searched(X, search=search, n_jobs=jobs) for jobs in (1, 3))
     assert dict(one.stages) == dict(three.stages)
-    same_curves(one.facts["curves"], three.facts["curves"])
+    same_curves(its, their)
 
 
 @pytest.mark.parametrize("search", ["coordinate", "plane"])
 def test_warm_starts_give_the_same_partitions(search):
     X, _ = make_moons(80, noise=0.1, random_state=3)
-    warm, fresh = (tune(X, search=search, warm_start=flag) for flag in (True, False))
-    same_curves(warm.facts["curves"], fresh.facts["curves"])
+    (warm, its), (fresh, their) = (searched(X, search=search, warm_start=flag) for flag in (True, False))
+    same_curves(its, their)
     assert dict(warm.stages) == dict(fresh.stages)
 
 
@@ -119,7 +133,7 @@ def test_bounds_that_no_weight_reaches_are_not_solved(monkeypatch):
         return resolve(self, spec, previous)
 
     monkeypatch.setattr(prepared_class, "resolve", counted)
-    curves = tune(X, n_bounds=40).facts["curves"]
+    _, curves = searched(X, n_bounds=40)
     free = Svdd(C=1.0).prepare(KernelSpace(X, Gaussian(float(curves.gamma[-1]))), task, rng).solve(None, None, rng)
     bounds = curves.C[curves.step == 1]
     assert solved == bounds[bounds < free.weights.max()].tolist()
@@ -128,9 +142,8 @@ def test_bounds_that_no_weight_reaches_are_not_solved(monkeypatch):
 
 def test_the_plane_has_every_pair_and_shuns_shattered_partitions():
     X, y = blobs(90)
-    tuned = tune(X, search="plane")
-    curves = tuned.facts["curves"]
-    assert len(curves) == (12 + 8) * 12
+    _, curves = searched(X, search="plane")
+    assert len(curves.gamma) == (12 + 8) * 12
     assert np.unique(curves.gamma).size == 12 + 8
     shares = np.sort(1.0 / (90 * np.unique(curves.C)))
     np.testing.assert_allclose(shares[1:], [0.02, 0.05, *np.arange(0.1, 0.95, 0.1)], rtol=1e-9)
@@ -157,7 +170,7 @@ def test_members_of_the_plane_have_every_number_of_clusters_as_often():
 
 def test_more_widths_follow_beside_the_best_of_the_plane():
     X, _ = make_moons(80, noise=0.1, random_state=2)
-    curves = tune(X, search="plane", n_jobs=1).facts["curves"]
+    _, curves = searched(X, search="plane", n_jobs=1)
     coarse, beside = np.unique(curves.gamma[: 12 * 12]), np.unique(curves.gamma[12 * 12 :])
     assert len(beside) == 8
     scores = np.where(curves.qualified, curves.score, -1.0)
@@ -170,8 +183,8 @@ def test_more_widths_follow_beside_the_best_of_the_plane():
 @pytest.mark.parametrize("end", [0, 5])
 def test_beside_an_end_of_the_plane_the_widths_go_a_step_further(end):
     groups = [(2.0**i, (1.0, 0.5)) for i in range(6)]
-    scored = ScoredCandidates(Agreement(np.array([[0, 0, 1]]), "nmi"), (0, math.inf))
-    fits = [CandidateFit(gamma, 1.0, np.array([0, 0, int(i == end)]), 0) for i, (gamma, _) in enumerate(groups)]
+    scored = ScoredCandidates(Agreement(np.array([[0, 0, 1]])), (0, math.inf))
+    fits = [CandidateFit(gamma, 1.0, np.array([0, 0, int(i == end)])) for i, (gamma, _) in enumerate(groups)]
     scored.add(2, [fits])
     beside = _beside_best(scored, groups)
     assert [bounds for _, bounds in beside] == [(1.0, 0.5)] * 8
@@ -180,7 +193,7 @@ def test_beside_an_end_of_the_plane_the_widths_go_a_step_further(end):
 
 
 def test_any_number_of_clusters_may_win_in_the_plane():
-    curves = tune(blobs()[0], search="plane", clusters="any").facts["curves"]
+    _, curves = searched(blobs()[0], search="plane", clusters="any")
     assert curves.qualified.all()
 
 
@@ -188,7 +201,6 @@ def test_where_no_candidate_qualifies_the_widest_kernel_is_used():
     X = np.array([[0.0], [1.0], [2.1]])
     with pytest.warns(ClusterkitWarning, match="no candidate has between 2 and 2 clusters"):
         tuned = tune(X, clusters="sqrt", n_gamma=1, n_bounds=1)
-    assert tuned.facts["curves"].chosen == -1
     assert tuned.facts["rule"].startswith("no candidate")
     assert tuned.stages["featuremap"].gamma == pytest.approx(1.0 / 2.1**2)
     assert tuned.stages["solver"].C == 1.0
@@ -196,9 +208,9 @@ def test_where_no_candidate_qualifies_the_widest_kernel_is_used():
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=12))
 def test_ties_go_to_the_smallest_width_and_then_the_largest_bound(rows):
-    scored = ScoredCandidates(Agreement(np.array([[0, 1]]), "nmi"), (0, math.inf))
+    scored = ScoredCandidates(Agreement(np.array([[0, 1]])), (0, math.inf))
     for width, bound, score in rows:
-        scored.candidates.append(CandidateFit(float(width), float(bound), np.array([1]), 0))
+        scored.candidates.append(CandidateFit(float(width), float(bound), np.array([1])))
         scored.scores.append(score + 5e-13 * (width % 2))
         scored.steps.append(0)
     gammas, bounds, scores = ([float(row[i]) for row in rows] for i in range(3))
@@ -216,28 +228,16 @@ def test_a_fit_reports_its_search():
     assert facts["candidates"] == 200
     assert facts["clusters"] == model.labels_.max() + 1
     assert model.resolved_["featuremap"]["gamma"] == model.outcome_.kernel.gamma
-    assert facts["curves"].score[facts["curves"].chosen] == pytest.approx(facts["score"], abs=1e-11)
-    assert facts["singletons"] == pytest.approx(facts["curves"].singletons, abs=1e-11)
     assert adjusted_rand_score(y, model.labels_) > 0.5
-    assert "200 candidates" in repr(facts["curves"])
-
-
-def test_curves_pickle_and_become_json(capsys):
-    curves = tune(blobs()[0]).facts["curves"]
-    same_curves(pickle.loads(pickle.dumps(curves)), curves)
-    console.as_json({"curves": curves})
-    rows = json.loads(capsys.readouterr().out)["curves"]
-    assert len(rows) == len(curves)
-    assert rows[0]["gamma"] == curves.gamma[0]
 
 
 @pytest.mark.parametrize("featuremap", [Rbf(gamma=0.5), Rbf(sigma=1.0), Rbf(sigma_fraction=0.2)])
 def test_with_a_fixed_width_only_bounds_are_searched(featuremap):
     X, _ = blobs()
-    tuned = tune(X, {**STAGES, "featuremap": featuremap})
+    tuned, curves = searched(X, {**STAGES, "featuremap": featuremap})
     assert tuned.stages["featuremap"] == featuremap
-    assert tuned.facts["curves"].step.tolist() == [1] * 10
-    np.testing.assert_allclose(tuned.facts["curves"].gamma, mapped(featuremap, X, 0).kernel.gamma)
+    assert curves.step.tolist() == [1] * 10
+    np.testing.assert_allclose(curves.gamma, mapped(featuremap, X, 0).kernel.gamma)
 
 
 @pytest.mark.parametrize("solver", [Svdd(C=0.5), Svdd(nu=0.2)])
@@ -245,7 +245,7 @@ def test_with_a_fixed_width_only_bounds_are_searched(featuremap):
 def test_with_a_fixed_bound_only_widths_are_searched(solver, search):
     tuned = tune(blobs()[0], {**STAGES, "solver": solver}, search=search)
     assert tuned.stages["solver"] == solver
-    assert len(tuned.facts["curves"]) == (12 if search == "coordinate" else 12 + 8)
+    assert tuned.facts["candidates"] == (12 if search == "coordinate" else 12 + 8)
     assert tuned.stages["featuremap"].gamma > 0
 
 
@@ -266,8 +266,7 @@ def test_a_chain_is_searched_after_its_scaling():
 
 def test_a_sample_of_the_rows_keeps_the_share_of_outliers():
     X, _ = blobs(150)
-    tuned = tune(X, max_rows=60)
-    curves = tuned.facts["curves"]
+    tuned, curves = searched(X, max_rows=60)
     C = curves.C[curves.chosen]
     assert tuned.facts["rows"] == 60
     np.testing.assert_allclose(tuned.stages["solver"].C, C if C == 1.0 else C * 60 / 150)
@@ -320,11 +319,11 @@ def test_ctrl_c_keeps_the_candidates_so_far():
             raise KeyboardInterrupt
 
     with listening(stop):
-        tuned = tune(X)
+        tuned, curves = searched(X)
     assert tuned.interrupted
     assert tuned.facts["ended"] == "interrupted"
-    assert len(tuned.facts["curves"]) == 4
-    assert tuned.stages["featuremap"].gamma == tuned.facts["curves"].gamma[tuned.facts["curves"].chosen]
+    assert tuned.facts["candidates"] == 4
+    assert tuned.stages["featuremap"].gamma == curves.gamma[curves.chosen]
 
 
 # --- on data, without labels --------------------------------------------------------------------------------------
