@@ -179,7 +179,7 @@ def fits(model: object) -> TypeGuard[Pipeline]:
         return False
     try:
         composition = model.composition()
-        return model._fits_by_sample() or (model.tuner is None and not list(row_problems(composition)))
+        return model.tuner is None and not list(row_problems(composition))
     except NeedsClusters:  # the fit says so
         return True
 
@@ -698,8 +698,7 @@ def copied(rows: Rows, model: Pipeline, cache: str | None, beside: str | None) -
 
     if cache is not None:
         return cached(rows, cache), f"from their copy in {cache}"
-    # a fit by a sample makes few passes
-    if beside is None or not isinstance(rows, ParquetRows) or model._fits_by_sample():
+    if beside is None or not isinstance(rows, ParquetRows):
         return rows, None
     folder = str(Path(os.path.realpath(beside)).parent)
     if (reason := _no_copy(rows, folder)) is None:

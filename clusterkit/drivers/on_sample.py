@@ -1,22 +1,20 @@
 """A fit on a sample of the rows, with the level and the labels of all rows, and a measure of how sure they are.
 
-`level_for` and `with_violators` make the domain of the sample right for all rows, by passes over their kernel sums
-wherever the rows lie.
+`level_for` and `with_violators` make the domain of the sample right for all rows, by their kernel sums.
 """
 
 from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Self, TypeVar, cast, final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar, cast, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Mask, Rng
 from clusterkit.contracts import Prepared
-from clusterkit.contracts.balancer import Reduce, limit_of
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import NOISE
@@ -25,16 +23,15 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.families.support_vectors.level_sets.neighbours import nearest_rows
 from clusterkit.families.support_vectors.svdd import SMALLEST_TOLERANCE, PreparedSvdd
 from clusterkit.fitting.fit import BoundComposition, bind, run
-from clusterkit.fitting.samples import ArrayOrSamples, EngineSamples, Predicted, Samples, as_samples
+from clusterkit.fitting.samples import ArrayOrSamples, Samples, as_samples
 from clusterkit.metrics import adjusted_rand
 from clusterkit.numerics.selection import sample_rows, smallest
 from clusterkit.numerics.shapes import array, scalar
-from clusterkit.samples import DenseSpace, FeatureSpace
-from clusterkit.samples.array_libraries import BlockFunction, has_array_api, is_device_array, to_host
+from clusterkit.samples.array_libraries import BlockFunction, is_device_array, to_host
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.kernels import left_with
 from clusterkit.samples.limits import Report, notify
-from clusterkit.samples.sums import GROUP, Addable, add_left_to_right, groups
+from clusterkit.samples.sums import GROUP, Addable, groups
 from clusterkit.samples.transform import IdentityMap, Transform
 
 if TYPE_CHECKING:
@@ -42,8 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NearestSampleRow",
-    "bind_sample",
-    "coordinates_of",
     "fit_on_sample",
     "level_for",
     "quick_level",
@@ -55,8 +50,6 @@ Part = TypeVar("Part", bound=Addable)
 
 PILOT = 2**15
 """Rows whose values give an interval that contains the level: a pass then gathers 1 or 2 % of all values."""
-DEVIATIONS = 6.0
-"""Half the width of that bracket in standard deviations of the rank: a miss, one in 10^8, costs two more passes."""
 JOINED = 1000
 """Rows that join the sample in a round of `with_violators`: those farthest outside. More make rounds fewer and the
 solution of each dearer."""
@@ -64,43 +57,27 @@ MOST_ROUNDS = 100
 """Rounds of `with_violators`; data in clusters take 2 to 6. The gap reached is reported in any case."""
 
 
-def bind_sample(c: Composition, index: Indices, samples: Samples, seeds: Seeds) -> BoundComposition:
-    """The composition bound to some of the samples; a feature map is fitted to all samples that are in memory."""
-    if isinstance(samples, EngineSamples):
-        return bind(attrs.evolve(c, rows=None), samples.gather(index), seeds)
-    return bind(attrs.evolve(c, rows=index), samples, seeds)
+def _coordinates(samples: Samples, bound: BoundComposition) -> Array:
+    """The coordinates of all samples, (n, d)."""
+    steps = bound.space.coordinates.steps
+    return samples.space(IdentityMap(steps[-1].width if steps else samples.d), steps).rows()
 
 
-def coordinates_of(samples: Samples, coordinates: Transform) -> FeatureSpace:
-    """The coordinates of all samples as a space."""
-    width = coordinates.steps[-1].width if coordinates.steps else samples.d
-    return samples.space(IdentityMap(width), coordinates.steps)
+def _values(domain: KernelDomain, H: Array) -> Array:
+    """The values of all rows of coordinates, (n,)."""
+    return np.concatenate([domain.value(H[rows]) for rows in groups(len(H))])
 
 
-def level_for(domain: KernelDomain, space: FeatureSpace, nu: float, tol: float, rng: Rng) -> tuple[KernelDomain, float]:
-    """The domain with the level that leaves at most a share `nu` of all rows outside, and the share outside.
+def level_for(domain: KernelDomain, H: Array, nu: float, tol: float) -> tuple[KernelDomain, float]:
+    """The domain with the level that leaves at most a share `nu` of the rows H outside, and the share outside.
 
-    The level is the order statistic of the values of all rows, less the slack that `svdd` gives its level. It does not
-    depend on the bracket, because `limit_of` corrects a miss.
+    The level is the order statistic of the values of all rows, less the slack that `svdd` gives its level.
     """
-    n = space.n
+    values, n = _values(domain, H), len(H)
     outside = min(n - 1, math.floor(nu * n + 1e-9))
-    pilot = np.sort(domain.value(space.rows(sample_rows(n, PILOT, rng))))
-    low, high = -math.inf, math.inf
-    if len(pilot) < n:
-        share = (outside + 1) / n
-        middle, half = share * len(pilot), DEVIATIONS * math.sqrt(len(pilot) * share * (1.0 - share)) + 2.0
-        low = float(pilot[int(middle - half)]) if middle >= half else low
-        high = float(pilot[int(middle + half)]) if middle + half < len(pilot) else high
-    between = _in_one_pass(space, _Bracket(domain, low, high))
-    rank = outside - between.below
-    if 0 <= rank < len(between.values):
-        least = float(np.partition(between.values, rank)[rank])
-    else:
-        least = limit_of(_passes_over_values(space, domain), _Whole(), outside + 1).value
+    least = float(np.partition(values, outside)[outside])
     level = least - min(max(SMALLEST_TOLERANCE, tol) / 2.0, 1e-3 * abs(least))
-    beyond = between.below + int((between.values < level).sum())
-    return attrs.evolve(domain, level=level), (beyond if level >= low else outside) / n
+    return attrs.evolve(domain, level=level), int((values < level).sum()) / n
 
 
 def quick_level(domain: KernelDomain, values: Array, nu: float) -> KernelDomain:
@@ -118,9 +95,9 @@ def with_violators(
     ``2 (β'Kβ - least value)``: at 0 the sphere of the sample is that of all rows.
     """
     outcome: KernelDomain | None = None
-    bound = bind_sample(c, index, samples, seeds)
+    bound = bind(attrs.evolve(c, rows=index), samples, seeds)
     size, gap, outside = len(index), math.inf, 0
-    space = coordinates_of(samples, bound.space.coordinates)
+    H = _coordinates(samples, bound)
     for round_number in range(1, MOST_ROUNDS + 1):
         prepared = bound.prepared
         assert isinstance(prepared, PreparedSvdd)
@@ -129,121 +106,18 @@ def with_violators(
         outcome = domain
         length2 = float(domain.weights @ domain.value(domain.centres))
         limit = length2 - prepared.solver.tol / 2.0
-        worst = _in_one_pass(space, _Violators(domain, limit, JOINED))
-        gap = 2.0 * (length2 - float(worst.values.min())) if len(worst.values) else 0.0
-        outside = worst.count
+        values = _values(domain, H)
+        beyond = np.flatnonzero(values < limit)
+        gap, outside = 2.0 * (length2 - float(values.min())) if len(beyond) else 0.0, len(beyond)
         notify(Report("rows outside", round_number, MOST_ROUNDS, gap, outside))
-        more = np.setdiff1d(worst.numbers, index)
+        more = np.setdiff1d(beyond[smallest(values[beyond], JOINED)], index)
         if gap <= prepared.solver.tol or not len(more):
             break
         index = np.union1d(index, more)
-        bound = bind_sample(c, index, samples, seeds)
+        bound = bind(attrs.evolve(c, rows=index), samples, seeds)
     facts = {"joined_rows": len(index) - size, "gap": max(gap, 0.0), "share_outside": outside / samples.n}
     assert outcome is not None
     return bound, outcome, facts
-
-
-def _in_one_pass(space: FeatureSpace, part: Callable[[slice, Array], Part]) -> Part:
-    """The sum of the parts of all rows; in memory by large blocks, on which counts and ordered values do not depend."""
-    if isinstance(space, DenseSpace):
-        [(_, H)] = space.pieces()
-        return add_left_to_right(part(rows, H[rows]) for rows in groups(space.n))
-    return space.reduce(part)
-
-
-@final
-@attrs.frozen(eq=False)
-class _Bracketed:
-    """Number of values below a bracket, and the values in it."""
-
-    below: int
-    values: Array
-
-    def __add__(self, following: Self) -> Self:
-        return type(self)(self.below + following.below, np.concatenate([self.values, following.values]))
-
-
-@final
-@attrs.frozen(eq=False)
-class _Bracket(BlockFunction):
-    """Part of a pass: the values of a block in a bracket."""
-
-    domain: Domain
-    low: float
-    high: float
-
-    def __call__(self, rows: slice, H: Array) -> _Bracketed:
-        values = to_host(self.domain.value(H))
-        return _Bracketed(int((values < self.low).sum()), values[(values >= self.low) & (values <= self.high)])
-
-
-@final
-@attrs.frozen(eq=False)
-class _Worst:
-    """The smallest values with the numbers of their rows, and how many rows are outside."""
-
-    values: Array
-    numbers: Indices
-    count: int
-    size: int
-
-    def __add__(self, following: Self) -> Self:
-        values = np.concatenate([self.values, following.values])
-        numbers = np.concatenate([self.numbers, following.numbers])
-        chosen = smallest(values, self.size)
-        return type(self)(values[chosen], numbers[chosen], self.count + following.count, self.size)
-
-
-@final
-@attrs.frozen(eq=False)
-class _Violators(BlockFunction):
-    """Part of a pass: the rows of a block below a limit, at most `size` of them."""
-
-    domain: Domain
-    limit: float
-    size: int
-
-    def __call__(self, rows: slice, H: Array) -> _Worst:
-        values = to_host(self.domain.value(H))
-        below = np.flatnonzero(values < self.limit)
-        chosen = below[smallest(values[below], self.size)]
-        return _Worst(values[chosen], chosen + rows.start, len(below), self.size)
-
-
-def _passes_over_values(space: FeatureSpace, domain: Domain) -> Reduce:
-    """Function that passes over the values of a domain as one column of costs."""
-
-    def reduce(part: Callable[[slice, Array], Part]) -> Part:
-        whole: Part = space.reduce(_OfValues(domain, part))  # type: ignore[assignment] # of the type of `part`
-        return whole
-
-    return reduce
-
-
-@final
-@attrs.frozen(eq=False)
-class _OfValues(BlockFunction):
-    """A part of values as a part of the rows that have them."""
-
-    domain: Domain
-    part: Callable[[slice, Array], Addable]
-
-    @property
-    def array_api(self) -> bool:
-        """Whether the domain has the mark; the part gets the values on the host."""
-        return has_array_api(self.domain)
-
-    def __call__(self, rows: slice, H: Array) -> Addable:
-        return self.part(rows, to_host(self.domain.value(H))[:, None])
-
-
-@final
-@attrs.frozen(eq=False)
-class _Whole:
-    """All values of a block with the numbers of their rows."""
-
-    def __call__(self, rows: slice, costs: Array) -> tuple[Array, Indices]:
-        return costs[:, 0], np.arange(rows.start, rows.stop)
 
 
 GROUPS: weakref.WeakKeyDictionary[NearestSampleRow, LabelledGroups] = weakref.WeakKeyDictionary()
@@ -312,24 +186,13 @@ class NearestSampleRow(BlockFunction):
 
 
 def fit_on_sample(c: Composition, index: Indices, X: ArrayOrSamples, seeds: Seeds) -> FitResult:
-    """Fit a composition to the samples with the numbers `index`, ascending, and label all of them from the outcome.
-
-    For samples outside memory the labels are an array of their engine, lazy where it has such arrays.
-    """
+    """Fit a composition to the samples with the numbers `index`, ascending, and label all of them from the outcome."""
     samples = as_samples(X)
     fit, predict, facts = _fitted(c, index, samples, seeds)
-    if isinstance(samples, EngineSamples):
-        labels = samples.engine.labels(Predicted(predict), samples.rows, samples.d)
-    else:
-        labels, far = predict.labels_and_far(samples.whole("", ""))
-        facts = {**facts, "far_rows": int(far.sum())}
-    if isinstance(labels, np.ndarray):
-        labels.flags.writeable = False
-    return _labelled(fit, labels, predict, facts)
-
-
-def _labelled(fit: FitResult, labels: Labels, predict: NearestSampleRow, facts: Mapping[str, object]) -> FitResult:
-    resolved = {**fit.resolved, "tuner": {**fit.resolved.get("tuner", {}), **facts}}
+    labels, far = predict.labels_and_far(samples.whole("", ""))
+    labels.flags.writeable = False
+    facts = {**fit.resolved.get("tuner", {}), **facts, "far_rows": int(far.sum())}
+    resolved = {**fit.resolved, "tuner": facts}
     return attrs.evolve(
         fit,
         labels=labels,
@@ -355,15 +218,13 @@ def _fitted(
         labeler = c.labeler.with_parameters(min_cluster_size=max(1, round(least * len(index) / samples.n)))
         c = attrs.evolve(c, labeler=labeler)
     rng = seeds.stream("sample")
-    bound = bind_sample(c, index, samples, seeds)
+    bound = bind(attrs.evolve(c, rows=index), samples, seeds)
     facts: dict[str, object] = {}
     nu = _share_outside(bound)
     if nu is not None and nu < 1.0:
         domain = cast("KernelDomain", bound.prepared.solve(None, None, rng))
         tol = cast("PreparedSvdd", bound.prepared).solver.tol
-        domain, facts["share_outside"] = level_for(
-            domain, coordinates_of(samples, bound.space.coordinates), nu, tol, rng
-        )
+        domain, facts["share_outside"] = level_for(domain, _coordinates(samples, bound), nu, tol)
         bound = attrs.evolve(bound, prepared=_Solved(bound.prepared, domain))
     elif nu is not None:
         bound, domain, certificate = with_violators(c, index, samples, seeds, rng)
@@ -399,7 +260,7 @@ def _stability(
     """
     rng = seeds.stream("sample", "stability")
     apart = seeds.child("sample", "stability")
-    bound = bind_sample(c, sample_rows(samples.n, size, rng), samples, apart)
+    bound = bind(attrs.evolve(c, rows=sample_rows(samples.n, size, rng)), samples, apart)
     judged = samples.gather(sample_rows(samples.n, PILOT, rng))
     domain = cast("KernelDomain", bound.prepared.solve(None, None, rng))
     if nu < 1.0:

@@ -34,11 +34,10 @@ from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, is_open, limits_of, set_report
 from clusterkit.estimators.outputs import inductive, inductive_instead, weighing
 from clusterkit.estimators.place import (
+    SAMPLE,
     PlacedSamples,
     domain_of_sample,
-    fit_by_sample,
     predicted,
-    sample_size,
 )
 from clusterkit.estimators.preparing import (
     attach,
@@ -243,11 +242,10 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             return self
         if engine is None:
             refuse_unsuited(X)
-        composition, tuner = self.composition(), compose.resolve_tuner(self.tuner)
-        sampled, dense_only = domain_of_sample(composition), not _takes_sparse(composition)
-        placed = PlacedSamples.of(
-            self, X, composition.featuremap, whole=sample_size(tuner) if sampled else 0, dense_only=dense_only
-        )
+        composition = self.composition()
+        whole = SAMPLE if domain_of_sample(composition) else 0
+        dense_only = not _takes_sparse(composition)
+        placed = PlacedSamples.of(self, X, composition.featuremap, whole=whole, dense_only=dense_only)
         if self.metric == "haversine":
             from clusterkit.tables.preparing.places import check_order
 
@@ -255,8 +253,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         samples, streams = placed.samples, Seeds.of(self.random_state)
         composition = self._weighted(composition, sample_weight, samples.n)
         composition = self._linked(composition, links, seeds, samples.n, index_of(X))
-        if not (sampled and isinstance(samples, EngineSamples)):
-            check_place(self, composition, samples)
+        check_place(self, composition, samples)
         report: Mapping[str, object] = {}
         with (
             placed.fitted_where(),
@@ -264,9 +261,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             same_place.shown(self.verbose),
             same_place.hooks(),
         ):
-            if sampled and isinstance(samples, EngineSamples):
-                tuning, fit = fit_by_sample(composition, tuner, samples, streams)
-            elif self._chooses_number(composition):
+            if self._chooses_number(composition):
                 tuning, answer = compose.Tuning(composition), choose_number(self, placed.in_memory(), streams)
                 fit, report = answer.fit, answer.report
             else:
@@ -354,10 +349,6 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if self.space_ is not None:  # no row is near or far to a single cluster
             check_new(rows, self._featuremap_or_none())
         return rows
-
-    def _fits_by_sample(self) -> bool:
-        """Whether rows outside memory are fitted by a sample of them: for methods that read clusters from a domain."""
-        return domain_of_sample(self.composition())
 
     def _planned(self) -> Composition | None:
         """The composition that a fit would run; None if a parameter is wrong, which fit reports."""

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, cast, final
+from typing import TYPE_CHECKING, final
 
 import attrs
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from clusterkit._typing import Array, Labels
-from clusterkit.contracts import FeatureMap, Tuner
+from clusterkit.contracts import FeatureMap
 from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.composition import Composition
-from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.outcomes import Domain
-from clusterkit.contracts.seeds import Seeds
-from clusterkit.drivers import compose
-from clusterkit.drivers.on_sample import fit_on_sample
-from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData
+from clusterkit.errors import IncompatibleStages, InvalidData
 from clusterkit.estimators.samples import checked, new_rows
 from clusterkit.fitting.device_paths import read_at_once
-from clusterkit.fitting.fit import check_range
 from clusterkit.fitting.samples import ArraySamples, EngineSamples, Samples, engine_for
-from clusterkit.numerics.selection import sample_rows
 from clusterkit.samples import Space, devices
 from clusterkit.samples.array_libraries import has_array_api
 from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
@@ -35,13 +28,13 @@ from clusterkit.samples.survey import Extremes
 if TYPE_CHECKING:
     from clusterkit.estimators.base import FittedAttributes
 
-__all__ = ["PlacedSamples", "domain_of_sample", "fit_by_sample", "predicted", "sample_size"]
+__all__ = ["SAMPLE", "PlacedSamples", "domain_of_sample", "predicted"]
 
 LOOKED_AT = 10_000
 """Rows of a fit on a device from which the spreads of the columns are estimated."""
 
 SAMPLE = 2000
-"""Rows of the sample where the tuner gives no number: as many as the tuner `svc_auto` uses."""
+"""Most rows of a device that are fitted on the host by methods that need all rows at once, such as `svc`."""
 
 
 @final
@@ -195,37 +188,3 @@ def predicted(model: FittedAttributes, X: SamplesLike) -> Labels:
 def domain_of_sample(c: Composition) -> bool:
     """Whether a sample can represent all rows: clusters are read from a domain, which has a value at every row."""
     return c.path is not None and issubclass(c.path.gives, Domain) and issubclass(c.labeler.consumes, Domain)
-
-
-def sample_size(tuner: Tuner | None) -> int:
-    """Number of rows of the sample: as many as the tuner uses."""
-    return cast("int", (tuner.parameters() if tuner is not None else {}).get("max_rows", SAMPLE))
-
-
-def fit_by_sample(
-    c: Composition, tuner: Tuner | None, samples: EngineSamples, seeds: Seeds
-) -> tuple[compose.Tuning, FitResult]:
-    """Tune and fit a sample of the rows, and label all of them; `max_rows` of the tuner is the size of the sample.
-
-    Raises
-    ------
-    InvalidData
-        If a value is no finite number (column and row are named).
-    """
-    n, ends = samples.n, samples.column_extremes()
-    check_range(ends.low, ends.high, samples.dtype)
-    index = sample_rows(n, sample_size(tuner), seeds.stream("sample", "rows"))
-    warnings.warn(
-        f"the model is the fit of {len(index)} of the {n} rows, which are read block by block; the others get the "
-        "label of the nearest of these. tuner__max_rows sets how many are fitted",
-        ClusterkitWarning,
-        stacklevel=4,
-    )
-    tuning = compose.tuned(c, tuner, samples.gather(index), seeds)
-    c, decided = attrs.evolve(tuning.composition, rows=None), dict(tuning.decided)
-    least = decided.get("labeler", {}).get("min_cluster_size")
-    if isinstance(least, int):  # chosen by the tuner for the sample
-        least = round(least * n / len(index))
-        c = attrs.evolve(c, labeler=c.labeler.with_parameters(min_cluster_size=least))
-        decided["labeler"] = {**decided["labeler"], "min_cluster_size": least}
-    return attrs.evolve(tuning, composition=c, decided=decided), fit_on_sample(c, index, samples, seeds)

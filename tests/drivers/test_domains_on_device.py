@@ -1,8 +1,6 @@
-"""Domains on a simulated device: predictions, and the passes of a fit by sample, are those of the host."""
+"""Domains on a simulated device: predictions, and fits of few rows, are those of the host."""
 
 from __future__ import annotations
-
-import warnings
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ from sklearn.datasets import make_moons
 from clusterkit import ClusterkitWarning, Pipeline, recipe
 from clusterkit.samples.devices import config
 from clusterkit.samples.engines import LocalEngine
-from clusterkit.samples.rows import SlicedRows
 
 pytest.importorskip("array_api_strict", reason="array-api-strict simulates the devices")
 
@@ -59,23 +56,6 @@ def test_predictions_of_a_domain_are_those_of_the_host(labeler, solver, no_passe
     assert isinstance(labels, np.ndarray)
     np.testing.assert_array_equal(labels, expected)
     assert len(np.unique(expected)) > 1
-
-
-@pytest.mark.parametrize("nu", [0.1, None])
-@pytest.mark.parametrize("outliers", ["nearest", "noise"])
-def test_the_passes_of_a_fit_by_sample_are_those_of_the_host(outliers, nu, monkeypatch):
-    X = moons(4000)
-    solver, labeler = {"name": "svdd", "nu": nu}, {"name": "complete_graph", "outliers": outliers}
-    monkeypatch.setattr("clusterkit.estimators.place.read_at_once", lambda rows: False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ClusterkitWarning)
-        host = model_of(labeler, solver).fit(SlicedRows(X))
-        monkeypatch.setattr(LocalEngine, "reduce", None)  # must not be called
-        with config(device=DEVICE):
-            there = model_of(labeler, solver).fit(SlicedRows(X))
-    np.testing.assert_array_equal(there.labels_, host.labels_)
-    assert there.resolved_["tuner"]["share_outside"] == host.resolved_["tuner"]["share_outside"]
-    assert there.resolved_["tuner"]["fitted_rows"] == host.resolved_["tuner"]["fitted_rows"]
 
 
 @pytest.mark.parametrize("recipe_name", ["svc", "psvc"])

@@ -1,4 +1,4 @@
-"""The domain of a sample made right for all rows: level, violators, and the same out of core."""
+"""The domain of a sample made right for all rows: level and violators."""
 
 from __future__ import annotations
 
@@ -6,20 +6,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
-from clusterkit import ClusterkitWarning, recipe
+from clusterkit import recipe
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.drivers import on_sample
 from clusterkit.drivers.on_sample import fit_on_sample, level_for
-from clusterkit.estimators import place
-from clusterkit.fitting.device_paths import read_at_once
-from clusterkit.fitting.samples import EngineSamples, engine_for
 from clusterkit.metrics import adjusted_rand
-from clusterkit.samples import build_space
 from clusterkit.samples.kernels import Gaussian
-from clusterkit.samples.rows import SlicedRows
-from clusterkit.samples.transform import IdentityMap
-from clusterkit.testing.compare import small_groups
 
 N = 1500
 
@@ -41,13 +33,10 @@ def composition(**parameters):
 SAMPLE = np.arange(0, N, 5)
 
 
-@pytest.mark.parametrize("pilot", [2**15, 200, 3])
 @pytest.mark.parametrize("nu", [1e-4, 0.05, 0.5, 0.999])
-def test_the_level_is_an_order_statistic_whatever_the_bracket_is(monkeypatch, moons, nu, pilot):
+def test_the_level_is_an_order_statistic(moons, nu):
     X, _ = moons
-    monkeypatch.setattr(on_sample, "PILOT", pilot)
-    monkeypatch.setattr(on_sample, "DEVIATIONS", 6.0 if pilot > 3 else 0.0)  # so that the bracket misses
-    domain, outside = level_for(domain_of(X), build_space(X, IdentityMap(2)), nu, 1e-6, np.random.default_rng(0))
+    domain, outside = level_for(domain_of(X), X, nu, 1e-6)
     values = np.sort(domain.value(X))
     allowed = int(nu * N)
     least = values[allowed]
@@ -58,10 +47,7 @@ def test_the_level_is_an_order_statistic_whatever_the_bracket_is(monkeypatch, mo
 
 def test_equal_values_are_all_inside():
     X = np.zeros((500, 2))
-    domain, outside = level_for(
-        KernelDomain(X[:1], np.ones(1), Gaussian(1.0), level=0.0), build_space(X, IdentityMap(2)), 0.3, 1e-6,
-        np.random.default_rng(0),
-    )  # fmt: skip
+    domain, outside = level_for(KernelDomain(X[:1], np.ones(1), Gaussian(1.0), level=0.0), X, 0.3, 1e-6)
     assert outside == 0.0
     assert (domain.value(X) >= domain.level).all()
 
@@ -97,33 +83,3 @@ def test_labels_agree_with_those_of_all_rows_and_new_rows_with_them(moons, outli
     assert np.array_equal(fit.predict(X), fit.labels)
     if outliers == "noise":
         assert np.array_equal(inside, fit.outcome.value(X) >= fit.outcome.level)
-
-
-@pytest.mark.parametrize("bound", [{"solver__nu": 0.1}, {"solver__C": 1.0}])
-def test_rows_out_of_core_give_the_same_domain_and_labels(moons, bound):
-    X, _ = moons
-    c, rows = composition(**bound), SlicedRows(X)
-    with small_groups(256):
-        in_memory = fit_on_sample(c, SAMPLE, X, Seeds(0))
-        out_of_core = fit_on_sample(c, SAMPLE, EngineSamples(rows, engine_for(rows)), Seeds(0))
-    assert in_memory.outcome.level == out_of_core.outcome.level
-    assert np.array_equal(in_memory.labels, out_of_core.labels)
-    one, other = (fit.resolved["tuner"] for fit in (in_memory, out_of_core))
-    assert {**one, "far_rows": None} == {**other, "far_rows": None}
-
-
-def test_the_recipe_takes_rows_that_are_read_block_by_block(monkeypatch, moons):
-    X, y = moons
-    monkeypatch.setattr(place, "read_at_once", lambda rows: False)
-    assert read_at_once(SlicedRows(X))
-    model = recipe("svc", random_state=0, tuner__max_rows=300)
-    with pytest.warns(ClusterkitWarning, match="300 of the 1500 rows"):
-        model.fit(SlicedRows(X))
-    assert adjusted_rand(y, model.labels_) > 0.95
-    assert model.resolved_["tuner"]["fitted_rows"] == 300
-    assert model.resolved_["labeler"]["min_cluster_size"] % 5 == 0
-    assert np.array_equal(model.predict(X), model.labels_)
-    spoilt = X.copy()
-    spoilt[7, 1] = np.nan
-    with pytest.raises(ValueError, match="row 7"):
-        model.fit(SlicedRows(spoilt))
