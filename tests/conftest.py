@@ -38,6 +38,15 @@ def pytest_collection():
     gc.enable()
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collect_file(file_path):
+    """Leave out the look for examples in the docstrings of tests, which takes as long as the import of all of them."""
+    collectors = yield
+    if file_path.name.startswith("test_"):
+        named = [each for each in collectors.get_result() if type(each).__name__ != "DoctestModule"]
+        collectors.force_result(named)
+
+
 @pytest.fixture(scope="session")
 def clean_registry():
     """What is found where no test has changed anything: the installed plugins, and the modules that hooks call."""

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 from oracles.builtin_names import TABLE
-from oracles.recipes import small
+from oracles.recipes import OF_EACH_CLASS, small
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs, make_moons
 from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -59,14 +59,16 @@ def all_threads(monkeypatch):
 
 
 DEAR = {"auto", "emmc-auto", "lapgmm", "svc"}
-"""Recipes that are fitted to one data set only."""
+"""Recipes that every run fits to one data set only, and so are those that are like another of `OF_EACH_CLASS`."""
 
 
 @pytest.mark.hypothesis
 @pytest.mark.parametrize(
     ("data", "name"),
     [
-        pytest.param(data, name, marks=[pytest.mark.deep] if name in DEAR and data != TAKEN[0] else [])
+        pytest.param(
+            data, name, marks=[pytest.mark.deep] if data != TAKEN[0] and name not in OF_EACH_CLASS - DEAR else []
+        )
         for data in TAKEN
         for name in RECIPES
     ],

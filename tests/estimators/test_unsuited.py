@@ -49,7 +49,6 @@ SEARCH = 4
 """The entry that prepares tables."""
 
 
-@pytest.mark.parametrize("entry", range(len(ENTRIES)))
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -60,9 +59,10 @@ SEARCH = 4
     ],
     ids=["dask", "lazy", "masked", "dates"],
 )
-def test_refused_everywhere(entry, data, message):
-    with pytest.raises(InvalidData, match=message):
-        ENTRIES[entry](data)
+def test_refused_everywhere(data, message):
+    for enter in ENTRIES:
+        with pytest.raises(InvalidData, match=message):
+            enter(data)
 
 
 def test_dates_of_other_libraries_do_not_become_counts():
@@ -72,7 +72,6 @@ def test_dates_of_other_libraries_do_not_become_counts():
         recipe("kmeans", n_clusters=2).fit(polars.DataFrame({"a": X[:, 0], "day": days}))
 
 
-@pytest.mark.parametrize("entry", [i for i in range(len(ENTRIES)) if i != SEARCH])
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -92,14 +91,15 @@ def test_dates_of_other_libraries_do_not_become_counts():
     ],
     ids=["text", "text-gaps", "texts", "date", "dates", "periods", "lists", "nan", "nans", "infinite"],
 )
-def test_columns_that_are_no_numbers_are_named_everywhere(entry, change, message):
+def test_columns_that_are_no_numbers_are_named_everywhere(change, message):
     pandas = pytest.importorskip("pandas")
     days = pandas.date_range("2024-01-01", periods=30)
     made = {"dates": days, "periods": days.to_period("D")}
     columns = {name: made[values] if isinstance(values, str) else values for name, values in change.items()}
     frame = pandas.DataFrame(X, columns=["a", "b"]).assign(**columns)
-    with pytest.raises(InvalidData, match=message + ".* taken by Auto.*clusterkit fit FILE.*Preparation"):
-        ENTRIES[entry](frame)
+    for enter in (*ENTRIES[:SEARCH], *ENTRIES[SEARCH + 1 :]):
+        with pytest.raises(InvalidData, match=message + ".* taken by Auto.*clusterkit fit FILE.*Preparation"):
+            enter(frame)
 
 
 @pytest.mark.parametrize(

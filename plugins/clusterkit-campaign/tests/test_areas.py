@@ -238,12 +238,12 @@ class TestComparisons:
 
 
 class TestEnsembles:
-    @pytest.mark.parametrize("item", [*ENSEMBLES, *UNFIT_ENSEMBLES])
     @pytest.mark.parametrize("name", ["diclens", "voting", "coassociation"])
-    def test_a_sound_consensus_has_no_problem(self, name, item):
-        counts = Counter()
-        assert check_ensemble(name, item, counts, 3) == []
-        assert counts["ensembles"] >= 1
+    def test_a_sound_consensus_has_no_problem(self, name):
+        for item in (*ENSEMBLES, *UNFIT_ENSEMBLES):
+            counts = Counter()
+            assert check_ensemble(name, item, counts, 3) == [], item
+            assert counts["ensembles"] >= 1
 
     def test_one_that_reads_the_names_of_clusters(self):
         @final
@@ -309,11 +309,9 @@ class TestEdges:
 
 
 @pytest.mark.parametrize("slot", BREAKERS)
-@pytest.mark.parametrize(
-    "how", ["nothing", "another axis", "a single nan", "an exit", "objects", "text", "a stop of an iteration"]
-)
-def test_broken_stages_are_named(slot, how):
-    assert check_breaker(slot, how, Counter()) == []
+def test_broken_stages_are_named(slot):
+    for how in ("nothing", "another axis", "a single nan", "an exit", "objects", "text", "a stop of an iteration"):
+        assert check_breaker(slot, how, Counter()) == [], how
 
 
 def test_exclusions():
