@@ -7,6 +7,7 @@ predicts the same.
 
 from __future__ import annotations
 
+import pickle
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ __all__ = [
     "check_recipe_saves",
     "check_saving",
     "close",
+    "copies",
     "installed",
     "numbers",
     "numbers_of",
@@ -168,6 +170,12 @@ def saved_copy(value: T, *stand_ins: type) -> T:
         path = Path(folder) / "value.clusterkit"
         saving.write(path, saving.Content(packed.tree(), packed.tensors))
         return cast("T", saving.unpack(saving.read(path), str(path)))
+
+
+def copies(value: T, *stand_ins: type) -> Iterator[tuple[str, T]]:
+    """The object after pickling and after saving as data, each with the word for it; `stand_ins` as in `saved_copy`."""
+    yield "pickling", cast("T", pickle.loads(pickle.dumps(value)))
+    yield "saving", saved_copy(value, *stand_ins)
 
 
 def check_saving(model: SavedAsData, X: Array) -> None:

@@ -11,7 +11,7 @@ __all__ = ["CODEC_LAWS", "LAWS"]
 
 LAWS: Mapping[str, list[Law]] = {
     "featuremap": [*featuremap.LAWS, *place.MAP_LAWS, *place.ARRAY_MAP_LAWS],
-    "solver": [*solver.LAWS, *solver.PASS_LAWS, *place.ARRAY_SOLVER_LAWS],
+    "solver": [*solver.LAWS, *solver.PASS_LAWS],
     "labeler": labeler.LAWS,
     "balancer": [*balancer.LAWS, *place.BALANCER_LAWS],
     "partitioner": [*balancer.PARTITIONER_LAWS, *place.START_LAWS, *place.ARRAY_START_LAWS],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from clusterkit.contracts import FeatureMap, Task
 from clusterkit.samples import DistanceSpace, FeatureSpace, KernelSpace, Space
 from clusterkit.samples.kernels import MatrixKernel
 from clusterkit.samples.mixed_space import MixedSpace
-from clusterkit.testing.compare import close, same_bits, saved_copy, small_blocks
+from clusterkit.testing.compare import close, copies, same_bits, small_blocks
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import Case, cases
 
@@ -97,21 +96,13 @@ def is_finite_and_keeps_the_type(stage: FeatureMap, case: Case) -> None:
 
 
 @law(LAWS, case=cases())
-def survives_pickling(stage: FeatureMap, case: Case) -> None:
-    """A pickled space maps new rows to the same bits."""
+def survives_pickling_and_saving(stage: FeatureMap, case: Case) -> None:
+    """A space that was pickled, or saved as data and loaded, maps new rows and its own samples to the same bits."""
     space = _fit(stage, case)
-    again = pickle.loads(pickle.dumps(space))
-    same_bits(_mapped(again, case.X), _mapped(space, case.X), "features after pickling")
-
-
-@law(LAWS, case=cases())
-def survives_saving(stage: FeatureMap, case: Case) -> None:
-    """A space that was saved as data and loaded maps new rows, and its own samples, to the same bits."""
-    space = _fit(stage, case)
-    again = saved_copy(space)
-    same_bits(_mapped(again, case.X), _mapped(space, case.X), "features after saving")
-    if isinstance(space, FeatureSpace) and not space.sparse:
-        same_bits(again.rows(), space.rows(), "features of the samples after saving")
+    for how, again in copies(space):
+        same_bits(_mapped(again, case.X), _mapped(space, case.X), f"features after {how}")
+        if isinstance(space, FeatureSpace) and not space.sparse:
+            same_bits(again.rows(), space.rows(), f"features of the samples after {how}")
 
 
 @law(LAWS, case=cases())

@@ -6,7 +6,6 @@ Laws of codecs (`CODEC_LAWS`): coding and decoding gives the same labels, and co
 from __future__ import annotations
 
 import copy
-import pickle
 from typing import Any, final
 
 import attrs
@@ -35,7 +34,7 @@ from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
 from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.transform import Transform
-from clusterkit.testing.compare import same_bits, saved_copy
+from clusterkit.testing.compare import copies, same_bits
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import Case, cases, scores
 
@@ -216,27 +215,18 @@ def predicting_the_samples_repeats_their_labels(stage: Labeler, case: Case, shar
 
 
 @law(LAWS, case=cases(), share=SHARES, applies=lambda stage: stage.inductive)
-def predicts_any_rows_after_pickling(stage: Labeler, case: Case, share: float) -> None:
-    """New rows, far ones included, get labels that exist, the same from a pickled predictor."""
+def predicts_any_rows_after_pickling_and_saving(stage: Labeler, case: Case, share: float) -> None:
+    """New rows, far ones included, get labels that exist, the same from a pickled or a saved predictor."""
     bench = _Bench.of(stage, case, share)
     labeling = bench.label()
     assert labeling.predict is not None
-    Y = np.concatenate([case.X + 0.01, case.X[:1] + 1e3, case.X[:1] - 1e3]).astype(case.dtype)
+    Y = np.concatenate([case.X, case.X + 0.01, case.X[:1] + 1e3, case.X[:1] - 1e3]).astype(case.dtype)
     labels = labeling.predict(Y)
     assert labels.shape == (len(Y),)
     assert labels.min() >= -1
     assert labels.max() <= (labeling.labels.max() if bench.most is None else bench.most - 1)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(labeling.predict))(Y), labels)
-
-
-@law(LAWS, case=cases(), share=SHARES, applies=lambda stage: stage.inductive)
-def predicts_alike_after_saving(stage: Labeler, case: Case, share: float) -> None:
-    """A predictor that was saved as data and loaded gives the samples and new rows the same labels."""
-    predict = _Bench.of(stage, case, share).label().predict
-    assert predict is not None
-    again = saved_copy(predict, Projected, KernelSum)
-    Y = np.concatenate([case.X, case.X + 0.01]).astype(case.dtype)
-    np.testing.assert_array_equal(again(Y), predict(Y))
+    for how, again in copies(labeling.predict, Projected, KernelSum):
+        np.testing.assert_array_equal(again(Y), labels, err_msg=how)
 
 
 @law(LAWS, case=cases(["blobs"]))

@@ -25,17 +25,14 @@ from clusterkit.contracts import (
     FeatureMap,
     FittedMap,
     Partitioner,
-    Solver,
     Task,
     labels_by_blocks,
 )
-from clusterkit.contracts.pass_solver import Iterating, Summing, adder_of, solve_by_sums
 from clusterkit.errors import Infeasible
 from clusterkit.fitting.device_paths import has_device_path
 from clusterkit.fitting.label_iterations import balanced_by
 from clusterkit.samples import FeatureSpace, identity_space
 from clusterkit.samples.array_libraries import has_array_api, to_host
-from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.device_engine import DeviceEngine
 from clusterkit.samples.engines import Engine, LocalEngine
 from clusterkit.samples.rows import SlicedRows
@@ -46,7 +43,6 @@ from clusterkit.testing.compare import (
     DEVICE,
     close,
     installed,
-    numbers_of,
     put,
     same_bits,
     same_there,
@@ -54,13 +50,12 @@ from clusterkit.testing.compare import (
     small_groups,
 )
 from clusterkit.testing.law import Law, law
-from clusterkit.testing.laws.solver import FEATURES, bound_by_passes, codebook
+from clusterkit.testing.laws.solver import FEATURES
 from clusterkit.testing.strategies import VIEWS, Case, cases
 
 __all__ = [
     "ARRAY_CODEC_LAWS",
     "ARRAY_MAP_LAWS",
-    "ARRAY_SOLVER_LAWS",
     "ARRAY_START_LAWS",
     "BALANCER_LAWS",
     "MAP_LAWS",
@@ -108,21 +103,11 @@ def _rows(X: Array, engine: Engine | None = None, mapping: RowMap | None = None)
     return RowsSpace.of(SlicedRows(X), engine or LocalEngine(), mapping or IdentityMap(X.shape[1]))
 
 
-def _features(case: Case, view: str, stage: Solver | None = None) -> FeatureSpace:
-    """Explicit features of the samples, without negative numbers for a solver that takes none."""
-    X = np.abs(case.X) if stage is not None and stage.nonnegative else case.X
-    space = VIEWS[view].space_of(X, Task(case.n, case.k if stage is None else None), case.rng("space"))
+def _features(case: Case, view: str) -> FeatureSpace:
+    """Explicit features of the samples."""
+    space = VIEWS[view].space_of(case.X, Task(case.n, case.k), case.rng("space"))
     assert isinstance(space, FeatureSpace)
-    assume(stage is None or not stage.nonnegative or space.minimum() >= 0)
     return space
-
-
-def _weights(stage: Solver, space: FeatureSpace, case: Case) -> Array | None:
-    """Whole weights of the samples where the solver counts them."""
-    path = stage.path(type(space))
-    drawn = case.rng("weights").integers(0, 4, case.n).astype(np.float64)
-    assume(drawn.any())
-    return drawn if path is not None and path.weighted else None
 
 
 def fitted_map(stage: FeatureMap, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
@@ -217,9 +202,6 @@ def balancing_by_passes_costs_what_it_costs_in_memory(stage: Balancer, n: int, k
 ARRAY_MAP_LAWS: list[Law] = []
 """Laws of feature maps whose row maps carry the mark."""
 
-ARRAY_SOLVER_LAWS: list[Law] = []
-"""Laws of solvers whose iterations carry the mark."""
-
 ARRAY_CODEC_LAWS: list[Law] = []
 """Laws of codecs that carry the mark."""
 
@@ -231,24 +213,12 @@ def _maps(stage: FeatureMap) -> bool:
     return installed() and stage.reads == "passes" and has_device_path(stage)
 
 
-def _adds_up(stage: Solver) -> bool:
-    return installed() and stage.targets != "never" and has_device_path(stage)
-
-
-def _iterates(stage: Solver) -> bool:
-    return installed() and stage.targets == "never" and has_device_path(stage)
-
-
 def _decodes(stage: Codec) -> bool:
     return installed() and has_device_path(stage)
 
 
 def _starts(stage: Partitioner) -> bool:
     return installed() and stage.reads == "passes"
-
-
-def _codings(stage: Solver) -> st.SearchStrategy[Coding]:
-    return st.sampled_from(sorted(stage.codings, key=lambda coding: coding.value))
 
 
 @law(ARRAY_MAP_LAWS, applies=_maps, case=cases())
@@ -274,67 +244,6 @@ def passes_on_a_device_fit_the_same_map(stage: FeatureMap, case: Case) -> None:
             maps.append(fitted_map(stage, rows, task, case.rng("map")).mapping)
     here, there = (mapping(X) for mapping in maps)
     close(there, here, "features of maps fitted on the host and on a device", digits=3, scale=1.0)
-
-
-def _same_part(there: Addable, here: Addable, what: str, size: float) -> None:
-    """Sums of the device and of the host: whole numbers equal, others up to rounding."""
-    pairs = list(zip(numbers_of(to_host(there)), numbers_of(to_host(here)), strict=True))
-    assert pairs
-    for one, other in pairs:
-        if other.dtype.kind in "iub":
-            np.testing.assert_array_equal(one, other, err_msg=what)
-        else:
-            finite = np.isfinite(other)
-            np.testing.assert_array_equal(np.isfinite(one), finite, err_msg=what)
-            close(np.where(finite, one, 0.0), np.where(finite, other, 0.0), what, scale=size)
-
-
-def _size(H: Array) -> float:
-    """The size of the numbers that are added up for a block, for what counts as rounding.
-
-    For float32 rows the products are rounded to that type on the host, too.
-    """
-    largest = max(1.0, float(np.square(H.astype(np.float64)).sum()))
-    return largest * (1.0 if H.dtype == np.float64 else float(np.finfo(np.float32).eps / np.finfo(np.float64).eps))
-
-
-@law(ARRAY_SOLVER_LAWS, applies=_adds_up, case=cases(), view=st.sampled_from(FEATURES), coding=_codings,
-     weighted=st.booleans())  # fmt: skip
-def a_block_adds_the_same_on_a_device(stage: Solver, case: Case, view: str, coding: Coding, weighted: bool) -> None:
-    """The sums of a block on a device are those of numpy up to rounding, as are the scores of its rows."""
-    k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
-    space = _features(case, view, stage)
-    weights = _weights(stage, space, case) if weighted else None
-    iterations = bound_by_passes(stage, space, Task(case.n, k, sample_weight=weights)).iterations
-    assert isinstance(iterations, Summing)
-    coded = Coded(case.labels[None] % k, coding, k, codebook(coding, k), weights)
-    H, function = space.rows(), solve_by_sums(iterations, space, coded).extend
-    there, part, size = put(H), adder_of(iterations).part, _size(H)
-    _same_part(part(there, coded, None), part(H, coded, None), "sums", size)
-    _same_part(part(there[:0, :], coded.of(slice(0, 0)), None), part(H[:0], coded.of(slice(0, 0)), None), "none", size)
-    scores, spread = function.on(H), float(np.abs(H.astype(np.float64)).max(initial=0.0)) ** 2 * H.shape[1]
-    same_there(function.on(there), scores, "scores", digits=3, scale=max(1.0, spread))
-    _same_part(part(there, coded, put(scores)), part(H, coded, scores), "sums with scores", size)
-
-
-@law(ARRAY_SOLVER_LAWS, applies=_iterates, case=cases(["blobs"], dtypes=["float64"]), view=st.sampled_from(FEATURES),
-     weighted=st.booleans())  # fmt: skip
-def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, weighted: bool) -> None:
-    """A block adds the same on a device as on the host: under the first function, and under the one after it."""
-    space = _features(case, view, stage)
-    weights = _weights(stage, space, case) if weighted else None
-    iterations = bound_by_passes(stage, space, Task(case.n, case.k, sample_weight=weights)).iterations
-    assert isinstance(iterations, Iterating)
-    H = space.rows()
-    there, size = put(H), _size(H)
-    begin = iterations.begin(space, case.rng("solve"))
-    here = iterations.part(H, begin, None, weights)
-    _same_part(iterations.part(there, begin, None, weights), here, "sums", 1e3 * size)
-    following = iterations.finish(here, begin).following
-    scores = following.on(H)
-    same_there(following.on(there), scores, "scores", digits=6, scale=1.0)
-    here = iterations.part(H, following, begin, weights)
-    _same_part(iterations.part(there, following, begin, weights), here, "sums of the second iteration", 1e3 * size)
 
 
 @law(ARRAY_CODEC_LAWS, applies=_decodes, k=st.integers(2, 5), n=st.integers(0, 30), levels=st.integers(1, 9),

@@ -29,12 +29,16 @@ from clusterkit.contracts.pass_solver import (
     solve_by_iterations,
 )
 from clusterkit.errors import InvalidData
+from clusterkit.fitting.device_paths import has_device_path
 from clusterkit.fitting.label_iterations import alternate
 from clusterkit.samples import FeatureSpace, Space, build_space
 from clusterkit.samples.coding import Coded, Coding
+from clusterkit.samples.device_engine import DeviceEngine
+from clusterkit.samples.rows import SlicedRows
+from clusterkit.samples.rows_space import RowsSpace
 from clusterkit.samples.sums import Addable
 from clusterkit.samples.transform import block_plan
-from clusterkit.testing.compare import close, numbers, same_bits, saved_copy, small_blocks, small_groups
+from clusterkit.testing.compare import DEVICE, close, copies, installed, numbers, same_bits, small_blocks, small_groups
 from clusterkit.testing.law import Law, Source, law
 from clusterkit.testing.strategies import VIEWS, Case, cases, views
 
@@ -192,26 +196,15 @@ def extends_to_what_it_fitted(stage: Solver, case: Case, view: str, coding: Codi
 
 
 @law(LAWS, applies=_has_space, **ANY)
-def outcome_survives_pickling(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """A pickled outcome has the same values, for new rows too."""
+def outcome_survives_pickling_and_saving(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
+    """An outcome that was pickled, or saved as data and loaded, has the same values, for new rows too."""
     bench = _PreparedCase.of(stage, case, view, coding)
     outcome = bench.solve()
-    again = pickle.loads(pickle.dumps(outcome))
-    same_bits(numbers(again, bench.space), numbers(outcome, bench.space), "the outcome after pickling")
-    if isinstance(outcome, Embedding) and outcome.extend is not None:
-        same_bits(again.extend(case.X), outcome.extend(case.X), "new rows after pickling")
-
-
-@law(LAWS, applies=_has_space, **ANY)
-def outcome_survives_saving(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """An outcome that was saved as data and loaded has the same values, for new rows too."""
-    bench = _PreparedCase.of(stage, case, view, coding)
-    outcome = bench.solve()
-    again = saved_copy(outcome)
-    same_bits(numbers(again, bench.space), numbers(outcome, bench.space), "the outcome after saving")
-    if isinstance(outcome, Embedding) and isinstance(again, Embedding) and outcome.extend is not None:
-        assert again.extend is not None
-        same_bits(again.extend(case.X), outcome.extend(case.X), "new rows after saving")
+    for how, again in copies(outcome):
+        same_bits(numbers(again, bench.space), numbers(outcome, bench.space), f"the outcome after {how}")
+        if isinstance(outcome, Embedding) and isinstance(again, Embedding) and outcome.extend is not None:
+            assert again.extend is not None
+            same_bits(again.extend(case.X), outcome.extend(case.X), f"new rows after {how}")
 
 
 @law(LAWS, applies=_has_space, **ANY)
@@ -563,6 +556,22 @@ def any_cut_of_the_rows_gives_the_same_scores(
     close(value, objective, "objective after another cut", digits=6, scale=bound.size)
     one, other = scores_on(again, bound.space), scores_on(function, bound.space)
     close(one, other, "scores after another cut", digits=6, scale=1.0)
+
+
+def _on_a_device(stage: Solver) -> bool:
+    return installed() and _passes(stage) and has_device_path(stage)
+
+
+@law(PASS_LAWS, applies=_on_a_device, case=cases(["blobs"], dtypes=["float64"]), **IN_PASSES)
+def an_iteration_on_a_device_gives_the_same_scores(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
+    """Rows that an engine moves to a device have the scores and the objective of the host, up to rounding."""
+    bound = _Bound.of(stage, case, view, coding)
+    assume(bound.coded is None or bound.coded.sizes().min() > 0)
+    there = RowsSpace.of(SlicedRows(case.X), DeviceEngine(DEVICE), bound.space.mapping, bound.space.before)
+    function, objective = bound.iterate()
+    again, value = bound.again(there).iterate(there)
+    close(value, objective, "objective on a device", digits=6, scale=bound.size)
+    close(scores_on(again, bound.space), scores_on(function, bound.space), "scores on a device", digits=6, scale=1.0)
 
 
 @law(PASS_LAWS, applies=_passes, **ANY_PASSED)
