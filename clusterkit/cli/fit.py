@@ -1,7 +1,7 @@
 """``clusterkit fit``: cluster the rows of a table.
 
 If a file is too large to be read at once, its rows stay in the file and labels are written as they come
-(`fit_by_rows`). Rows that every pass of a fit would decode anew are copied (`copied`), to the file of --cache or to a
+(`fit_by_blocks`). Rows that every pass of a fit would decode anew are copied (`copied`), to the file of --cache or to a
 temporary one.
 """
 
@@ -24,7 +24,7 @@ from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.options import NUMBER, check_number, estimator
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from clusterkit.cli.data import TableOptions
     from clusterkit.contracts.arguments import NumberLike
@@ -38,7 +38,7 @@ __all__ = [
     "check",
     "copied",
     "fit",
-    "fit_by_rows",
+    "fit_by_blocks",
     "fits",
     "is_large",
     "rows_of",
@@ -184,136 +184,101 @@ def fits(model: object) -> TypeGuard[Pipeline]:
         return True
 
 
-def fit_by_rows(
-    rows: Rows,
+def fit_by_blocks(
     data: str,
     name: str,
-    model: Pipeline,
+    model: Any,
     path: str | None,
     save: str | None,
+    table_options: TableOptions,
+    preparation: options.PreparationOptions | None,
     *,
     cache: str | None,
     spool: bool,
     as_json: bool,
 ) -> None:
-    """Fit, write labels and model, and print a summary.
+    """Fit to a file that is too large to be read at once, write labels and model, and print a summary.
 
     Parameters
     ----------
-    rows : Rows
     data : str
-        The name of the file, for messages.
+        The name of the file.
     name : str
         The recipe.
-    model : Pipeline
+    model : Pipeline or Driven
         Estimator that is fitted.
     path : str or None
         File for the labels.
     save : str or None
         File for the model.
+    table_options : TableOptions
+    preparation : PreparationOptions or None
+        Of a recipe that takes the columns of tables; None where the rows are numbers.
     cache : str or None
         File for a copy of the rows.
     spool : bool
         Whether rows that every pass would decode anew may be copied to a temporary file beside the labels or the model.
     as_json : bool
     """
-    from clusterkit.cli import summary
+    from clusterkit.cli import models, summary
     from clusterkit.cli.failures import watching
     from clusterkit.errors import NeedsClusters
+    from clusterkit.estimators.mixed_blocks import fit_blocks
     from clusterkit.estimators.number import is_open
     from clusterkit.estimators.same_place import shown
     from clusterkit.estimators.saving import save_with_facts
     from clusterkit.tables.cells.column_names import numbered
+    from clusterkit.tables.reading.chunks import table_chunks
 
-    if is_open(getattr(model, "n_clusters", None)):
-        raise BadInput(
-            f"-k auto and ranges compare fits of all rows in memory, and {data} is read block by block, because it is "
-            "too large. Give one number with -k N, or choose it on a part of the rows"
-        )
+    rows: Rows | None = None
+    first: Any = None
+    if preparation is None:
+        rows = rows_of(data, table_options)
+        if is_open(getattr(model, "n_clusters", None)):
+            raise BadInput(
+                f"-k auto and ranges compare fits of all rows in memory, and {data} is read block by block, because it "
+                "is too large. Give one number with -k N, or choose it on a part of the rows"
+            )
+    else:
+        reading = table_options.reading()
+        first = next(table_chunks(data, **reading))
     began = time.perf_counter()
-    written = [file for file in (path, save) if file is not None and file != outputs.STDOUT]
     try:
-        model.composition()  # a missing number of clusters is said before rows are copied
-        with shown(True):
-            source, note = copied(rows, model, cache, written[0] if spool and written else None)
+        if rows is not None:
+            model.composition()  # a missing number of clusters is said before rows are copied
+            written = [file for file in (path, save) if file is not None and file != outputs.STDOUT]
+            with shown(True):
+                source, note = copied(rows, model, cache, written[0] if spool and written else None)
         with watching() as interrupt, shown(True):
-            model.fit(source)
+            if preparation is None:
+                model.fit(source)
+            else:
+                fit_blocks(model, lambda: table_chunks(data, **reading), preparation.spec(first, table_options))
     except NeedsClusters as error:
         raise BadInput(f"{error}. Give it with -k N.") from error
     if path is not None:
         outputs.write(path, model.labels_)
-    if save is not None:
-        names = list(rows.names or map(str, range(1, rows.d + 1)))
-        save_with_facts(save, model, {"columns": names, "named": rows.names is not None, "recipe": name})
-    facts = summary.of_fit(data, rows.names or numbered(rows.d), name, model, time.perf_counter() - began)
-    interrupted, size = interrupt.pressed or model.interrupted_, 8 * rows.n * rows.d
-    _show_blocks(facts, note, size, path, save, interrupted=interrupted, as_json=as_json)
-
-
-def fit_tables(
-    data: str,
-    name: str,
-    model: Pipeline,
-    path: str | None,
-    save: str | None,
-    table_options: TableOptions,
-    preparation: options.PreparationOptions,
-    *,
-    as_json: bool,
-) -> None:
-    """Fit a recipe that takes the columns of tables to a file that is read piece by piece, as `fit_by_rows` does."""
-    from clusterkit.cli import models, summary
-    from clusterkit.cli.failures import watching
-    from clusterkit.estimators.mixed_blocks import fit_blocks
-    from clusterkit.estimators.same_place import shown
-    from clusterkit.tables.reading.chunks import table_chunks
-
-    reading = table_options.reading()
-    first = next(table_chunks(data, **reading))
-    began = time.perf_counter()
-    with watching() as interrupt, shown(True):
-        fit_blocks(model, lambda: table_chunks(data, **reading), preparation.spec(first, table_options))
-    if path is not None:
-        outputs.write(path, model.labels_)
-    if save is not None:
-        models.save(save, model, first, name)
-    facts = summary.of_fit(data, model.preparation_.used, name, model, time.perf_counter() - began)
-    interrupted, size = interrupt.pressed or model.interrupted_, 8 * len(model.labels_)
-    _show_blocks(
-        facts,
-        "numbers and codes in a temporary file",
-        size * len(model.preparation_.names_of_codes),
-        path,
-        save,
-        interrupted=interrupted,
-        as_json=as_json,
-    )
-
-
-def _show_blocks(
-    facts: Mapping[str, object],
-    copy: str | None,
-    size: int,
-    path: str | None,
-    save: str | None,
-    *,
-    interrupted: bool,
-    as_json: bool,
-) -> None:
-    """Print the summary of a fit to rows that are read block by block; end with the status of Ctrl-C after it."""
-    from clusterkit.cli import summary
-
-    facts = {
-        **facts,
+    if rows is not None:
+        columns, width = rows.names or numbered(rows.d), rows.d
+        facts = {"columns": list(rows.names or map(str, range(1, width + 1))), "named": rows.names is not None}
+        if save is not None:
+            save_with_facts(save, model, {**facts, "recipe": name})
+    else:
+        columns, width = model.preparation_.used, len(model.preparation_.names_of_codes)
+        note = "numbers and codes in a temporary file"
+        if save is not None:
+            models.save(save, model, first, name)
+    interrupted = interrupt.pressed or model.interrupted_
+    shown_facts = summary.of_fit(data, columns, name, model, time.perf_counter() - began) | {
         "read": "block by block",
-        "copy": copy,
+        "copy": note,
         "doubts": None,  # doubts need all rows in memory
-        "bytes": size,
+        "bytes": 8 * len(model.labels_) * width,
         "interrupted": interrupted,
         "labels_file": path,
         "model_file": save,
     }
-    summary.show(facts, as_json=as_json, err=path == outputs.STDOUT)
+    summary.show(shown_facts, as_json=as_json, err=path == outputs.STDOUT)
     if interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
 
@@ -460,31 +425,18 @@ def fit(
         from clusterkit.estimators.preparing import stages_of_tables
 
         early.check(data, large_name, settings)
-        of_tables: Any = estimator(large_name, clusters, seed, settings, metric)
-        if isinstance(of_tables, Auto) or stages_of_tables(of_tables) is not None:
+        large: Any = estimator(large_name, clusters, seed, settings, metric)
+        of_tables = isinstance(large, Auto) or stages_of_tables(large) is not None
+        if of_tables or fits(large):
             check(with_data=with_data, picture=picture, linked=linked)
             outputs.check_labels(path, escape_formulas=escape_formulas)
             models.check(save)
-            fit_tables(
-                data, large_name, of_tables, path, save, table_options, preparation.of_metric(metric), as_json=as_json
-            )
+            of_columns = preparation.of_metric(metric) if of_tables else None
+            fit_by_blocks(
+                data, large_name, large, path, save, table_options, of_columns, cache=cache, spool=spool,
+                as_json=as_json,
+            )  # fmt: skip
             return
-    if is_large(data) and fits(large := estimator(large_name, clusters, seed, settings, metric)):
-        check(with_data=with_data, picture=picture, linked=linked)
-        outputs.check_labels(path, escape_formulas=escape_formulas)
-        models.check(save)
-        fit_by_rows(
-            rows_of(data, table_options),
-            data,
-            large_name,
-            large,
-            path,
-            save,
-            cache=cache,
-            spool=spool,
-            as_json=as_json,
-        )
-        return
     if cache is not None:
         raise BadInput("--cache is for files that are read block by block; this one is read at once")
     outputs.check_labels(path, with_data=with_data, escape_formulas=escape_formulas)

@@ -11,6 +11,8 @@ from clusterkit.plots._domains import contours
 from clusterkit.plots.figure import COLORS, INK
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = ["draw"]
@@ -44,7 +46,7 @@ def draw(
     clusters = np.unique(labels).tolist()
     figure = Figure(figsize=(12.5, 5.9), dpi=130, layout="constrained")
     mosaic = [["svc", "emmc", str(label)] for label in clusters]
-    axes = figure.subplot_mosaic(mosaic, width_ratios=(6, 6, 1.2))
+    axes: dict[str, Axes] = figure.subplot_mosaic(mosaic, width_ratios=(6, 6, 1.2))
     contours(svc, moons, axes["svc"], legend=False).set_aspect("auto")
     plane = PCA(2, random_state=0).fit_transform(images)
     for label in clusters:
