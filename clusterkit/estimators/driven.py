@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import attrs
 from sklearn.base import ClusterMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
-from clusterkit._typing import Array, ArrayLike, Labels, RandomState
+from clusterkit._typing import Array, ArrayLike, RandomState
 from clusterkit.contracts import Driver
 from clusterkit.contracts.arguments import DriverLike, NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition, Problem
@@ -23,11 +22,10 @@ from clusterkit.estimators import same_place
 from clusterkit.estimators.base import FittedAttributes, set_fitted
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import set_report
-from clusterkit.estimators.outputs import inductive, weighing
+from clusterkit.estimators.outputs import weighing
 from clusterkit.estimators.pipeline import Pipeline, check_place, choose_number, takes_arrays
-from clusterkit.estimators.place import PlacedSamples, predicted
+from clusterkit.estimators.place import PlacedSamples
 from clusterkit.estimators.preparing import features_of
-from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import checked, index_of
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.fitting.fit import check_new
@@ -150,13 +148,6 @@ exact_on_training_, n_features_in_
         except ValueError:
             return None  # fit reports what is wrong
         return base._why_not_weighted() if driver.weighted else f"driver '{driver.name}' counts rows"
-
-    @inductive
-    def predict(self, X: SamplesLike) -> Labels:
-        """Clusters of new samples X, shape (m, d); of a model of a table, tables with its columns."""
-        check_is_fitted(self, "labels_")
-        check_same_place(self, X, "predict")
-        return predicted(self, X)
 
     @property
     def _on_devices(self) -> bool:

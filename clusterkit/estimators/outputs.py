@@ -6,7 +6,6 @@ an error that says why.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable
 from functools import partial
@@ -18,17 +17,17 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clusterkit._typing import Array, ArrayLike, Floats
+from clusterkit._typing import Array, ArrayLike, Floats, Labels
 from clusterkit.contracts import Decoder
 from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.outcomes import Domain, Embedding, MergeTrees, MixtureScores, Outcome
 from clusterkit.contracts.registry import registry
 from clusterkit.drivers.compose import check
-from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter
+from clusterkit.errors import IncompatibleStages, InvalidData
+from clusterkit.estimators.place import predicted
 from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import new_rows
-from clusterkit.files import replacing
 from clusterkit.fitting.samples import engine_for
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, as_type, to_host
 from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
@@ -190,6 +189,13 @@ def _decodes(predict: Any) -> bool:
 class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """`transform`, `decision_function` and `score` of a fitted clusterer."""
 
+    @inductive
+    def predict(self, X: SamplesLike) -> Labels:
+        """Clusters of new samples X, shape (m, d), or what `clusterkit.open` gives; of a model of a table, tables."""
+        model = self._fitted()
+        check_same_place(model, X, "predict")
+        return predicted(model, X)
+
     def transform(self, X: SamplesLike) -> Floats:
         """Distances to the means of the clusters, or where there are none the scores or embedding, (m, q).
 
@@ -260,25 +266,6 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         inside = np.flatnonzero(labels >= 0)[::step]
         count = len(np.unique(labels[inside]))
         return float(silhouette_score(rows[inside], labels[inside])) if 1 < count < len(inside) else 0.0
-
-    def report(self, path: str, X: object, **options: object) -> None:
-        """Write a page about the clusters of the rows X that were fitted, as `clusterkit.report.make_report` makes it.
-
-        Parameters
-        ----------
-        path : str
-            File for the page: .html.
-        X : data frame, mapping of str to array, or array of shape (n, d)
-            The rows of the fit, in its order.
-        **options : object
-            Other arguments of `clusterkit.report.make_report`, such as ``methods=["kmeans", "genie"]``.
-        """
-        if not str(path).lower().endswith((".html", ".htm")):
-            raise InvalidParameter(f"{path}: a report can be .htm, .html")
-        make: Any = importlib.import_module("clusterkit.report").make_report  # a room above this one
-        text, _ = make(X, model=self._fitted(), **options)
-        with replacing(path) as part:
-            part.write_text(text, encoding="utf-8")
 
     def _gives(self, kinds: tuple[type[Outcome], ...]) -> bool:
         """Whether the fit has, or before it will have, an outcome of one of these types that extends to new rows."""

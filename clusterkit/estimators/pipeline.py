@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
 from sklearn.base import ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
-from clusterkit._typing import Array, ArrayLike, Labels, RandomState
+from clusterkit._typing import Array, ArrayLike, RandomState
 from clusterkit.contracts import Driver, DriverResult, FeatureMap, Solver, Stage
 from clusterkit.contracts.arguments import (
     BalancerLike,
@@ -32,12 +31,11 @@ from clusterkit.estimators import same_place
 from clusterkit.estimators.base import FittedAttributes, set_fitted
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, is_open, limits_of, set_report
-from clusterkit.estimators.outputs import inductive, inductive_instead, weighing
+from clusterkit.estimators.outputs import inductive_instead, weighing
 from clusterkit.estimators.place import (
     SAMPLE,
     PlacedSamples,
     domain_of_sample,
-    predicted,
 )
 from clusterkit.estimators.preparing import (
     attach,
@@ -48,7 +46,6 @@ from clusterkit.estimators.preparing import (
     refuse_changed_stages,
     stages_of_tables,
 )
-from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import checked, index_of, refuse_unsuited
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.fitting.device_paths import check_rows, device_problems, row_problems
@@ -332,13 +329,6 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                     raise Infeasible(f"{error}. The number is open up to {most}; {instead} tries more") from None
             c = attrs.evolve(c, solver=solver.with_parameters(least_clusters=max(solver.least_clusters, fewest)))
         return linked(c, groups, problems)
-
-    @inductive
-    def predict(self, X: SamplesLike) -> Labels:
-        """Clusters of new samples X, shape (m, d), or what `clusterkit.open` gives; of a model of a table, tables."""
-        check_is_fitted(self, "labels_")
-        check_same_place(self, X, "predict")
-        return predicted(self, X)
 
     def _rows_of(self, X: SamplesLike) -> Array:
         """New samples X as the stages take them, (m, d): checked, and prepared where the fit prepared a table."""

@@ -122,8 +122,6 @@ def test_a_model_of_a_table_and_what_looks_at_its_rows_refuse_the_same():
         clusterkit.profile(table, frame, names="ab")
     with pytest.raises(InvalidData, match="compare: X has no row"):
         clusterkit.compare({"kmeans": "kmeans"}, frame[:0], n_clusters=2)
-    with pytest.raises(InvalidParameter, match=r"page.pdf: a report can be .htm, .html"):
-        table.report("page.pdf", frame)
     with pytest.raises(InvalidParameter, match="got a DataFrame; samples are for fit"):
         clusterkit.Auto(frame).fit(frame)
 

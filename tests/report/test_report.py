@@ -471,13 +471,12 @@ def test_left_out_names_classes_and_the_next_best_number_stand_beside_the_cluste
     assert page.index('id="cluster-0"') < page.index("95 % bootstrap interval") < page.index('id="cluster-1"')
 
 
-def test_a_fitted_model_writes_its_own_page(tmp_path):
+def test_a_fitted_model_has_its_own_page():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal((0, 0), 0.3, (40, 2)), rng.normal((3, 3), 0.3, (40, 2))])
     model = clusterkit.recipe("kmeans", n_clusters=2, random_state=0).fit(X)
-    model.report(str(tmp_path / "page.html"), X, methods=["genie"])
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    text, _ = make_report(X, model=model, methods=["genie"])
     assert "2 clusters, as asked for, of 40 and 40 rows, found by the method kmeans" in text
     assert "only Auto estimates it" in text
     with pytest.raises(InvalidData, match="79 rows and the model was fitted to 80"):
-        model.report(str(tmp_path / "page.html"), X[1:])
+        make_report(X[1:], model=model)
