@@ -81,7 +81,7 @@ def test_a_small_file_and_a_recipe_that_needs_all_rows_are_read_at_once(run, npy
     assert not fit.is_large(str(npy))
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "60K")
     assert fit.is_large(str(npy))
-    answer = run("fit", npy, "--recipe", "nmf", "-k", 3)
+    answer = run("fit", npy, "--recipe", "nmf", "-k", 3, "--set", "n_init=1", "--set", "max_iter=5")
     assert "block by block" not in answer.output
 
 

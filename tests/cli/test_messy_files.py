@@ -124,7 +124,7 @@ def test_names_and_cells_do_not_steer_the_terminal(run, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text(path.read_text(encoding="utf-8").replace(f"{evil}0,", f"{evil}new,"), encoding="utf-8")
     for words in (
-        ("fit", path, "--save", model),
+        ("fit", path, "-k", 2, "-r", "mixture", "--save", model),
         ("fit", path, "-k", 2, "-r", "kmeans", "--json"),
         ("predict", model, other, "-o", tmp_path / "l.csv"),
         ("fit", path, "--as-number", "nothing"),

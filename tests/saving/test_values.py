@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 import pytest
 import scipy.sparse
+from oracles.recipes import small
 from safetensors.numpy import load_file
 
 import clusterkit
@@ -174,8 +175,7 @@ def test_loading_needs_no_pickle(tmp_path):
     """In a new process, with everything that unpickles replaced by a function that raises."""
     names = [name for name in clusterkit.recipes() if name not in ("mmc", "gmmc-sdp")]
     for name in names:
-        k = {} if registry.get("recipe", name).clusters == "found" else {"n_clusters": 2}
-        model = recipe(name, random_state=0, **k).fit(X)
+        model = small(name, random_state=0).fit(X)
         model.save(tmp_path / f"{name}.clusterkit")
         np.save(tmp_path / f"{name}.npy", model.labels_)
     script = f"""

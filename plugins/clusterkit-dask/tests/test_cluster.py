@@ -217,6 +217,7 @@ def test_a_killed_worker_changes_no_bit(client, tmp_path, iteration, persist):
     assert set(client.run(os.getpid).values()) != before, "a worker was killed"
 
 
+@pytest.mark.deep
 def test_all_workers_may_be_started_anew_between_iterations(client):
     X = da.from_array(blobs(), chunks=(170, 5))
     restarted = []
@@ -233,6 +234,7 @@ def test_all_workers_may_be_started_anew_between_iterations(client):
     same_fit(k_means(clusterkit.open(blobs())), model)
 
 
+@pytest.mark.deep
 def test_ctrl_c_during_a_pass_leaves_a_usable_model(client, tmp_path):
     this = os.getpid()
     X, mark = watched(tmp_path, lambda: (os.kill(this, signal.SIGINT), time.sleep(1)))
@@ -350,6 +352,7 @@ def test_by_the_backend_of_joblib_each_part_is_sent_once(client, monkeypatch):
     assert sorted(shapes) == [(size, 3) for size in (70,) * 4 + (75,) * 4 + (80,) * 4]
 
 
+@pytest.mark.deep
 def test_a_worker_that_dies_while_it_trains_changes_nothing(client, tmp_path):
     X = blobs(500)
     mark = tmp_path / "act-once"

@@ -114,6 +114,7 @@ def test_arrays_are_fitted_by_the_gaussian_mixture_as_before():
     assert not hasattr(model, "column_roles_")
 
 
+@pytest.mark.deep  # `Auto` finds it in a table in test_auto_tables.py
 def test_the_number_of_clusters_is_chosen_where_it_is_open():
     frame, y = _frame(150)
     model = recipe("mixture", random_state=0).fit(frame)
