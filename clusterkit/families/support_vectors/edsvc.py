@@ -36,7 +36,6 @@ from clusterkit.families.support_vectors.tuning import (
 from clusterkit.fitting.ensembles import kmeans_ensemble
 from clusterkit.numerics.distances import bandwidth_range, squared_distances, without_equal_rows
 from clusterkit.numerics.selection import sample_rows
-from clusterkit.numerics.threads import available
 from clusterkit.samples import Space, memory
 
 __all__ = [
@@ -82,11 +81,6 @@ class EdSvc(Tuner):
         The smallest bound is ``1 / (max_outlier_fraction n)``: at most this fraction of the rows lies outside the
         contour. Above 0.9 the grid also tries 0.95, 0.97, 0.98 and 0.99: with many attributes only such small cores
         may be separated.
-    warm_start : bool, default True
-        Start smaller bounds from the solution at bound 1, and skip bounds above its largest weight. The minimum is the
-        same up to `tol` of the solver.
-    n_jobs : int or None, default None
-        Number of threads; None: all cores. The result does not depend on it.
     max_rows : int, default 2000
         Larger data are searched on a random sample of this many rows.
 
@@ -117,9 +111,9 @@ class EdSvc(Tuner):
     with the members. ``resolved_["tuner"]`` has the score, the number of clusters, the score of the partition in which
     every row is alone.
 
-    A candidate is independent of all others, so neither order nor threads matter. Distances are computed once for
-    all candidates; equal partitions are scored once. O(n²) memory; about n² s operations a candidate for s support
-    vectors.
+    Smaller bounds start from the solution at bound 1, and those above its largest weight reuse it. Distances are
+    computed once for all candidates; equal partitions are scored once. O(n²) memory; about n² s operations a candidate
+    for s support vectors.
 
     The ranges of the numbers of clusters and of the bandwidths are chosen here: the publication says only how many
     there are.
@@ -140,8 +134,6 @@ class EdSvc(Tuner):
     n_gamma: int | None = params.integer(None, at_least=1, at_most=params.MOST_REPEATS, optional=True)
     n_bounds: int | None = params.integer(None, at_least=1, at_most=params.MOST_REPEATS, optional=True)
     max_outlier_fraction: float = params.real(0.9, above=0.0, at_most=1.0)
-    warm_start: bool = params.flag(True)
-    n_jobs: int | None = params.integer(None, at_least=1, optional=True)
     max_rows: int = params.integer(2000, at_least=2)
 
     def tune(self, stages: Mapping[str, Stage], X: Array, rng: Rng) -> Tuned:
@@ -257,14 +249,12 @@ class EdSvcSearch:
         grid = self.tuner.search == "plane"
         members = _members(self.space, self.tuner.n_members, self.tuner.member_clusters, grid, self.rng)
         agreement = Agreement(members)
-        workers = available() if self.tuner.n_jobs is None else self.tuner.n_jobs
         solver, labeler = cast(Solver, self.stages["solver"]), cast(Labeler, self.stages["labeler"])
         seed = int(self.rng.integers(2**63))
-        warm_start = self.tuner.warm_start and self.open_C
         # limits of work and time are for the fit: a candidate that they cut short would not be judged like the others
         names = labeler.parameters().keys() & {"max_work", "max_seconds"}
         labeler = labeler.with_parameters(**dict.fromkeys(names))
-        runs = CandidateRuns(self.space, solver, labeler, workers, warm_start, seed)
+        runs = CandidateRuns(self.space, solver, labeler, self.open_C, seed)
         scored = ScoredCandidates(agreement, self._cluster_limits(n))
         first = 1.0 if self.open_C else math.nan
         interrupted = False
@@ -272,7 +262,7 @@ class EdSvcSearch:
             if grid:
                 self._search_grid(runs, scored, ends, first)
             else:
-                self._search_coordinates(runs, scored, ends, first, workers)
+                self._search_coordinates(runs, scored, ends, first)
         except KeyboardInterrupt:
             interrupted = True
             if not scored.candidates:
@@ -294,7 +284,7 @@ class EdSvcSearch:
         scored.add(0, runs.over(_beside_best(scored, groups), self.tuner.name))
 
     def _search_coordinates(
-        self, runs: CandidateRuns, scored: ScoredCandidates, ends: tuple[float, float], first: float, workers: int
+        self, runs: CandidateRuns, scored: ScoredCandidates, ends: tuple[float, float], first: float
     ) -> None:
         """Bandwidths at the first bound, then bounds at the best bandwidth."""
         gamma: float | None = None
@@ -305,7 +295,7 @@ class EdSvcSearch:
             gamma = scored.candidates[scored.best(unqualified_too=True)].gamma
         if self.open_C:
             bounds = _bounds(self.space.n, self.tuner.max_outlier_fraction, self.tuner.n_bounds or LINE)
-            scored.add(1, runs.over(_split_bounds(gamma, bounds, workers), self.tuner.name))
+            scored.add(1, runs.over([(gamma, bounds.tolist())], self.tuner.name))
 
     def _cluster_limits(self, n: int) -> tuple[int, float]:
         """Fewest and most clusters that may win."""
@@ -458,9 +448,3 @@ def _beside_best(scored: ScoredCandidates, groups: Sequence[CandidateGroup]) -> 
     at = 1 + int(np.argmin(np.abs(widths - scored.candidates[chosen].gamma)))
     gaps = [np.linspace(steps[i], steps[i + 1], BETWEEN + 2)[1:-1] for i in (at - 1, at)]
     return [(float(gamma), groups[0][1]) for gamma in np.exp(np.concatenate(gaps))]
-
-
-def _split_bounds(gamma: float | None, bounds: Array, workers: int) -> list[CandidateGroup]:
-    """Groups of consecutive bounds at one bandwidth for the workers; a fit does not depend on its group."""
-    parts = np.array_split(bounds, 1 if workers == 1 else min(4 * workers, len(bounds)))
-    return [(gamma, part.tolist()) for part in parts]

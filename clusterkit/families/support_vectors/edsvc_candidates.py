@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias, cast, final
 
 import attrs
@@ -68,10 +67,9 @@ class CandidateRuns:
     solver : Solver
         Without the bound that is searched, or as it is to be used.
     labeler : Labeler
-    workers : int
-        Number of threads.
-    warm_start : bool
-        Whether bounds below 1 start from the solution at bound 1, and those above its largest weight reuse it.
+    open_C : bool
+        Whether bounds are searched: those below 1 start from the solution at bound 1, and those above its largest
+        weight reuse it.
     seed : int
         Seed of the random stream of every candidate. Each candidate starts a fresh stream, so its result does not
         depend on the order.
@@ -80,8 +78,7 @@ class CandidateRuns:
     space: Space
     solver: Solver
     labeler: Labeler
-    workers: int
-    warm_start: bool
+    open_C: bool
     seed: int
 
     def over(self, groups: Sequence[CandidateGroup], stage: str) -> Iterator[list[CandidateFit]]:
@@ -91,20 +88,9 @@ class CandidateRuns:
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ClusterkitWarning)  # a failing candidate shows in its score
-            if self.workers == 1 or len(groups) == 1:
-                for done, (gamma, bounds) in enumerate(groups):
-                    yield self._fit_group(gamma, bounds)
-                    notify(Report(stage, done + 1, len(groups)))
-                return
-            with ThreadPoolExecutor(self.workers) as pool:
-                jobs = [pool.submit(self._fit_group, gamma, bounds) for gamma, bounds in groups]
-                try:
-                    for done, job in enumerate(jobs):
-                        yield job.result()
-                        notify(Report(stage, done + 1, len(groups)))
-                finally:
-                    for job in jobs:
-                        job.cancel()
+            for done, (gamma, bounds) in enumerate(groups):
+                yield self._fit_group(gamma, bounds)
+                notify(Report(stage, done + 1, len(groups)))
 
     def _fit_group(self, gamma: float | None, bounds: Sequence[float]) -> list[CandidateFit]:
         space = self.space
@@ -112,7 +98,7 @@ class CandidateRuns:
             assert isinstance(space, KernelSpace)
             space = space.rescaled(gamma)
         width = getattr(getattr(space, "kernel", None), "gamma", math.nan)
-        shared = len(bounds) > 1 or (self.warm_start and bounds[0] != 1.0)
+        shared = len(bounds) > 1 or (self.open_C and bounds[0] != 1.0)
         free = FreeSolution.of(self, space) if shared else None
         fits: list[CandidateFit] = []
         free_labels: Labels | None = None
@@ -165,8 +151,8 @@ class FreeSolution:
 
     @classmethod
     def of(cls, runs: CandidateRuns, space: Space) -> FreeSolution | None:
-        """Solve at bound 1; None without warm starts, or for a solver that has no bound or cannot resume."""
-        if not runs.warm_start or "C" not in runs.solver.parameters():
+        """Solve at bound 1; None where no bounds are searched, or for a solver that has none or cannot resume."""
+        if not runs.open_C or "C" not in runs.solver.parameters():
             return None
         solver = runs.solver.with_parameters(C=1.0)
         prepared = runs.prepared(solver, space)
