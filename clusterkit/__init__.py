@@ -20,7 +20,6 @@ _HOME = {
     "ClusterkitWarning": "clusterkit.errors",
     "ConsensusClustering": "clusterkit.estimators.ensemble",
     "Links": "clusterkit.contracts.links",
-    "MinMaxModularSVC": "clusterkit.estimators.min_max_svc",
     "Pipeline": "clusterkit.estimators.pipeline",
     "Pooled": "clusterkit.estimators.auto",
     "Recipe": "clusterkit.contracts.providers",
@@ -57,7 +56,6 @@ __all__ = [
     "ClusterkitWarning",
     "ConsensusClustering",
     "Links",
-    "MinMaxModularSVC",
     "Pipeline",
     "Pooled",
     "Recipe",
@@ -116,7 +114,6 @@ if TYPE_CHECKING:
     from clusterkit.estimators.build import recipe, recipes
     from clusterkit.estimators.ensemble import ConsensusClustering, ensemble
     from clusterkit.estimators.loading import load
-    from clusterkit.estimators.min_max_svc import MinMaxModularSVC
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.estimators.search import search
     from clusterkit.estimators.width_path import width_path

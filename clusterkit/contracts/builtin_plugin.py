@@ -55,8 +55,6 @@ def clusterkit_savables() -> dict[str, str]:
         "AutoPooled": "clusterkit.estimators.auto:AutoPooled",
         "ConsensusClustering": "clusterkit.estimators.ensemble:ConsensusClustering",
         "Driven": "clusterkit.estimators.driven:Driven",
-        "MinMaxModularSVC": "clusterkit.estimators.min_max_svc:MinMaxModularSVC",
-        "Modules": "clusterkit.estimators._modules:Modules",
         "Pipeline": "clusterkit.estimators.pipeline:Pipeline",
         "Pooled": "clusterkit.estimators.auto:Pooled",
         "DenseSpace": "clusterkit.samples.features:DenseSpace",

@@ -100,6 +100,7 @@ PLUGINS = (
     ),
     FirstParty("clusterkit-dask", "plugins/clusterkit-dask", {"engine": ("dask", "clusterkit_dask")}),
     FirstParty("clusterkit-example", "plugins/clusterkit-example", {"labeler": ("rows_medians",)}),
+    FirstParty("clusterkit-min-max", "plugins/clusterkit-min-max", {"savable": ("MinMaxModularSVC", "Modules")}),
     FirstParty("clusterkit-onnx", "plugins/clusterkit-onnx", {"command": ("export",)}),
     FirstParty("clusterkit-scaffold", "plugins/clusterkit-scaffold", {"command": ("new-plugin",)}),
     FirstParty("clusterkit-papers", "plugins/clusterkit-papers", {"command": ("reproduce", "benchmark")}),

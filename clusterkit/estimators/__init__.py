@@ -9,8 +9,6 @@ mathematics is in the stages and drivers.
   ``_search_results.py`` has the grid, the file of finished candidates and the result.
 - ``ensemble.py``: many labellings, and one labelling from them. ``as_partitioner.py``: a recipe as a start.
 - ``width_path.py``: support vector clustering at many widths.
-- ``min_max_svc.py``: the min-max modular classifier, ``max_i min_j S_ij(x)`` (Lu, Ito 1999);
-  ``_module_training.py`` trains its modules, ``_modules.py`` reads classes from them.
 - ``base.py``, ``outputs.py``: fitted attributes, and methods such as `predict` that may be absent.
 - ``samples.py``, ``units.py``, ``preparing.py``: validation of samples, columns in different units, tables.
 - ``place.py``, ``same_place.py``: where samples and answers lie; thread limits, logs and progress bars.

@@ -7,14 +7,13 @@ from typing import cast
 
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.ensemble import ConsensusClustering
-from clusterkit.estimators.min_max_svc import MinMaxModularSVC
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.saving import load_with_facts
 
 __all__ = ["load"]
 
 
-def load(path: str | os.PathLike[str]) -> Pipeline | Driven | ConsensusClustering | MinMaxModularSVC:
+def load(path: str | os.PathLike[str]) -> Pipeline | Driven | ConsensusClustering:
     """The fitted estimator in a file that its method `save`, or ``clusterkit fit --save``, wrote.
 
     Nothing in the file is executed: it holds arrays, numbers and texts, and the registered names of classes. For these
@@ -42,4 +41,4 @@ def load(path: str | os.PathLike[str]) -> Pipeline | Driven | ConsensusClusterin
     --------
     See `Pipeline.save`.
     """
-    return cast("Pipeline | Driven | ConsensusClustering | MinMaxModularSVC", load_with_facts(path).estimator)
+    return cast("Pipeline | Driven | ConsensusClustering", load_with_facts(path).estimator)

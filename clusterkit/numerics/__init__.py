@@ -10,7 +10,7 @@ Modules whose name ends in ``_jit`` are compiled by numba; stages import them in
 - `sparse_rows`, `triangles`: matrices that are mostly zeros, and symmetric ones as half as many numbers;
 - `selection`, `draws_jit`: the smallest of many values, random samples of rows, distinct rows, weighted draws;
 - `structures_jit`: disjoint sets, rows of one matrix in another, heaps;
-- `losses`, `min_max_jit`: sums of losses over sorted scores, minimum and maximum over the modules of a classifier;
+- `losses`: sums of losses over sorted scores;
 - `threads`: rows divided among threads;
 - `neighbour_graph`, `eigenvectors`: self-tuned graphs of nearest neighbours, their components and eigenvectors;
 - `spanning_trees`: the minimum spanning tree of points, Euclidean and of mutual reachability distances;

@@ -13,8 +13,9 @@ from pathlib import Path
 import attrs
 import numpy as np
 import pytest
+from clusterkit_min_max import MinMaxModularSVC
 
-from clusterkit import MinMaxModularSVC, recipe, recipes
+from clusterkit import recipe, recipes
 from clusterkit.contracts import Stage
 from clusterkit.contracts.registry import ABSTRACT, registry
 from clusterkit.criteria.likelihood import CompletedLikelihood

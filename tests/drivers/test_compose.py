@@ -9,12 +9,13 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 import pytest
+from clusterkit_min_max import MinMaxModularSVC
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import clusterkit
-from clusterkit import ConsensusClustering, MinMaxModularSVC, Pipeline, recipe
+from clusterkit import ConsensusClustering, Pipeline, recipe
 from clusterkit.contracts import Tuned, Tuner
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose

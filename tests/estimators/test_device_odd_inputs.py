@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from clusterkit_min_max import MinMaxModularSVC
 from sklearn.datasets import make_blobs
 
 import clusterkit
-from clusterkit import MinMaxModularSVC, recipe
+from clusterkit import recipe
 from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsMemory
 from clusterkit.samples import devices, memory
 from clusterkit.samples.array_libraries import to_host

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from clusterkit_min_max import MinMaxModularSVC
 from scipy.sparse import csr_matrix
 
 import clusterkit
@@ -42,7 +43,7 @@ ENTRIES = [
     lambda data: clusterkit.search("kmeans", {"n_clusters": [2]}, data, "silhouette"),
     lambda data: clusterkit.ensemble(data, 2),
     lambda data: clusterkit.ConsensusClustering().fit(data),
-    lambda data: clusterkit.MinMaxModularSVC().fit(data, np.arange(30) % 2),
+    lambda data: MinMaxModularSVC().fit(data, np.arange(30) % 2),
 ]
 
 SEARCH = 4

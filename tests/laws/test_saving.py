@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from clusterkit_min_max import MinMaxModularSVC
 from scipy.sparse import random_array
 from sklearn.base import clone
 
-from clusterkit import ConsensusClustering, MinMaxModularSVC, Pipeline, load, recipe, recipes
+from clusterkit import ConsensusClustering, Pipeline, load, recipe, recipes
 from clusterkit.errors import BrokenPlugin
 from clusterkit.testing import check_recipe_saves, check_saving
 from clusterkit.testing.compare import two_groups

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from clusterkit_min_max import MinMaxModularSVC
 
-from clusterkit import ConsensusClustering, MinMaxModularSVC, __version__, recipe
+from clusterkit import ConsensusClustering, __version__, recipe
 from clusterkit.contracts.registry import registry
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.tables import TableWarning

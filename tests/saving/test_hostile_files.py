@@ -8,10 +8,11 @@ import warnings
 
 import numpy as np
 import pytest
+from clusterkit_min_max import MinMaxModularSVC
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterkit import Auto, ConsensusClustering, MinMaxModularSVC, Pipeline, load, recipe
+from clusterkit import Auto, ConsensusClustering, Pipeline, load, recipe
 from clusterkit.errors import InvalidModelFile
 from clusterkit.testing.compare import two_groups
 

@@ -8,10 +8,11 @@ trains one small machine for each pair of parts and combines them by minimum and
 
 import matplotlib.pyplot as plt
 import numpy as np
+from clusterkit_min_max import MinMaxModularSVC
 from sklearn.datasets import make_moons
 from sklearn.svm import SVC
 
-from clusterkit import MinMaxModularSVC, plots, recipe
+from clusterkit import plots, recipe
 
 X, y = make_moons(1200, noise=0.2, random_state=0)
 parts = recipe("equal-clustering", n_clusters=5, random_state=0).fit(X[y == 0])

@@ -15,6 +15,7 @@ from pathlib import Path
 import clusterkit_dask
 import numpy as np
 import pytest
+from clusterkit_min_max import MinMaxModularSVC
 from joblib import parallel_config
 from sklearn.datasets import make_blobs
 
@@ -313,7 +314,7 @@ def classes():
 
 
 def min_max(X, y):
-    return clusterkit.MinMaxModularSVC(4, "random", random_state=0).fit(X, y)
+    return MinMaxModularSVC(4, "random", random_state=0).fit(X, y)
 
 
 def received(client, named):

@@ -6,9 +6,9 @@ import pickle
 
 import numpy as np
 import pytest
+from clusterkit_min_max import MinMaxModularSVC
 from sklearn.datasets import make_blobs
 
-from clusterkit import MinMaxModularSVC
 from clusterkit.errors import InvalidData, NeedsMemory
 from clusterkit.samples.rows import SlicedRows
 from clusterkit.testing.compare import same_bits, small_groups

@@ -9,6 +9,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 import pytest
+from clusterkit_min_max import MinMaxModularSVC
 from clusterkit_papers import reproduce
 from clusterkit_papers.jobs import Plan
 from clusterkit_papers.min_max import decomposition
@@ -20,7 +21,6 @@ from clusterkit_papers.min_max.problems import POSITIVE, PROBLEMS
 from clusterkit_papers.printed_tables import printed
 from clusterkit_papers.reproduction import run_jobs
 
-from clusterkit import MinMaxModularSVC
 from clusterkit.errors import UnknownName
 
 BY_NAME = {problem.name: problem for problem in PROBLEMS}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from clusterkit_min_max import MinMaxModularSVC
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from clusterkit import MinMaxModularSVC, recipe
+from clusterkit import recipe
 from clusterkit.contracts import Task
 from clusterkit.families.equal.drift import random_distinct_rows
 from clusterkit.families.equal.equal_parts import EqualParts

@@ -3,13 +3,13 @@
 from typing import Any, assert_type
 
 import numpy as np
+from clusterkit_min_max import MinMaxModularSVC
 from numpy.typing import NDArray
 
 import clusterkit
 from clusterkit import (
     AutoPooled,
     ConsensusClustering,
-    MinMaxModularSVC,
     Pipeline,
     Pooled,
     consensus,

@@ -28,6 +28,7 @@ from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
+from clusterkit_min_max import MinMaxModularSVC
 
 import clusterkit
 from clusterkit import errors, profiles, saving
@@ -149,7 +150,7 @@ def estimators() -> Iterator[tuple[str, object, object]]:
     yield "single-linkage-links", _Linked(clusterkit.recipe("single-linkage", n_clusters=2), links), X
     yield "hdbscan-float32", made("hdbscan"), X.astype(np.float32)
     yield "consensus", clusterkit.ConsensusClustering(random_state=0, n_members=3), X
-    yield "min-max", _Labelled(clusterkit.MinMaxModularSVC(random_state=0), np.arange(ROWS) % 3), X
+    yield "min-max", _Labelled(MinMaxModularSVC(random_state=0), np.arange(ROWS) % 3), X
 
 
 @attrs.frozen(eq=False)

@@ -11,6 +11,6 @@ times          Figure 6: times of one machine after the other with the partition
 decomposition  Figures 7 and 8: the Banana data and their subproblems with two parts of each class.
 =============  ========================================================================================================
 
-The machine is clusterkit/estimators/min_max_svc.py, the partitions are in clusterkit/families/{means,equal,shared}/.
+The machine is plugins/clusterkit-min-max, the partitions are in clusterkit/families/{means,equal,shared}/.
 The page docs/min-max-svm.md describes it, docs/results/prose/readings-m3.txt what the paper leaves open.
 """

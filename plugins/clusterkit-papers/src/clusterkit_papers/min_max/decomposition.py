@@ -81,7 +81,7 @@ class Decomposition:
     def parts(self, partitioner: str, seed: int) -> np.ndarray:
         """Part of each training row within its class, (n,): 0 is the left one, 1 the right one."""
         if (partitioner, seed) not in self._parts:
-            from clusterkit import MinMaxModularSVC
+            from clusterkit_min_max import MinMaxModularSVC
 
             X, y = self.rows.X, self.rows.y
             model = MinMaxModularSVC(2, PRINTED[partitioner], random_state=seed, **self.problem.machine).fit(X, y)

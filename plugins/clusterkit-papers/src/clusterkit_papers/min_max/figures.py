@@ -96,7 +96,7 @@ class MinMaxFits:
         return self._fits[key]
 
     def _measured(self, partitioner: str, K: int, seed: int) -> Values:
-        from clusterkit import MinMaxModularSVC
+        from clusterkit_min_max import MinMaxModularSVC
 
         rows = self.rows
         model = MinMaxModularSVC(K, PRINTED[partitioner], random_state=seed, **self.problem.machine)
@@ -134,7 +134,7 @@ class MinMaxFits:
 
 def _warm_up(d: int) -> None:
     """Import and compile what fits of d attributes need; the loops are compiled by the number of attributes."""
-    from clusterkit import MinMaxModularSVC
+    from clusterkit_min_max import MinMaxModularSVC
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, d)), np.arange(200) % 2

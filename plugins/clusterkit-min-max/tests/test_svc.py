@@ -8,6 +8,7 @@ from typing import ClassVar
 import attrs
 import numpy as np
 import pytest
+from clusterkit_min_max import MinMaxModularSVC
 from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config, register_parallel_backend
@@ -17,7 +18,6 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.svm import SVC
 
-from clusterkit import MinMaxModularSVC
 from clusterkit.contracts import Partitioner
 from clusterkit.errors import InvalidData, InvalidParameter, UnknownName
 from clusterkit.samples.rows import SlicedRows
@@ -220,7 +220,7 @@ class TestManyClasses:
         X, y = blobs
         model = MinMaxModularSVC(3, "kmeans", random_state=0).fit(X, y)
         whole = model.decision_function(X)
-        monkeypatch.setattr("clusterkit.estimators._modules.BLOCK", 1000)
+        monkeypatch.setattr("clusterkit_min_max.modules.BLOCK", 1000)
         np.testing.assert_array_equal(model.decision_function(X), whole)
         model.set_params(predict_method="shared")
         np.testing.assert_allclose(model.decision_function(X), whole, rtol=0, atol=1e-12)

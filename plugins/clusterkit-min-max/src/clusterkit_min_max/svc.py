@@ -20,7 +20,6 @@ from clusterkit.contracts.params import is_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidData, InvalidParameter
 from clusterkit.estimators import same_place
-from clusterkit.estimators._module_training import Training, collected, rows_of_engine, train_here, train_there
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.samples import columns_of_the_fit, only_numbers, refuse_device, refuse_unsuited
 from clusterkit.fitting.fit import check_magnitude
@@ -28,6 +27,7 @@ from clusterkit.fitting.samples import EngineSamples, engine_for
 from clusterkit.numerics.shapes import Declared, array
 from clusterkit.samples import FeatureSpace, identity_space
 from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
+from clusterkit_min_max.training import Training, collected, rows_of_engine, train_here, train_there
 
 __all__ = ["MinMaxModularSVC"]
 
@@ -108,7 +108,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     Examples
     --------
     >>> from sklearn.datasets import make_moons
-    >>> from clusterkit import MinMaxModularSVC
+    >>> from clusterkit_min_max import MinMaxModularSVC
     >>> X, y = make_moons(200, noise=0.1, random_state=0)
     >>> model = MinMaxModularSVC(n_parts=3, partitioner="kmeans", C=10.0, gamma=2.0, random_state=0).fit(X, y)
     >>> model.fit_report_["n_modules"], model.score(X, y) > 0.98
@@ -166,7 +166,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         Collections of an engine that trains pairs, such as dask arrays, are gathered here to be split; the parts are
         cut out of the collection once, and the machines are trained where the parts lie.
         """
-        from clusterkit.estimators._modules import Modules  # compiled functions, which predictions need too
+        from clusterkit_min_max.modules import Modules  # compiled functions, which predictions need too
 
         stage = self._checked_parameters()
         refuse_device("MinMaxModularSVC")
@@ -221,7 +221,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
 
     def predict(self, X: SamplesLike) -> AnyArray:
         """Classes of the rows of X, shape (m, d); of a collection of an engine, such as a dask array, lazily."""
-        from clusterkit.estimators._modules import Winners
+        from clusterkit_min_max.modules import Winners
 
         if (engine := engine_for(X)) is not None:
             self._check_use()
@@ -247,7 +247,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             plus a sum of values that is squashed to less than a third, or with "ovo" of shape (m, c (c - 1) / 2),
             positive for the first class of a pair; both as in `sklearn.svm.SVC`.
         """
-        from clusterkit.estimators._modules import votes_and_confidences
+        from clusterkit_min_max.modules import votes_and_confidences
 
         samples = self._samples(X)
         modules = self._modules

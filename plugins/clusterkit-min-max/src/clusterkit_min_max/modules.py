@@ -11,11 +11,11 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels
-from clusterkit.estimators._module_training import TrainedModule
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.gaussian_jit import gaussian_block
-from clusterkit.numerics.min_max_jit import ALPHA_BETA, ROW_BREAK, STAIRCASE, search
 from clusterkit.numerics.shapes import array, scalar
+from clusterkit_min_max.min_max_jit import ALPHA_BETA, ROW_BREAK, STAIRCASE, search
+from clusterkit_min_max.training import TrainedModule
 
 __all__ = [
     "Modules",
