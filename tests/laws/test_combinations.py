@@ -155,7 +155,7 @@ def test_a_slot_that_can_be_changed_is_offered_even_if_another_is_blamed():
     stages = _registered()
     by_name = {slot: {stage.name: stage for stage in of_slot} for slot, of_slot in stages.items()}
     c = Composition(
-        by_name["featuremap"]["elm"], by_name["solver"]["svdd"], by_name["labeler"]["argmax"], None, None, 2
+        by_name["featuremap"]["rbf"], by_name["solver"]["svdd"], by_name["labeler"]["argmax"], None, None, 2
     )
-    with pytest.raises(IncompatibleStages, match=r"labeler: 'argmax' reads Scores.*solver: .*nmf"):
+    with pytest.raises(IncompatibleStages, match=r"labeler: 'argmax' .*solver: .*centroids"):
         check(c)
