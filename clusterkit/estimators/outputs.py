@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from functools import partial
 from types import MethodType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, final, overload
+from typing import Any, TypeVar, cast, final
 
 import attrs
 import numpy as np
@@ -41,40 +41,38 @@ __all__ = [
 ]
 
 
-S = TypeVar("S")
-P = ParamSpec("P")
-R = TypeVar("R")
+M = TypeVar("M", bound=Callable[..., object])
 
 
-class inductive(Generic[S, P, R]):
-    """Decorator for a method that exists only if ``self._why_not_inductive()`` returns None.
+class _Method:
+    """Descriptor of a method that exists only if ``self._why_not_inductive()`` returns None.
 
     ``hasattr(estimator, "predict")`` is then False before and after the fit of a transductive composition, and the
     AttributeError gives the reason and what would predict instead.
     """
 
-    reason = "_why_not_inductive"
-
-    def __init__(self, method: Callable[Concatenate[S, P], R]) -> None:
+    def __init__(self, method: Callable[..., object]) -> None:
         self.method = method
         self.__doc__ = method.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    @overload
-    def __get__(self, instance: None, owner: type | None = None) -> Callable[Concatenate[S, P], R]: ...
-    @overload
-    def __get__(self, instance: object, owner: type | None = None) -> Callable[P, R]: ...
-
-    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R]:
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self.method
-        estimator: Any = instance
-        reason = getattr(estimator, self.reason)()
-        if reason is not None:
-            raise AttributeError(f"no {self.name} here: {reason}")
+        self.check(instance)
         return MethodType(self.method, instance)
+
+    def check(self, estimator: Any) -> None:
+        """Raise the AttributeError where the method does not exist."""
+        if (reason := estimator._why_not_inductive()) is not None:
+            raise AttributeError(f"no {self.name} here: {reason}")
+
+
+def inductive(method: M) -> M:
+    """Decorator of a method that exists only where the composition can label new samples."""
+    return cast("M", _Method(method))
 
 
 def inductive_instead(c: Composition) -> str:
@@ -95,9 +93,6 @@ def inductive_instead(c: Composition) -> str:
     return "Use a recipe whose page says it predicts."
 
 
-M = TypeVar("M", bound=Callable[..., object])
-
-
 class _Fit(partial[object]):
     """The method `fit` of an estimator, which looks at its stages when somebody asks for the signature."""
 
@@ -108,12 +103,8 @@ class _Fit(partial[object]):
         return signature.replace(parameters=[p for name, p in signature.parameters.items() if name not in without])
 
 
-class _Weighing:
+class _Weighing(_Method):
     """Descriptor of a `fit` whose signature has `sample_weight` only where all stages count weights."""
-
-    def __init__(self, method: Callable[..., object]) -> None:
-        self.method = method
-        self.__doc__ = method.__doc__
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self.method if instance is None else _Fit(MethodType(self.method, instance))
@@ -125,15 +116,14 @@ def weighing(method: M) -> M:
     scikit-learn reads the signature to see whether weights may be passed. Who passes them anyway gets the error that
     names the stages that count rows.
     """
-    descriptor: Any = _Weighing(method)
-    return cast("M", descriptor)
+    return cast("M", _Weighing(method))
 
 
 SCORED_ROWS = 5000
 """Most rows of the silhouette of `score`, which needs all distances between them: 200 MB."""
 
 
-class _only_of(inductive[Any, Any, Any]):
+class _only_of(_Method):
     """Decorator for a method that exists only where the outcome of the fit is of a type, and extends to new rows."""
 
     kinds: tuple[type[Outcome], ...]
@@ -149,10 +139,11 @@ class _only_of(inductive[Any, Any, Any]):
 
         return decorate
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        if instance is not None and not instance._gives(self.kinds):
+    def check(self, estimator: Any) -> None:
+        """Raise the AttributeError where the method does not exist."""
+        if not estimator._gives(self.kinds):
             raise self._absent()
-        return super().__get__(instance, owner)
+        super().check(estimator)
 
     def _absent(self) -> AttributeError:
         names = " or ".join(kind.__name__.lower() for kind in self.kinds)
@@ -170,13 +161,14 @@ class _of_memberships(_only_of):
 
     kinds = (MixtureScores, MergeTrees)
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        outcome = None if instance is None else getattr(instance, "outcome_", None)
-        if not getattr(outcome, "are_memberships", False):
-            return super().__get__(instance, owner)
-        if not instance._gives((Embedding,)) or not _decodes(instance.predictor_):
+    def check(self, estimator: Any) -> None:
+        """Raise the AttributeError where the method does not exist."""
+        if not getattr(getattr(estimator, "outcome_", None), "are_memberships", False):
+            super().check(estimator)
+            return
+        if not estimator._gives((Embedding,)) or not _decodes(estimator.predictor_):
             raise self._absent()
-        return inductive.__get__(self, instance, owner)
+        _Method.check(self, estimator)
 
 
 def _decodes(predict: Any) -> bool:
