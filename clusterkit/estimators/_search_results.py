@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, final
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
 import attrs
 import numpy as np
@@ -21,17 +21,6 @@ from clusterkit.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-    from typing_extensions import TypeVar
-
-    from clusterkit.estimators.driven import Driven
-    from clusterkit.estimators.pipeline import Pipeline
-
-    EstimatorT = TypeVar("EstimatorT", bound=Clusterer, default=Pipeline | Driven)
-else:
-    from typing import TypeVar
-
-    EstimatorT = TypeVar("EstimatorT")
-    """Class of the estimator; that of a recipe, unless the caller has one of another class."""
 
 __all__ = [
     "Candidate",
@@ -106,6 +95,8 @@ def as_text(value: Any) -> str:
         fields = value.get_params(deep=False)
     return f"{type(value)}{value!r}" if fields is None else f"{type(value)}{as_text(fields)}"
 
+
+EstimatorT = TypeVar("EstimatorT", bound=Clusterer)
 
 FACTS = ("score", "n_clusters", "n_noise", "seconds", "status", "reason")
 """Columns of the table after the parameters."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypedDict, Unpack, cast, overload
 
 import numpy as np
 from sklearn.base import clone
@@ -28,6 +28,7 @@ from clusterkit.estimators._search_run import SearchInProgress, TableSamples, al
 from clusterkit.estimators._search_scores import judge
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.build import recipe
+from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.preparing import is_mixed, is_table, prepared_for, stages_of_tables
 from clusterkit.estimators.samples import only_numbers, refuse_unsuited
@@ -37,8 +38,34 @@ from clusterkit.tables import Preparation, Table, columns_of
 __all__ = ["Candidate", "SearchResult", "search"]
 
 
+class SearchOptions(TypedDict, total=False):
+    """Keyword arguments of `search`."""
+
+    n_jobs: int | None
+    random_state: RandomState
+    ensemble: ArrayLike | Mapping[str, object] | None
+    noise: str | None
+    exclude: bool
+    repeats: int
+    refit: bool
+    metric: str | None
+    preparation: Preparation | None
+    verbose: bool
+
+
+# estimators first: checkers without types for scikit-learn take them for anything, a name too
+@overload
 def search(
-    pipeline: EstimatorT | str,
+    pipeline: EstimatorT, grid: Grid, X: SamplesLike, score: str = "auto", **options: Unpack[SearchOptions]
+) -> SearchResult[EstimatorT]: ...
+@overload
+def search(
+    pipeline: str, grid: Grid, X: SamplesLike, score: str = "auto", **options: Unpack[SearchOptions]
+) -> SearchResult[Pipeline | Driven]: ...
+
+
+def search(
+    pipeline: ClustererLike,
     grid: Grid,
     X: SamplesLike,
     score: str = "auto",
@@ -53,7 +80,7 @@ def search(
     metric: str | None = None,
     preparation: Preparation | None = None,
     verbose: bool = False,
-) -> SearchResult[EstimatorT]:
+) -> SearchResult[Any]:
     """Fit every point of a grid to all of X and compare the labels by a score that needs no classes.
 
     Parameters

@@ -203,10 +203,7 @@ def names_of_stages() -> None:
 
 
 def values_of_slots(value: str | None) -> None:
-    assert_type(compose.resolve("solver", {"name": "ridge", "C": 1.0}), Solver)
-    assert_type(compose.resolve("featuremap", ["zscore", "rbf"]), FeatureMap)
-    assert_type(compose.resolve("init", "kmeans"), Partitioner[Any])
-    assert_type(compose.resolve("driver", "pooled"), Driver)
-    assert_type(compose.resolve("tuner", None), None)
-    assert_type(compose.resolve("balancer", value), Balancer | None)
+    assert_type(compose.resolve_as(Solver, "solver", {"name": "ridge", "C": 1.0}), Solver)
+    assert_type(compose.resolve_as(FeatureMap, "featuremap", ["zscore", "rbf"]), FeatureMap)
+    assert_type(compose.resolve("balancer", value), Stage | None)
     assert_type(Nearest().with_parameters(scale=2.0), Nearest)
