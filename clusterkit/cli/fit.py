@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from clusterkit.cli.data import TableOptions
     from clusterkit.contracts.arguments import NumberLike
     from clusterkit.contracts.links import Links
+    from clusterkit.estimators.base import FittedAttributes
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.samples.rows import Rows
     from clusterkit.tables import Preparation, Table
@@ -187,7 +188,7 @@ def fits(model: object) -> TypeGuard[Pipeline]:
 def fit_by_blocks(
     data: str,
     name: str,
-    model: Any,
+    model: FittedAttributes,
     path: str | None,
     save: str | None,
     table_options: TableOptions,

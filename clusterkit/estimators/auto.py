@@ -41,7 +41,6 @@ from clusterkit.estimators.auto_tables import (
     is_judged_array,
     restated_column,
 )
-from clusterkit.estimators.base import set_fitted
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.nested_params import NestedParams
@@ -435,7 +434,7 @@ n_features_in_
                 ClusterkitWarning,
                 stacklevel=4,
             )
-        set_fitted(self, fit, None)
+        self._set_fitted(fit, None)
         set_report(self, answer.driven.report)
         return self._named(fitted, answer)
 
@@ -508,7 +507,7 @@ n_features_in_
 
     def _set(self, answer: DriverResult, rows: Array) -> None:
         fit = attrs.evolve(answer.fit, missing_clusters=self._missing_clusters(answer.fit, rows))
-        set_fitted(self, fit, None)
+        self._set_fitted(fit, None)
         set_report(self, answer.report)
 
     def _planned(self) -> Composition | None:

@@ -32,7 +32,7 @@ from clusterkit.samples.array_libraries import array_namespace, is_device_array,
 if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation
 
-__all__ = ["FittedAttributes", "set_fitted"]
+__all__ = ["FittedAttributes"]
 
 
 T = TypeVar("T")
@@ -314,54 +314,52 @@ class FittedAttributes(Outputs):
         def fit_predict(self, X: SamplesLike, y: object = None, **kwargs: object) -> Labels:
             """Declared with types; the method is that of scikit-learn, which has none."""
 
+    def _set_fitted(self, fit: FitResult, tuning: Tuning | None, labeler: str | None = None) -> None:
+        """Set the attributes of `clusterkit.Pipeline` of a fit.
 
-def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | None, labeler: str | None = None) -> None:
-    """Set the attributes of `clusterkit.Pipeline` on an estimator.
-
-    Parameters
-    ----------
-    estimator : FittedAttributes
-    fit : FitResult
-    tuning : Tuning or None
-        The parameters that were decided before the fit, by a tuner; None where there was none.
-    labeler : str, optional
-        The name of the labeler where it was left at "auto", which is then reported in `resolved_`.
-    """
-    same_place.finished(getattr(estimator, "_recipe", None) or type(estimator).__name__, fit)
-    estimator.labels_ = fit.labels
-    estimator.n_iter_ = fit.n_iter
-    estimator.converged_ = fit.converged
-    estimator.stop_reason_ = fit.reason
-    estimator.interrupted_ = fit.interrupted or (tuning is not None and tuning.interrupted)
-    estimator.history_ = np.asarray(fit.history, dtype=np.float64)
-    estimator.objective_ = fit.objective
-    estimator.space_ = fit.space
-    estimator.outcome_ = fit.outcome
-    resolved = {} if tuning is None else {slot: dict(facts) for slot, facts in tuning.decided.items()}
-    for slot, facts in fit.resolved.items():
-        resolved[slot] = {**resolved.get(slot, {}), **facts}
-    if labeler is not None:
-        resolved["labeler"] = {"name": labeler, **resolved.get("labeler", {})}
-    estimator.resolved_ = resolved
-    estimator.exact_on_training_ = fit.exact
-    estimator.predictor_ = fit.predict
-    if fit.missing_clusters is not None and not is_open(getattr(estimator, "n_clusters", None)):
-        warnings.warn(fit.missing_clusters, ClusterkitWarning, stacklevel=_level_of_caller())
-    for name, values in (
-        ("preparation_", None),
-        ("cluster_centers_", None),
-        ("memberships_", fit.memberships),
-        ("outlier_scores_", fit.outlier_scores),
-        ("probabilities_", fit.probabilities),
-        ("layers_", fit.layers or None),
-    ):
-        estimator.__dict__.pop(name, None)  # set by an earlier fit
-        if values is not None:
-            setattr(estimator, name, values)
+        Parameters
+        ----------
+        fit : FitResult
+        tuning : Tuning or None
+            The parameters that were decided before the fit, by a tuner; None where there was none.
+        labeler : str, optional
+            The name of the labeler where it was left at "auto", which is then reported in `resolved_`.
+        """
+        same_place.finished(getattr(self, "_recipe", None) or type(self).__name__, fit)
+        self.labels_ = fit.labels
+        self.n_iter_ = fit.n_iter
+        self.converged_ = fit.converged
+        self.stop_reason_ = fit.reason
+        self.interrupted_ = fit.interrupted or (tuning is not None and tuning.interrupted)
+        self.history_ = np.asarray(fit.history, dtype=np.float64)
+        self.objective_ = fit.objective
+        self.space_ = fit.space
+        self.outcome_ = fit.outcome
+        resolved = {} if tuning is None else {slot: dict(facts) for slot, facts in tuning.decided.items()}
+        for slot, facts in fit.resolved.items():
+            resolved[slot] = {**resolved.get(slot, {}), **facts}
+        if labeler is not None:
+            resolved["labeler"] = {"name": labeler, **resolved.get("labeler", {})}
+        self.resolved_ = resolved
+        self.exact_on_training_ = fit.exact
+        self.predictor_ = fit.predict
+        if fit.missing_clusters is not None and not is_open(getattr(self, "n_clusters", None)):
+            warnings.warn(fit.missing_clusters, ClusterkitWarning, stacklevel=_level_of_caller())
+        for name, values in (
+            ("preparation_", None),
+            ("cluster_centers_", None),
+            ("memberships_", fit.memberships),
+            ("outlier_scores_", fit.outlier_scores),
+            ("probabilities_", fit.probabilities),
+            ("layers_", fit.layers or None),
+        ):
+            self.__dict__.pop(name, None)  # set by an earlier fit
+            if values is not None:
+                setattr(self, name, values)
 
 
 def _level_of_caller() -> int:
-    """Number of calls from `set_fitted` up to the caller outside of the library, for a warning of a fit."""
+    """Number of calls from `_set_fitted` up to the caller outside of the library, for a warning of a fit."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("clusterkit."):
         frame, level = frame.f_back, level + 1

@@ -19,7 +19,7 @@ from clusterkit.drivers.auto_fits import run_driver
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import IncompatibleStages, InvalidParameter, UnknownName
 from clusterkit.estimators import same_place
-from clusterkit.estimators.base import FittedAttributes, set_fitted
+from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import set_report
 from clusterkit.estimators.outputs import weighing
@@ -134,7 +134,7 @@ exact_on_training_, n_features_in_
                 # drivers take arrays; those that have `on_devices` take samples of a device too
                 fitted = samples if isinstance(samples, EngineSamples) else placed.in_memory()
                 answer = run_driver(driver, tuning.composition, cast("Array", fitted), streams)
-        set_fitted(self, answer.fit, tuning, base._reported_labeler(tuning.composition))
+        self._set_fitted(answer.fit, tuning, base._reported_labeler(tuning.composition))
         set_report(self, placed.placed_report(dict(answer.report)))
         placed.place(self)
         if placed.array is not None:

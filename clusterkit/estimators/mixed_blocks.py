@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from typing import Any, Self, cast, final
+from typing import TYPE_CHECKING, Any, Self, cast, final
 
 import attrs
 import numpy as np
@@ -26,7 +26,6 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import InvalidData, counted
 from clusterkit.estimators import same_place
-from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.preparing import (
     attach,
     not_of_repeated_columns,
@@ -45,6 +44,9 @@ from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.rows import Rows, RowsFile, SlicedRows
 from clusterkit.samples.sums import Sums
 from clusterkit.tables import FittedPreparation, Preparation
+
+if TYPE_CHECKING:
+    from clusterkit.estimators.base import FittedAttributes
 
 __all__ = ["fit_blocks", "fit_collection", "labels_of_tables"]
 

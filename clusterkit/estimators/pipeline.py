@@ -28,7 +28,7 @@ from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import IncompatibleStages, Infeasible, InvalidParameter, NeedsClusters
 from clusterkit.estimators import same_place
-from clusterkit.estimators.base import FittedAttributes, set_fitted
+from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, is_open, limits_of, set_report
 from clusterkit.estimators.outputs import inductive_instead, weighing
@@ -271,7 +271,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                     )
                 fit = SingleDriver().run([tuning.composition], samples, streams).fit
         self._takes_sparse_rows = isinstance(placed.array, SparseRows)
-        set_fitted(self, fit, tuning, self._reported_labeler(tuning.composition))
+        self._set_fitted(fit, tuning, self._reported_labeler(tuning.composition))
         set_report(self, report)
         placed.place(self)
         whole_rows = self.metric != "euclidean" or composition.featuremap.takes_pairs

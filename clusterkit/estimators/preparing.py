@@ -18,7 +18,6 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import IncompatibleStages, InvalidData, NeedsClusters, first_names
 from clusterkit.estimators import same_place
-from clusterkit.estimators.base import set_fitted
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, is_open, set_report
 from clusterkit.fitting.samples import ArraySamples
 from clusterkit.numerics.threads import ignoring
@@ -255,7 +254,7 @@ def set_fit_of_columns(
     model.n_features_in_ = len(fitted.columns)
     model.feature_names_in_ = np.array(fitted.columns, dtype=object)
     any_model._takes_sparse_rows = False
-    set_fitted(model, fit, None, composition.labeler.name)
+    any_model._set_fitted(fit, None, composition.labeler.name)
     set_report(model, {})
 
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 import attrs
 import numpy as np
 
-from clusterkit.contracts import Driver, DriverResult, Stage, Tuned, Tuner
+from clusterkit.contracts import Driver, DriverResult, Partitioner, Stage, Tuned, Tuner
 from clusterkit.contracts.composition import Composition, problems
 from clusterkit.contracts.registry import StageKind, registry
 from clusterkit.contracts.seeds import Seeds
@@ -116,7 +116,7 @@ def compositions_to_tune() -> Iterator[Composition]:
     there are thousands of legal ones, so not all can be tried. The first composition of each pair is given.
     """
     stages = [sorted(_affordable(slot), key=lambda stage: not stage.tunable) for slot in SLOTS]
-    inits = list(registry.specimens("partitioner").values())
+    inits = cast("list[Partitioner]", list(registry.specimens("partitioner").values()))
     covered: set[tuple[Stage, Stage]] = set()
     for featuremap, solver, labeler in product(*stages):
         mix = (featuremap, solver, labeler)

@@ -48,12 +48,12 @@ def searched(X, stages=STAGES, seed=0, **parameters):
     """What a search decided, and all its candidates as arrays."""
     scores, choice = [], ScoredCandidates.choice
 
-    def kept(self, *arguments):
+    def recorded(self, *arguments):
         scores.append(self)
         return choice(self, *arguments)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ScoredCandidates, "choice", kept)
+        patch.setattr(ScoredCandidates, "choice", recorded)
         tuned = tune(X, stages, seed, **parameters)
     [scored] = scores
     columns = {name: np.array([getattr(c, name) for c in scored.candidates]) for name in ("gamma", "C", "n_clusters")}

@@ -35,7 +35,7 @@ class Modules:
     """All modules of a fit, over the union of their support vectors.
 
     Parts are numbered class by class. Of two classes the later one is the positive one. The sequential search is in
-    numerics/min_max_jit.py (`search`).
+    min_max_jit.py (`search`).
 
     Parameters
     ----------

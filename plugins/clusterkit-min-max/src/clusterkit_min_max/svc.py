@@ -44,7 +44,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     With S_ij the machine of positive part i and negative part j, a sample is positive if ``max_i min_j S_ij > 0``. With
     more than two classes every pair of classes has one such decision, and the pairs vote. Of two classes the later one
     in `classes_` is the positive one; the method is not symmetric in the classes. The search for the sign is in
-    numerics/min_max_jit.py (`search`).
+    min_max_jit.py (`search`).
 
     Parameters
     ----------
