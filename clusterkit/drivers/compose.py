@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Any, TypeAlias, TypeVar, cast, final
+from typing import Any, TypeVar, cast, final
 
 import attrs
 import numpy as np
@@ -44,7 +44,6 @@ __all__ = [
     "AUTO",
     "KINDS",
     "METRICS",
-    "StageLike",
     "Tuning",
     "alternatives",
     "changes",
@@ -82,9 +81,6 @@ METRICS: Mapping[str, str | None] = {
 
 KINDS: Mapping[str, str] = {**SLOTS, "tuner": "tuner"}
 """Slot of a pipeline to the kind of stage that it takes."""
-
-StageLike: TypeAlias = str | Mapping[str, object] | Stage
-"""A stage, its name, or a dict with its name and parameters."""
 
 S = TypeVar("S", bound=Stage)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar, cast, final
+from typing import TYPE_CHECKING, cast, final
 
 import attrs
 import numpy as np
@@ -31,7 +31,7 @@ from clusterkit.samples.array_libraries import BlockFunction, is_device_array, t
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.kernels import left_with
 from clusterkit.samples.limits import Report, notify
-from clusterkit.samples.sums import GROUP, Addable, groups
+from clusterkit.samples.sums import GROUP, groups
 from clusterkit.samples.transform import IdentityMap, Transform
 
 if TYPE_CHECKING:
@@ -46,10 +46,8 @@ __all__ = [
 ]
 
 
-Part = TypeVar("Part", bound=Addable)
-
 PILOT = 2**15
-"""Rows whose values give an interval that contains the level: a pass then gathers 1 or 2 % of all values."""
+"""Rows on which a second sample is judged: its level is estimated from their values, and its labels are compared."""
 JOINED = 1000
 """Rows that join the sample in a round of `with_violators`: those farthest outside. More make rounds fewer and the
 solution of each dearer."""

@@ -41,6 +41,7 @@ __all__ = [
     "gaussian_sums",
     "near_blocks",
     "near_sum",
+    "product",
 ]
 
 
@@ -196,6 +197,15 @@ def gaussian_sum(y: Array, columns: Array, weights: Array, gamma: float, distanc
         for s in range(size):
             part += w[s] * fast_exp(-gamma * distances[s])
         total += part
+    return total
+
+
+@njit(fastmath=FAST)
+def product(a: Array, b: Array) -> float:
+    """The inner product of two vectors of equal length."""
+    total = 0.0
+    for s in range(len(a)):
+        total += a[s] * b[s]
     return total
 
 

@@ -47,7 +47,16 @@ import numpy as np
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts, Indices
-from clusterkit.numerics.gaussian_jit import CENTRES, FAST, SIZE, block_terms, distances_to, fast_exp, near_blocks
+from clusterkit.numerics.gaussian_jit import (
+    CENTRES,
+    FAST,
+    SIZE,
+    block_terms,
+    distances_to,
+    fast_exp,
+    near_blocks,
+    product,
+)
 
 __all__ = [
     "NO_BALL",
@@ -537,17 +546,9 @@ def _spread(z: Any, kernel_sum: Any, work: Any) -> Any:
         if low < high:
             for c in range(d):
                 for e in range(c + 1):
-                    value = _product(sorted_columns[c, low:high], sorted_columns[e, low:high])
+                    value = product(sorted_columns[c, low:high], sorted_columns[e, low:high])
                     moments[b, c, e] = value
                     moments[b, e, c] = value
-
-
-@njit(fastmath=FAST)
-def _product(a: Any, b: Any) -> Any:
-    total = 0.0
-    for s in range(len(a)):
-        total += a[s] * b[s]
-    return total
 
 
 @njit

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Labels
-from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to, fast_exp
+from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to, fast_exp, product
 from clusterkit.numerics.threads import over_rows
 
 __all__ = ["ALPHA_BETA", "ROW_BREAK", "STAIRCASE", "search"]
@@ -128,8 +128,8 @@ def _rows(
                         _fill(Y[r], columns, gamma, offsets[b], offsets[b + 1], kernel, distances)
                         known[b] = True
                     value = intercepts[a, b]
-                    value += _product(coefficients[b, offsets[a] : offsets[a + 1]], kernel[offsets[a] : offsets[a + 1]])
-                    value += _product(coefficients[a, offsets[b] : offsets[b + 1]], kernel[offsets[b] : offsets[b + 1]])
+                    value += product(coefficients[b, offsets[a] : offsets[a + 1]], kernel[offsets[a] : offsets[a + 1]])
+                    value += product(coefficients[a, offsets[b] : offsets[b + 1]], kernel[offsets[b] : offsets[b + 1]])
                     count += 1
                     if (
                         rule == STAIRCASE
@@ -164,11 +164,3 @@ def _fill(y: Any, columns: Any, gamma: Any, start: Any, stop: Any, kernel: Any, 
         distances_to(y, columns, begin, size, distances)
         for s in range(size):
             kernel[begin + s] = fast_exp(-gamma * distances[s])
-
-
-@njit(fastmath=FAST)
-def _product(a: Any, b: Any) -> Any:
-    total = 0.0
-    for s in range(len(a)):
-        total += a[s] * b[s]
-    return total
