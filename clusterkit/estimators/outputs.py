@@ -257,6 +257,8 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         step = -(-len(labels) // SCORED_ROWS)
         inside = np.flatnonzero(labels >= 0)[::step]
         count = len(np.unique(labels[inside]))
+        if not np.isfinite(rows).all():
+            raise InvalidData("the features of the rows are not finite, so that they have no distances")
         return float(silhouette_score(rows[inside], labels[inside])) if 1 < count < len(inside) else 0.0
 
     def _gives(self, kinds: tuple[type[Outcome], ...]) -> bool:

@@ -40,13 +40,18 @@ __all__ = [
     "Single",
 ]
 
+ROUNDING = 1e-10
+"""Part of the largest coordinate of the training rows below which mapped rows do not differ."""
+
 
 @final
 @attrs.frozen(eq=False)
 class NearestRow:
     """Labels raw rows; a frozen callable, so that a fit can be pickled.
 
-    A row equal to a training row gets the label of that row, whatever is near it.
+    A row equal to a training row gets the label of that row, whatever is near it: as a new row it would count the
+    training row among its neighbours. A map may round a row otherwise than the same row among others; coordinates
+    closer than `ROUNDING` of the largest one count as equal there.
 
     Parameters
     ----------
@@ -91,6 +96,9 @@ class NearestRow:
         points = self.transform(Y)
         if not self.precomputed:
             equal = find_rows(self.rows, points)
+            if self.transform.steps and len(new := np.flatnonzero(equal < 0)):
+                unit = ROUNDING * np.abs(self.rows).max(initial=1e-300)
+                equal[new] = find_rows(np.round(self.rows / unit), np.round(points[new] / unit))
         elif points.min(initial=0.0) < 0:
             raise InvalidData(f"distances of new rows are not negative, and there is {points.min():g}")
         else:

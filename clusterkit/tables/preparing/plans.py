@@ -299,8 +299,8 @@ class NumberColumn(ColumnPlan):
     def __attrs_post_init__(self) -> None:
         if len(self.extremes) not in (0, 2) or not all(map(math.isfinite, self.extremes)):
             raise ValueError("the extremes of a column are two finite numbers")
-        if len(self.size) not in (0, 2) or not all(map(math.isfinite, self.size)):
-            raise ValueError("the size of a column is two finite numbers")
+        if len(self.size) not in (0, 2) or not all(abs(number) < math.log(np.finfo(float).max) for number in self.size):
+            raise ValueError("the size of a column is two numbers, logarithms of floats")
 
     @property
     def measure(self) -> Measure:

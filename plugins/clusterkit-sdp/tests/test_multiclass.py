@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -174,3 +176,10 @@ def test_an_inaccurate_end_warns_and_keeps_the_bound():
     with pytest.warns(ClusterkitWarning, match=r"'mmc_multi_sdp': SCS ended with status .* after 25 iterations.*bound"):
         facts = prepared.solve(None, None, RNG).status.facts
     assert facts["bound"] <= facts["rounded"]
+
+
+def test_the_user_hears_nothing_of_the_steps_of_the_machine_that_judges_labels():
+    X = np.array([[15.8], [1000000.0], [0.17], [16.3]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recipe("mmc-multi", n_clusters=3, solver__max_iter=5000, random_state=313).fit(X)

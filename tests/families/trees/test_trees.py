@@ -208,6 +208,14 @@ def test_new_rows_and_the_samples_themselves(labeler):
     assert adjusted_rand_score(belongs, model.predict(new)) > 0.98
 
 
+def test_a_mapped_row_alone_has_the_label_of_the_same_row_among_others():
+    """The map of one row rounds otherwise than that of many, and a new row counts one neighbour more."""
+    for seed in range(30):
+        X = np.random.default_rng(seed).normal(size=(20, 3)) ** 2 + np.repeat([[0.0], [5.0]], 10, axis=0)
+        model = Pipeline(featuremap="pca", solver="mst", labeler="single", n_clusters=2).fit(X)
+        assert [model.predict(row[None])[0] for row in X] == list(model.labels_)
+
+
 def test_auto_labelers_of_a_tree():
     X = make_moons(100, random_state=0)[0]
     assert Pipeline("identity", "mst").fit(X).resolved_["labeler"]["name"] == "excess_of_mass"

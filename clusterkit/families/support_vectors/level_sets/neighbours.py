@@ -14,6 +14,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.contracts.labelings import NOISE
+from clusterkit.errors import InvalidData
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.neighbour_graph import unique_pairs
 from clusterkit.numerics.selection import distinct_rows
@@ -94,6 +95,8 @@ def nearest_rows(Y: Array, points: Array) -> Indices:
 
         tree = KDTree(points)
         distances, neighbours = nearest_in_tree(tree, Y, 2)
+        if not np.isfinite(np.square(distances[:, 0])).all():
+            raise InvalidData("squared distances of the rows to those of the fit overflow; scale the data first")
         nearest[:] = neighbours[:, 0]
         for i in np.flatnonzero(distances[:, 1] <= distances[:, 0] * (1.0 + TIE)):
             nearest[i] = _first_nearest(Y[i], points, tree.query_ball_point(Y[i], distances[i, 0] * (1.0 + TIE)))

@@ -17,6 +17,7 @@ bound: C n minus the largest <S, M> with S = C Ω + C² (I - Ω)'K(I - Ω) / 2, 
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import attrs
@@ -127,7 +128,11 @@ def certified_bound(
 
 
 def labelling_objective(L: np.ndarray, labels: np.ndarray, C: float) -> float:
-    """omega(DD') of a labelling: the machine of Crammer and Singer by liblinear; never below the exact value."""
+    """omega(DD') of a labelling: the machine of Crammer and Singer by liblinear; never below the exact value.
+
+    The value holds for whatever machine liblinear stops at, so that its warning of the number of steps tells nothing.
+    """
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC
 
     classes, which = np.unique(labels, return_inverse=True)
@@ -135,7 +140,10 @@ def labelling_objective(L: np.ndarray, labels: np.ndarray, C: float) -> float:
         return 0.0
     machine = LinearSVC(
         multi_class="crammer_singer", C=C, fit_intercept=False, tol=1e-7, max_iter=100_000, random_state=0
-    ).fit(L, which)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine.fit(L, which)
     W = machine.coef_
     if len(classes) == 2:  # what is stored is the difference of the two
         W = np.vstack([-0.5 * W, 0.5 * W])
