@@ -130,7 +130,7 @@ def _members(files: tuple[str, ...], table_options: source.TableOptions) -> tupl
     names: list[str] = []
     for file in files:
         opened = table_options.open(file)
-        chosen = table_options.chosen(opened)
+        chosen = table_options.chosen(opened.names, opened.title)
         if not table_options.columns and opened.named and COLUMN in opened.names:
             chosen = [list(opened.names).index(COLUMN)]
         table = opened.pick(chosen)

@@ -276,11 +276,11 @@ class TableOptions(NamedTuple):
             raise BadInput(f"--delimiter must be one character, got {delimiter!r}")
         return delimiter
 
-    def chosen(self, table: Table) -> list[int]:
-        """Positions of the columns to use, in the order of --columns."""
+    def chosen(self, names: Sequence[str], title: str) -> list[int]:
+        """Positions of the columns to use of a table, in the order of --columns."""
         from clusterkit.tables import select
 
-        return select(table.names, keys_of(self.columns, table.names), keys_of(self.drop, table.names), table.title)
+        return select(names, keys_of(self.columns, names), keys_of(self.drop, names), title)
 
     def _sheet(self) -> str | int:
         """The sheet as `clusterkit.tables.read_table` takes it."""

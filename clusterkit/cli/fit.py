@@ -1,8 +1,7 @@
 """``clusterkit fit``: cluster the rows of a table.
 
-If a file is too large to be read at once, its rows stay in the file and labels are written as they come
-(`fit_by_blocks`). Rows that every pass of a fit would decode anew are copied (`copied`), to the file of --cache or to a
-temporary one.
+A table is read into memory (`_of_table`), or if its file is too large for that, block by block (`_of_blocks`); what
+follows is the same for both.
 """
 
 from __future__ import annotations
@@ -11,39 +10,27 @@ import ctypes
 import os
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import click
 
 from clusterkit.cli import data as source
 from clusterkit.cli import early, options, outputs
 from clusterkit.cli import picture as plot
-from clusterkit.cli.data import keys_of
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.options import NUMBER, check_number, estimator
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from clusterkit.cli.data import TableOptions
     from clusterkit.contracts.arguments import NumberLike
     from clusterkit.contracts.links import Links
-    from clusterkit.estimators.base import FittedAttributes
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.samples.rows import Rows
     from clusterkit.tables import Preparation, Table
 
-__all__ = [
-    "ENDINGS",
-    "check",
-    "copied",
-    "fit",
-    "fit_by_blocks",
-    "fits",
-    "is_large",
-    "rows_of",
-]
+__all__ = ["ENDINGS", "check", "fit", "fits", "is_large", "rows_of"]
 
 
 SHARE = 3
@@ -146,7 +133,8 @@ def _parquet(data: str, options: TableOptions) -> Rows:
 
     from clusterkit.tables.reading.opening import ParquetRows
 
-    return ParquetRows.of([data], _chosen(read_schema(data).names, options, data))
+    names = read_schema(data).names
+    return ParquetRows.of([data], [names[j] for j in options.chosen(names, data)])
 
 
 def _spooled(data: str, options: TableOptions) -> Rows:
@@ -157,17 +145,9 @@ def _spooled(data: str, options: TableOptions) -> Rows:
 
     reading = options.reading()
     form, _ = text_form(data, **reading)
-    chosen = _chosen(form.names, options, data)
+    chosen = [form.names[j] for j in options.chosen(form.names, data)]
     check_distinct(chosen, form.shared, form.names, data)
     return spooled_text([data], chosen, **reading)
-
-
-def _chosen(names: Sequence[str], options: TableOptions, data: str) -> list[str]:
-    """The columns of a table that its options choose."""
-    from clusterkit.tables import select
-
-    columns, drop = (keys_of(values, names) for values in (options.columns, options.drop))
-    return [names[j] for j in select(names, columns, drop, data)]
 
 
 def fits(model: object) -> TypeGuard[Pipeline]:
@@ -185,54 +165,46 @@ def fits(model: object) -> TypeGuard[Pipeline]:
         return True
 
 
-def fit_by_blocks(
-    data: str,
-    name: str,
-    model: FittedAttributes,
-    path: str | None,
-    save: str | None,
-    table_options: TableOptions,
-    preparation: options.PreparationOptions | None,
-    *,
-    cache: str | None,
-    spool: bool,
-    as_json: bool,
-) -> None:
-    """Fit to a file that is too large to be read at once, write labels and model, and print a summary.
+class _Task(NamedTuple):
+    """Rows to fit to.
 
     Parameters
     ----------
-    data : str
-        The name of the file.
-    name : str
-        The recipe.
-    model : Pipeline or Driven
-        Estimator that is fitted.
-    path : str or None
-        File for the labels.
-    save : str or None
-        File for the model.
-    table_options : TableOptions
-    preparation : PreparationOptions or None
-        Of a recipe that takes the columns of tables; None where the rows are numbers.
-    cache : str or None
-        File for a copy of the rows.
-    spool : bool
-        Whether rows that every pass would decode anew may be copied to a temporary file beside the labels or the model.
-    as_json : bool
+    fit : callable
+        Fits the model, and gives the rows as a picture takes them.
+    named : bool
+        Whether the columns have names.
+    whole : Table or None
+        All columns, for ``--with-data``.
+    notes : sequence of str
+        Notices about the rows, for the summary.
+    facts : callable
+        Of what ``fit`` gave, entries of the summary.
     """
-    from clusterkit.cli import models, summary
-    from clusterkit.cli.failures import watching
-    from clusterkit.errors import NeedsClusters
+
+    fit: Callable[[], Any]
+    named: bool
+    whole: Table | None
+    notes: Sequence[str]
+    facts: Callable[[Any], dict[str, object]]
+
+
+def _of_blocks(
+    data: str,
+    model: Any,
+    table_options: TableOptions,
+    preparation: options.PreparationOptions | None,
+    cache: str | None,
+) -> _Task:
+    """A file that is read block by block; without a preparation its columns are numbers, and taken as they are."""
     from clusterkit.estimators.mixed_blocks import fit_blocks
     from clusterkit.estimators.number import is_open
     from clusterkit.estimators.same_place import shown
-    from clusterkit.estimators.saving import save_with_facts
-    from clusterkit.tables.cells.column_names import numbered
     from clusterkit.tables.reading.chunks import table_chunks
+    from clusterkit.tables.reading.opening import cached
 
-    rows: Rows | None = None
-    first: Any = None
+    reading = table_options.reading()
+    note: str | None = "numbers and codes in a temporary file"
     if preparation is None:
         rows = rows_of(data, table_options)
         if is_open(getattr(model, "n_clusters", None)):
@@ -240,48 +212,68 @@ def fit_by_blocks(
                 f"-k auto and ranges compare fits of all rows in memory, and {data} is read block by block, because it "
                 "is too large. Give one number with -k N, or choose it on a part of the rows"
             )
-    else:
-        reading = table_options.reading()
-        first = next(table_chunks(data, **reading))
-    began = time.perf_counter()
-    try:
-        if rows is not None:
+        note, named, width = None, rows.names is not None, rows.d
+        if cache is not None:
             model.composition()  # a missing number of clusters is said before rows are copied
-            written = [file for file in (path, save) if file is not None and file != outputs.STDOUT]
             with shown(True):
-                source, note = copied(rows, model, cache, written[0] if spool and written else None)
-        with watching() as interrupt, shown(True):
-            if preparation is None:
-                model.fit(source)
-            else:
-                fit_blocks(model, lambda: table_chunks(data, **reading), preparation.spec(first, table_options))
-    except NeedsClusters as error:
-        raise BadInput(f"{error}. Give it with -k N.") from error
-    if path is not None:
-        outputs.write(path, model.labels_)
-    if rows is not None:
-        columns, width = rows.names or numbered(rows.d), rows.d
-        facts = {"columns": list(rows.names or map(str, range(1, width + 1))), "named": rows.names is not None}
-        if save is not None:
-            save_with_facts(save, model, {**facts, "recipe": name})
+                rows, note = cached(rows, cache), f"from their copy in {cache}"
+
+        def fit() -> None:
+            model.fit(rows)
+
     else:
-        columns, width = model.preparation_.used, len(model.preparation_.names_of_codes)
-        note = "numbers and codes in a temporary file"
-        if save is not None:
-            models.save(save, model, first, name)
-    interrupted = interrupt.pressed or model.interrupted_
-    shown_facts = summary.of_fit(data, columns, name, model, time.perf_counter() - began) | {
-        "read": "block by block",
-        "copy": note,
-        "doubts": None,  # doubts need all rows in memory
-        "bytes": 8 * len(model.labels_) * width,
-        "interrupted": interrupted,
-        "labels_file": path,
-        "model_file": save,
-    }
-    summary.show(shown_facts, as_json=as_json, err=path == outputs.STDOUT)
-    if interrupted:
-        raise click.exceptions.Exit(INTERRUPTED)
+        first = next(table_chunks(data, **reading))
+        named, spec, width = first.named, preparation.spec(first, table_options), 0
+
+        def fit() -> None:
+            fit_blocks(model, lambda: table_chunks(data, **reading), spec)
+
+    def facts(_: None) -> dict[str, object]:
+        columns = width or len(model.preparation_.names_of_codes)
+        return {
+            "read": "block by block",
+            "copy": note,
+            "doubts": None,  # doubts need all rows in memory
+            "bytes": 8 * len(model.labels_) * columns,
+        }
+
+    return _Task(fit, named, None, (), facts)
+
+
+def _of_table(
+    data: str,
+    model: Any,
+    table_options: TableOptions,
+    preparation: options.PreparationOptions,
+    clusters: NumberLike,
+    metric: str | None,
+    links_file: str | None,
+    seeds_of: str | None,
+) -> _Task:
+    """A table in memory, with what is known about its rows."""
+    import attrs
+
+    from clusterkit.estimators.preparing import fit_prepared
+    from clusterkit.profiles.doubts import doubts
+
+    whole = table = table_options.open(data)
+    seeds: Any = None
+    notes = table.notes
+    if seeds_of is not None:
+        seeds, names, table = _seeds(table, seeds_of, clusters if isinstance(clusters, int) else None)
+        if names:
+            notes = (*notes, "numbers of the seeds: " + ", ".join(f"{j} {name}" for j, name in enumerate(names)))
+    links = None if links_file is None else _links(links_file, table.n_rows)
+    spec = preparation.spec(table, table_options)
+    if metric == "precomputed":
+        spec = _of_pairs(spec, table)
+    elif metric == "haversine":
+        spec = attrs.evolve(spec, keep=tuple(name for name in table.names if name not in spec.drop))
+
+    def fit() -> Any:
+        return fit_prepared(model, table, spec, links, seeds)
+
+    return _Task(fit, table.named, whole, notes, lambda X: {"doubts": doubts(model, table, X).sentences})
 
 
 def check(*, with_data: bool, picture: str | None, linked: bool = False) -> None:
@@ -344,13 +336,6 @@ Examples:
     metavar="FILE",
     help="Copy a file that is read block by block here first, as float32 (.npy), and read the copy; it is kept.",
 )
-@click.option(
-    "--spool/--no-spool",
-    default=True,
-    show_default=True,
-    help="Copy Parquet that is read block by block to a temporary file beside the output, instead of decoding it in "
-    "every pass. It takes no more than half of the free disk, and the labels are the same.",
-)
 @click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change a stage or a parameter.")
 @options.device
 @click.option(
@@ -388,7 +373,6 @@ def fit(
     save: str | None,
     picture: str | None,
     cache: str | None,
-    spool: bool,
     settings: tuple[str, ...],
     links_file: str | None,
     seeds_of: str | None,
@@ -410,36 +394,13 @@ def fit(
     Labels are whole numbers from 0; -1 marks noise. After Ctrl-C the best labels so far are written and the
     exit code is 130.
     """
-    import attrs
-
     from clusterkit.cli import models, summary
     from clusterkit.cli.failures import watching
+    from clusterkit.errors import NeedsClusters
     from clusterkit.estimators.same_place import shown
-    from clusterkit.profiles.doubts import doubts
 
     outputs.check({"-o": path, "--save": save, "--plot": picture, "--cache": cache}, [data])
     outputs.check_ending(cache, (".npy",), "a copy of rows")
-    large_name = name or DEFAULT
-    linked = links_file is not None or seeds_of is not None
-    if is_large(data):
-        from clusterkit.estimators.auto import Auto
-        from clusterkit.estimators.preparing import stages_of_tables
-
-        early.check(data, large_name, settings)
-        large: Any = estimator(large_name, clusters, seed, settings, metric)
-        of_tables = isinstance(large, Auto) or stages_of_tables(large) is not None
-        if of_tables or fits(large):
-            check(with_data=with_data, picture=picture, linked=linked)
-            outputs.check_labels(path, escape_formulas=escape_formulas)
-            models.check(save)
-            of_columns = preparation.of_metric(metric) if of_tables else None
-            fit_by_blocks(
-                data, large_name, large, path, save, table_options, of_columns, cache=cache, spool=spool,
-                as_json=as_json,
-            )  # fmt: skip
-            return
-    if cache is not None:
-        raise BadInput("--cache is for files that are read block by block; this one is read at once")
     outputs.check_labels(path, with_data=with_data, escape_formulas=escape_formulas)
     models.check(save)
     plot.check(picture)
@@ -447,43 +408,45 @@ def fit(
         name = DEFAULT
         early.check_unnamed(name, settings)
     early.check(data, name, settings)
-    model = estimator(name, clusters, seed, settings, metric)
+    large = is_large(data)
+    model: Any = estimator(name, clusters, seed, settings, metric)
     preparation = preparation.of_metric(metric)
     if clusters is not None:
         check_number(name, model, clusters)
-    table = table_options.open(data)
-    seeds: Any = None
-    seed_names: tuple[str, ...] = ()
-    whole = table
-    if seeds_of is not None:
-        seeds, seed_names, table = _seeds(table, seeds_of, clusters if isinstance(clusters, int) else None)
-    links = None if links_file is None else _links(links_file, table.n_rows)
-    spec = preparation.spec(table, table_options)
-    if metric == "precomputed":
-        spec = _of_pairs(spec, table)
-    elif metric == "haversine":
-        spec = attrs.evolve(spec, keep=tuple(name for name in table.names if name not in spec.drop))
-    began = time.perf_counter()
-    with watching() as interrupt, shown(True):
-        X = _fit(model, table, spec, links, seeds)
+    takes_tables = large and _takes_tables(model)
+    large = large and (takes_tables or fits(model))
+    if large:
+        check(with_data=with_data, picture=picture, linked=links_file is not None or seeds_of is not None)
+    elif cache is not None:
+        raise BadInput("--cache is for files that are read block by block; this one is read at once")
+    try:
+        if large:
+            task = _of_blocks(data, model, table_options, preparation if takes_tables else None, cache)
+        else:
+            task = _of_table(data, model, table_options, preparation, clusters, metric, links_file, seeds_of)
+        began = time.perf_counter()
+        with watching() as interrupt, shown(True):
+            X = task.fit()
+    except NeedsClusters as error:
+        way_out = "" if large else ", or let it be chosen with -k auto"
+        raise BadInput(f"{error}. Give it with -k N{way_out}.") from error
     seconds = time.perf_counter() - began
-    interrupted = interrupt.pressed or model.interrupted_
     chooses = "criterion_of_number" in model.resolved_.get("solver", {})
     if isinstance(clusters, tuple) and not chooses and not hasattr(model, "candidates_"):
         _tell_of_range(name)
+
+    def write() -> None:
+        outputs.write(str(path), model.labels_, task.whole if with_data else None, escape_formulas=escape_formulas)
+
     # files come first, because printing the summary may fail (a closed pipe)
     if path is not None and path != outputs.STDOUT:
-        outputs.write(path, model.labels_, whole if with_data else None, escape_formulas=escape_formulas)
+        write()
     if save is not None:
-        models.save(save, model, table, name)
+        models.save(save, model, name, named=task.named)
     drawn = picture is None or _drawn(picture, model, X, data, name)
-    interrupted = interrupted or not drawn
-    notes = table.notes
-    if seed_names:
-        notes = (*notes, "numbers of the seeds: " + ", ".join(f"{j} {name}" for j, name in enumerate(seed_names)))
-    facts = summary.of_fit(data, model.preparation_.used, name, model, seconds, notes)
+    interrupted = interrupt.pressed or model.interrupted_ or not drawn
+    facts = summary.of_fit(data, name, model, seconds, task.notes) | task.facts(X)
     facts |= {
-        "doubts": doubts(model, table, X).sentences,
         "interrupted": interrupted,
         "labels_file": path,
         "model_file": save,
@@ -491,9 +454,17 @@ def fit(
     }
     summary.show(facts, as_json=as_json, err=path == outputs.STDOUT)
     if path == outputs.STDOUT:
-        outputs.write(path, model.labels_, whole if with_data else None, escape_formulas=escape_formulas)
+        write()
     if interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _takes_tables(model: Any) -> bool:
+    """Whether an estimator takes the columns of a table that is read block by block."""
+    from clusterkit.estimators.auto import Auto
+    from clusterkit.estimators.preparing import stages_of_tables
+
+    return isinstance(model, Auto) or stages_of_tables(model) is not None
 
 
 def _of_pairs(spec: Preparation, table: Table) -> Preparation:
@@ -606,84 +577,3 @@ def _drawn(path: str, model: Any, X: Any, data: str, name: str) -> bool:
         )
         return False
     return True
-
-
-def _fit(model: Any, table: Table, spec: Preparation, links: Any, seeds: Any) -> Any:
-    """Fit to the prepared rows, and return them; the error about a missing number of clusters names the option."""
-    from clusterkit.errors import NeedsClusters
-    from clusterkit.estimators.preparing import fit_prepared
-
-    try:
-        return fit_prepared(model, table, spec, links, seeds)
-    except NeedsClusters as error:
-        raise BadInput(f"{error}. Give it with -k N, or let it be chosen with -k auto.") from error
-
-
-IN_MEMORY = frozenset({"tmpfs", "ramfs"})
-"""File systems in memory, where a copy would take as much memory as reading block by block saves."""
-
-FREE_SHARE = 2
-"""A copy takes at most this fraction, 1 / 2, of the free space on the disk."""
-
-
-def copied(rows: Rows, model: Pipeline, cache: str | None, beside: str | None) -> tuple[Rows, str | None]:
-    """The rows to read in the passes of a fit, and what the summary says of them.
-
-    Parameters
-    ----------
-    rows : Rows
-    model : Pipeline
-        The estimator that is to be fitted.
-    cache : str or None
-        The file of --cache.
-    beside : str or None
-        A file that will be written, in whose folder a temporary copy may lie; None where it may not.
-
-    Returns
-    -------
-    rows : Rows
-        A copy of the rows, or the rows themselves where a copy would not help or has no room. The labels are the same,
-        except that the file of --cache has rounded numbers of float64.
-    note : str or None
-    """
-    from clusterkit.errors import NeedsSpace
-    from clusterkit.tables.reading.opening import ParquetRows, cached, spooled
-
-    if cache is not None:
-        return cached(rows, cache), f"from their copy in {cache}"
-    if beside is None or not isinstance(rows, ParquetRows):
-        return rows, None
-    folder = str(Path(os.path.realpath(beside)).parent)
-    if (reason := _no_copy(rows, folder)) is None:
-        try:
-            return spooled(rows, folder), f"from a temporary copy in {folder}"
-        except NeedsSpace:
-            reason = f"the disk of {folder} became full"
-        except OSError as error:  # an error of the Parquet file comes again in the fit
-            reason = f"{folder} takes no temporary file: {error.strerror}"
-    return rows, f"decoded in every pass, because {reason}"
-
-
-def _no_copy(rows: Rows, folder: str) -> str | None:
-    """Reason why a folder gets no copy of the rows; None if it may."""
-    from clusterkit.samples.memory import human
-    from clusterkit.samples.rows import missing_room
-
-    n_bytes = rows.n * rows.d * rows.dtype.itemsize
-    if _lies_in_memory(folder):
-        return f"{folder} lies in memory"
-    if missing_room(n_bytes * FREE_SHARE, folder) is not None:
-        return f"a copy of {human(n_bytes)} would take more than half of what is free in {folder}"
-    return None
-
-
-def _lies_in_memory(folder: str, table: str = "/proc/mounts") -> bool:
-    """Whether the file system of a folder is one of `IN_MEMORY`, where the kernel tells."""
-    try:
-        lines = Path(table).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return False
-    mounted = [line.split()[1:3] for line in lines if len(line.split()) > 2]
-    inside = [(place, kind) for place, kind in mounted if os.path.commonpath([place, folder]) == place]
-    # the last of several mounts on one path is visible
-    return max(reversed(inside), key=lambda each: len(each[0]), default=("", ""))[1] in IN_MEMORY

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from clusterkit.cli import outputs
 from clusterkit.cli.data import check_file
 from clusterkit.cli.failures import BadInput
+from clusterkit.cli.summary import columns_of
 from clusterkit.errors import InvalidModelFile, counted, first_names, shortened
 
 if TYPE_CHECKING:
@@ -32,12 +33,11 @@ def check(path: str | None) -> None:
     outputs.check_ending(path, ENDINGS, "a model")
 
 
-def save(path: str, pipeline: Pipeline | Driven, table: Table, recipe: str) -> None:
-    """Write a model file, whole or not at all: the fitted pipeline with its preparation and the columns it uses."""
+def save(path: str, model: Pipeline | Driven, recipe: str, *, named: bool) -> None:
+    """Write a model file, whole or not at all: the fitted model, and whether its columns have names."""
     from clusterkit.estimators.saving import save_with_facts
 
-    columns = list(pipeline.preparation_.used)
-    save_with_facts(path, pipeline, {"columns": columns, "named": table.named, "recipe": recipe})
+    save_with_facts(path, model, {"named": named, "recipe": recipe})
 
 
 class ModelFile(TypedDict):
@@ -84,18 +84,13 @@ def load(path: str) -> ModelFile:
     loaded = load_with_facts(path)
     estimator: Any = loaded.estimator
     facts = loaded.facts
-    preparation = getattr(estimator, "preparation_", None)
-    names = getattr(estimator, "feature_names_in_", None) if preparation is None else preparation.used
-    width = int(estimator.n_features_in_) if preparation is None else len(preparation.used)
-    of_the_fit = [str(j + 1) for j in range(width)] if names is None else [str(name) for name in names]
-    columns = facts.get("columns", of_the_fit)
-    named, recipe = facts.get("named", names is not None), facts.get("recipe", type(estimator).__name__)
-    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns) or len(columns) != width:
-        raise InvalidModelFile(path, "what it says about the columns of its table is wrong")
-    if not isinstance(named, bool) or not isinstance(recipe, str):
-        raise InvalidModelFile(path, "what it says about its table or its recipe is wrong")
     if not hasattr(estimator, "_why_not_inductive"):
         raise BadInput(f"{path} holds a {type(estimator).__name__}, which `clusterkit predict` does not use")
+    has_names = hasattr(estimator, "preparation_") or hasattr(estimator, "feature_names_in_")
+    named, recipe = facts.get("named", has_names), facts.get("recipe", type(estimator).__name__)
+    if not isinstance(named, bool) or not isinstance(recipe, str):
+        raise InvalidModelFile(path, "what it says about its table or its recipe is wrong")
+    columns = columns_of(estimator)
     return ModelFile(clusterkit=loaded.version, pipeline=estimator, recipe=recipe, columns=columns, named=named)
 
 

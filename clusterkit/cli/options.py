@@ -265,7 +265,7 @@ class PreparationOptions(NamedTuple):
         from clusterkit.tables import Preparation
         from clusterkit.tables.cells.column_names import positions
 
-        chosen = {table.names[j] for j in table_options.chosen(table)}
+        chosen = {table.names[j] for j in table_options.chosen(table.names, table.title)}
         uses = {
             option: tuple(
                 table.names[j]

@@ -32,7 +32,6 @@ __all__ = [
     "escape_option",
     "text_table",
     "write",
-    "write_lines",
     "write_table",
 ]
 
@@ -196,8 +195,7 @@ def write(path: str, labels: Labels, table: Table | None = None, *, escape_formu
     elif path.lower().endswith(".gz"):
         write_table(path, [[name], *([label] for label in labels.tolist())])
     else:
-        starts = range(0, len(labels), data.WRITTEN_ROWS)
-        write_lines(path, name, (labels[start : start + data.WRITTEN_ROWS] for start in starts))
+        _write_lines(path, name, labels)
 
 
 def without_formulas(cells: Iterable[str]) -> list[str]:
@@ -218,9 +216,10 @@ def without_formulas(cells: Iterable[str]) -> list[str]:
     ]
 
 
-def write_lines(path: str, name: str, pieces: Iterable[Labels]) -> None:
+def _write_lines(path: str, name: str, labels: Labels) -> None:
     """Write a label in each line, a piece of them at once and not all of them as texts in memory."""
-    texts = ("\n".join(map(str, labels.tolist())) for labels in pieces)
+    starts = range(0, len(labels), data.WRITTEN_ROWS)
+    texts = ("\n".join(map(str, labels[start : start + data.WRITTEN_ROWS].tolist())) for start in starts)
     if path == STDOUT:
         click.echo(name)
         for text in texts:

@@ -1,16 +1,14 @@
 """``clusterkit predict``: assign new rows to the clusters of a saved model.
 
-A file too large to be read at once is read piece by piece, and labels are written as they come (`predict_by_pieces`).
+A file too large to be read at once is read piece by piece (`labels_by_pieces`).
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,18 +17,12 @@ from clusterkit.cli import fit, options, outputs
 from clusterkit.cli.data import TableOptions
 from clusterkit.cli.failures import BadInput
 from clusterkit.cli.models import ModelFile, decimal_of, labels_of
-from clusterkit.cli.outputs import write_lines
 from clusterkit.errors import counted
-from clusterkit.files import replacing
 
 if TYPE_CHECKING:
     from clusterkit._typing import Labels
 
-__all__ = [
-    "check",
-    "predict",
-    "predict_by_pieces",
-]
+__all__ = ["labels_by_pieces", "predict"]
 
 
 @click.command(short_help="Assign new rows to the clusters of a saved model.")
@@ -65,7 +57,7 @@ def predict(
 
     The rows are prepared as those of the fit were. Columns are matched by name, so their order does not matter and
     further columns are ignored. A table without names must have the same columns as the data of the fit. A file too
-    large for the memory is read piece by piece, and its labels are written as they come.
+    large for the memory is read piece by piece.
     """
     from clusterkit.cli import console, models, summary
     from clusterkit.contracts.labelings import cluster_sizes
@@ -75,7 +67,6 @@ def predict(
     outputs.check_labels(path, with_data=with_data, escape_formulas=escape_formulas)
     if large:
         fit.check(with_data=with_data, picture=None)
-        check(path)
     source.check(data)
     model = models.load(model_file)
     pipeline = model["pipeline"]
@@ -84,14 +75,13 @@ def predict(
         raise BadInput(f"{model_file} cannot label new rows: {reason}")
     to_stdout = path == outputs.STDOUT
     if large:
-        counts, noise = predict_by_pieces(model, data, table_options, path)
+        table, labels = None, labels_by_pieces(model, data, table_options)
     else:
         table = table_options.open(data)
-        labels = models.labels_of(model, table, table_options.chosen(table))
-        outputs.write(path, labels, table if with_data else None, escape_formulas=escape_formulas)
-        counts = cluster_sizes(labels)
-        noise = len(labels) - sum(counts.values())
-    n = noise + sum(counts.values())
+        labels = models.labels_of(model, table, table_options.chosen(table.names, table.title))
+    outputs.write(path, labels, table if with_data else None, escape_formulas=escape_formulas)
+    counts, n = cluster_sizes(labels), len(labels)
+    noise = n - sum(counts.values())
     if as_json:
         facts = {"data": data, "model": model_file, "recipe": model["recipe"], "rows": n}
         console.as_json(
@@ -108,41 +98,10 @@ VARYING = re.compile(r"(?<!column )'(?:[^'\\]|\\.)*'|\d[\d,.]*|cells? (?:is|are)
 column."""
 
 
-def check(path: str) -> None:
-    """Raise `BadInput` for a file that labels cannot be written to piece by piece."""
-    ending = Path(path).suffix.lower()
-    if ending in (".gz", ".xlsx"):
-        raise BadInput(
-            f"{path}: labels of a file that is read piece by piece can be .csv, .tsv, .txt, .parquet or .npy"
-        )
+def labels_by_pieces(model: ModelFile, data: str, options: TableOptions) -> Labels:
+    """The labels of the rows of a file with an ending of `clusterkit.cli.fit.ENDINGS`, which is read in pieces."""
+    import numpy as np
 
-
-def predict_by_pieces(model: ModelFile, data: str, options: TableOptions, path: str) -> tuple[dict[int, int], int]:
-    """Write the labels of a file; returns the sizes of the clusters and the number of rows that are noise.
-
-    Parameters
-    ----------
-    model : ModelFile
-    data : str
-        A file with an ending of `clusterkit.cli.fit.ENDINGS`.
-    options : TableOptions
-    path : str
-        File for the labels: ``.npy``, ``.parquet``, else text; `outputs.STDOUT` is standard output.
-    """
-    counts: Counter[int] = Counter()
-    _write(path, _counted(_labels(model, data, options), counts))
-    noise = sum(count for label, count in counts.items() if label < 0)
-    return {label: counts[label] for label in sorted(counts) if label >= 0}, noise
-
-
-def _counted(pieces: Iterator[Labels], counts: Counter[int]) -> Iterator[Labels]:
-    for labels in pieces:
-        counts.update(labels.tolist())
-        yield labels
-
-
-def _labels(model: ModelFile, data: str, options: TableOptions) -> Iterator[Labels]:
-    """The labels of each piece."""
     from clusterkit.tables.reading.chunks import TEXT_ENDINGS, table_chunks, text_form
 
     reading = options.reading()
@@ -150,13 +109,14 @@ def _labels(model: ModelFile, data: str, options: TableOptions) -> Iterator[Labe
     if Path(data).suffix.lower() in TEXT_ENDINGS and text_form(data, **reading)[0].decimal is None:
         reading["decimal"] = decimal_of(model)
     once = _Once()
+    parts: list[Labels] = []
     try:
         for table in table_chunks(data, **reading):
             with once:
-                labels = labels_of(model, table, options.chosen(table))
-            yield labels
+                parts.append(labels_of(model, table, options.chosen(table.names, table.title)))
     finally:
         once.warn()
+    return np.concatenate(parts)
 
 
 class _Once:
@@ -191,41 +151,3 @@ class _Once:
             others = count - 1
             more = f" (and likewise in {others:,} other piece{'s' * (others > 1)} of the file)" if others else ""
             warnings.warn(text + more, TableWarning, stacklevel=2)
-
-
-def _write(path: str, pieces: Iterator[Labels]) -> None:
-    """Write labels piece by piece: the whole file or none."""
-    import numpy as np
-
-    ending = Path(path).suffix.lower()
-    if ending not in (".parquet", ".npy"):
-        write_lines(path, "label", pieces)
-        return
-    with replacing(path) as part:
-        if ending == ".parquet":
-            import pyarrow as pa
-            from pyarrow.parquet import ParquetWriter
-
-            with ParquetWriter(part, pa.schema([("label", pa.int64())])) as writer:
-                for labels in pieces:
-                    writer.write_table(pa.table({"label": np.asarray(labels, dtype=np.int64)}))
-        else:
-            with part.open("wb") as file:
-                _write_npy(file, pieces)
-
-
-def _write_npy(file: Any, pieces: Iterator[Labels]) -> None:
-    """Write an array of unknown length: its header, of one size for every length, is written again at the end."""
-    import numpy as np
-
-    def write_header(n: int) -> None:
-        np.lib.format.write_array_header_1_0(file, {"descr": "<i8", "fortran_order": False, "shape": (n,)})
-
-    write_header(0)
-    first, n = file.tell(), 0
-    for labels in pieces:
-        np.asarray(labels, dtype="<i8").tofile(file)
-        n += len(labels)
-    file.seek(0)
-    write_header(n)
-    assert file.tell() == first

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = [
+    "columns_of",
     "of_fit",
     "show",
     "show_sizes",
@@ -37,7 +38,6 @@ BAR = 30
 
 def of_fit(
     data: str,
-    columns: Sequence[str],
     name: str,
     model: Pipeline | Driven,
     seconds: float,
@@ -49,8 +49,6 @@ def of_fit(
     ----------
     data : str
         The DATA argument.
-    columns : sequence of str
-        The columns that are used.
     name : str
         The recipe.
     model : Pipeline or Driven
@@ -65,7 +63,7 @@ def of_fit(
     facts: dict[str, Any] = {
         "data": data,
         "rows": len(model.labels_),
-        "columns": list(columns),
+        "columns": columns_of(model),
         "recipe": name,
         "n_clusters": len(sizes),
         "wanted_n_clusters": _wanted(model),
@@ -87,6 +85,16 @@ def of_fit(
     if isinstance(getattr(model, "agreement_", None), Real):  # the driver of a plugin may report anything by that name
         facts["agreement"] = float(model.agreement_)
     return facts
+
+
+def columns_of(model: object) -> list[str]:
+    """Names of the columns that a fitted estimator uses, or their places from 1."""
+    fitted: Any = model
+    preparation = getattr(model, "preparation_", None)
+    if preparation is not None:
+        return list(preparation.used)
+    names = getattr(model, "feature_names_in_", None)
+    return list(map(str, range(1, fitted.n_features_in_ + 1) if names is None else names))
 
 
 def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:

@@ -1,7 +1,6 @@
 """Sources of samples that need not be in memory: `Rows`, read by slices and gathered by index.
 
-`RowsFile` has rows in a temporary file without a name, such as the scores between the passes of a balancer, or a copy
-of rows that are slow to read.
+`RowsFile` has rows in a temporary file without a name, such as the scores between the passes of a balancer.
 """
 
 from __future__ import annotations

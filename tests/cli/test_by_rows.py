@@ -192,14 +192,23 @@ def test_words_in_a_large_text_are_named_with_the_way_out(run, csv, little_memor
     assert "--drop word" in " ".join(answer.output.split())
 
 
+def test_a_missing_number_of_clusters_is_said_before_rows_are_copied(run, parquet, little_memory, tmp_path):
+    arguments = ("--recipe", "emmc-multi", "--set", "balancer=transport", "--drop", "title")
+    answer = run("fit", parquet, *arguments, "--cache", tmp_path / "copy.npy")
+    assert answer.exit_code == 2
+    assert "Give it with -k N" in " ".join(answer.output.split())
+    assert not (tmp_path / "copy.npy").exists()
+
+
 def test_a_copy_of_a_small_file_is_refused(run, npy, tmp_path):
     answer = run("fit", npy, *KMEANS, "--cache", tmp_path / "copy.npy")
     assert answer.exit_code == 2
     assert "this one is read at once" in " ".join(answer.output.split())
 
 
-@pytest.mark.parametrize("ending", [".npy", ".csv", ".parquet", "-"])
-@pytest.mark.parametrize("source", ["csv", "parquet", "npy"])
+@pytest.mark.parametrize(
+    ("source", "ending"), [("csv", "-"), ("csv", ".npy"), ("parquet", ".csv"), ("parquet", ".parquet"), ("npy", ".npy")]
+)
 def test_labels_of_new_rows_of_a_large_file_are_those_in_memory(run, request, tmp_path, monkeypatch, source, ending):
     pytest.importorskip("pandas", reason="text is read in pieces by pandas")
     data, model = request.getfixturevalue(source), tmp_path / "m.clusterkit"

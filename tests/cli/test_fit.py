@@ -162,7 +162,7 @@ def test_model_round_trip(run, table, tmp_path):
     model, out = tmp_path / "m.clusterkit", tmp_path / "l.csv"
     run("fit", table, "-r", "emmc", "-k", 3, "--drop", "id", "--save", model, "-o", out)
     saved = load_with_facts(model)
-    assert (saved.version, saved.facts["columns"]) == (__version__, ["height", "width"])
+    assert (saved.version, saved.facts) == (__version__, {"named": True, "recipe": "emmc"})
     assert isinstance(clusterkit.load(model), clusterkit.Pipeline)
     again = run("predict", model, table)  # the id is passed over, since the model does not know it
     assert again.exit_code == 0, again.output

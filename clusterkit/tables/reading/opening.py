@@ -28,7 +28,7 @@ from clusterkit.files import replacing, same_file
 from clusterkit.samples import memory
 from clusterkit.samples.engines import LocalEngine
 from clusterkit.samples.limits import Report, notify
-from clusterkit.samples.rows import Rows, RowsFile, Sliceable, SlicedRows, missing_room
+from clusterkit.samples.rows import Rows, Sliceable, SlicedRows, missing_room
 
 if TYPE_CHECKING:
     from pyarrow import DataType, RecordBatch
@@ -45,7 +45,6 @@ __all__ = [
     "is_text",
     "open",
     "require_space",
-    "spooled",
     "spooled_text",
 ]
 
@@ -154,27 +153,6 @@ def _is_copy(path: str, rows: Rows) -> bool:
     ends = (slice(0, min(rows.n, COMPARED)), slice(max(0, rows.n - COMPARED), rows.n))
     with np.errstate(over="ignore"):
         return all(np.array_equal(stored[end], rows.read(end).astype("<f4"), equal_nan=True) for end in ends)
-
-
-def spooled(rows: Rows, folder: str) -> RowsFile:
-    """A copy of rows with the same bits in a temporary file without a name, which is removed together with the object.
-
-    Raises
-    ------
-    NeedsSpace
-        Before anything is written, if the copy would not fit; or if the disk becomes full.
-    """
-    what = f"copies of {rows.n:,} x {rows.d} numbers"
-    require_space(rows.n * rows.d * rows.dtype.itemsize, folder, what)
-    file, start = RowsFile(rows.n, rows.d, rows.dtype, what, folder, rows.names), 0
-    try:
-        for X in _copied(rows):
-            file.write(slice(start, start + len(X)), X)
-            start += len(X)
-    except BaseException:
-        file.close()
-        raise
-    return file
 
 
 def _copied(rows: Rows) -> Iterator[Array]:
